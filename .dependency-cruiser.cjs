@@ -9,11 +9,15 @@ const { rulesOf } = require('./scripts/layers.cjs');
 const library =
   '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query|transactions|research)/';
 /** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere, with its folder. */
-const anywhere = new Set(entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)));
+const anywhere = new Set(
+  entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)),
+);
 const inNode = entries
   .filter(({ runs }) => runs === 'in Node')
   .map(({ source }) =>
-    anywhere.has(dirname(source)) ? `^${source.replace(/\.ts$/, '')}(\\.ts$|/)` : `^${dirname(source)}/`,
+    anywhere.has(dirname(source))
+      ? `^${source.replace(/\.ts$/, '')}(\\.ts$|/)`
+      : `^${dirname(source)}/`,
   );
 /** The files of a site that are pure, beside its driver, which is not. */
 const pureParts = '(site-(machine|options)\\.|machine/)';
@@ -46,14 +50,16 @@ module.exports = {
     },
     {
       name: 'sources-by-their-paths',
-      comment: 'The package by its own name is what was built last, and the rows of folders do not see through it.',
+      comment:
+        'The package by its own name is what was built last, and the rows of folders do not see through it.',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^(correctables(/|$)|dist/)' },
     },
     {
       name: 'site-machine-purity',
-      comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
+      comment:
+        'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
       from: { path: `^src/server/site/${pureParts}` },
       to: {
@@ -65,17 +71,26 @@ module.exports = {
       comment:
         'What lies on disks is not changed by a change of the wire: one file knows by which codec it is written.',
       severity: 'error',
-      from: { path: '^src/server/storage/', pathNot: '^src/server/storage/format/value-text\\.ts$' },
+      from: {
+        path: '^src/server/storage/',
+        pathNot: '^src/server/storage/format/value-text\\.ts$',
+      },
       to: { path: '^src/protocol/codec/' },
     },
     {
       name: 'zod-by-its-version',
-      comment: 'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
+      comment:
+        'Of paths that zod 3.25 has too: beside that one, a contract says what is wrong, and not the loader.',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^node_modules/zod/(?!v4)' },
     },
-    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '^correctables' } },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^correctables' },
+    },
     {
       name: 'declared-dependencies-only',
       comment:
@@ -93,6 +108,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules|^dist' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+    },
   },
 };

@@ -1,7 +1,10 @@
 import type { KnipConfig } from 'knip';
 import entries from './scripts/entries.json' with { type: 'json' };
 
-/** What is exported is used by a published entry, or by whatever stands beside `src/`: `npm run check -- unused`. */
+/**
+ * What is exported is used by a published entry, or by whatever stands beside `src/`: `npm run
+ * check -- unused`.
+ */
 const config: KnipConfig = {
   entry: [
     ...entries.map(({ source }) => source),

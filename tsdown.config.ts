@@ -6,7 +6,9 @@ import { shortMessages } from './scripts/short-messages.ts';
 
 /** What is published (`scripts/entries.json`), by the name of what is built. */
 const nameEntries = (published: typeof entries): Record<string, string> =>
-  Object.fromEntries(published.map(({ source }) => [source.replace(/^src\//, '').replace(/\.ts$/, ''), source]));
+  Object.fromEntries(
+    published.map(({ source }) => [source.replace(/^src\//, '').replace(/\.ts$/, ''), source]),
+  );
 
 const options: UserConfig = {
   format: 'esm',
@@ -17,7 +19,8 @@ const options: UserConfig = {
   unbundle: true,
   // How long plugins take says nothing about what is built.
   checks: { pluginTimings: false },
-  // The built files have the names and the lines of the sources without their types, so no map is needed.
+  // The built files have the names and the lines of the sources without their types, so no map is
+  // needed.
   sourcemap: false,
   clean: true,
   deps: {
@@ -54,9 +57,14 @@ export default defineConfig([
     // Declarations have no map, and yet a line that names one.
     hooks: {
       'build:done': async ({ chunks }) => {
-        for (const { outDir, fileName } of chunks.filter((chunk) => chunk.fileName.endsWith('.d.ts'))) {
+        for (const { outDir, fileName } of chunks.filter((chunk) =>
+          chunk.fileName.endsWith('.d.ts'),
+        )) {
           const path = join(outDir, fileName);
-          await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+          await writeFile(
+            path,
+            (await readFile(path, 'utf8')).replace(/^\/\/# sourceMappingURL=.*\n?/m, ''),
+          );
         }
       },
     },

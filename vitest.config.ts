@@ -6,14 +6,20 @@ import { defineConfig } from 'vitest/config';
 import manifest from './package.json' with { type: 'json' };
 import { lane } from './test/support/lane.ts';
 
-// A machine with slow disks and busy cores is no failure: time-outs end what hangs, they measure nothing.
-// Every project gets them here, because projects do not inherit what stands beside `projects`.
+// A machine with slow disks and busy cores is no failure: time-outs end what hangs, they measure
+// nothing. Every project gets them here, because projects do not inherit what stands beside
+// `projects`.
 const testTimeout = lane === 'nightly' ? 600_000 : 60_000;
-const patient = { testTimeout, hookTimeout: 60_000, expect: { poll: { timeout: 20_000, interval: 5 } } };
+const patient = {
+  testTimeout,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000, interval: 5 } },
+};
 
 /**
- * A process runs many files, and loads the source, and what that imports, once for all of them: that takes longer than most
- * files do. What a file puts in place of the world's own things goes with it.
+ * A process runs many files, and loads the source, and what that imports, once for all of them:
+ * that takes longer than most files do. What a file puts in place of the world's own things goes
+ * with it.
  */
 const inOneProcess = { isolate: false, setupFiles: ['test/support/restore-globals.ts'] };
 
@@ -22,9 +28,9 @@ const FULL_SIZES = 'test/support/full-sizes.ts';
 const withProperties = { ...inOneProcess, setupFiles: [...inOneProcess.setupFiles, FULL_SIZES] };
 
 /**
- * A file that sets the time, replaces modules or replaces the network gets its own process: timers that it starts by such a
- * time never fire for the next file, modules that have seen it would see time go back, and msw answers a socket once for
- * each file that has listened.
+ * A file that sets the time, replaces modules or replaces the network gets its own process: timers
+ * that it starts by such a time never fire for the next file, modules that have seen it would see
+ * time go back, and msw answers a socket once for each file that has listened.
  */
 const OWN_WORLD =
   /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw|\/virtual-time\.ts'|\/cache-model\/run-schedule\.ts'/;
@@ -45,7 +51,10 @@ const filesOf = (folder: string): string[] =>
     .map((file) => `test/${folder}/${file}`)
     .filter((file) => file.endsWith('.test.ts') && isInLane(file));
 
-/** Demos import the package by its name, as users do. In tests that is the source: what is built may be older. */
+/**
+ * Demos import the package by its name, as users do. In tests that is the source: what is built may
+ * be older.
+ */
 const sources = Object.entries(manifest.exports).flatMap(([subpath, to]) => {
   if (typeof to === 'string') return [];
   const source = to.default.replace('./dist/', './src/').replace(/\.js$/, '.ts');
@@ -53,7 +62,11 @@ const sources = Object.entries(manifest.exports).flatMap(([subpath, to]) => {
   return [{ find: new RegExp(`^${name}$`), replacement: join(root, source) }];
 });
 
-const project = (name: string, extra: object = {}, include: readonly string[] = filesOf(name)): object => ({
+const project = (
+  name: string,
+  extra: object = {},
+  include: readonly string[] = filesOf(name),
+): object => ({
   resolve: { alias: sources },
   test: { name, include, ...patient, ...extra },
 });
@@ -89,7 +102,11 @@ export default defineConfig({
       }),
       project('simulation', { testTimeout: 2 * testTimeout }),
       project('integration', inOneProcess),
-      project('e2e', { testTimeout: 120_000, ...inOneProcess, globalSetup: 'test/e2e/support/one-browser.ts' }),
+      project('e2e', {
+        testTimeout: 120_000,
+        ...inOneProcess,
+        globalSetup: 'test/e2e/support/one-browser.ts',
+      }),
       // The real stores, started by the tests: `npm run test:engines`.
       project('engines', {
         testTimeout: 180_000,
@@ -105,7 +122,8 @@ export default defineConfig({
             enabled: true,
             only: true,
             include: ['test/types/**/*.test-d.ts'],
-            // With what these files import. Of all the rest the compiler is asked by `npm run check`.
+            // With what these files import. Of all the rest the compiler is asked by `npm run
+            // check`.
             tsconfig: './test/types/tsconfig.json',
           },
         },

@@ -1,7 +1,7 @@
 /**
- * Writes what the benchmarks measured into docs/performance.md, docs/papers.md, docs/plots.md and the plots themselves:
- * `npm run figures`. A test holds them equal. The tables of docs/performance.md leave out results that the page lists as
- * measured by older definitions.
+ * Writes what the benchmarks measured into docs/performance.md, docs/papers.md, docs/plots.md and
+ * the plots themselves: `npm run figures`. A test holds them equal. The tables of
+ * docs/performance.md leave out results that the page lists as measured by older definitions.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,9 @@ const END = '<!-- end of figures -->';
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const read = (path: string): string => readFileSync(urlOf(path), 'utf8');
 
-/** Returns the names of the results that docs/performance.md lists as measured by older definitions. */
+/**
+ * Returns the names of the results that docs/performance.md lists as measured by older definitions.
+ */
 export function listOlderResults(): string[] {
   return [...read(PAGE).matchAll(/^\| `([\w-]+)` \| measured by the definition of \S+ \|$/gm)].map(
     ([, name = '']) => name,
@@ -37,8 +39,11 @@ const table = (heads: readonly string[], rows: readonly (readonly unknown[])[]):
 /** Returns a table for each benchmark. */
 function formatPage(all: Reports): string {
   const parts = [...all].map(([name, { bars, date, commit, judged, machine, versions }]) => {
-    const with_ = Object.entries(versions).map(([description, version]) => `${description} ${version}`);
-    const again = judged && ` Judged again on ${judged.date.slice(0, 10)}, commit ${judged.commit}.`;
+    const with_ = Object.entries(versions).map(
+      ([description, version]) => `${description} ${version}`,
+    );
+    const again =
+      judged && ` Judged again on ${judged.date.slice(0, 10)}, commit ${judged.commit}.`;
     const where = `${date.slice(0, 10)}, commit ${commit}; ${machine['cores']} processors (${machine['cpu']}), ${with_.join(', ')}.${again ?? ''}`;
     const rows = bars.map((bar) => [
       `\`${bar.name}\``,
@@ -54,14 +59,17 @@ function formatPage(all: Reports): string {
 }
 
 /**
- * Returns the first table of docs/performance.md with the present figures, which are in the cells that end with `~
- * FILE: BAR`.
+ * Returns the first table of docs/performance.md with the present figures, which are in the cells
+ * that end with `~ FILE: BAR`.
  */
 function fillHeadlines(text: string, all: Reports): string {
-  return text.replaceAll(/\| [^|]*<!-- ~ ([\w-]+): ([\w-]+) --> \|/g, (_, name: string, bar: string) => {
-    const found = all.get(name)?.bars.find((item) => item.name === bar);
-    return `| ${found === undefined ? 'by an older definition' : range(found)} <!-- ~ ${name}: ${bar} --> |`;
-  });
+  return text.replaceAll(
+    /\| [^|]*<!-- ~ ([\w-]+): ([\w-]+) --> \|/g,
+    (_, name: string, bar: string) => {
+      const found = all.get(name)?.bars.find((item) => item.name === bar);
+      return `| ${found === undefined ? 'by an older definition' : range(found)} <!-- ~ ${name}: ${bar} --> |`;
+    },
+  );
 }
 
 /** Replaces the text between the marks. */
@@ -82,12 +90,14 @@ function readTerm({ bars, rows }: Report, term: string): number {
     where === undefined
       ? (bars.find((bar) => bar.name === term)?.value ?? Number(term))
       : (rows as readonly Readonly<Record<string, unknown>>[]).find(isWanted)?.[field];
-  if (typeof found !== 'number' || Number.isNaN(found)) throw new Error(`${PAPERS}: no figure ${term}`);
+  if (typeof found !== 'number' || Number.isNaN(found))
+    throw new Error(`${PAPERS}: no figure ${term}`);
   return found;
 }
 
 /**
- * Returns the value of `FILE: TERM / TERM - TERM`, from left to right, multiplied by FACTOR if `FACTOR *` precedes it.
+ * Returns the value of `FILE: TERM / TERM - TERM`, from left to right, multiplied by FACTOR if
+ * `FACTOR *` precedes it.
  */
 function evaluate(formula: string): number {
   const [, factor = '1', file = '', first = '', remaining = ''] =
@@ -95,22 +105,25 @@ function evaluate(formula: string): number {
   const report = readResult(file);
   const steps = [...remaining.matchAll(/ ([-/]) ([^ [\]]+(?:\[[^\]]*\])?)/g)];
   const value = steps.reduce(
-    (sum, [, sign, term = '']) => (sign === '/' ? sum / readTerm(report, term) : sum - readTerm(report, term)),
+    (sum, [, sign, term = '']) =>
+      sign === '/' ? sum / readTerm(report, term) : sum - readTerm(report, term),
     readTerm(report, first),
   );
   return Number(factor) * value;
 }
 
 /**
- * Returns docs/papers.md with the present figures. A cell that ends with a formula in a comment gets the value of the
- * formula. The next cell gets the ratio of that value to the previous cell, if that has a number.
+ * Returns docs/papers.md with the present figures. A cell that ends with a formula in a comment
+ * gets the value of the formula. The next cell gets the ratio of that value to the previous cell,
+ * if that has a number.
  */
 function fillPapers(text: string): string {
   return text.replaceAll(
     /\| ([^|]*) \| [-\d.]* ?([^|<]*)<!-- = (.*?) --> \| [^|]*\|/g,
     (_, paper: string, unit: string, formula: string) => {
       const value = evaluate(formula);
-      const ratio = Number.parseFloat(paper) > 0 ? `${three(value / Number.parseFloat(paper))} ` : '';
+      const ratio =
+        Number.parseFloat(paper) > 0 ? `${three(value / Number.parseFloat(paper))} ` : '';
       return `| ${paper} | ${three(value)} ${unit}<!-- = ${formula} --> | ${ratio}|`;
     },
   );

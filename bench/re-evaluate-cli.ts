@@ -1,7 +1,7 @@
 /**
- * Computes the bars of results again, from their samples and by the present rules: `npm run verify:results -- NAME…`.
- * Use it when rules have changed. Samples are not changed, and nothing is measured. Bars that cannot be computed from
- * samples alone stay unchanged.
+ * Computes the bars of results again, from their samples and by the present rules: `npm run
+ * verify:results -- NAME…`. Use it when rules have changed. Samples are not changed, and nothing is
+ * measured. Bars that cannot be computed from samples alone stay unchanged.
  */
 import { reEvaluateGoals } from './re-evaluate.ts';
 import { provenance } from './harness/provenance.ts';
@@ -16,6 +16,14 @@ for (const name of process.argv.slice(2)) {
     continue;
   }
   const counted = bars.filter((bar) => !again.some((item) => item.name === bar.name));
-  writeResult(name, { ...report, judged: { date, commit }, rows, bars: [...again, ...counted], samples });
-  console.log(`${name}: ${again.map(({ name: bar, verdict }) => `${bar} ${verdict ?? ''}`.trim()).join(', ')}`);
+  writeResult(name, {
+    ...report,
+    judged: { date, commit },
+    rows,
+    bars: [...again, ...counted],
+    samples,
+  });
+  console.log(
+    `${name}: ${again.map(({ name: bar, verdict }) => `${bar} ${verdict ?? ''}`.trim()).join(', ')}`,
+  );
 }

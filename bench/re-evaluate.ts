@@ -1,6 +1,6 @@
 /**
- * Computes the bars of a results file from its samples by the present rules, as the benchmark would for the same
- * rounds.
+ * Computes the bars of a results file from its samples by the present rules, as the benchmark would
+ * for the same rounds.
  */
 import * as chase from './ads/goals.ts';
 import * as causal from './causal/goals.ts';
@@ -39,8 +39,13 @@ function coreBars({ nsPerOp }: { readonly nsPerOp: unknown }): GoalResult[] {
   return core.computeGoalResults(asMap(nsPerOp));
 }
 
-function serverBars(samples: readonly (Measurement['plan'] & { readonly samples: unknown })[]): GoalResult[] {
-  const all = samples.map(({ samples: of, ...plan }): Measurement => ({ plan, samples: asMap(of) }));
+function serverBars(
+  samples: readonly (Measurement['plan'] & { readonly samples: unknown })[],
+): GoalResult[] {
+  const all = samples.map(({ samples: of, ...plan }): Measurement => ({
+    plan,
+    samples: asMap(of),
+  }));
   const open = all.filter(({ plan }) => plan.perSecond !== undefined);
   const closed = all.filter((item) => !open.includes(item));
   return server.computeGoalResults(
@@ -49,22 +54,37 @@ function serverBars(samples: readonly (Measurement['plan'] & { readonly samples:
   );
 }
 
-function loadBars({ sweeps, pairs }: Readonly<Record<'sweeps' | 'pairs', readonly drops.Sample[]>>): GoalResult[] {
+function loadBars({
+  sweeps,
+  pairs,
+}: Readonly<Record<'sweeps' | 'pairs', readonly drops.Sample[]>>): GoalResult[] {
   return groupBy(sweeps, ({ workload }) => workload).flatMap((sweep) => {
     const { workload } = sweep[0];
-    const measured = { workload, sweep, pairs: pairs.filter((sample) => sample.workload === workload) };
-    return drops.CLIENTS.flatMap((clients) => drops.computeGoalResults(drops.dropOf(measured, clients)));
+    const measured = {
+      workload,
+      sweep,
+      pairs: pairs.filter((sample) => sample.workload === workload),
+    };
+    return drops.CLIENTS.flatMap((clients) =>
+      drops.computeGoalResults(drops.dropOf(measured, clients)),
+    );
   });
 }
 
 function bandwidthBars(samples: readonly bandwidth.Sample[]): GoalResult[] {
-  const cells = groupBy(samples, ({ workload, distribution, driven }) => `${workload} ${distribution} ${driven}`);
+  const cells = groupBy(
+    samples,
+    ({ workload, distribution, driven }) => `${workload} ${distribution} ${driven}`,
+  );
   return bandwidth.computeGoalResults(cells.map(([cell]) => bandwidth.rowOf(cell, samples)));
 }
 
 const isDivergence = ({ name }: GoalResult): boolean => name.startsWith('divergence-');
 
-/** The function that computes the bars of each result. Bars that need more than the samples are left out. */
+/**
+ * The function that computes the bars of each result. Bars that need more than the samples are left
+ * out.
+ */
 const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>> = {
   core: coreBars,
   cluster: cluster.computeGoalResults,
@@ -83,7 +103,10 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   'sdur-social': social.computeGoalResults,
   'partition-metadata': metadata.computeGoalResults,
   wire: (samples: Samples) =>
-    wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),
+    wire.computeGoalResults(
+      new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])),
+      null,
+    ),
   ads: (samples: never) => chase.computeGoalResults('ads', samples),
   'ads-postgres': (samples: never) => chase.computeGoalResults('ads', samples),
   twissandra: (samples: never) => chase.computeGoalResults('twissandra', samples),
@@ -96,15 +119,19 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   'postgres-latency': postgres.computeLatencyGoals,
   'postgres-sessions': postgres.computeSessionGoals,
   'zookeeper-bandwidth': (samples: never) => zookeeperBandwidth.computeGoalResults(samples),
-  'zookeeper-latency': (samples: readonly { readonly rounds: readonly zookeeperLatency.Round[] }[]) =>
-    zookeeperLatency.computeGoalResults(samples.map(({ rounds }) => rounds)),
+  'zookeeper-latency': (
+    samples: readonly { readonly rounds: readonly zookeeperLatency.Round[] }[],
+  ) => zookeeperLatency.computeGoalResults(samples.map(({ rounds }) => rounds)),
 };
 
 function byName([name, of]: [string, unknown]): [string, ReadonlyMap<string, unknown>] {
   return [name, asMap(of)];
 }
 
-/** Returns the bars of a results file by the present rules, or none if they need more than the samples. */
+/**
+ * Returns the bars of a results file by the present rules, or none if they need more than the
+ * samples.
+ */
 export function reEvaluateGoals(file: string, samples: unknown): readonly GoalResult[] {
   return AGAIN[file]?.(samples as never) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one benchmark: raw results and plots go to files, figures and verdicts to stdout, and a missed floor is an
- * error.
+ * Runs one benchmark: raw results and plots go to files, figures and verdicts to stdout, and a
+ * missed floor is an error.
  */
 import { isBroken } from './harness/goals.ts';
 import type { Bench, Outcome, Settings } from './harness/bench.ts';
@@ -14,7 +14,10 @@ export interface Asked extends Omit<Settings, 'progress'> {
   readonly json: boolean;
 }
 
-/** Runs a benchmark and returns the exit code: 1 if a floor is missed. Writes no files if the run is quick. */
+/**
+ * Runs a benchmark and returns the exit code: 1 if a floor is missed. Writes no files if the run is
+ * quick.
+ */
 export async function runBench(bench: Bench, { json, ...settings }: Asked): Promise<0 | 1> {
   const progress = (text: string): void => void process.stderr.write(`${bench.name}: ${text}\n`);
   const from = provenance();
@@ -26,7 +29,9 @@ export async function runBench(bench: Bench, { json, ...settings }: Asked): Prom
   else print(report);
   const broken = report.bars.filter(isBroken);
   for (const { name, value, low, high, floor } of broken) {
-    console.error(`${bench.name}: floor missed: ${name} = ${value} (${low} to ${high}), ${floor} has to hold`);
+    console.error(
+      `${bench.name}: floor missed: ${name} = ${value} (${low} to ${high}), ${floor} has to hold`,
+    );
   }
   return broken.length === 0 ? 0 : 1;
 }
@@ -48,7 +53,11 @@ function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {
   console.table(rows);
   for (const { name, value, low, high, unit, floor, aim, verdict } of bars) {
     const between = low === high ? '' : ` (${low} to ${high})`;
-    const goals = [floor === null ? [] : `floor ${floor}`, aim === null ? [] : `aim ${aim}`].flat().join(', ');
-    console.log(`${name} = ${value}${between} ${unit}${verdict === null ? '' : `; ${goals}: ${verdict}`}`);
+    const goals = [floor === null ? [] : `floor ${floor}`, aim === null ? [] : `aim ${aim}`]
+      .flat()
+      .join(', ');
+    console.log(
+      `${name} = ${value}${between} ${unit}${verdict === null ? '' : `; ${goals}: ${verdict}`}`,
+    );
   }
 }

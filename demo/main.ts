@@ -1,4 +1,7 @@
-/** `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of them alone. */
+/**
+ * `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of
+ * them alone.
+ */
 import { UsageError } from '../engines/usage-error.ts';
 import { explainPort } from './port-taken.ts';
 import { demos } from './launcher/demos.ts';

@@ -1,4 +1,7 @@
-/** The headers of every answer of a demo's server: the browser may run and load only what comes from this server. */
+/**
+ * The headers of every answer of a demo's server: the browser may run and load only what comes from
+ * this server.
+ */
 import type { RequestListener, ServerResponse } from 'node:http';
 
 /** The style sheet that Observable Plot puts into each of its charts: it is the same every time. */

@@ -5,7 +5,9 @@ export function waitForSignal(): Promise<void> {
   });
 }
 
-/** Waits like `waitForSignal`, and then reports on stderr that the program closes what it opened. */
+/**
+ * Waits like `waitForSignal`, and then reports on stderr that the program closes what it opened.
+ */
 export async function waitUntilClosing(): Promise<void> {
   await waitForSignal();
   console.error('closing');

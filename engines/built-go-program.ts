@@ -35,7 +35,8 @@ export async function builtGoProgram(
     await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', partial, '.'], { cwd: folder });
     renameSync(partial, program);
   } catch (error) {
-    const { version } = /^go (?<version>\S+)/m.exec(readFileSync(join(folder, 'go.mod'), 'utf8'))?.groups ?? {};
+    const { version } =
+      /^go (?<version>\S+)/m.exec(readFileSync(join(folder, 'go.mod'), 'utf8'))?.groups ?? {};
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const install = `there is no \`go\` on this machine: install Go ${version} or later`;
     const reason = isMissing ? install : (error as Error).message;

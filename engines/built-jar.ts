@@ -1,7 +1,15 @@
 /** Jars of our own, built by Maven once for each content of their sources. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EngineUnavailable } from './engine.ts';
@@ -22,10 +30,16 @@ export interface JarProject {
  *
  * @throws EngineUnavailable where Maven or a JDK is missing, or the build fails
  */
-export async function builtJar({ folder, jar }: JarProject, progress: (text: string) => void): Promise<string> {
+export async function builtJar(
+  { folder, jar }: JarProject,
+  progress: (text: string) => void,
+): Promise<string> {
   const content = createHash('sha256');
   for (const file of sources(folder)) content.update(readFileSync(file));
-  const target = join(downloadsFolder('maven'), `${jar.replace(/\.jar$/, '')}-${content.digest('hex').slice(0, 12)}`);
+  const target = join(
+    downloadsFolder('maven'),
+    `${jar.replace(/\.jar$/, '')}-${content.digest('hex').slice(0, 12)}`,
+  );
   const built = join(target, jar);
   if (existsSync(built)) return built;
   requireCommand('mvn', `Maven builds ${jar}: install Maven 3.6 or later`);
@@ -35,7 +49,9 @@ export async function builtJar({ folder, jar }: JarProject, progress: (text: str
     await run('mvn', ['-q', '-B', '-f', join(folder, 'pom.xml'), 'package', `-Dtarget=${partial}`]);
     if (!existsSync(target)) renameSync(partial, target);
   } catch (error) {
-    throw new EngineUnavailable(`${jar} could not be built: ${(error as Error).message}`, { cause: error });
+    throw new EngineUnavailable(`${jar} could not be built: ${(error as Error).message}`, {
+      cause: error,
+    });
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }

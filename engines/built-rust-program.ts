@@ -25,14 +25,18 @@ export async function builtRustProgram(
   progress: (text: string) => void = () => {},
 ): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of ['main.rs', 'Cargo.toml', 'Cargo.lock']) hash.update(readFileSync(join(folder, file)));
+  for (const file of ['main.rs', 'Cargo.toml', 'Cargo.lock'])
+    hash.update(readFileSync(join(folder, file)));
   const program = join(downloadsFolder(name), `${name}-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(program)) return program;
   progress(`building ${name} with Cargo (once)`);
-  // Build in a directory of its own and move the program at the end, so that two builds at once do no harm.
+  // Build in a directory of its own and move the program at the end, so that two builds at once do
+  // no harm.
   const partial = mkdtempSync(`${program}.`);
   try {
-    await run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', partial], { cwd: folder });
+    await run('cargo', ['build', '--release', '--locked', '--quiet', '--target-dir', partial], {
+      cwd: folder,
+    });
     renameSync(join(partial, 'release', name), program);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';

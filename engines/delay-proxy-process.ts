@@ -1,4 +1,7 @@
-/** A process that keeps the routes of a JSON file open: `tsx engines/delay-proxy-process.ts ROUTES.json`. */
+/**
+ * A process that keeps the routes of a JSON file open: `tsx engines/delay-proxy-process.ts
+ * ROUTES.json`.
+ */
 import { readFileSync } from 'node:fs';
 import { openRoute, type Route } from './delay-proxy.ts';
 

@@ -1,4 +1,6 @@
-/** A TCP proxy that hands bytes on after a delay: the wide area on one machine, without privileges. */
+/**
+ * A TCP proxy that hands bytes on after a delay: the wide area on one machine, without privileges.
+ */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { LOOPBACK } from './ports.ts';
 
@@ -15,11 +17,16 @@ export interface Route {
   readonly targetPort: number;
   /** The delay in each direction: half the round trip. */
   readonly oneWayMs: number;
-  /** How long to retry while no server listens at the target. Default: 0, so a client fails at once. */
+  /**
+   * How long to retry while no server listens at the target. Default: 0, so a client fails at once.
+   */
   readonly timeoutMs?: number;
 }
 
-/** A delay in each direction. A function is called while bytes wait; as long as it returns `Infinity` they are held. */
+/**
+ * A delay in each direction. A function is called while bytes wait; as long as it returns
+ * `Infinity` they are held.
+ */
 export type Delay = number | ((towards: Direction) => number);
 
 /** A route whose delay may change. */
@@ -50,15 +57,22 @@ export function relay(client: Socket, route: Omit<OpenRoute, 'listenHost' | 'lis
 function join(client: Socket, route: Parameters<typeof relay>[1], since: number): void {
   const { targetHost = LOOPBACK, targetPort, oneWayMs, timeoutMs = 0 } = route;
   const delayMs = typeof oneWayMs === 'function' ? oneWayMs : () => oneWayMs;
-  const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });
-  // Until the target answers, no connection is accepted on its behalf: a client sees at once that it is down.
+  const target = connect({
+    port: targetPort,
+    host: targetHost,
+    noDelay: true,
+    allowHalfOpen: true,
+  });
+  // Until the target answers, no connection is accepted on its behalf: a client sees at once that
+  // it is down.
   const drop = (): void => {
     client.resetAndDestroy();
     target.destroy();
   };
   client.on('error', drop);
   target.on('error', (error: NodeJS.ErrnoException) => {
-    const isEarly = error.code === 'ECONNREFUSED' && performance.now() - since < timeoutMs && !client.destroyed;
+    const isEarly =
+      error.code === 'ECONNREFUSED' && performance.now() - since < timeoutMs && !client.destroyed;
     if (!isEarly) return drop();
     client.removeAllListeners();
     client.on('error', () => {}); // Seen as destroyed, at the next try.

@@ -1,4 +1,6 @@
-/** The process that keeps the delayed routes of an engine open, so that they outlive the launcher. */
+/**
+ * The process that keeps the delayed routes of an engine open, so that they outlive the launcher.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +22,7 @@ export async function startDelays(folder: string, routes: readonly Route[]): Pro
     if (!isRunning(daemon)) throw new Error(`the process with the delays ended; see ${logFile}`);
     return readFileSync(logFile, 'utf8').includes('routes are open');
   };
-  if (!(await waitUntil(isOpen, OPEN_MS))) throw new Error(`the delays do not start; see ${logFile}`);
+  if (!(await waitUntil(isOpen, OPEN_MS)))
+    throw new Error(`the delays do not start; see ${logFile}`);
   return daemon;
 }

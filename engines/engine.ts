@@ -1,4 +1,7 @@
-/** What an engine is to the launcher: something that can be started, asked about and stopped by name. */
+/**
+ * What an engine is to the launcher: something that can be started, asked about and stopped by
+ * name.
+ */
 import { UsageError } from './usage-error.ts';
 
 /** Options of `up`, as given on the command line: each engine checks the ones that it knows. */
@@ -19,7 +22,8 @@ export interface Engine {
    * Starts the engine unless it runs already, and waits until it serves.
    *
    * @param progress gets lines for a person
-   * @throws UsageError for an option that makes no sense; EngineUnavailable where something that it needs is missing
+   * @throws UsageError for an option that makes no sense; EngineUnavailable where something that it
+   * needs is missing
    */
   up(options: UpOptions, progress: (text: string) => void): Promise<void>;
   /** One line a part of it, empty where it is down. */

@@ -1,16 +1,25 @@
-/** Where engines keep downloads, data, logs and what they know about themselves: a folder that git ignores. */
+/**
+ * Where engines keep downloads, data, logs and what they know about themselves: a folder that git
+ * ignores.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const cache = fileURLToPath(new URL('../.cache/', import.meta.url));
 
-/** The folder of downloads, kept between runs. `CORRECTABLES_CACHE` moves it, for several work trees to share. */
+/**
+ * The folder of downloads, kept between runs. `CORRECTABLES_CACHE` moves it, for several work trees
+ * to share.
+ */
 export function downloadsFolder(name: string): string {
   return made(join(process.env['CORRECTABLES_CACHE'] ?? cache, 'downloads', name));
 }
 
-/** The folder of one running engine: data, logs, state. `CORRECTABLES_RUN` moves it, apart from what others started. */
+/**
+ * The folder of one running engine: data, logs, state. `CORRECTABLES_RUN` moves it, apart from what
+ * others started.
+ */
 export function runFolder(name: string): string {
   return made(join(process.env['CORRECTABLES_RUN'] ?? cache, 'engines', name));
 }

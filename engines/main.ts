@@ -1,4 +1,7 @@
-/** `npm run engines -- up NAME | status | down [NAME]`: the stores that the bindings speak to, on this machine. */
+/**
+ * `npm run engines -- up NAME | status | down [NAME]`: the stores that the bindings speak to, on
+ * this machine.
+ */
 import { cac } from 'cac';
 import { EngineUnavailable, type Engine } from './engine.ts';
 import { UsageError } from './usage-error.ts';
@@ -14,9 +17,14 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 const cli = cac('npm run engines --');
-const up = cli.command('up <engine>', engines.map(({ name, about }) => `${name}: ${about}`).join('; '));
+const up = cli.command(
+  'up <engine>',
+  engines.map(({ name, about }) => `${name}: ${about}`).join('; '),
+);
 // A flag may mean something to several engines.
-for (const flag of new Set(engines.flatMap(({ options }) => options.map((option) => option.flag)))) {
+for (const flag of new Set(
+  engines.flatMap(({ options }) => options.map((option) => option.flag)),
+)) {
   const users = engines.flatMap(({ name, options }) =>
     options.filter((option) => option.flag === flag).map(({ about }) => `${name}: ${about}`),
   );
@@ -46,7 +54,8 @@ cli.help();
 try {
   cli.parse(process.argv, { run: false });
   if (cli.options['help'] !== true) {
-    if (cli.matchedCommand === undefined) throw new UsageError('say up, status or down; see --help');
+    if (cli.matchedCommand === undefined)
+      throw new UsageError('say up, status or down; see --help');
     await cli.runMatchedCommand();
   }
 } catch (error) {
@@ -65,5 +74,7 @@ async function printStatus(engine: Engine): Promise<void> {
 function engineOf(name: string): Engine {
   const engine = engines.find((item) => item.name === name);
   if (engine !== undefined) return engine;
-  throw new UsageError(`there is no engine "${name}": there are ${engines.map((item) => item.name).join(', ')}`);
+  throw new UsageError(
+    `there is no engine "${name}": there are ${engines.map((item) => item.name).join(', ')}`,
+  );
 }

@@ -13,7 +13,8 @@ const run = promisify(execFile);
 export type Properties = Readonly<Record<string, string>>;
 
 /**
- * The folder with the libraries of a pom file: fetched once for each content of the file, and its properties.
+ * The folder with the libraries of a pom file: fetched once for each content of the file, and its
+ * properties.
  *
  * @throws EngineUnavailable where Maven or Java is missing, or nothing can be fetched
  */
@@ -35,7 +36,9 @@ export async function librariesOf(
     await run('mvn', args, { cwd: dirname(pomFile) });
     if (!existsSync(target)) renameSync(partial, target);
   } catch (error) {
-    throw new EngineUnavailable(`Maven could not fetch ${pomFile}: ${(error as Error).message}`, { cause: error });
+    throw new EngineUnavailable(`Maven could not fetch ${pomFile}: ${(error as Error).message}`, {
+      cause: error,
+    });
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
@@ -50,9 +53,12 @@ export function hasLibrariesOf(pomFile: string): boolean {
 /** The version of a library that a pom file asks for. */
 export function versionIn(pomFile: string, artifact: string): string {
   const pom = readFileSync(pomFile, 'utf8');
-  const requested = new RegExp(`<artifactId>${artifact}</artifactId>\\s*<version>([^<]+)`).exec(pom)?.[1];
+  const requested = new RegExp(`<artifactId>${artifact}</artifactId>\\s*<version>([^<]+)`).exec(
+    pom,
+  )?.[1];
   const property = requested === undefined ? undefined : /^\$\{(.+)\}$/.exec(requested)?.[1];
-  const found = property === undefined ? requested : new RegExp(`<${property}>([^<]+)`).exec(pom)?.[1];
+  const found =
+    property === undefined ? requested : new RegExp(`<${property}>([^<]+)`).exec(pom)?.[1];
   if (found === undefined) throw new Error(`${pomFile} does not say which ${artifact} it asks for`);
   return found;
 }
@@ -73,7 +79,8 @@ export function requireCommand(command: string, hint: string): void {
 }
 
 /**
- * The command that starts Java of that version: the one of `JAVA_HOME`, otherwise the one on the path.
+ * The command that starts Java of that version: the one of `JAVA_HOME`, otherwise the one on the
+ * path.
  *
  * @throws EngineUnavailable where it is missing or of another version
  */
@@ -82,7 +89,8 @@ export function requireJava(version: number, purpose: string): string {
   const command = home === undefined || home === '' ? 'java' : join(home, 'bin', 'java');
   const hint = `${purpose}: install a JDK ${version} and let JAVA_HOME or the path name it`;
   const { error, stderr } = spawnSync(command, ['-version'], { encoding: 'utf8' });
-  if (error !== undefined) throw new EngineUnavailable(`${command} is missing: ${hint}`, { cause: error });
+  if (error !== undefined)
+    throw new EngineUnavailable(`${command} is missing: ${hint}`, { cause: error });
   const found = /version "(\d+)/.exec(stderr)?.[1];
   if (found === String(version)) return command;
   throw new EngineUnavailable(`${command} is Java ${found ?? 'of an unknown version'}: ${hint}`);

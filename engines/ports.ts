@@ -2,7 +2,10 @@
 import { createServer } from 'node:net';
 
 const FIRST = 20_000;
-/** Programs that run beside each other choose from different parts, so that none takes a port that another one is to use. */
+/**
+ * Programs that run beside each other choose from different parts, so that none takes a port that
+ * another one is to use.
+ */
 const PARTS = 24;
 const PART_SIZE = 500;
 const first = FIRST + (process.pid % PARTS) * PART_SIZE;
@@ -29,7 +32,10 @@ async function isUnused(port: number): Promise<boolean> {
   return (await listenProblem(port, LOOPBACK)) === undefined;
 }
 
-/** Why the port is not free: `EADDRINUSE`, `EADDRNOTAVAIL` (no address of this machine); undefined if free. */
+/**
+ * Why the port is not free: `EADDRINUSE`, `EADDRNOTAVAIL` (no address of this machine); undefined
+ * if free.
+ */
 export function listenProblem(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();

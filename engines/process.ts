@@ -1,4 +1,7 @@
-/** Processes that outlive the launcher: started with a log file, known by pid and by a word in their command line. */
+/**
+ * Processes that outlive the launcher: started with a log file, known by pid and by a word in their
+ * command line.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A process that was started. */
 export interface Daemon {
   readonly pid: number;
-  /** A part of its command line that no other process has, so that a pid used again is never taken for it. */
+  /**
+   * A part of its command line that no other process has, so that a pid used again is never taken
+   * for it.
+   */
   readonly mark: string;
 }
 
@@ -25,8 +31,19 @@ export interface DaemonOptions {
 const POLL_MS = 25;
 const STOP_MS = 5_000;
 
-/** Starts a process of its own session, which stays when this one ends. Its output goes to the log file. */
-export function startDaemon({ command, args, mark, logFile, cwd, env, user }: DaemonOptions): Daemon {
+/**
+ * Starts a process of its own session, which stays when this one ends. Its output goes to the log
+ * file.
+ */
+export function startDaemon({
+  command,
+  args,
+  mark,
+  logFile,
+  cwd,
+  env,
+  user,
+}: DaemonOptions): Daemon {
   const log = openSync(logFile, 'a');
   const child = spawn(command, args, {
     cwd,
@@ -47,7 +64,10 @@ export function isRunning({ pid, mark }: Daemon): boolean {
   return !state.startsWith('Z') && command.includes(mark);
 }
 
-/** Whether nothing is left of a process: one that was killed holds its ports until the last of its threads (`l`) is gone. */
+/**
+ * Whether nothing is left of a process: one that was killed holds its ports until the last of its
+ * threads (`l`) is gone.
+ */
 function hasEnded(daemon: Daemon): boolean {
   return !isRunning(daemon) && !/^Z.*l/.test(look(daemon.pid).state);
 }
@@ -62,7 +82,10 @@ function look(pid: number): ProcessState {
   return process.platform === 'linux' ? lookAtFiles(pid) : lookWithPs(pid);
 }
 
-/** Without another process: tests that keep many servers in view would wait for `ps` most of the time. */
+/**
+ * Without another process: tests that keep many servers in view would wait for `ps` most of the
+ * time.
+ */
 function lookAtFiles(pid: number): ProcessState {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -78,7 +101,9 @@ function lookAtFiles(pid: number): ProcessState {
 
 function lookWithPs(pid: number): ProcessState {
   try {
-    const line = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' });
+    const line = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], {
+      encoding: 'utf8',
+    });
     const [, state = '', command = ''] = /^(\S+)\s+(.*)/.exec(line) ?? [];
     return { state, command };
   } catch {
@@ -102,7 +127,8 @@ export async function stopDaemon(daemon: Daemon): Promise<void> {
 /** Kills a process that has nothing to say at its end, and waits until it is gone. */
 export async function killDaemon(daemon: Daemon): Promise<void> {
   signalDaemon(daemon, 'SIGKILL');
-  if (!(await waitUntil(() => hasEnded(daemon), STOP_MS))) throw new Error(`process ${daemon.pid} does not end`);
+  if (!(await waitUntil(() => hasEnded(daemon), STOP_MS)))
+    throw new Error(`process ${daemon.pid} does not end`);
 }
 
 /** Asks again and again until `condition` holds; false if it does not in time. */

@@ -26,7 +26,8 @@ const unpacking = new Map<string, Promise<void>>();
  */
 export async function unpack(folder: string, options: Unpacking): Promise<void> {
   if (existsSync(folder)) return;
-  const started = unpacking.get(folder) ?? unpackNow(folder, options).finally(() => unpacking.delete(folder));
+  const started =
+    unpacking.get(folder) ?? unpackNow(folder, options).finally(() => unpacking.delete(folder));
   unpacking.set(folder, started);
   await started;
 }
@@ -40,12 +41,18 @@ export async function unpackDebian(folder: string, packages: readonly string[]):
 /** Folders of libraries in Debian's packages, by processor. */
 export const LIBRARY_FOLDERS = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu'] as const;
 
-/** Returns the variables with which a program finds the libraries of packages that were unpacked into the folder. */
+/**
+ * Returns the variables with which a program finds the libraries of packages that were unpacked
+ * into the folder.
+ */
 export function createLibraryPath(folder: string): { readonly LD_LIBRARY_PATH: string } {
   return { LD_LIBRARY_PATH: LIBRARY_FOLDERS.map((path) => join(folder, path)).join(':') };
 }
 
-/** Fills a folder beside and moves it at the end: two processes that unpack at once do no harm to each other. */
+/**
+ * Fills a folder beside and moves it at the end: two processes that unpack at once do no harm to
+ * each other.
+ */
 async function unpackNow(folder: string, { name, howToGet, fill }: Unpacking): Promise<void> {
   const parts = `${folder}.${process.pid}`;
   try {
@@ -53,7 +60,8 @@ async function unpackNow(folder: string, { name, howToGet, fill }: Unpacking): P
     await fill(parts);
     await rename(parts, folder);
   } catch (cause) {
-    if (!existsSync(folder)) throw new EngineUnavailable(`${name} is not installed: ${howToGet}`, { cause });
+    if (!existsSync(folder))
+      throw new EngineUnavailable(`${name} is not installed: ${howToGet}`, { cause });
   } finally {
     await rm(parts, { recursive: true, force: true });
   }

@@ -1,4 +1,7 @@
-/** Round trips between places, in milliseconds, as the papers give them (Correctables, OSDI 2016, §6). */
+/**
+ * Round trips between places, in milliseconds, as the papers give them (Correctables, OSDI 2016,
+ * §6).
+ */
 
 /** Where most of the paper's experiments are. */
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
@@ -14,7 +17,9 @@ export type Placement = (typeof PLACEMENTS)[number];
 export const WANS = ['none', 'paper'] as const;
 export type WanPreset = (typeof WANS)[number];
 
-/** Those of the other American places the paper does not say: about what public measurements show. */
+/**
+ * Those of the other American places the paper does not say: about what public measurements show.
+ */
 export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
   'frankfurt-ireland': 20,
   'ireland-virginia': 83,
@@ -36,10 +41,16 @@ export function roundTripMs(wan: WanPreset, from: Place, to: Place): number {
 }
 
 /**
- * The delay of whatever arrives at a place such that the round trips between three places come out right: a proxy in front of
- * one cannot see who connects. It exists if their round trips fulfil the triangle inequality.
+ * The delay of whatever arrives at a place such that the round trips between three places come out
+ * right: a proxy in front of one cannot see who connects. It exists if their round trips fulfil the
+ * triangle inequality.
  */
 export function accessDelayMs(wan: WanPreset, place: Place, places: readonly Place[]): number {
   const [other, another] = places.filter((item) => item !== place) as [Place, Place];
-  return (roundTripMs(wan, place, other) + roundTripMs(wan, place, another) - roundTripMs(wan, other, another)) / 2;
+  return (
+    (roundTripMs(wan, place, other) +
+      roundTripMs(wan, place, another) -
+      roundTripMs(wan, other, another)) /
+    2
+  );
 }

@@ -1,4 +1,7 @@
-/** What a program stops when it is interrupted: engines are processes of their own, which would stay. */
+/**
+ * What a program stops when it is interrupted: engines are processes of their own, which would
+ * stay.
+ */
 type CleanUp = () => Promise<unknown>;
 type Ending = keyof typeof EXIT_CODES;
 
@@ -9,12 +12,15 @@ const ENDINGS = Object.keys(EXIT_CODES) as Ending[];
 const cleanUpCallbacks = new Set<CleanUp>();
 let isStopping = false;
 
-/** Whether the program was interrupted, and ends as soon as all is stopped: what fails now fails because of that. */
+/**
+ * Whether the program was interrupted, and ends as soon as all is stopped: what fails now fails
+ * because of that.
+ */
 export const isInterrupted = (): boolean => isStopping;
 
 /**
- * Until the function that it returns is called, `cleanUp` runs when the program is interrupted, which then ends as the
- * signal would have ended it. A second signal ends it at once.
+ * Until the function that it returns is called, `cleanUp` runs when the program is interrupted,
+ * which then ends as the signal would have ended it. A second signal ends it at once.
  */
 export function whenInterrupted(cleanUp: CleanUp): () => void {
   if (cleanUpCallbacks.size === 0) for (const ending of ENDINGS) process.on(ending, onInterrupt);
@@ -28,9 +34,12 @@ export function whenInterrupted(cleanUp: CleanUp): () => void {
 function onInterrupt(ending: NodeJS.Signals): void {
   isStopping = true;
   stopListening();
-  process.stderr.write('\nstopping the engines that were started for this; again to leave them running\n');
+  process.stderr.write(
+    '\nstopping the engines that were started for this; again to leave them running\n',
+  );
   void Promise.allSettled([...cleanUpCallbacks].map((cleanUp) => cleanUp())).then((outcomes) => {
-    for (const outcome of outcomes) if (outcome.status === 'rejected') console.error(String(outcome.reason));
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') console.error(String(outcome.reason));
     process.exit(EXIT_CODES[ending as Ending]);
   });
 }

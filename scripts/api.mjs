@@ -1,7 +1,8 @@
 /**
- * What the package shows of itself, as text: one file of `api/` a published entry, with the declarations of all that it
- * exports, and the names of those types that these reach and no entry exports. A change of the surface changes a file
- * there, so that it is seen by whoever reads the change. `npm run api` writes them, `npm run check` compares.
+ * What the package shows of itself, as text: one file of `api/` a published entry, with the
+ * declarations of all that it exports, and the names of those types that these reach and no entry
+ * exports. A change of the surface changes a file there, so that it is seen by whoever reads the
+ * change. `npm run api` writes them, `npm run check` compares.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -26,7 +27,10 @@ export function reportsOf(entries) {
   const exported = new Map(
     entries.map(([subpath, source]) => {
       const module = checker.getSymbolAtLocation(program.getSourceFile(source));
-      return [subpath, checker.getExportsOfModule(module).map((symbol) => placeOf(symbol, checker))];
+      return [
+        subpath,
+        checker.getExportsOfModule(module).map((symbol) => placeOf(symbol, checker)),
+      ];
     }),
   );
   const shown = new Set([...exported.values()].flat().map(({ file, own }) => `${file} ${own}`));
@@ -45,7 +49,10 @@ function placeOf(symbol, checker) {
   return { name: symbol.name, own: target.name, file: declaration.getSourceFile().fileName };
 }
 
-/** Files of what is installed, the compiler's own library among them: parsed once, however many reports are made. */
+/**
+ * Files of what is installed, the compiler's own library among them: parsed once, however many
+ * reports are made.
+ */
 const installed = new Map();
 
 /** Reads as the compiler does, and what is installed once. */
@@ -64,7 +71,12 @@ function hostFor(options) {
 function declarationsOf(sources) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
-  const emitted = { noEmit: false, declaration: true, emitDeclarationOnly: true, removeComments: true };
+  const emitted = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    removeComments: true,
+  };
   const all = { ...options, ...emitted, outDir: root, rootDir: root };
   const program = ts.createProgram(sources, all, hostFor(all));
   const declared = new Map();
@@ -115,7 +127,9 @@ function reportOf(subpath, names, declared, shown) {
     .map(({ name, own, file }) => {
       look(file, own);
       const nodes = declared.get(file)?.own.get(own) ?? [];
-      const text = nodes.map((node) => node.getText().replace(/^export (declare )?/, '')).join('\n');
+      const text = nodes
+        .map((node) => node.getText().replace(/^export (declare )?/, ''))
+        .join('\n');
       return name === own ? text : `${name} is ${text}`;
     });
   const reached = [...new Set(hidden.values())].toSorted((a, b) => (a < b ? -1 : 1));
@@ -154,10 +168,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     for (const [name, text] of wanted) writeFileSync(join(folder, name), text);
   } else {
     const there = readdirSync(folder);
-    const read = (name) => (there.includes(name) ? readFileSync(join(folder, name), 'utf8') : undefined);
+    const read = (name) =>
+      there.includes(name) ? readFileSync(join(folder, name), 'utf8') : undefined;
     const old = [...wanted].filter(([name, text]) => read(name) !== text).map(([name]) => name);
     const gone = there.filter((name) => !wanted.has(name));
-    for (const name of [...old, ...gone]) console.log(`${relative(root, join(folder, name))} is old`);
+    for (const name of [...old, ...gone])
+      console.log(`${relative(root, join(folder, name))} is old`);
     if (old.length + gone.length > 0) {
       console.log('What the package shows has changed: npm run api, and say so in CHANGELOG.md');
       process.exit(1);

@@ -1,8 +1,9 @@
 /**
- * Bundles each browser entry of the built package for a browser. A Node built-in anywhere below it fails the build, as
- * does an inline `process`. The bundles whose size has a budget stay in build/size for `size-limit`: the library entry
- * with everything that it exports, and what a program pays that imports `correctable` alone, with all methods of what it
- * makes (callbacks, promise, `for await`, settle, speculate, map, deadlines, signals) but no client, session or join.
+ * Bundles each browser entry of the built package for a browser. A Node built-in anywhere below it
+ * fails the build, as does an inline `process`. The bundles whose size has a budget stay in
+ * build/size for `size-limit`: the library entry with everything that it exports, and what a
+ * program pays that imports `correctable` alone, with all methods of what it makes (callbacks,
+ * promise, `for await`, settle, speculate, map, deadlines, signals) but no client, session or join.
  */
 import { build } from 'esbuild';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,14 +20,21 @@ const built = (source) => source.replace(/^src/, 'dist/production').replace(/\.t
 const library = built('src/index.ts');
 /** The bundles whose size has a budget. */
 const measured = new Set(['index', 'correctable', 'tanstack-query', 'store', 'react', 'http']);
-/** Bundles of something else than the whole entry: `react` is measured together with the library, whose code it shares. */
+/**
+ * Bundles of something else than the whole entry: `react` is measured together with the library,
+ * whose code it shares.
+ */
 const parts = { react: { beside: library }, http: { only: 'fetchViews, createHttpSession' } };
 const entries = [
   { name: 'index', path: library },
   { name: 'correctable', path: library, only: 'correctable' },
   ...published
     .filter(({ subpath }) => subpath !== '.')
-    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source), ...parts[subpath.slice(2)] })),
+    .map(({ subpath, source }) => ({
+      name: subpath.slice(2),
+      path: built(source),
+      ...parts[subpath.slice(2)],
+    })),
 ];
 
 const load = (path, only) => `export ${only === undefined ? '*' : `{ ${only} }`} from './${path}';`;

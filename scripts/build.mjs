@@ -1,6 +1,6 @@
 /**
- * `npm run build`: builds `dist/`. With `--if-needed` it does so only if a source is newer than the last build. Progress and
- * problems go to stderr, because what the build precedes may print JSON.
+ * `npm run build`: builds `dist/`. With `--if-needed` it does so only if a source is newer than the
+ * last build. Progress and problems go to stderr, because what the build precedes may print JSON.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,10 @@ const SOURCES = [
   'scripts/short-messages.ts',
 ];
 
-/** Returns when a file was last changed, or a folder or anything below it: in a folder, a file may be gone. */
+/**
+ * Returns when a file was last changed, or a folder or anything below it: in a folder, a file may
+ * be gone.
+ */
 function changedAt(path) {
   const stats = statSync(path);
   const below = stats.isDirectory() ? readdirSync(path) : [];

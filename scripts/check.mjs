@@ -1,6 +1,7 @@
 /**
- * `npm run check`: everything about the code that can be told without running it, and the built package. Steps run side by
- * side, one for each processor, the quick ones first. `npm run check -- types lint` runs the named steps only.
+ * `npm run check`: everything about the code that can be told without running it, and the built
+ * package. Steps run side by side, one for each processor, the quick ones first. `npm run check --
+ * types lint` runs the named steps only.
  */
 import { availableParallelism } from 'node:os';
 import { run } from './exec.mjs';
@@ -36,7 +37,18 @@ const steps = {
   },
   lint: {
     command: 'oxlint',
-    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'research', 'site', 'test', 'scripts'],
+    args: [
+      '--type-aware',
+      '--deny-warnings',
+      'src',
+      'demo',
+      'bench',
+      'engines',
+      'research',
+      'site',
+      'test',
+      'scripts',
+    ],
     needsBuild: true,
   },
   api: { command: 'node', args: ['scripts/api.mjs'], needsBuild: true },
@@ -45,7 +57,12 @@ const steps = {
   browser: { command: 'node', args: ['scripts/browser-bundles.mjs'], needsBuild: true },
   // It measures the bundles of the step before. Its output shows how much room is left.
   size: { command: 'size-limit', args: [], after: 'browser', isAlwaysShown: true },
-  'page-size': { command: 'node', args: ['scripts/page-size.mjs'], needsBuild: true, isAlwaysShown: true },
+  'page-size': {
+    command: 'node',
+    args: ['scripts/page-size.mjs'],
+    needsBuild: true,
+    isAlwaysShown: true,
+  },
 };
 
 const names = process.argv.slice(2);
@@ -56,13 +73,17 @@ if (unknown.length > 0) {
 }
 
 const isWanted = (name) => names.length === 0 || names.includes(name);
-const waiting = Object.keys(steps).filter((name) => isWanted(name) || (name === 'browser' && isWanted('size')));
+const waiting = Object.keys(steps).filter(
+  (name) => isWanted(name) || (name === 'browser' && isWanted('size')),
+);
 /** By name: resolves once the step has ended. */
 const ends = new Map();
 const building = waiting.includes('build') ? runStep(waiting.shift()) : undefined;
 let failed = 0;
 // The build is the first of them.
-const workers = Array.from({ length: availableParallelism() }, (_, at) => work(at === 0 ? building : undefined));
+const workers = Array.from({ length: availableParallelism() }, (_, at) =>
+  work(at === 0 ? building : undefined),
+);
 await Promise.all(workers);
 process.exit(failed === 0 ? 0 : 1);
 

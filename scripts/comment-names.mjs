@@ -1,9 +1,8 @@
 /**
- * Finds names in the comments of src that do not exist. A comment that names a
- * renamed member misleads its reader, and no compiler notices it. Checked are
- * names in backticks, names with `()` behind them, words in camel case, and
- * files. A name exists if the code of this repository, the libraries of
- * TypeScript or the types of a dependency have it as a word.
+ * Finds names in the comments of src that do not exist. A comment that names a renamed member
+ * misleads its reader, and no compiler notices it. Checked are names in backticks, names with `()`
+ * behind them, words in camel case, and files. A name exists if the code of this repository, the
+ * libraries of TypeScript or the types of a dependency have it as a word.
  *
  * Usage: node scripts/comment-names.mjs [FOLDER]...
  */
@@ -25,10 +24,20 @@ const PACKAGES = [
   '@tanstack/query-core/build/modern',
 ];
 /** Names of protocols that no code has. */
-const FOREIGN = ['gRPC', 'traceparent', 'tracestate', 'RESOURCE_EXHAUSTED', 'rpc.proto', 'Client.execute'];
+const FOREIGN = [
+  'gRPC',
+  'traceparent',
+  'tracestate',
+  'RESOURCE_EXHAUSTED',
+  'rpc.proto',
+  'Client.execute',
+];
 
 const read = (file) => readFileSync(join(root, file), 'utf8');
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)));
 
@@ -59,7 +68,9 @@ function readCode(file) {
   return readComments(text).reduce((code, [, comment]) => code.replace(comment, () => ' '), text);
 }
 
-/** Returns the words of all code, and for each type of src the words of the files that declare it. */
+/**
+ * Returns the words of all code, and for each type of src the words of the files that declare it.
+ */
 function collectNames() {
   const known = new Set(FOREIGN);
   const members = new Map();
@@ -68,7 +79,9 @@ function collectNames() {
     const words = toWords(code);
     for (const word of words) known.add(word);
     if (!file.startsWith('src/')) continue;
-    for (const [, type, heritage] of code.matchAll(/\b(?:class|interface|enum) (\w+)[^{]*?(\bextends\b)?[^{]*\{/g)) {
+    for (const [, type, heritage] of code.matchAll(
+      /\b(?:class|interface|enum) (\w+)[^{]*?(\bextends\b)?[^{]*\{/g,
+    )) {
       const others = members.get(type) ?? new Set();
       // An inherited member is in another file.
       members.set(type, new Set([...others, ...words, ...(heritage ? ['*'] : [])]));
@@ -76,7 +89,9 @@ function collectNames() {
   }
   for (const name of PACKAGES) {
     const folder = join('node_modules', name);
-    const types = readdirSync(join(root, folder), { recursive: true }).filter((file) => file.endsWith('.d.ts'));
+    const types = readdirSync(join(root, folder), { recursive: true }).filter((file) =>
+      file.endsWith('.d.ts'),
+    );
     for (const file of types) for (const word of toWords(read(join(folder, file)))) known.add(word);
   }
   return { known, members };
@@ -85,18 +100,23 @@ function collectNames() {
 /** Returns the names that a comment uses, each with its position in it. */
 function* findNames(comment) {
   // Examples are compiled by a test of their own.
-  const text = comment.replaceAll(/@example[\s\S]*?(?=\n\s*\* @|$)/g, (block) => block.replaceAll(/[^\n]/g, ' '));
+  const text = comment.replaceAll(/@example[\s\S]*?(?=\n\s*\* @|$)/g, (block) =>
+    block.replaceAll(/[^\n]/g, ' '),
+  );
   for (const { 1: code, index } of text.matchAll(/`([^`\n]+)`/g))
     if (/^#?[A-Za-z_$][\w$]*(?:[.#]+[A-Za-z_$][\w$]*)*(?:\(.*\))?$/.test(code))
       yield [code.replace(/\(.*\)$/, ''), index];
   for (const { 1: name, index } of text.matchAll(/([A-Za-z_$][\w$.]*)\(\)/g)) yield [name, index];
-  for (const { 0: name, index } of text.matchAll(/(?<![\w./$-])[a-z]+[A-Z][A-Za-z\d]*\b/g)) yield [name, index];
-  for (const { 0: name, index } of text.matchAll(/(?<![\w/.*-])[\w-]+\.(?:ts|tsx|mjs)\b/g)) yield [name, index];
+  for (const { 0: name, index } of text.matchAll(/(?<![\w./$-])[a-z]+[A-Z][A-Za-z\d]*\b/g))
+    yield [name, index];
+  for (const { 0: name, index } of text.matchAll(/(?<![\w/.*-])[\w-]+\.(?:ts|tsx|mjs)\b/g))
+    yield [name, index];
 }
 
 const paths = process.argv.slice(2);
 const isChecked = (file) =>
-  /^src\/.*\.tsx?$/.test(file) && (paths.length === 0 || paths.some((path) => file.startsWith(path)));
+  /^src\/.*\.tsx?$/.test(file) &&
+  (paths.length === 0 || paths.some((path) => file.startsWith(path)));
 const { known, members } = collectNames();
 const fileNames = new Set(files.map((file) => basename(file)));
 

@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: builds again after each change, and runs the unit and conformance tests that depend on what has changed.
- * Ctrl-C ends both.
+ * `npm run dev`: builds again after each change, and runs the unit and conformance tests that
+ * depend on what has changed. Ctrl-C ends both.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

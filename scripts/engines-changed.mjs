@@ -1,6 +1,6 @@
 /**
- * Whether the tests of engines have to run again: they take longer than all others, and depend on few files. What they last
- * passed with is committed, so every machine decides alike.
+ * Whether the tests of engines have to run again: they take longer than all others, and depend on
+ * few files. What they last passed with is committed, so every machine decides alike.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,10 @@ import { root } from './exec.mjs';
 
 const RECORD = 'test/engines/passed-with.json';
 
-/** Folders and files by the name under which the record has their hash; `isClosed`: with all that they import. */
+/**
+ * Folders and files by the name under which the record has their hash; `isClosed`: with all that
+ * they import.
+ */
 const PARTS = {
   engines: { paths: ['engines', 'research/cassandra-icg', 'research/zookeeper-czk'] },
   'tests of engines': { paths: ['test/engines'] },
@@ -31,7 +34,10 @@ const PARTS = {
   'package-lock.json': { paths: ['package-lock.json'] },
 };
 
-/** Returns why the tests of engines must run; `undefined` if nothing that they depend on has changed since they passed. */
+/**
+ * Returns why the tests of engines must run; `undefined` if nothing that they depend on has changed
+ * since they passed.
+ */
 export function engineChanges() {
   if (!existsSync(join(root, RECORD))) return `${RECORD} is missing`;
   const recorded = JSON.parse(readFileSync(join(root, RECORD), 'utf8'));
@@ -60,7 +66,9 @@ function listFiles(paths) {
     cwd: root,
     encoding: 'utf8',
   });
-  return listing.split('\n').filter((file) => file !== '' && file !== RECORD && existsSync(join(root, file)));
+  return listing
+    .split('\n')
+    .filter((file) => file !== '' && file !== RECORD && existsSync(join(root, file)));
 }
 
 /** Adds the files that these import by relative paths, and so on. */

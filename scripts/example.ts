@@ -1,6 +1,6 @@
 /**
- * `npm run example -- NAME [options]`: copies an example into build/, installs the packed package into it, builds it and runs
- * it until interrupted. Options after the name are for the example.
+ * `npm run example -- NAME [options]`: copies an example into build/, installs the packed package
+ * into it, builds it and runs it until interrupted. Options after the name are for the example.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
@@ -36,7 +36,10 @@ async function run(example: string, forwarded: readonly string[]): Promise<void>
   process.exitCode = await waitUntilClosed(server);
 }
 
-/** Copies the example and installs the package. Deletes the files of an earlier run, but keeps installed packages for npm. */
+/**
+ * Copies the example and installs the package. Deletes the files of an earlier run, but keeps
+ * installed packages for npm.
+ */
 async function prepare(example: string): Promise<string> {
   const project = join(root, 'build/examples', example);
   await mkdir(project, { recursive: true });
@@ -60,6 +63,7 @@ async function readStartArguments(project: string): Promise<readonly string[]> {
 
 /** Passes signals on, and waits until the server has closed. */
 function waitUntilClosed(server: ChildProcess): Promise<number> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => server.kill(signal));
   return new Promise((resolve) => server.once('exit', (code) => resolve(code ?? 0)));
 }

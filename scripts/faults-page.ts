@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: writes docs/operate/store-faults.md from the columns of test/engines/faults. So the page says of each
- * fault what the tests of the real engines have shown.
+ * `npm run faults`: writes docs/operate/store-faults.md from the columns of test/engines/faults. So
+ * the page says of each fault what the tests of the real engines have shown.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

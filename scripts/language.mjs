@@ -1,7 +1,8 @@
 /**
- * Checks the language of what users read: README.md, the pages of docs without docs/spec, string literals in src and
- * demo (messages, help texts), and docstrings of what the entries export. Fails on banned words (docs/glossary.md has
- * the words to use) and on sentences of more than 35 words in the pages. `--count` prints how often each word occurs.
+ * Checks the language of what users read: README.md, the pages of docs without docs/spec, string
+ * literals in src and demo (messages, help texts), and docstrings of what the entries export. Fails
+ * on banned words (docs/glossary.md has the words to use) and on sentences of more than 35 words in
+ * the pages. `--count` prints how often each word occurs.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -33,7 +34,10 @@ const BANNED = [
 ];
 
 const git = (...patterns) =>
-  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' })
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], {
+    cwd: root,
+    encoding: 'utf8',
+  })
     .split('\n')
     .filter((file) => file !== '' && existsSync(join(root, file)));
 const problems = [];
@@ -51,7 +55,10 @@ function checkWords(place, text) {
   }
 }
 
-/** Returns the paragraphs of a page as [line, text]: without code blocks, tables, figures and comments. */
+/**
+ * Returns the paragraphs of a page as [line, text]: without code blocks, tables, figures and
+ * comments.
+ */
 function readParagraphs(page) {
   const blank = (block) => block.replaceAll(/[^\n]/g, '');
   const text = page.replaceAll(/^```[\s\S]*?^```/gm, blank).replaceAll(/<!--[\s\S]*?-->/g, blank);
@@ -65,7 +72,8 @@ function readParagraphs(page) {
   for (const [index, line] of text.split('\n').entries()) {
     const isTable = /^\s*\|/.test(line);
     if (line.trim() === '' || isTable || /^\s*(?:[-*]|\d+\.|#+|>)\s/.test(line)) end();
-    if (isTable) paragraphs.push(...line.split(/(?<!\\)\|/).map((cell) => [index + 1, cell.trim()]));
+    if (isTable)
+      paragraphs.push(...line.split(/(?<!\\)\|/).map((cell) => [index + 1, cell.trim()]));
     else if (line.trim() !== '') {
       if (lines.length === 0) from = index + 1;
       lines.push(line.trim().replace(/^(?:[-*]|\d+\.|#+|>)\s+/, ''));
@@ -81,16 +89,25 @@ function checkPage(file) {
     checkWords(`${file}:${line}`, prose);
     for (const sentence of prose.split(/(?<=[.!?:])\s+/)) {
       const words = sentence.split(/\s+/).filter((word) => /\w/.test(word)).length;
-      if (words > MAX_WORDS) problems.push(`${file}:${line}: a sentence of ${words} words: split it`);
+      if (words > MAX_WORDS)
+        problems.push(`${file}:${line}: a sentence of ${words} words: split it`);
     }
   }
 }
 
 function checkLiterals(file) {
-  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(join(root, file), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const visit = (node) => {
     const isText =
-      ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
+      ts.isStringLiteralLike(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddle(node) ||
+      ts.isTemplateTail(node);
     if (isText && /\w \w/.test(node.text)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       checkWords(`${file}:${line + 1}`, node.text);
@@ -105,14 +122,17 @@ function checkDocstrings() {
   const { exports: published } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const entries = Object.values(published)
     .filter((target) => typeof target === 'object')
-    .map(({ default: built }) => join(root, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')));
+    .map(({ default: built }) =>
+      join(root, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
+    );
   const config = ts.getParsedCommandLineOfConfigFile(join(root, 'tsconfig.json'), {}, ts.sys);
   const program = ts.createProgram(entries, config.options);
   const checker = program.getTypeChecker();
   const seen = new Set();
   const check = (node) => {
     for (const { comment, parent, pos } of ts.getJSDocCommentsAndTags(node)) {
-      const text = typeof comment === 'string' ? comment : (ts.getTextOfJSDocComment(comment) ?? '');
+      const text =
+        typeof comment === 'string' ? comment : (ts.getTextOfJSDocComment(comment) ?? '');
       const source = parent.getSourceFile();
       if (seen.has(`${source.fileName}:${pos}`)) continue;
       seen.add(`${source.fileName}:${pos}`);
@@ -122,8 +142,11 @@ function checkDocstrings() {
     for (const member of node.members ?? node.type?.members ?? []) check(member);
   };
   for (const entry of entries) {
-    for (const symbol of checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry)))) {
-      const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    for (const symbol of checker.getExportsOfModule(
+      checker.getSymbolAtLocation(program.getSourceFile(entry)),
+    )) {
+      const target =
+        symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       for (const declaration of target.declarations ?? []) {
         if (declaration.getSourceFile().fileName.startsWith(join(root, 'src'))) check(declaration);
       }
@@ -131,7 +154,8 @@ function checkDocstrings() {
   }
 }
 
-for (const file of git('README.md', 'docs/*.md').filter((name) => !name.startsWith('docs/spec/'))) checkPage(file);
+for (const file of git('README.md', 'docs/*.md').filter((name) => !name.startsWith('docs/spec/')))
+  checkPage(file);
 for (const file of git('src/*.ts', 'demo/*.ts', 'demo/*.tsx', 'research/*.ts')) checkLiterals(file);
 checkDocstrings();
 

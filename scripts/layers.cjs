@@ -48,7 +48,8 @@ function rulesOf() {
     const pathNot = [folder, ...importsOf(folder)].map(filesOf);
     const name = `layers: ${folder}`;
     const rules = [{ name, severity: 'error', from, to: { path: CHECKED, pathNot } }];
-    if (pure === true) rules.push({ name: `${name} is pure`, severity: 'error', from, to: { pathNot: CHECKED } });
+    if (pure === true)
+      rules.push({ name: `${name} is pure`, severity: 'error', from, to: { pathNot: CHECKED } });
     return rules;
   });
 }
@@ -56,9 +57,13 @@ function rulesOf() {
 /** Returns the table of docs/ARCHITECTURE.md, and the exceptions below it. Throws if a folder is not in exactly one row. */
 function tableOf() {
   const shown = table.flatMap((row) => row.folders);
-  const wrong = [...folders, ...shown].filter((name) => shown.filter((item) => item === name).length !== 1);
+  const wrong = [...folders, ...shown].filter(
+    (name) => shown.filter((item) => item === name).length !== 1,
+  );
   if (wrong.length > 0)
-    throw new Error(`scripts/layers.json: not in exactly one row of the table: ${wrong.join(', ')}`);
+    throw new Error(
+      `scripts/layers.json: not in exactly one row of the table: ${wrong.join(', ')}`,
+    );
   const list = (names) => names.map((name) => `\`${name}\``).join(', ');
   const published = (names) =>
     entries
@@ -67,13 +72,16 @@ function tableOf() {
       .join(' ');
   const layersOf = (names) => {
     const all = names.map(
-      (name) => layers.length - layers.findIndex((layer) => layer.some((row) => row.folder === name)),
+      (name) =>
+        layers.length - layers.findIndex((layer) => layer.some((row) => row.folder === name)),
     );
     const [low, high] = [Math.min(...all), Math.max(...all)];
     return low === high ? low : `${low} to ${high}`;
   };
-  const isPure = (names) => names.every((name) => rows.some(({ folder, pure }) => folder === name && pure));
-  const outer = (names) => names.filter((name) => !names.some((other) => other !== name && isWithin(name, other)));
+  const isPure = (names) =>
+    names.every((name) => rows.some(({ folder, pure }) => folder === name && pure));
+  const outer = (names) =>
+    names.filter((name) => !names.some((other) => other !== name && isWithin(name, other)));
   const lines = table.map(
     ({ name, what, folders: names }) =>
       `| ${layersOf(names)} | ${list(name ? [name] : outer(names))} | ${what} | ${isPure(names) ? 'yes' : ''} | ${published(names)} |`,

@@ -17,9 +17,22 @@ process.exitCode = await runParts([
   { command: ['node', '--import', 'tsx', 'test/simulator/cli.ts', '--planted'] },
   { command: tsx('test/fuzz/cli.ts') },
   { command: tsx('test/chaos/cli.ts', '--embedded') },
-  { command: ['node', '--import', 'tsx', 'test/chaos/cli.ts', '--world', 'redis', '--reads', '100000'] },
+  {
+    command: [
+      'node',
+      '--import',
+      'tsx',
+      'test/chaos/cli.ts',
+      '--world',
+      'redis',
+      '--reads',
+      '100000',
+    ],
+  },
   { command: ['node', 'scripts/test.mjs', '--lane', 'nightly', '--project', 'engines'] },
   // Two minutes are enough to notice what grows fast: run `npm run soak` for the rest.
   { command: ['node', '--import', 'tsx', 'test/soak/cli.ts', '--minutes', '2'] },
-  ...['zookeeper', 'cassandra'].map((engine) => ({ command: tsx('test/histories/main.ts', engine) })),
+  ...['zookeeper', 'cassandra'].map((engine) => ({
+    command: tsx('test/histories/main.ts', engine),
+  })),
 ]);

@@ -1,7 +1,7 @@
 /**
- * `npm run options`: writes the tables of docs/reference/options.md. A row has the first paragraph of an option's
- * docstring and its default. So the text of an option stands once, in the type that editors show. What stands between
- * the tables is written by hand.
+ * `npm run options`: writes the tables of docs/reference/options.md. A row has the first paragraph
+ * of an option's docstring and its default. So the text of an option stands once, in the type that
+ * editors show. What stands between the tables is written by hand.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +65,9 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
       {
         file: 'correctable/client/client.ts',
         type: 'InvokeOptions',
-        others: { levels: 'The levels to request, as an array. Default: all levels of the binding' },
+        others: {
+          levels: 'The levels to request, as an array. Default: all levels of the binding',
+        },
       },
     ],
   ],
@@ -74,11 +76,17 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
       { file: 'correctable/client/client.ts', type: 'SessionOptions', of: '`client.session`' },
       { file: 'correctable/correctable.ts', type: 'SettleOptions', of: '`settle`' },
       { file: 'correctable/correctable.ts', type: 'WhenOptions', of: '`when`' },
-      { file: 'correctable/correctable.ts', type: 'SubscribeOptions', of: '`subscribe`, `setCallbacks`' },
+      {
+        file: 'correctable/correctable.ts',
+        type: 'SubscribeOptions',
+        of: '`subscribe`, `setCallbacks`',
+      },
     ],
   ],
   correctable: [[{ file: 'correctable/client/create.ts', type: 'CorrectableOptions' }]],
-  correctableQuery: [[{ file: 'tanstack-query/correctable-query.ts', type: 'CorrectableQueryOptions' }]],
+  correctableQuery: [
+    [{ file: 'tanstack-query/correctable-query.ts', type: 'CorrectableQueryOptions' }],
+  ],
   React: [
     [
       { file: 'react/client-context.ts', type: 'ClientOptions', of: HOOKS },
@@ -102,8 +110,18 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
   ],
   'httpHandler and toOpenApi': [
     [
-      { file: 'http/http-handler.ts', type: 'HttpHandlerOptions', of: '`httpHandler`', description: HANDLER_OPTIONS },
-      { file: 'http/open-api.ts', type: 'OpenApiOptions', of: '`toOpenApi`', description: OPEN_API_OPTIONS },
+      {
+        file: 'http/http-handler.ts',
+        type: 'HttpHandlerOptions',
+        of: '`httpHandler`',
+        description: HANDLER_OPTIONS,
+      },
+      {
+        file: 'http/open-api.ts',
+        type: 'OpenApiOptions',
+        of: '`toOpenApi`',
+        description: OPEN_API_OPTIONS,
+      },
     ],
   ],
   'retryPolicy and exponentialBackoff': [
@@ -113,11 +131,21 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
   transaction: [[{ file: 'transactions/transaction.ts', type: 'TransactionOptions' }]],
   put: [[{ file: 'operations/key-value.ts', type: 'PutOptions' }]],
   dequeue: [[{ file: 'operations/queue.ts', type: 'DequeueOptions' }]],
-  memory: [[{ file: 'bindings/memory/memory.ts', type: 'MemoryOptions', description: MEMORY_OPTIONS }]],
-  createCausalStore: [
-    [{ file: 'bindings/causal/options.ts', type: 'CausalStoreOptions', description: CAUSAL_STORE_OPTIONS }],
+  memory: [
+    [{ file: 'bindings/memory/memory.ts', type: 'MemoryOptions', description: MEMORY_OPTIONS }],
   ],
-  http: [[{ file: 'bindings/http/options.ts', type: 'HttpBindingOptions', description: HTTP_OPTIONS }]],
+  createCausalStore: [
+    [
+      {
+        file: 'bindings/causal/options.ts',
+        type: 'CausalStoreOptions',
+        description: CAUSAL_STORE_OPTIONS,
+      },
+    ],
+  ],
+  http: [
+    [{ file: 'bindings/http/options.ts', type: 'HttpBindingOptions', description: HTTP_OPTIONS }],
+  ],
   causalRedis: [
     [
       { file: 'bindings/causal-redis/options.ts', type: 'CausalRedisOptions' },
@@ -152,7 +180,11 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
   cached: [
     [{ file: 'bindings/cache/options.ts', type: 'CacheOptions', description: CACHE_OPTIONS }],
     [
-      { file: 'bindings/cache/indexeddb-store.ts', type: 'IndexedDbStoreOptions', of: '`indexedDbStore`' },
+      {
+        file: 'bindings/cache/indexeddb-store.ts',
+        type: 'IndexedDbStoreOptions',
+        of: '`indexedDbStore`',
+      },
       { file: 'bindings/cache/node.ts', type: 'DirectoryStoreOptions', of: '`directoryStore`' },
     ],
   ],
@@ -165,7 +197,13 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
       },
     ],
     [{ file: 'bindings/remote/remote.ts', type: 'RemoteOptions', description: REMOTE_OPTIONS }],
-    [{ file: 'transport/find-sites.ts', type: 'FindSitesOptions', description: FIND_SITES_OPTIONS }],
+    [
+      {
+        file: 'transport/find-sites.ts',
+        type: 'FindSitesOptions',
+        description: FIND_SITES_OPTIONS,
+      },
+    ],
   ],
   zookeeper: [
     [{ file: 'bindings/zookeeper/options.ts', type: 'ZooKeeperBindingOptions' }],
@@ -173,7 +211,9 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
       {
         file: 'bindings/zookeeper/options.ts',
         type: 'OrphanRecoveryOptions',
-        others: { delivery: "`'at-most-once'` drops such items, `'at-least-once'` puts them back. Required" },
+        others: {
+          delivery: "`'at-most-once'` drops such items, `'at-least-once'` puts them back. Required",
+        },
       },
     ],
     [{ file: 'bindings/zookeeper/min-threshold.ts', type: 'ConsumersOptions' }],
@@ -218,10 +258,22 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
     ],
   ],
   createGateway: [
-    [{ file: 'server/gateway/gateway-options.ts', type: 'GatewayOptions', description: GATEWAY_OPTIONS }],
+    [
+      {
+        file: 'server/gateway/gateway-options.ts',
+        type: 'GatewayOptions',
+        description: GATEWAY_OPTIONS,
+      },
+    ],
   ],
   listenGateways: [
-    [{ file: 'server/gateway/listen/listen-options.ts', type: 'ListenOptions', description: LISTEN_OPTIONS }],
+    [
+      {
+        file: 'server/gateway/listen/listen-options.ts',
+        type: 'ListenOptions',
+        description: LISTEN_OPTIONS,
+      },
+    ],
   ],
   'Gateway limits': [
     [
@@ -272,28 +324,43 @@ export interface DocumentedOption {
   readonly text: string;
 }
 
-/** Returns the options of a type, without those that it inherits. Throws for one without a docstring. */
+/**
+ * Returns the options of a type, without those that it inherits. Throws for one without a
+ * docstring.
+ */
 export function readOptionTexts(group: OptionGroup): DocumentedOption[] {
   const { file, type, only, others = {} } = group;
   const listed = Object.entries(others).map(([name, text]) => ({ name, text }));
-  const members = findMembers(file, type).filter(({ name }) => only === undefined || name?.getText() === only);
+  const members = findMembers(file, type).filter(
+    ({ name }) => only === undefined || name?.getText() === only,
+  );
   const unlisted = members.filter(({ name }) => !Object.hasOwn(others, name?.getText() ?? ''));
   return [...listed, ...unlisted.map((member) => readMember(member, group))];
 }
 
-function readMember(member: ts.TypeElement, { file, type, isPartial = false }: OptionGroup): DocumentedOption {
+function readMember(
+  member: ts.TypeElement,
+  { file, type, isPartial = false }: OptionGroup,
+): DocumentedOption {
   const name = member.name?.getText() ?? '';
   const text = readText(member);
   if (text === '') throw new Error(`src/${file}: ${type}.${name} has no docstring`);
-  const isRequired = !isPartial && ts.isPropertySignature(member) && member.questionToken === undefined;
+  const isRequired =
+    !isPartial && ts.isPropertySignature(member) && member.questionToken === undefined;
   return { name, text: isRequired ? `${addFullStop(text)} Required` : text };
 }
 
 function findMembers(file: string, type: string): readonly ts.TypeElement[] {
   const path = fileURLToPath(new URL(`src/${file}`, root));
-  const { statements } = ts.createSourceFile(file, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const { statements } = ts.createSourceFile(
+    file,
+    readFileSync(path, 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const found = statements.find(
-    (node): node is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(node) && node.name.text === type,
+    (node): node is ts.InterfaceDeclaration =>
+      ts.isInterfaceDeclaration(node) && node.name.text === type,
   );
   if (found === undefined) throw new Error(`src/${file} has no interface ${type}`);
   return found.members;
@@ -303,7 +370,9 @@ function findMembers(file: string, type: string): readonly ts.TypeElement[] {
 function readText(member: ts.TypeElement): string {
   const docs = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc);
   const comment = ts.getTextOfJSDocComment(docs.at(-1)?.comment) ?? '';
-  const [first = '', ...later] = comment.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim());
+  const [first = '', ...later] = comment
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim());
   const defaults = later.filter((paragraph) => paragraph.startsWith('Default: '));
   const text = [first, ...defaults].join(' ').replaceAll('|', String.raw`\|`);
   return /Default: [^.]*\.$/.test(text) ? text.slice(0, -1) : text;
@@ -320,7 +389,9 @@ function formatTable(groups: readonly OptionGroup[]): string[] {
       hasOf ? `| \`${name}\` | ${group.of ?? ''} | ${text} |` : `| \`${name}\` | ${text} |`,
     ),
   );
-  const head = hasOf ? ['| Option | Of | What it sets |', '|---|---|---|'] : ['| Option | What it sets |', '|---|---|'];
+  const head = hasOf
+    ? ['| Option | Of | What it sets |', '|---|---|---|']
+    : ['| Option | What it sets |', '|---|---|'];
   return [...head, ...rows];
 }
 
@@ -330,7 +401,9 @@ export function generateOptionsPage(page: string): string {
   const titles = sections.map((section) => section.slice('## '.length, section.indexOf('\n')));
   const expected = Object.keys(SECTIONS);
   if (titles.join() !== expected.join())
-    throw new Error(`the sections of ${PAGE} must be ${expected.join('; ')}, got ${titles.join('; ')}`);
+    throw new Error(
+      `the sections of ${PAGE} must be ${expected.join('; ')}, got ${titles.join('; ')}`,
+    );
   return start + sections.map((section, at) => generateSection(section, titles[at] ?? '')).join('');
 }
 
@@ -338,9 +411,12 @@ function generateSection(section: string, title: string): string {
   const tables = SECTIONS[title] ?? [];
   const parts = section.split(/((?:^\|.*\n)+)/m);
   const count = (parts.length - 1) / 2;
-  if (count !== tables.length) throw new Error(`${title} has ${count} tables, and must have ${tables.length}`);
+  if (count !== tables.length)
+    throw new Error(`${title} has ${count} tables, and must have ${tables.length}`);
   return parts
-    .map((part, at) => (at % 2 === 0 ? part : `${formatTable(tables[(at - 1) / 2] ?? []).join('\n')}\n`))
+    .map((part, at) =>
+      at % 2 === 0 ? part : `${formatTable(tables[(at - 1) / 2] ?? []).join('\n')}\n`,
+    )
     .join('');
 }
 

@@ -1,4 +1,7 @@
-/** Whether `exports` of package.json says what `scripts/entries.json` says, by which everything else goes. */
+/**
+ * Whether `exports` of package.json says what `scripts/entries.json` says, by which everything else
+ * goes.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -40,7 +43,10 @@ export function entryProblems(published, entries, root) {
   return problems;
 }
 
-/** Returns the files of an entry by condition. A page in production gets short messages, and everything else full ones. */
+/**
+ * Returns the files of an entry by condition. A page in production gets short messages, and
+ * everything else full ones.
+ */
 function wantedTargets(source, runs) {
   const [path, pagePath] = ['./dist', './dist/production'].map((folder) =>
     source.replace(/^src/, folder).replace(/\.ts$/, ''),
@@ -48,7 +54,12 @@ function wantedTargets(source, runs) {
   const [types, full] = [`${path}.d.ts`, `${path}.js`];
   if (runs !== 'anywhere') return { types, default: full };
   // Bundlers for workerd, which is a server, set `browser` too.
-  return { types, workerd: full, browser: { development: full, default: `${pagePath}.js` }, default: full };
+  return {
+    types,
+    workerd: full,
+    browser: { development: full, default: `${pagePath}.js` },
+    default: full,
+  };
 }
 
 /**
@@ -62,7 +73,8 @@ function partsOfNode(root, source) {
   for (const file of seen)
     for (const name of loadedBy(join(root, file)))
       if (isBuiltin(name)) parts.push([file, name]);
-      else if (name.startsWith('.') && existsSync(join(root, dirname(file), name))) seen.add(join(dirname(file), name));
+      else if (name.startsWith('.') && existsSync(join(root, dirname(file), name)))
+        seen.add(join(dirname(file), name));
   return parts;
 }
 
@@ -75,8 +87,14 @@ function loadedBy(path) {
 }
 
 function importsOf(path) {
-  const { statements } = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  const { statements } = ts.createSourceFile(
+    path,
+    readFileSync(path, 'utf8'),
+    ts.ScriptTarget.Latest,
+  );
   return statements.flatMap(({ moduleSpecifier, importClause, isTypeOnly }) =>
-    moduleSpecifier === undefined || isTypeOnly || importClause?.isTypeOnly ? [] : [moduleSpecifier.text],
+    moduleSpecifier === undefined || isTypeOnly || importClause?.isTypeOnly
+      ? []
+      : [moduleSpecifier.text],
   );
 }

@@ -5,9 +5,9 @@ import { run } from './exec.mjs';
 const FAILURE = /^failed: .*\n(?: {2}.*\n)*/gm;
 
 /**
- * Runs `parts`, prints once more what failed, and, as the last line, `N passed, N failed`, then `, N skipped` if some were.
- * A part without such a last line counts as failed if it ends with an exit code other than 0. The remaining parts still
- * run, unless the part `isRequired`.
+ * Runs `parts`, prints once more what failed, and, as the last line, `N passed, N failed`, then `,
+ * N skipped` if some were. A part without such a last line counts as failed if it ends with an exit
+ * code other than 0. The remaining parts still run, unless the part `isRequired`.
  *
  * @param {readonly { command: readonly string[], isRequired?: boolean, skip?: string }[]} parts `skip`: why not to run it
  * @returns {Promise<number>} the exit code
@@ -26,7 +26,8 @@ export async function runParts(parts) {
     sum.passed += counts?.passed ?? 0;
     sum.skipped += counts?.skipped ?? 0;
     sum.failed += counts === undefined || counts.failed === 0 ? Number(code !== 0) : counts.failed;
-    if (code !== 0) failures.push(`== failed: ${command.join(' ')}`, ...(output.match(FAILURE) ?? []));
+    if (code !== 0)
+      failures.push(`== failed: ${command.join(' ')}`, ...(output.match(FAILURE) ?? []));
     if (code !== 0 && isRequired) break;
   }
   for (const failure of failures) console.log(failure.trimEnd());
@@ -37,7 +38,8 @@ export async function runParts(parts) {
 
 function countsIn(output) {
   const last = output.trimEnd().split('\n').at(-1) ?? '';
-  const [, passed, failed, skipped = '0'] = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(last) ?? [];
+  const [, passed, failed, skipped = '0'] =
+    /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(last) ?? [];
   if (passed === undefined) return undefined;
   return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
 }

@@ -1,6 +1,11 @@
-/** Which projects of vitest run. Vitest takes several excluded ones as alternatives, so those that stay are named. */
+/**
+ * Which projects of vitest run. Vitest takes several excluded ones as alternatives, so those that stay are named.
+ */
 
-const SHARED = ['unit', 'docs', 'conformance', 'property'].flatMap((name) => [name, `${name}-apart`]);
+const SHARED = ['unit', 'docs', 'conformance', 'property'].flatMap((name) => [
+  name,
+  `${name}-apart`,
+]);
 const CHECKED = [...SHARED, 'simulation', 'integration'];
 
 /** Each lane with its projects. */
@@ -32,7 +37,8 @@ export function withProjects(given, lane = LANES.fast) {
   const known = [...LANES.all, ENGINES];
   const meant = names.flatMap((name) => {
     const bare = name.replace(/^!/, '');
-    if (!known.includes(bare)) throw new Error(`no project '${bare}': there are ${known.join(', ')}`);
+    if (!known.includes(bare))
+      throw new Error(`no project '${bare}': there are ${known.join(', ')}`);
     return known.includes(`${bare}-apart`) ? [name, `${name}-apart`] : [name];
   });
   const named = meant.filter((name) => !name.startsWith('!'));

@@ -1,10 +1,11 @@
 /**
- * Leaves the texts of errors out of the build for pages in production. Every visitor would download them, while the code and
- * the fields of an error contain everything that a program needs. Development and Node get all texts. Nothing else differs,
- * which `test/unit/invalid-arguments/short-messages.test.ts` checks.
+ * Leaves the texts of errors out of the build for pages in production. Every visitor would download
+ * them, while the code and the fields of an error contain everything that a program needs.
+ * Development and Node get all texts. Nothing else differs, which
+ * `test/unit/invalid-arguments/short-messages.test.ts` checks.
  *
- * A text is found by its place, for example as an argument of a function that is listed below. So the sources need no marks.
- * A text in any other place stays, and is downloaded.
+ * A text is found by its place, for example as an argument of a function that is listed below. So
+ * the sources need no marks. A text in any other place stays, and is downloaded.
  */
 import ts from 'typescript';
 
@@ -22,11 +23,17 @@ const TEXT_AT = new Map(
     matches: 1,
   }),
 );
-/** The names of variables for a text that a function builds before it throws, or for a correct call that the text shows. */
+/**
+ * The names of variables for a text that a function builds before it throws, or for a correct call
+ * that the text shows.
+ */
 const TEXT_NAME = /^(message|advice|([A-Z_]+_)?CALL)$/;
 /** The names of properties for a correct call, and for the address of the documentation. */
 const EXAMPLE_NAME = /^(call|docs)$/;
-/** The texts of checks. They are replaced by empty texts and not left out, because any text means a problem. */
+/**
+ * The texts of checks. They are replaced by empty texts and not left out, because any text means a
+ * problem.
+ */
 const IS_PROBLEM = /^must /;
 
 /** A plugin of tsdown. */

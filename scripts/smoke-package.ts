@@ -1,9 +1,11 @@
 /**
- * `npm run smoke:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an empty project, and there
- * runs the README's example as pasted: under each Node version (fetched as the npm package `node`), and bundled in a
- * headless browser. Also type-checks it strictly against the packed declarations, and emits declarations of what an
- * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.7,5.9,latest`), and
- * runs a contract with the oldest and the newest zod that the package says it takes (`--zods 4.0.0,latest`).
+ * `npm run smoke:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an
+ * empty project, and there runs the README's example as pasted: under each Node version (fetched as
+ * the npm package `node`), and bundled in a headless browser. Also type-checks it strictly against
+ * the packed declarations, and emits declarations of what an application may export, libraries
+ * checked too, with several versions of TypeScript (`--typescripts 5.7,5.9,latest`), and runs a
+ * contract with the oldest and the newest zod that the package says it takes (`--zods
+ * 4.0.0,latest`).
  */
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -45,7 +47,9 @@ try {
     const node = await installNode(project, version);
     compare(`node ${version}`, await runIn(node, 'example.mjs'), expected);
   }
-  await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(printed);
+  await execute(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project }).catch(
+    printed,
+  );
   console.log('ok  types: the example compiles strictly against the packed declarations');
   for (const version of values.typescripts.split(',')) await emitDeclarations(version);
   let reported: readonly string[] | undefined;
@@ -56,7 +60,8 @@ try {
 }
 
 async function readme(): Promise<string> {
-  const [, example] = /```ts\n([\s\S]*?)```/.exec(await readFile(join(root, 'README.md'), 'utf8')) ?? [];
+  const [, example] =
+    /```ts\n([\s\S]*?)```/.exec(await readFile(join(root, 'README.md'), 'utf8')) ?? [];
   if (example === undefined) throw new Error('the README has no example');
   return example;
 }
@@ -73,11 +78,17 @@ async function writeExample(example: string): Promise<void> {
     lib: ['ES2022', 'ESNext.Disposable', 'DOM'],
     types: [],
   };
-  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['example.mts'] }));
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['example.mts'] }),
+  );
   await bundle({ entry: 'example.mts', outfile: 'example.mjs', packages: 'external' });
 }
 
-/** As an application does that publishes what it makes of this package; what has a contract compiles too. */
+/**
+ * As an application does that publishes what it makes of this package; what has a contract compiles
+ * too.
+ */
 async function emitDeclarations(version: string): Promise<void> {
   const name = `typescript-${version}`;
   const packages = [`${name}@npm:typescript@${version}`, '@types/node@20', 'rxjs'];
@@ -101,12 +112,22 @@ async function emitDeclarations(version: string): Promise<void> {
   await writeFile(join(project, 'tsconfig.emit.json'), JSON.stringify({ compilerOptions, files }));
   const compiler = join(project, 'node_modules', name, 'bin', 'tsc');
   const { stdout } = await execute(process.execPath, [compiler, '--version'], { cwd: project });
-  await execute(process.execPath, [compiler, '-p', 'tsconfig.emit.json'], { cwd: project }).catch(printed);
-  console.log(`ok  TypeScript ${stdout.trim().replace('Version ', '')}: emits declarations, libraries checked`);
+  await execute(process.execPath, [compiler, '-p', 'tsconfig.emit.json'], { cwd: project }).catch(
+    printed,
+  );
+  console.log(
+    `ok  TypeScript ${stdout.trim().replace('Version ', '')}: emits declarations, libraries checked`,
+  );
 }
 
-/** As an application does that has its own zod: what it exports compiles, and its contract does what it did with others. */
-async function runContract(version: string, expected?: readonly string[]): Promise<readonly string[]> {
+/**
+ * As an application does that has its own zod: what it exports compiles, and its contract does what
+ * it did with others.
+ */
+async function runContract(
+  version: string,
+  expected?: readonly string[],
+): Promise<readonly string[]> {
   await execute('npm', ['install', '--no-audit', '--no-fund', `zod@${version}`], { cwd: project });
   await emitDeclarations('5.9');
   await bundle({ entry: 'contract.mts', outfile: 'contract.mjs', packages: 'external' });
@@ -115,7 +136,11 @@ async function runContract(version: string, expected?: readonly string[]): Promi
   return lines;
 }
 
-async function bundle(options: { entry: string; outfile: string; packages: 'external' | 'bundle' }): Promise<void> {
+async function bundle(options: {
+  entry: string;
+  outfile: string;
+  packages: 'external' | 'bundle';
+}): Promise<void> {
   await build({
     absWorkingDir: project,
     entryPoints: [options.entry],
@@ -139,7 +164,9 @@ async function runInBrowser(): Promise<readonly string[]> {
   const server = createServer((request, response) => {
     const isScript = request.url === '/bundle.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    response.end(isScript ? script : '<!doctype html><script type="module" src="bundle.js"></script>');
+    response.end(
+      isScript ? script : '<!doctype html><script type="module" src="bundle.js"></script>',
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const launched = await launchChromium();

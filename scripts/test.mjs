@@ -48,7 +48,9 @@ try {
   skipped = result.numPendingTests + result.numTodoTests;
   failed =
     result.numFailedTests +
-    result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+    result.testResults.filter(
+      (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    ).length;
   printSlowest(result.testResults);
   printFailed(result.testResults);
 } catch (error) {
@@ -70,7 +72,8 @@ function readOptions(given) {
     const others = given.filter((argument) => argument !== '--short' && argument !== '--record');
     const at = others.findIndex((argument) => argument === '--lane');
     const [, name = 'fast'] = at < 0 ? [] : others.splice(at, 2);
-    if (!(name in LANES)) throw new Error(`--lane must be one of ${Object.keys(LANES).join(', ')}, got "${name}"`);
+    if (!(name in LANES))
+      throw new Error(`--lane must be one of ${Object.keys(LANES).join(', ')}, got "${name}"`);
     const isRecord = given.includes('--record');
     if (isRecord && !others.join(' ').match(/--project[ =]engines$/))
       throw new Error('--record is for all tests of engines: name --project engines, and no file');
@@ -90,16 +93,21 @@ function printSlowest(files) {
   const seconds = ({ startTime, endTime }) => (endTime - startTime) / 1000;
   const slowest = files.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);
   console.log('slowest files:');
-  for (const file of slowest) console.log(`  ${seconds(file).toFixed(1)} s ${relative(root, file.name)}`);
+  for (const file of slowest)
+    console.log(`  ${seconds(file).toFixed(1)} s ${relative(root, file.name)}`);
 }
 
-/** `runParts` prints these lines once more at the very end, where a shortened log still has them. */
+/**
+ * `runParts` prints these lines once more at the very end, where a shortened log still has them.
+ */
 function printFailed(files) {
   for (const file of files) {
     const name = relative(root, file.name);
     const tests = file.assertionResults.filter((test) => test.status === 'failed');
-    for (const test of tests) printFailure(`${name} > ${test.fullName}`, test.failureMessages.join('\n'));
-    if (file.status === 'failed' && file.assertionResults.length === 0) printFailure(name, file.message);
+    for (const test of tests)
+      printFailure(`${name} > ${test.fullName}`, test.failureMessages.join('\n'));
+    if (file.status === 'failed' && file.assertionResults.length === 0)
+      printFailure(name, file.message);
   }
 }
 

@@ -1,4 +1,7 @@
-/** Builds the React shop of the examples as a page of the site, with a store in the page instead of its servers. */
+/**
+ * Builds the React shop of the examples as a page of the site, with a store in the page instead of
+ * its servers.
+ */
 import { join } from 'node:path';
 import { build } from 'vite';
 import { OUTPUT, ROOT } from './folders.ts';

@@ -21,7 +21,8 @@ export async function buildSite(progress: (text: string) => void): Promise<void>
 /** Programs read Markdown better than pages. */
 function copyMarkdown(): void {
   for (const path of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }))
-    if (path.endsWith('.md') && !path.startsWith('.vitepress')) cpSync(join(SOURCE, path), join(OUTPUT, path));
+    if (path.endsWith('.md') && !path.startsWith('.vitepress'))
+      cpSync(join(SOURCE, path), join(OUTPUT, path));
 }
 
 /** The table of contents in the form of llmstxt.org. */

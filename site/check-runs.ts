@@ -7,14 +7,21 @@ const MAX_RUN_MS = 10_000;
 export async function findRunFaults(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const program of await page.locator('.run-program').all()) {
-    const expected = await program.locator('xpath=following-sibling::*[1]').locator('code').innerText();
+    const expected = await program
+      .locator('xpath=following-sibling::*[1]')
+      .locator('code')
+      .innerText();
     await program.getByRole('button').click();
     const output = program.getByRole('status');
     const isPrinted = await page
-      .waitForFunction(isSameText, [await output.elementHandle(), expected] as const, { timeout: MAX_RUN_MS })
+      .waitForFunction(isSameText, [await output.elementHandle(), expected] as const, {
+        timeout: MAX_RUN_MS,
+      })
       .catch(() => false);
     if (isPrinted !== false) continue;
-    faults.push(`the code printed ${JSON.stringify(await output.innerText())} instead of ${JSON.stringify(expected)}`);
+    faults.push(
+      `the code printed ${JSON.stringify(await output.innerText())} instead of ${JSON.stringify(expected)}`,
+    );
   }
   return faults;
 }

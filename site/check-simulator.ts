@@ -13,7 +13,9 @@ export async function findSimulatorFaults(page: Page): Promise<string[]> {
       () => true,
       () => false,
     );
-    return isThere ? [] : [`no '${text}', but: ${(await page.locator('.sim-verdict').allInnerTexts()).join()}`];
+    return isThere
+      ? []
+      : [`no '${text}', but: ${(await page.locator('.sim-verdict').allInnerTexts()).join()}`];
   };
 
   const { operations, messages } = recordRun(FIRST_RUN.seed, FIRST_RUN.profile);

@@ -44,7 +44,10 @@ export interface SiteCheck {
 }
 
 /** @throws Error if there is no browser */
-export async function checkSite(folder: string, progress: (text: string) => void): Promise<SiteCheck> {
+export async function checkSite(
+  folder: string,
+  progress: (text: string) => void,
+): Promise<SiteCheck> {
   const { browser, reason } = await launchChromium();
   if (browser === undefined) throw new Error(reason);
   const { server, url } = await serveSite(folder, 0);
@@ -54,7 +57,9 @@ export async function checkSite(folder: string, progress: (text: string) => void
     for (const [name, viewport] of Object.entries(SIZES)) {
       progress(`opening ${paths.length} pages at the width of a ${name}`);
       const runsPrograms = viewport === SIZES.desktop;
-      faults.push(...(await openAll(browser, { url, paths, viewport, name, runsPrograms, progress })));
+      faults.push(
+        ...(await openAll(browser, { url, paths, viewport, name, runsPrograms, progress })),
+      );
     }
     faults.push(...(await measureFirstPage(browser, url)));
     return { pages: paths.length * Object.keys(SIZES).length, faults };
@@ -67,7 +72,9 @@ export async function checkSite(folder: string, progress: (text: string) => void
 
 /** All pages that people have written, and the first page of the reference. */
 function listPages(folder: string): string[] {
-  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'));
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.html'),
+  );
   return all.filter((path) => !path.startsWith(API) || path === `${API}index.html`).toSorted();
 }
 
@@ -90,7 +97,10 @@ async function openAll(
   let path = '';
   const note = (fault: string): void => void faults.push(`${path} (${name}): ${fault}`);
   page.on('pageerror', (error) => note(`error in a script: ${error.message}`));
-  page.on('console', (message) => message.type() === 'error' && note(`on the console: ${message.text()}`));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && note(`on the console: ${message.text()}`),
+  );
   page.on('response', (response) => {
     if (!response.ok()) note(`${response.status()} from ${response.url()}`);
   });
@@ -106,11 +116,14 @@ async function openAll(
 }
 
 async function findPageFaults(page: Page, path: string): Promise<string[]> {
-  const overflowPx = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  const overflowPx = await page.evaluate(
+    () => document.documentElement.scrollWidth - window.innerWidth,
+  );
   const faults = overflowPx > MAX_OVERFLOW_PX ? [`is ${overflowPx} pixels too wide`] : [];
   if (path === 'play.html') faults.push(...(await findPlayFaults(page)));
   if (path === 'simulator.html') faults.push(...(await findSimulatorFaults(page)));
-  if ((ACCESSIBLE as readonly string[]).includes(path)) faults.push(...(await accessibilityFaults(page)));
+  if ((ACCESSIBLE as readonly string[]).includes(path))
+    faults.push(...(await accessibilityFaults(page)));
   return faults;
 }
 

@@ -55,7 +55,10 @@ async function printCheck(): Promise<void> {
 function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run docs --');
   cli
-    .command('[...none]', 'Serves the documentation as a site, and builds it first if it has not been built')
+    .command(
+      '[...none]',
+      'Serves the documentation as a site, and builds it first if it has not been built',
+    )
     .option('--build', 'Build it into build/site/public, and end')
     .option(
       '--check',

@@ -1,6 +1,6 @@
 /**
- * Collects the source of the documentation site in one folder: the pages of `docs`, those of `site/pages`, the reference
- * that TypeDoc writes, and the configuration of VitePress.
+ * Collects the source of the documentation site in one folder: the pages of `docs`, those of
+ * `site/pages`, the reference that TypeDoc writes, and the configuration of VitePress.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,10 @@ import { ROOT, SOURCE } from './folders.ts';
 
 const API = join(SOURCE, 'reference/api');
 
-/** Folders and pages of `docs` whose readers know the package well. The search of the site leaves them out. */
+/**
+ * Folders and pages of `docs` whose readers know the package well. The search of the site leaves
+ * them out.
+ */
 export const INTERNALS = [
   'spec/',
   'decisions/',
@@ -80,6 +83,7 @@ async function writeReference(): Promise<void> {
   };
   const application = await Application.bootstrapWithPlugins(options as TypeDocOptions);
   const project = await application.convert();
-  if (project === undefined) throw new Error('TypeDoc found nothing to describe: see its messages above');
+  if (project === undefined)
+    throw new Error('TypeDoc found nothing to describe: see its messages above');
   await application.generateOutputs(project);
 }

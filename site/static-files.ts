@@ -24,7 +24,10 @@ export function createSiteListener(folder: string): RequestListener {
 }
 
 /** Starts a server of the site on the loopback address. Returns it with its address. */
-export async function serveSite(folder: string, port: number): Promise<{ server: Server; url: string }> {
+export async function serveSite(
+  folder: string,
+  port: number,
+): Promise<{ server: Server; url: string }> {
   const server = createServer(createSiteListener(folder));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

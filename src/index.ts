@@ -1,7 +1,4 @@
-/**
- * The library entry: Correctables, clients, and what a binding needs. Depends
- * on nothing.
- */
+/** The library entry: Correctables, clients, and what a binding needs. Depends on nothing. */
 export type {
   Binding,
   BindingSession,
@@ -48,18 +45,9 @@ export type {
 } from './correctable/environment.ts';
 export { structurallyEqual } from './correctable/structural-equality.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
-export type {
-  DomainErrorInfo,
-  ErrorCode,
-  ErrorDetails,
-} from './correctable/errors.ts';
+export type { DomainErrorInfo, ErrorCode, ErrorDetails } from './correctable/errors.ts';
 export { all } from './correctable/client/all.ts';
-export type {
-  JoinedLevels,
-  LevelsOf,
-  Parts,
-  ValuesOf,
-} from './correctable/client/all.ts';
+export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/client/all.ts';
 export type {
   AtLeast,
   ContractFinalLevels,

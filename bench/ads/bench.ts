@@ -13,7 +13,8 @@ export const ads: Bench = createSpeculationBench({
 
 export const twissandra: Bench = createSpeculationBench({
   name: 'twissandra',
-  about: 'timelines in Virginia, California and Oregon, read with and without speculation: latency, throughput',
+  about:
+    'timelines in Virginia, California and Oregon, read with and without speculation: latency, throughput',
   placement: 'twissandra',
   deploy: deployTimelines,
 });

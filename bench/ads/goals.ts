@@ -14,13 +14,19 @@ import {
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { OpenLoopResult } from './open-loop.ts';
 import { isBracketed, peakOf, peaksFound, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
-import { isColocated, isColocatedR3, isPaper, UNLOADED_WORKERS, type Measured } from './settings.ts';
+import {
+  isColocated,
+  isColocatedR3,
+  isPaper,
+  UNLOADED_WORKERS,
+  type Measured,
+} from './settings.ts';
 
 const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;
 
 /**
- * Returns the bars. Each has the value of its worst setting. The bars of the paper's placement come first, then those
- * of friendlier placements.
+ * Returns the bars. Each has the value of its worst setting. The bars of the paper's placement come
+ * first, then those of friendlier placements.
  */
 export function computeGoalResults(name: string, measured: readonly Measured[]): GoalResult[] {
   const { paper, elsewhere } = reductionBars(name, measured);
@@ -43,23 +49,30 @@ export function reductionBars(
   measured: readonly Measured[],
 ): Readonly<Record<'paper' | 'elsewhere', GoalResult[]>> {
   const unloaded = measured.filter(({ workers }) => workers === UNLOADED_WORKERS);
-  const [paper, beside, r3] = [isPaper, isColocated, isColocatedR3].map((isThere) => unloaded.filter(isThere)) as [
-    Measured[],
-    Measured[],
-    Measured[],
-  ];
-  const worst = (settings: readonly Measured[], value: (comparison: Comparison) => number): Estimate[] =>
-    settings.length === 0 ? [] : [least(settings.map(({ rounds }) => estimate(rounds.map(value), LOOKS)))];
+  const [paper, beside, r3] = [isPaper, isColocated, isColocatedR3].map((isThere) =>
+    unloaded.filter(isThere),
+  ) as [Measured[], Measured[], Measured[]];
+  const worst = (
+    settings: readonly Measured[],
+    value: (comparison: Comparison) => number,
+  ): Estimate[] =>
+    settings.length === 0
+      ? []
+      : [least(settings.map(({ rounds }) => estimate(rounds.map(value), LOOKS)))];
   const aimed = (title: string, figures: readonly Estimate[], aim: number): GoalResult[] =>
     figures.map((figure) => atLeast(`${name}-${title}`, figure, { aim }, 'fraction'));
   // The largest share of diverged views. If it is 0, no speculation was undone.
   const diverged = (title: string, settings: readonly Measured[]): GoalResult[] =>
-    settings.length === 0 ? [] : [reported(`${name}-${title}`, largest(settings.map(divergenceOf)), 'fraction')];
+    settings.length === 0
+      ? []
+      : [reported(`${name}-${title}`, largest(settings.map(divergenceOf)), 'fraction')];
   return {
     paper: [
       ...aimed('reduction-vs-possible-paper', worst(paper, vsPossible), AIMS.vsPossible),
       ...diverged('divergence-unloaded-paper', paper),
-      ...worst(paper, reduction).map((figure) => reported(`${name}-reduction-paper`, figure, 'fraction')),
+      ...worst(paper, reduction).map((figure) =>
+        reported(`${name}-reduction-paper`, figure, 'fraction'),
+      ),
     ],
     // Clients beside the site that they ask, and all places together, as in earlier results.
     elsewhere: [
@@ -88,9 +101,10 @@ export function vsPossible({ latencyReduction, possibleReduction }: Comparison):
 }
 
 /**
- * Returns how speculation changes the throughput at known peaks: each way at its own peak, and both at the same load
- * where one of them peaks. The headline is the workload that loses most. While the peak of some workload is unknown, a
- * small loss proves nothing, because that workload may lose more.
+ * Returns how speculation changes the throughput at known peaks: each way at its own peak, and both
+ * at the same load where one of them peaks. The headline is the workload that loses most. While the
+ * peak of some workload is unknown, a small loss proves nothing, because that workload may lose
+ * more.
  */
 export function gainBars(measured: readonly Measured[]): GoalResult[] {
   const swept = comparedSweeps(measured);
@@ -98,20 +112,27 @@ export function gainBars(measured: readonly Measured[]): GoalResult[] {
     ...knownGainBars(measured).map((bar) => (isOfAll(bar, swept) ? bar : atBest(bar))),
     ...WAYS.flatMap((way) =>
       known(swept, way).map((item) =>
-        reported(`${gainTitle(way)}-${workloadOf(item)}`, estimate(changes(peakOf(item, way)), LOOKS), 'fraction'),
+        reported(
+          `${gainTitle(way)}-${workloadOf(item)}`,
+          estimate(changes(peakOf(item, way)), LOOKS),
+          'fraction',
+        ),
       ),
     ),
     ...worstOf(swept, (item) => changes(peakOf(item, 'baseline', WORKERS_BEFORE))).map((figure) =>
       reported(`gain-up-to-${WORKERS_BEFORE}-workers`, figure, 'fraction'),
     ),
     // The same peaks, by the older definition.
-    ...(known(swept, ...WAYS).length < swept.length ? [] : worstOf(swept, busyPeaks)).map((figure) =>
-      reported('gain-of-peaks-by-busy-time', figure, 'fraction'),
+    ...(known(swept, ...WAYS).length < swept.length ? [] : worstOf(swept, busyPeaks)).map(
+      (figure) => reported('gain-of-peaks-by-busy-time', figure, 'fraction'),
     ),
   ];
 }
 
-/** Returns the bars of `gainBars` that have a goal, for workloads with known peaks. More rounds may decide these. */
+/**
+ * Returns the bars of `gainBars` that have a goal, for workloads with known peaks. More rounds may
+ * decide these.
+ */
 export function knownGainBars(measured: readonly Measured[]): GoalResult[] {
   const swept = comparedSweeps(measured);
   const gain = (title: string, figures: readonly Estimate[]): GoalResult[] =>
@@ -151,7 +172,10 @@ function known(swept: readonly Sweep[], ...ways: readonly Way[]): readonly Sweep
   return swept.filter((item) => ways.every((way) => isBracketed(item, way)));
 }
 
-function worstOf(swept: readonly Sweep[], changesOf: (swept: Sweep) => readonly number[]): Estimate[] {
+function worstOf(
+  swept: readonly Sweep[],
+  changesOf: (swept: Sweep) => readonly number[],
+): Estimate[] {
   return swept.length === 0 ? [] : [least(swept.map((item) => estimate(changesOf(item), LOOKS)))];
 }
 
@@ -165,7 +189,9 @@ function atBest(bar: GoalResult): GoalResult {
   return bar.verdict === 'missed' ? bar : { ...bar, verdict: 'undecided' };
 }
 
-/** Returns how many peaks are unknown, because the throughput still rises at the end of the sweep. */
+/**
+ * Returns how many peaks are unknown, because the throughput still rises at the end of the sweep.
+ */
 function bracketBars(measured: readonly Measured[]): GoalResult[] {
   const peaks = peaksFound(measured);
   const open = peaks.filter(({ isBracketed }) => !isBracketed).length;
@@ -182,25 +208,44 @@ function busyPeaks(swept: Sweep): number[] {
 
 /** Compares each way at its own peak, by round. */
 function ownPeaks(swept: readonly Measured[], rate: 'opsPerSec' | 'opsPerSecByBusyTime'): number[] {
-  const [plain, speculating] = WAYS.map((way) => peakOf(swept, way).atPeak) as [Comparison[], Comparison[]];
+  const [plain, speculating] = WAYS.map((way) => peakOf(swept, way).atPeak) as [
+    Comparison[],
+    Comparison[],
+  ];
   return speculating.map(
     ({ correctable }, round) => correctable[rate] / (plain[round] as Comparison).baseline[rate] - 1,
   );
 }
 
 /**
- * Returns the latency at equal rates, for each share of the rate that both reach. Each bar has the workload that gains
- * least.
+ * Returns the latency at equal rates, for each share of the rate that both reach. Each bar has the
+ * workload that gains least.
  */
 function offeredBars(measured: readonly Measured[]): GoalResult[] {
   const offers = measured.map(({ offered }) => offered).filter((offered) => offered.length > 0);
-  const shares = [...new Set(offers.flat().map(({ share }) => share))].sort((item, other) => item - other);
-  const bar = (title: string, share: number, value: (offered: OpenLoopResult) => number): GoalResult => {
-    const item = offers.map((offered) => estimate(offered.filter((element) => element.share === share).map(value)));
+  const shares = [...new Set(offers.flat().map(({ share }) => share))].sort(
+    (item, other) => item - other,
+  );
+  const bar = (
+    title: string,
+    share: number,
+    value: (offered: OpenLoopResult) => number,
+  ): GoalResult => {
+    const item = offers.map((offered) =>
+      estimate(offered.filter((element) => element.share === share).map(value)),
+    );
     return reported(`${title}-at-${100 * share}-percent`, least(item), 'fraction');
   };
   return shares.flatMap((share) => [
-    bar('latency-reduction', share, ({ baseline, correctable }) => 1 - correctable.avgMs / baseline.avgMs),
-    bar('p99-reduction', share, ({ baseline, correctable }) => 1 - correctable.p99Ms / baseline.p99Ms),
+    bar(
+      'latency-reduction',
+      share,
+      ({ baseline, correctable }) => 1 - correctable.avgMs / baseline.avgMs,
+    ),
+    bar(
+      'p99-reduction',
+      share,
+      ({ baseline, correctable }) => 1 - correctable.p99Ms / baseline.p99Ms,
+    ),
   ]);
 }

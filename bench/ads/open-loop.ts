@@ -1,6 +1,7 @@
 /**
- * Latency at equal offered load: requests begin at a fixed rate, and each latency counts from when its request should
- * have begun. In a closed loop, a faster system gets more requests, and requests that a stall delays are not counted.
+ * Latency at equal offered load: requests begin at a fixed rate, and each latency counts from when
+ * its request should have begun. In a closed loop, a faster system gets more requests, and requests
+ * that a stall delays are not counted.
  */
 import { carryOut, type HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { count } from '../../demo/shared/speculation/report.ts';
@@ -37,9 +38,14 @@ export interface OpenLoopOptions {
   readonly onLine: (line: Omit<HistoryLine, 'atMs'>) => void;
 }
 
-/** The maximum number of requests in flight. A request that cannot begin waits, and its wait counts. */
+/**
+ * The maximum number of requests in flight. A request that cannot begin waits, and its wait counts.
+ */
 const WINDOW = 4096;
-/** How often the loop looks for requests that are due. A busy loop would take a processor from the servers. */
+/**
+ * How often the loop looks for requests that are due. A busy loop would take a processor from the
+ * servers.
+ */
 const LOOK_EVERY_MS = 1;
 
 /** @throws the first failure of a request */
@@ -54,7 +60,11 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   return { share, perSecond, wrongDeliveries, ...(measured as Record<Way, Latency>) };
 }
 
-async function offerOne(options: OpenLoopOptions, way: Way, history: HistoryLine[]): Promise<readonly number[]> {
+async function offerOne(
+  options: OpenLoopOptions,
+  way: Way,
+  history: HistoryLine[],
+): Promise<readonly number[]> {
   const { application, workload, perSecond, durationMs, seed, onLine } = options;
   // Both contenders get the same sequence.
   const [next, random] = [workloadOf(workload, application.users)(seed), seeded(seed + 1)];
@@ -68,7 +78,13 @@ async function offerOne(options: OpenLoopOptions, way: Way, history: HistoryLine
   const submit = (n: number): PromiseLike<unknown> => {
     const { kind, user } = steps[n] as Step;
     if (kind === 'change') return application.change(user, random);
-    return carryOut({ application, way, user, request: `${way}-${perSecond}-${seed}-${n}`, onLine: keep });
+    return carryOut({
+      application,
+      way,
+      user,
+      request: `${way}-${perSecond}-${seed}-${n}`,
+      onLine: keep,
+    });
   };
   const { latenciesMs } = await openLoop(submit, {
     perSecond,

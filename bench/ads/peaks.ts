@@ -7,11 +7,21 @@ import { isSwept, type Measured } from './settings.ts';
 /** The load at which earlier sweeps ended. The baseline often has a higher throughput beyond it. */
 export const WORKERS_BEFORE = 96;
 
-/** Returns the setting with the highest throughput among those of one workload, by the median of the rounds. */
-export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, maxWorkers = Infinity): Each {
+/**
+ * Returns the setting with the highest throughput among those of one workload, by the median of the
+ * rounds.
+ */
+export function peakOf<Each extends Measured>(
+  swept: readonly Each[],
+  way: Way,
+  maxWorkers = Infinity,
+): Each {
   const [first, ...others] = swept.filter(({ workers }) => workers <= maxWorkers);
   if (first === undefined) throw new RangeError('no load was measured');
-  return others.reduce((most, item) => (opsPerSec(item, way) > opsPerSec(most, way) ? item : most), first);
+  return others.reduce(
+    (most, item) => (opsPerSec(item, way) > opsPerSec(most, way) ? item : most),
+    first,
+  );
 }
 
 /** A peak, and whether it is proven: the throughput is lower at the loads on both sides of it. */
@@ -31,19 +41,28 @@ export function peaksFound(measured: readonly Measured[]): Peak[] {
     return WAYS.map((way): Peak => {
       const peak = peakOf(swept, way);
       const { workload, workers } = peak;
-      return { workload, way, workers, opsPerSec: opsPerSec(peak, way), isBracketed: isBracketed(swept, way) };
+      return {
+        workload,
+        way,
+        workers,
+        opsPerSec: opsPerSec(peak, way),
+        isBracketed: isBracketed(swept, way),
+      };
     });
   });
 }
 
 /**
- * Returns whether the peak of a workload is proven: the throughput is lower with fewer requests at a time, and with
- * more.
+ * Returns whether the peak of a workload is proven: the throughput is lower with fewer requests at
+ * a time, and with more.
  */
 export function isBracketed(swept: readonly Measured[], way: Way): boolean {
   const peak = peakOf(swept, way);
   const less = swept.filter((item) => opsPerSec(item, way) < opsPerSec(peak, way));
-  return less.some(({ workers }) => workers < peak.workers) && less.some(({ workers }) => workers > peak.workers);
+  return (
+    less.some(({ workers }) => workers < peak.workers) &&
+    less.some(({ workers }) => workers > peak.workers)
+  );
 }
 
 /** The sweeps of the workloads, one after the other. */
@@ -67,12 +86,15 @@ export function formatOpenPeaks(measured: readonly Measured[]): string[] {
 /** Returns whether the setting is a proven peak, with speculation or without it. */
 export function isKnownPeak(setting: Measured, measured: readonly Measured[]): boolean {
   const swept = sweepsOf(measured).find((item) => item.includes(setting)) ?? [];
-  return swept.length > 0 && WAYS.some((way) => peakOf(swept, way) === setting && isBracketed(swept, way));
+  return (
+    swept.length > 0 &&
+    WAYS.some((way) => peakOf(swept, way) === setting && isBracketed(swept, way))
+  );
 }
 
 /**
- * Returns the settings to compare for longer: the peaks of each workload with and without speculation, and the load
- * that earlier results used.
+ * Returns the settings to compare for longer: the peaks of each workload with and without
+ * speculation, and the load that earlier results used.
  */
 export function peaksOf<Each extends Measured>(measured: readonly Each[]): Each[] {
   const peaks = sweepsOf(measured).flatMap((swept) => [

@@ -19,7 +19,10 @@ export function rowOf(setting: Measured, isPeak: boolean): Record<string, unknow
     placement,
     client,
     ...(asks !== undefined && { asks }),
-    ...(cassandra !== undefined && { coordinator: cassandra.coordinator, readQuorum: cassandra.readQuorum }),
+    ...(cassandra !== undefined && {
+      coordinator: cassandra.coordinator,
+      readQuorum: cassandra.readQuorum,
+    }),
     workload,
     workers,
     P: of(({ P }) => P),
@@ -44,12 +47,20 @@ export function rowOf(setting: Measured, isPeak: boolean): Record<string, unknow
       changeAtPeakRange: range(({ throughputChange }) => throughputChange, atPeak),
     }),
     divergence: of(({ divergence }) => divergence),
-    wrongDeliveries: [...rounds, ...atPeak].reduce((sum, { wrongDeliveries }) => sum + wrongDeliveries, 0),
+    wrongDeliveries: [...rounds, ...atPeak].reduce(
+      (sum, { wrongDeliveries }) => sum + wrongDeliveries,
+      0,
+    ),
   };
 }
 
 /** Latencies of a workload at equal rates, one row a rate. */
-export function offersOf({ workload, placement, client, offered }: Measured): Record<string, unknown>[] {
+export function offersOf({
+  workload,
+  placement,
+  client,
+  offered,
+}: Measured): Record<string, unknown>[] {
   const shares = [...new Set(offered.map(({ share }) => share))];
   return shares.map((share) => {
     const rounds = offered.filter((item) => item.share === share);
@@ -60,11 +71,21 @@ export function offersOf({ workload, placement, client, offered }: Measured): Re
       ]),
     );
     const perSecond = rounded(median(rounds.map((round) => round.perSecond)));
-    return { placement, client, workload, share, offeredPerSec: perSecond, ...Object.fromEntries(figures) };
+    return {
+      placement,
+      client,
+      workload,
+      share,
+      offeredPerSec: perSecond,
+      ...Object.fromEntries(figures),
+    };
   });
 }
 
-/** Where each workload peaks, and whether less was done on both sides of it: one row a workload and way. */
+/**
+ * Where each workload peaks, and whether less was done on both sides of it: one row a workload and
+ * way.
+ */
 export function peakRowsOf(measured: readonly Measured[]): Record<string, unknown>[] {
   return peaksFound(measured).map(({ workload, way, workers, opsPerSec, isBracketed }) => ({
     workload,

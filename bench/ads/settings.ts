@@ -10,7 +10,10 @@ import type { OpenLoopResult } from './open-loop.ts';
 export interface Setting {
   /** Where the nodes or sites are. */
   readonly placement: Placement;
-  /** The site beside which the client is. On RedBlue, strong reads are ordered in Ireland, or in California. */
+  /**
+   * The site beside which the client is. On RedBlue, strong reads are ordered in Ireland, or in
+   * California.
+   */
   readonly client: Site;
   /** On RedBlue, the site that the client uses, if that is not its own. */
   readonly asks?: Site;
@@ -26,11 +29,14 @@ export interface Setting {
 /** A setting with its comparison in each round. */
 export interface Measured extends Setting {
   readonly rounds: readonly Comparison[];
-  /** The longer comparisons that decide about throughput. Empty unless its workload peaks at this load. */
+  /**
+   * The longer comparisons that decide about throughput. Empty unless its workload peaks at this
+   * load.
+   */
   readonly atPeak: readonly Comparison[];
   /**
-   * The comparisons at equal rates. Empty unless this is the peak of its workload, and the client is where the paper's
-   * client is.
+   * The comparisons at equal rates. Empty unless this is the peak of its workload, and the client
+   * is where the paper's client is.
    */
   readonly offered: readonly OpenLoopResult[];
 }
@@ -38,7 +44,10 @@ export interface Measured extends Setting {
 /** The load at which latencies are compared. It is so low that no request queues. */
 export const UNLOADED_WORKERS = 4;
 
-/** Requests at a time. The sweep ends at the load where the throughput has fallen both with and without speculation. */
+/**
+ * Requests at a time. The sweep ends at the load where the throughput has fallen both with and
+ * without speculation.
+ */
 const LOADS = [UNLOADED_WORKERS, 16, 48, 96, 192, 384, 768];
 const QUICK_LOADS = [UNLOADED_WORKERS, 64];
 
@@ -57,14 +66,20 @@ export interface Plan {
   readonly scale: number;
 }
 
-/** How throughput is compared where a workload peaks. Requests take long there, and rounds differ by 10 %. */
+/**
+ * How throughput is compared where a workload peaks. Requests take long there, and rounds differ by
+ * 10 %.
+ */
 export interface PeakPlan {
   readonly rounds: number;
   readonly seconds: number;
   readonly sliceMs: number;
 }
 
-/** How latencies are compared at equal rates: shares of what the slower contender reaches at its peak. */
+/**
+ * How latencies are compared at equal rates: shares of what the slower contender reaches at its
+ * peak.
+ */
 export interface OfferPlan {
   readonly shares: readonly number[];
   readonly rounds: number;
@@ -80,7 +95,10 @@ const WARM_UP: Plan['warmUp'] = { workload: 'B', seconds: 10 };
 const PEAK: PeakPlan = { rounds: 9, seconds: 6, sliceMs: 1500 };
 const QUICK_PEAK: PeakPlan = { rounds: 1, seconds: 2, sliceMs: 1000 };
 
-/** Where the nodes or sites are, and the store: Cassandra with a way to it, PostgreSQL, or otherwise RedBlue. */
+/**
+ * Where the nodes or sites are, and the store: Cassandra with a way to it, PostgreSQL, or otherwise
+ * RedBlue.
+ */
 export interface Scene {
   readonly placement: Placement;
   readonly binding?: 'postgres' | undefined;
@@ -94,14 +112,16 @@ export function planOf(quick: boolean, scene: Scene): Plan {
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
     loads.map((workers) => ({ ...paper, workload, workers }));
   const unloaded = others.flatMap((place) =>
-    // Clients beside their RedBlue site run all workloads, because the older bar has the worst workload.
-    (way === undefined && binding === undefined && !quick && isColocated(place) ? WORKLOADS : (['B'] as const)).map(
-      (workload): Setting => ({
-        ...place,
-        workload,
-        workers: UNLOADED_WORKERS,
-      }),
-    ),
+    // Clients beside their RedBlue site run all workloads, because the older bar has the worst
+    // workload.
+    (way === undefined && binding === undefined && !quick && isColocated(place)
+      ? WORKLOADS
+      : (['B'] as const)
+    ).map((workload): Setting => ({
+      ...place,
+      workload,
+      workers: UNLOADED_WORKERS,
+    })),
   );
   if (quick)
     return {
@@ -123,13 +143,19 @@ export function planOf(quick: boolean, scene: Scene): Plan {
 export type Place = Pick<Setting, 'placement' | 'client' | 'asks' | 'cassandra' | 'binding'>;
 
 interface Places {
-  /** The paper's place, measured with all workloads and loads. Its client uses another site than its own. */
+  /**
+   * The paper's place, measured with all workloads and loads. Its client uses another site than its
+   * own.
+   */
   readonly paper: Place;
   /** Measured without load: beside the coordinator, which is friendlier, and elsewhere. */
   readonly others: readonly Place[];
 }
 
-/** The node or site that the paper's client uses: the nearest one, at a round trip of 20 ms or 83 ms. */
+/**
+ * The node or site that the paper's client uses: the nearest one, at a round trip of 20 ms or 83
+ * ms.
+ */
 const COORDINATORS = { paper: 'frankfurt', twissandra: 'virginia' } as const satisfies Readonly<
   Record<Placement, Site>
 >;
@@ -145,12 +171,18 @@ function postgresPlaces(placement: Placement): Places {
   return { paper: place('ireland'), others: [place('frankfurt')] };
 }
 
-/** The paper's client in Ireland; one beside the site that it asks; and the one that is farthest from the leader. */
+/**
+ * The paper's client in Ireland; one beside the site that it asks; and the one that is farthest
+ * from the leader.
+ */
 function redbluePlaces(placement: Placement): Places {
   const asks = COORDINATORS[placement];
   const beside: Place = { placement, client: asks };
   const far: Place = { placement, client: 'virginia' };
-  return { paper: { placement, client: 'ireland', asks }, others: asks === 'virginia' ? [beside] : [beside, far] };
+  return {
+    paper: { placement, client: 'ireland', asks },
+    others: asks === 'virginia' ? [beside] : [beside, far],
+  };
 }
 
 /** The paper's client in Ireland; one beside its coordinator; both with reads of three replicas. */
@@ -161,12 +193,15 @@ function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Pl
     client,
     cassandra: { way, coordinator, readQuorum },
   });
-  return { paper: place('ireland', 2), others: [place(coordinator, 2), place(coordinator, 3), place('ireland', 3)] };
+  return {
+    paper: place('ireland', 2),
+    others: [place(coordinator, 2), place(coordinator, 3), place('ireland', 3)],
+  };
 }
 
 /**
- * Returns whether the client is like the paper's: in Ireland, using another site, and reading two replicas of
- * Cassandra. On PostgreSQL, only the primary is at another site.
+ * Returns whether the client is like the paper's: in Ireland, using another site, and reading two
+ * replicas of Cassandra. On PostgreSQL, only the primary is at another site.
  */
 export function isPaper({ client, asks, cassandra, binding }: Place): boolean {
   if (binding === 'postgres') return client === 'ireland';
@@ -177,7 +212,10 @@ export function isPaper({ client, asks, cassandra, binding }: Place): boolean {
 /** Whether the setting belongs to the sweep over all loads: the paper's place. */
 export const isSwept = isPaper;
 
-/** Returns whether the client is beside the site that it uses, and waits only for the nearest quorum. */
+/**
+ * Returns whether the client is beside the site that it uses, and waits only for the nearest
+ * quorum.
+ */
 export function isColocated({ placement, client, asks, cassandra, binding }: Place): boolean {
   if (binding === 'postgres') return false;
   if (cassandra === undefined) return asks === undefined && client === COORDINATORS[placement];

@@ -1,7 +1,7 @@
 /**
- * Measures the gain and the cost of speculation for an application that follows references (Correctables, OSDI 2016,
- * Figure 11). It compares the latency with that of perfect speculation, the throughput at both peaks, and the latency
- * at equal rates.
+ * Measures the gain and the cost of speculation for an application that follows references
+ * (Correctables, OSDI 2016, Figure 11). It compares the latency with that of perfect speculation,
+ * the throughput at both peaks, and the latency at equal rates.
  */
 import { runAbComparison } from '../../demo/shared/speculation/ab-comparison.ts';
 import { WAYS } from '../../demo/shared/speculation/application.ts';
@@ -34,8 +34,15 @@ export interface SpeculationBench {
 
 const SEED = 1;
 
-/** Creates the benchmark of an application. Its figures and bars have the name of the application. */
-export function createSpeculationBench({ name, about, placement, deploy }: SpeculationBench): Bench {
+/**
+ * Creates the benchmark of an application. Its figures and bars have the name of the application.
+ */
+export function createSpeculationBench({
+  name,
+  about,
+  placement,
+  deploy,
+}: SpeculationBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
     const store = storeOf(settings);
     if (store.binding === 'postgres' && placement !== 'paper')
@@ -80,7 +87,9 @@ function storeOf(settings: Settings): Store {
 
 async function readVersions({ binding, way }: Store): Promise<Record<string, string>> {
   if (binding === 'postgres') return { postgres: await readPostgresVersion(), ...versionsOf('pg') };
-  return way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') };
+  return way === undefined
+    ? {}
+    : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') };
 }
 
 interface Output {
@@ -99,7 +108,12 @@ async function measureAndTell(plan: Plan, deploy: Deploy, settings: Settings): P
 }
 
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
-  const measured = plan.settings.map((setting): Measuring => ({ ...setting, rounds: [], atPeak: [], offered: [] }));
+  const measured = plan.settings.map((setting): Measuring => ({
+    ...setting,
+    rounds: [],
+    atPeak: [],
+    offered: [],
+  }));
   const places = new Map(plan.settings.map((setting) => [placeOf(setting), setting]));
   for (const [place, { placement, client, asks, cassandra, binding }] of places) {
     const options = {
@@ -115,7 +129,8 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);
-      if (cassandra !== undefined) await warmUp(deployment, { ...plan.warmUp, seed: SEED }, output.progress);
+      if (cassandra !== undefined)
+        await warmUp(deployment, { ...plan.warmUp, seed: SEED }, output.progress);
       await measureHere(deployment, here, plan, output);
     } finally {
       await deployment.close();
@@ -125,8 +140,8 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
 }
 
 /**
- * Measures all settings of a place in interleaved rounds, those at a peak in longer ones, and then both ways at equal
- * rates.
+ * Measures all settings of a place in interleaved rounds, those at a peak in longer ones, and then
+ * both ways at equal rates.
  */
 async function measureHere(
   deployment: Deployment,
@@ -140,15 +155,25 @@ async function measureHere(
     output.progress(where);
     const { workload, workers } = setting;
     const { application } = deployment;
-    const contested = await runAbComparison({ application, workload, workers, seed: SEED + round, ...extent });
-    for (const line of contested.history) output.history.write({ ...line, request: `${where}, ${line.request}` });
+    const contested = await runAbComparison({
+      application,
+      workload,
+      workers,
+      seed: SEED + round,
+      ...extent,
+    });
+    for (const line of contested.history)
+      output.history.write({ ...line, request: `${where}, ${line.request}` });
     return compare(contested);
   };
   await measureRounds(retained, plan, contest);
   for (const swept of sweepsOf(retained)) await runOffers(deployment, swept, plan, output);
 }
 
-/** Drops the loads beyond the first one at which the throughput has fallen both with and without speculation. */
+/**
+ * Drops the loads beyond the first one at which the throughput has fallen both with and without
+ * speculation.
+ */
 async function untilFall(
   { application }: Deployment,
   here: readonly Measuring[],
@@ -161,7 +186,15 @@ async function untilFall(
     const loads = swept.filter((item) => item.workload === workload).map(({ workers }) => workers);
     const tried = await findPeakLoads(loads, async (workers) => {
       output.progress(`workload ${workload}: how far to go, ${workers} at a time`);
-      const options = { application, workload, workers, seconds, sliceMs, seed: SEED, warmUpPairs: 1 };
+      const options = {
+        application,
+        workload,
+        workers,
+        seconds,
+        sliceMs,
+        seed: SEED,
+        warmUpPairs: 1,
+      };
       const { baseline, correctable } = compare(await runAbComparison(options));
       return [baseline.opsPerSec, correctable.opsPerSec];
     });
@@ -178,12 +211,16 @@ async function runOffers(
   output: Output,
 ): Promise<void> {
   const peaks = WAYS.map((way) => peakOf(swept, way));
-  const reached = WAYS.map((way, n) => median((peaks[n] as Measuring).atPeak.map((round) => round[way].opsPerSec)));
+  const reached = WAYS.map((way, n) =>
+    median((peaks[n] as Measuring).atPeak.map((round) => round[way].opsPerSec)),
+  );
   const { workload, offered } = peaks[0] as Measuring;
   for (let round = 0; round < offers.rounds; round += 1) {
     for (const share of offers.shares) {
       const perSecond = share * Math.min(...reached);
-      output.progress(`workload ${workload}, round ${round + 1} of ${offers.rounds}: ${perSecond.toFixed(0)} a second`);
+      output.progress(
+        `workload ${workload}, round ${round + 1} of ${offers.rounds}: ${perSecond.toFixed(0)} a second`,
+      );
       const where = `${workload}, ${perSecond.toFixed(0)} a second, round ${round + 1}`;
       const item = await runOpenLoop({
         application,
@@ -193,7 +230,8 @@ async function runOffers(
         durationMs: 1000 * offers.seconds,
         seed: SEED + round,
         first: WAYS[round % WAYS.length] ?? 'baseline',
-        onLine: (line) => output.history.write({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
+        onLine: (line) =>
+          output.history.write({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
       });
       offered.push(item);
     }

@@ -1,9 +1,16 @@
 /**
- * The settings in which bytes per operation are measured: the mixes of the paper, and one more mix whose contention is
- * raised until as many views diverge as the paper reports (Correctables, OSDI 2016, §6.2.1). At that point most data is
- * sent twice.
+ * The settings in which bytes per operation are measured: the mixes of the paper, and one more mix
+ * whose contention is raised until as many views diverge as the paper reports (Correctables, OSDI
+ * 2016, §6.2.1). At that point most data is sent twice.
  */
-import { atLeast, limitTime, estimate, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import {
+  atLeast,
+  limitTime,
+  estimate,
+  reported,
+  type GoalResult,
+  type Estimate,
+} from '../harness/goals.ts';
 import { groupBy } from '../harness/group-by.ts';
 import { median, spread } from '../harness/statistics.ts';
 import { fitLine } from '../harness/fit-line.ts';
@@ -14,8 +21,8 @@ import type { System } from './messages.ts';
 import { RECORDS } from './ycsb-table.ts';
 
 /**
- * The kinds of requests. The last two send a request for each view, through the client of C1 and through that of the
- * older definition.
+ * The kinds of requests. The last two send a request for each view, through the client of C1 and
+ * through that of the older definition.
  */
 export const KINDS = ['C1', 'CC2', 'C1 + C2', 'CC2 twice'] as const satisfies readonly System[];
 export type Kind = (typeof KINDS)[number];
@@ -54,10 +61,13 @@ export const DRIVES: readonly Cell[] = [1000, 300, 100, 50, 25, 12, 6].map((reco
 }));
 
 /**
- * Returns the first step at which enough views diverge, or the last step if there is none. @param measure returns the
- * share of diverged views
+ * Returns the first step at which enough views diverge, or the last step if there is none. @param
+ * measure returns the share of diverged views
  */
-export async function driven(measure: (cell: Cell) => Promise<number>, drives = DRIVES): Promise<Cell> {
+export async function driven(
+  measure: (cell: Cell) => Promise<number>,
+  drives = DRIVES,
+): Promise<Cell> {
   let last: Cell | undefined;
   for (const cell of drives) {
     last = cell;
@@ -81,7 +91,9 @@ export type Row = ReturnType<typeof rowOf>;
 export function rowOf(cell: Cell, samples: readonly Sample[]) {
   const { workload, distribution, records, inFlight } = cell;
   const isIts = (sample: Sample): boolean =>
-    sample.workload === workload && sample.distribution === distribution && sample.driven === cell.driven;
+    sample.workload === workload &&
+    sample.distribution === distribution &&
+    sample.driven === cell.driven;
   const own = samples.filter(isIts);
   const of = (kind: Kind, valueOf: (sample: Sample) => number | null): number[] =>
     own.filter((sample) => sample.kind === kind).flatMap((sample) => valueOf(sample) ?? []);
@@ -114,25 +126,38 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
 }
 
 /**
- * Returns by how much the bytes of an operation would grow without confirmations, for each round. The nodes always
- * confirm, so this is computed: a read in a setting sends the more bytes, the more of its views differ. The line through
- * all settings of a round shows what a read sends if all views differ, which is what it sends without confirmations.
+ * Returns by how much the bytes of an operation would grow without confirmations, for each round.
+ * The nodes always confirm, so this is computed: a read in a setting sends the more bytes, the more
+ * of its views differ. The line through all settings of a round shows what a read sends if all
+ * views differ, which is what it sends without confirmations.
  */
 function computeUnconfirmed(workload: Cell['workload'], samples: readonly Sample[]): number[] {
-  const bytesOf = (round: readonly Sample[], kind: Kind, isIts: (sample: Sample) => boolean): number =>
-    median(round.filter((sample) => sample.kind === kind && isIts(sample)).map(({ bytesPerOp }) => bytesPerOp));
+  const bytesOf = (
+    round: readonly Sample[],
+    kind: Kind,
+    isIts: (sample: Sample) => boolean,
+  ): number =>
+    median(
+      round
+        .filter((sample) => sample.kind === kind && isIts(sample))
+        .map(({ bytesPerOp }) => bytesPerOp),
+    );
   return groupBy(samples, ({ round }) => String(round)).map((round) => {
     const points = round
       .filter(({ kind }) => kind === 'CC2')
       .map((sample) => {
         const isSameCell = ({ workload: w, distribution, driven: isDriven }: Sample): boolean =>
-          w === sample.workload && distribution === sample.distribution && isDriven === sample.driven;
+          w === sample.workload &&
+          distribution === sample.distribution &&
+          isDriven === sample.driven;
         const added = sample.bytesPerOp - bytesOf(round, 'C1', isSameCell);
         return { x: sample.divergence ?? 0, y: added / (1 - UPDATE_SHARES[sample.workload]) };
       });
     const { slope, intercept } = fitLine(points);
     const isOfWorkload = (sample: Sample): boolean => sample.workload === workload;
-    return ((intercept + slope) * (1 - UPDATE_SHARES[workload])) / bytesOf(round, 'C1', isOfWorkload);
+    return (
+      ((intercept + slope) * (1 - UPDATE_SHARES[workload])) / bytesOf(round, 'C1', isOfWorkload)
+    );
   });
 }
 
@@ -146,10 +171,18 @@ export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
   };
   const [a, b, much] = [rowFor('A'), rowFor('B'), rowFor('A', true)];
   const enough = atLeast('divergence-A-latest', a.divergence, { aim: DIVERGENCE_MIN }, 'fraction');
-  const plenty = atLeast('divergence-A-driven', much.divergence, { aim: DIVERGENCE_DRIVEN }, 'fraction');
+  const plenty = atLeast(
+    'divergence-A-driven',
+    much.divergence,
+    { aim: DIVERGENCE_DRIVEN },
+    'fraction',
+  );
   return [
     // The paper's goal at its share of diverged views, then by the older definition.
-    onlyWith(plenty, limitTime('bytes-overhead-A-driven', much.overhead, { aim: AIMS.A }, 'fraction')),
+    onlyWith(
+      plenty,
+      limitTime('bytes-overhead-A-driven', much.overhead, { aim: AIMS.A }, 'fraction'),
+    ),
     plenty,
     onlyWith(enough, limitTime('bytes-overhead-A', a.overhead, { aim: AIMS.A }, 'fraction')),
     limitTime('bytes-overhead-B', b.overhead, { aim: AIMS.B }, 'fraction'),
@@ -165,9 +198,11 @@ export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
 }
 
 /**
- * Returns the overhead only if enough views diverged. Otherwise little was sent twice, and a small overhead proves
- * nothing.
+ * Returns the overhead only if enough views diverged. Otherwise little was sent twice, and a small
+ * overhead proves nothing.
  */
 function onlyWith(divergence: GoalResult, overhead: GoalResult): GoalResult {
-  return overhead.verdict === 'met' && divergence.verdict !== 'met' ? { ...overhead, verdict: 'undecided' } : overhead;
+  return overhead.verdict === 'met' && divergence.verdict !== 'met'
+    ? { ...overhead, verdict: 'undecided' }
+    : overhead;
 }

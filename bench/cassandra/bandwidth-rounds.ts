@@ -1,5 +1,6 @@
 /**
- * Measures all kinds of requests in all cells, round by round, and in again as many rounds while a goal is undecided.
+ * Measures all kinds of requests in all cells, round by round, and in again as many rounds while a
+ * goal is undecided.
  */
 import { rotate } from '../harness/rotate.ts';
 import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
@@ -30,7 +31,9 @@ export function measureRounds(
     }
     return samples;
   };
-  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof computeGoalResults> =>
+  const barsSoFar = (
+    rounds: readonly (readonly Sample[])[],
+  ): ReturnType<typeof computeGoalResults> =>
     computeGoalResults(cells.map((cell) => rowOf(cell, rounds.flat())));
   return runAdaptiveRounds(contest, { ...extent, computeGoalResults: barsSoFar });
 }

@@ -1,8 +1,8 @@
 /**
- * Bytes per operation between client and coordinator (Correctables, OSDI 2016, §6.2.1, Figure 8): requests and answers
- * on the socket, reads and updates of records of 1 kB, under the load at which views diverge, and with contention
- * raised until a quarter of the views diverges. Baseline: C1, reads of one replica; and a request for each view, all
- * through the same client.
+ * Bytes per operation between client and coordinator (Correctables, OSDI 2016, §6.2.1, Figure 8):
+ * requests and answers on the socket, reads and updates of records of 1 kB, under the load at which
+ * views diverge, and with contention raised until a quarter of the views diverges. Baseline: C1,
+ * reads of one replica; and a request for each view, all through the same client.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
@@ -27,7 +27,8 @@ const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
 export const cassandraBandwidth: Bench = {
   name: 'cassandra-bandwidth',
-  about: 'bytes per operation on Cassandra with incremental views, against reads of one replica, beside divergence',
+  about:
+    'bytes per operation on Cassandra with incremental views, against reads of one replica, beside divergence',
   takes: ['way'],
   run,
 };
@@ -40,7 +41,9 @@ interface Times {
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
   const way = getReadStrategy(settings);
-  const times = quick ? { durationMs: 2_000, warmUpMs: 500 } : { durationMs: 5_000, warmUpMs: 1_000 };
+  const times = quick
+    ? { durationMs: 2_000, warmUpMs: 500 }
+    : { durationMs: 5_000, warmUpMs: 1_000 };
   const extent: Extent = quick ? { rounds: 2, looks: 1 } : { rounds: 7 };
   const crew = await openClientPool({ sites: SITES, way, countBytes: true }, progress);
   const cells = MIXES.map(cellOf);
@@ -48,7 +51,10 @@ async function run(settings: Settings): Promise<Outcome> {
   try {
     cells.push(await drivenOn(crew, times, progress));
     const measured: Measuring['measure'] = async ({ kind, round, ...cell }) => {
-      const { bytes, operations, divergence } = await measure(crew, cell, kind, { ...times, seed: 1 + round });
+      const { bytes, operations, divergence } = await measure(crew, cell, kind, {
+        ...times,
+        seed: 1 + round,
+      });
       return { bytesPerOp: bytes / operations, divergence };
     };
     const reported = (cell: Cell, text: string): void => progress(`${text}: ${labelOf(cell)}`);
@@ -78,9 +84,17 @@ function drivenOn(crew: ClientPool, times: Times, progress: Settings['progress']
   });
 }
 
-type Measured = Pick<LoadReport, 'operations'> & { readonly bytes: number; readonly divergence: number | null };
+type Measured = Pick<LoadReport, 'operations'> & {
+  readonly bytes: number;
+  readonly divergence: number | null;
+};
 
-async function measure(crew: ClientPool, cell: Cell, system: Kind, times: Times & { seed: number }): Promise<Measured> {
+async function measure(
+  crew: ClientPool,
+  cell: Cell,
+  system: Kind,
+  times: Times & { seed: number },
+): Promise<Measured> {
   const { driven: _, ...load } = cell;
   const reports = await crew.load({ ...load, ...times, record: true, system });
   const report = reports.get(REPORTED);

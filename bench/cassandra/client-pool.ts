@@ -1,6 +1,6 @@
 /**
- * Starts three client processes, one for each region, each of which uses a remote replica (Correctables, OSDI 2016,
- * §6.2.1).
+ * Starts three client processes, one for each region, each of which uses a remote replica
+ * (Correctables, OSDI 2016, §6.2.1).
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -51,7 +51,10 @@ const OBJECT_TABLE =
   "CREATE TABLE correctables_values (key text PRIMARY KEY, value text) WITH speculative_retry = 'NONE'";
 
 /** Starts the engine and the gateways unless they run, fills the tables, and starts the clients. */
-export async function openClientPool(options: ClientPoolOptions, progress: Settings['progress']): Promise<ClientPool> {
+export async function openClientPool(
+  options: ClientPoolOptions,
+  progress: Settings['progress'],
+): Promise<ClientPool> {
   const { sites, way } = options;
   const tables = [TABLE, OBJECT_TABLE];
   const keyspace = await openKeyspace(
@@ -80,7 +83,11 @@ export async function openClientPool(options: ClientPoolOptions, progress: Setti
   return openValidatedClientPool<ClientPool>({
     async load(order) {
       const reports = [...clients].map(async ([site, client], place) => {
-        const report = await client.ask({ ...order, kind: 'load', seed: order.seed + place * 104_729 });
+        const report = await client.ask({
+          ...order,
+          kind: 'load',
+          seed: order.seed + place * 104_729,
+        });
         return [site, report as LoadReport] as const;
       });
       return new Map(await Promise.all(reports));
@@ -93,7 +100,10 @@ export async function openClientPool(options: ClientPoolOptions, progress: Setti
     nodesUs() {
       const daemons = Object.entries(keyspace.cluster.state.daemons);
       return Object.fromEntries(
-        daemons.map(([site, daemon]) => [site, daemon === undefined ? null : processorTimeUs(daemon.pid)]),
+        daemons.map(([site, daemon]) => [
+          site,
+          daemon === undefined ? null : processorTimeUs(daemon.pid),
+        ]),
       );
     },
     close,
@@ -113,7 +123,10 @@ interface Place {
   readonly gateways: OpenedGateway[];
 }
 
-async function createSetup(site: Site, { keyspace, options, gateways }: Place): Promise<ClientSetup> {
+async function createSetup(
+  site: Site,
+  { keyspace, options, gateways }: Place,
+): Promise<ClientSetup> {
   const { way, countBytes = false } = options;
   const coordinator = COORDINATORS[site];
   const setup = {
@@ -126,7 +139,12 @@ async function createSetup(site: Site, { keyspace, options, gateways }: Place): 
   if (way !== 2) return setup;
   const urlOf = async (readQuorum: 2 | 3): Promise<string> => {
     const contactPoint = keyspace.cluster.address(coordinator);
-    const binding = paperBinding({ readQuorum, contactPoint, keyspace: keyspace.name, oneRequest: false });
+    const binding = paperBinding({
+      readQuorum,
+      contactPoint,
+      keyspace: keyspace.name,
+      oneRequest: false,
+    });
     const gateway = await openGateway({ binding, coordinator, client: site, wan: 'paper' });
     gateways.push(gateway);
     return gateway.url;
@@ -144,7 +162,10 @@ class Client {
 
   static async start(setup: ClientSetup): Promise<Client> {
     const script = fileURLToPath(new URL('client.ts', import.meta.url));
-    const child = fork(script, [JSON.stringify(setup)], { execArgv: ['--import', 'tsx'], serialization: 'advanced' });
+    const child = fork(script, [JSON.stringify(setup)], {
+      execArgv: ['--import', 'tsx'],
+      serialization: 'advanced',
+    });
     const client = new Client(child);
     await client.#answer();
     return client;

@@ -27,13 +27,16 @@ let runs = 0;
 tell({ ready: true });
 process.on('message', (order: ClientOrder) => {
   const done = order.kind === 'load' ? load(order) : takeTurns(order);
-  done.then(tell, (error: unknown) => tell({ error: error instanceof Error ? error.message : String(error) }));
+  done.then(tell, (error: unknown) =>
+    tell({ error: error instanceof Error ? error.message : String(error) }),
+  );
 });
 process.on('disconnect', () => process.exit());
 
 function opened(system: System): OpenSystem {
   const found =
-    systems.get(system) ?? openSystem(system, { ...setup, contactPoint: relay?.address ?? setup.contactPoint });
+    systems.get(system) ??
+    openSystem(system, { ...setup, contactPoint: relay?.address ?? setup.contactPoint });
   systems.set(system, found);
   return found;
 }
@@ -70,7 +73,10 @@ async function load(order: LoadOrder): Promise<LoadReport> {
   };
 }
 
-/** Runs concurrent loops, each of which executes one request after the other, until the time is over. */
+/**
+ * Runs concurrent loops, each of which executes one request after the other, until the time is
+ * over.
+ */
 async function drive(system: OpenSystem, order: LoadOrder, durationMs: number): Promise<Tally> {
   const requests = parseRequests(order);
   const stats: Tally = { operations: 0, preliminaryMs: [], finalMs: [], history: [] };
@@ -90,7 +96,12 @@ async function drive(system: OpenSystem, order: LoadOrder, durationMs: number): 
   return stats;
 }
 
-async function read(system: OpenSystem, { record }: Request, order: LoadOrder, stats: Tally): Promise<void> {
+async function read(
+  system: OpenSystem,
+  { record }: Request,
+  order: LoadOrder,
+  stats: Tally,
+): Promise<void> {
   const key = keyOf(record);
   const beganMs = nowMs();
   let early: { readonly value: readonly (string | null)[]; readonly ms: number } | undefined;
@@ -100,7 +111,15 @@ async function read(system: OpenSystem, { record }: Request, order: LoadOrder, s
   stats.finalMs.push(endedMs - beganMs);
   if (!order.record) return;
   const preliminary = early === undefined ? {} : { preliminary: tagsOf(early.value) };
-  stats.history.push({ kind: 'read', client: setup.site, key, beganMs, endedMs, ...preliminary, final: tagsOf(final) });
+  stats.history.push({
+    kind: 'read',
+    client: setup.site,
+    key,
+    beganMs,
+    endedMs,
+    ...preliminary,
+    final: tagsOf(final),
+  });
 }
 
 interface Writing {
@@ -123,7 +142,15 @@ async function write(
   const beganMs = nowMs();
   await system.update(key, field, value);
   if (order.record) {
-    stats.history.push({ kind: 'write', client: setup.site, key, field, tag, beganMs, endedMs: nowMs() });
+    stats.history.push({
+      kind: 'write',
+      client: setup.site,
+      key,
+      field,
+      tag,
+      beganMs,
+      endedMs: nowMs(),
+    });
   }
 }
 
@@ -145,7 +172,10 @@ async function takeTurns({ systems: names, turns }: TurnsOrder): Promise<TurnsRe
       const name = names[(place + turn) % names.length] as System;
       const from = performance.now();
       let preliminaryMs: number | null = null;
-      await opened(name).readObject(objectKeyOf(turn % OBJECTS), () => (preliminaryMs ??= performance.now() - from));
+      await opened(name).readObject(
+        objectKeyOf(turn % OBJECTS),
+        () => (preliminaryMs ??= performance.now() - from),
+      );
       report[name]?.push({ preliminaryMs, finalMs: performance.now() - from });
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Measures how often preliminary views differ from final ones (Correctables, OSDI 2016, §6.2.1, Figure 7): 1000
- * records, three clients at work, updates at one replica. Also counts stale final views in the same history, which this
- * consistency allows.
+ * Measures how often preliminary views differ from final ones (Correctables, OSDI 2016, §6.2.1,
+ * Figure 7): 1000 records, three clients at work, updates at one replica. Also counts stale final
+ * views in the same history, which this consistency allows.
  */
 import { writeFileSync } from 'node:fs';
 import { estimate, reported, type GoalResult } from '../harness/goals.ts';
@@ -22,7 +22,8 @@ const IN_FLIGHT = 48;
 
 export const cassandraDivergence: Bench = {
   name: 'cassandra-divergence',
-  about: 'how often preliminary views on Cassandra differ from the final ones, by workload; stale finals at W = 1',
+  about:
+    'how often preliminary views on Cassandra differ from the final ones, by workload; stale finals at W = 1',
   takes: ['way', 'history'],
   run,
 };
@@ -55,7 +56,13 @@ async function run(settings: Settings): Promise<Outcome> {
       for (let place = 0; place < MIXES.length; place += 1) {
         const mix = MIXES[(place + round) % MIXES.length] as Mix;
         progress(`round ${round + 1} of ${rounds}: workload ${mix.workload}, ${mix.distribution}`);
-        const order = { ...mix, system: 'CC2', inFlight: IN_FLIGHT, records: RECORDS, record: true } as const;
+        const order = {
+          ...mix,
+          system: 'CC2',
+          inFlight: IN_FLIGHT,
+          records: RECORDS,
+          record: true,
+        } as const;
         const reports = await crew.load({ ...order, durationMs, warmUpMs, seed: 1 + round });
         const events = [...reports.values()].flatMap((report) => report.history);
         for (const event of events) history.push(event);
@@ -64,7 +71,13 @@ async function run(settings: Settings): Promise<Outcome> {
           (sum, item) => sum + (item.operations / item.elapsedMs) * 1000,
           0,
         );
-        samples.push({ ...mix, round, reads: preliminaries, divergence: diverged / preliminaries, opsPerSec });
+        samples.push({
+          ...mix,
+          round,
+          reads: preliminaries,
+          divergence: diverged / preliminaries,
+          opsPerSec,
+        });
       }
     }
   } finally {
@@ -100,11 +113,16 @@ function rowOf({ workload, distribution }: Mix, samples: readonly Sample[]) {
 }
 
 function samplesOf({ workload, distribution }: Mix, samples: readonly Sample[]): Sample[] {
-  return samples.filter((sample) => sample.workload === workload && sample.distribution === distribution);
+  return samples.filter(
+    (sample) => sample.workload === workload && sample.distribution === distribution,
+  );
 }
 
 /** Computes the shares by the rounds. Stale views are counted in the whole history. */
-export function computeGoalResults(samples: readonly Sample[], history: readonly HistoryEvent[]): GoalResult[] {
+export function computeGoalResults(
+  samples: readonly Sample[],
+  history: readonly HistoryEvent[],
+): GoalResult[] {
   const { reads, staleFinals, stalePreliminaries } = count(history);
   const divergences = MIXES.map((mix) => {
     const shares = samplesOf(mix, samples).map(({ divergence }) => divergence);

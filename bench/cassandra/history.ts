@@ -1,7 +1,7 @@
 /**
- * The history of what clients saw, and the counts that can be computed from it: views that differ, and final views that
- * lack a write acknowledged before. All clients share the clock of one machine, so its times order the events of
- * different clients.
+ * The history of what clients saw, and the counts that can be computed from it: views that differ,
+ * and final views that lack a write acknowledged before. All clients share the clock of one
+ * machine, so its times order the events of different clients.
  */
 
 /** The fields of a record, each as the tag of its value; null for a field without a value. */
@@ -63,7 +63,8 @@ function isSame(some: Tags, others: Tags): boolean {
 }
 
 /**
- * The writes of one field in the order of their acknowledgements, each with the latest begin among the writes up to it.
+ * The writes of one field in the order of their acknowledgements, each with the latest begin among
+ * the writes up to it.
  */
 interface Timeline {
   readonly endedMs: number[];
@@ -71,9 +72,9 @@ interface Timeline {
 }
 
 /**
- * Returns a function that checks whether a view of a read is stale: it has a value that was overwritten by a write
- * which began after that value was acknowledged, and which was itself acknowledged before the read began. Writes at the
- * same time may come in any order.
+ * Returns a function that checks whether a view of a read is stale: it has a value that was
+ * overwritten by a write which began after that value was acknowledged, and which was itself
+ * acknowledged before the read began. Writes at the same time may come in any order.
  */
 function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags) => boolean {
   const timelines = new Map<string, Timeline>();
@@ -83,7 +84,9 @@ function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags)
     const timeline = timelines.get(place) ?? { endedMs: [], latestBeganMs: [] };
     timelines.set(place, timeline);
     timeline.endedMs.push(write.endedMs);
-    timeline.latestBeganMs.push(Math.max(write.beganMs, timeline.latestBeganMs.at(-1) ?? -Infinity));
+    timeline.latestBeganMs.push(
+      Math.max(write.beganMs, timeline.latestBeganMs.at(-1) ?? -Infinity),
+    );
     endedMs.set(`${place}/${write.tag}`, write.endedMs);
   }
   return ({ key, beganMs }, view) =>
@@ -91,9 +94,10 @@ function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags)
       const timeline = timelines.get(`${key}/${field}`);
       const known = timeline === undefined ? -1 : lastBelow(timeline.endedMs, beganMs);
       if (timeline === undefined || known < 0) return false;
-      // A value that no acknowledged write of this history has written was there before it, unless its writer got no
-      // answer.
-      const seenMs = endedMs.get(`${key}/${field}/${tag}`) ?? (isLoaded(tag) ? -Infinity : Infinity);
+      // A value that no acknowledged write of this history has written was there before it, unless
+      // its writer got no answer.
+      const seenMs =
+        endedMs.get(`${key}/${field}/${tag}`) ?? (isLoaded(tag) ? -Infinity : Infinity);
       return (timeline.latestBeganMs[known] as number) > seenMs;
     });
 }

@@ -1,6 +1,7 @@
 /**
- * Single-request latency (Correctables, OSDI 2016, §6.2.1, Figure 5): reads of 100 bytes by a client 20 ms away from its
- * coordinator, for each quorum, with a preliminary view and without. Baseline: plain reads through `cassandra-driver`.
+ * Single-request latency (Correctables, OSDI 2016, §6.2.1, Figure 5): reads of 100 bytes by a
+ * client 20 ms away from its coordinator, for each quorum, with a preliminary view and without.
+ * Baseline: plain reads through `cassandra-driver`.
  */
 import { limitTime, estimate, largest, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -15,15 +16,22 @@ import { nameOf, getReadStrategy } from './read-strategy.ts';
 const PLAIN = ['driver C1', 'driver C2', 'driver C3'] as const satisfies readonly System[];
 const INCREMENTAL = ['CC2', 'CC3'] as const satisfies readonly System[];
 const SYSTEMS = [...PLAIN, ...INCREMENTAL];
-/** The goal: at most this multiple of the round trip to the coordinator or of the baseline, whichever is longer. */
+/**
+ * The goal: at most this multiple of the round trip to the coordinator or of the baseline,
+ * whichever is longer.
+ */
 const AIM = 1.05;
 const ROUND_TRIP_MS = 20;
-/** The round trips: from Ireland to Frankfurt, from there to the nearest other replica, and to the farthest one. */
+/**
+ * The round trips: from Ireland to Frankfurt, from there to the nearest other replica, and to the
+ * farthest one.
+ */
 const WAYS_MS = { 'driver C1': ROUND_TRIP_MS, 'driver C2': 40, 'driver C3': 110 } as const;
 
 export const cassandraLatency: Bench = {
   name: 'cassandra-latency',
-  about: 'single reads on Cassandra: preliminary and final views beside plain reads of one, two and three replicas',
+  about:
+    'single reads on Cassandra: preliminary and final views beside plain reads of one, two and three replicas',
   takes: ['way'],
   run,
 };
@@ -58,7 +66,8 @@ interface Extent extends Pick<Course<TurnsReport>, 'rounds' | 'looks'> {
 }
 
 /**
- * Takes rounds of reads of each system in turn, and again as many while the comparison with plain reads is undecided.
+ * Takes rounds of reads of each system in turn, and again as many while the comparison with plain
+ * reads is undecided.
  *
  * @throws Error if reads lack preliminary views, or plain reads take less than the round trip
  */
@@ -76,7 +85,10 @@ export function takeRounds(
   return runAdaptiveRounds(round, { ...course, computeGoalResults });
 }
 
-/** Checks that enough reads have a preliminary view. Otherwise the mean would cover only the fast ones. */
+/**
+ * Checks that enough reads have a preliminary view. Otherwise the mean would cover only the fast
+ * ones.
+ */
 function checkTurns(report: TurnsReport): void {
   for (const system of INCREMENTAL) {
     const reads = report[system] ?? [];
@@ -100,7 +112,9 @@ interface Row extends Readonly<Record<string, unknown>> {
 
 function rowsOf(samples: readonly TurnsReport[]): Row[] {
   const row = (system: System, view: Row['view'], valueOf: (read: Read) => number | null): Row => {
-    const values = samples.map((round) => (round[system] ?? []).flatMap((read) => valueOf(read) ?? []));
+    const values = samples.map((round) =>
+      (round[system] ?? []).flatMap((read) => valueOf(read) ?? []),
+    );
     const all = values.flat().sort((a, b) => a - b);
     const { min, max } = spread(values.map(mean));
     return {

@@ -1,8 +1,16 @@
 /**
- * Computes how much throughput quorum reads lose by preliminary views: for the one client on which the paper reports,
- * and for all clients together. Each is compared at the peak of its own throughput in the sweep.
+ * Computes how much throughput quorum reads lose by preliminary views: for the one client on which
+ * the paper reports, and for all clients together. Each is compared at the peak of its own
+ * throughput in the sweep.
  */
-import { limitTime, estimate, reported, type GoalResult, type Estimate, type Goals } from '../harness/goals.ts';
+import {
+  limitTime,
+  estimate,
+  reported,
+  type GoalResult,
+  type Estimate,
+  type Goals,
+} from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Workload } from '../ycsb/workload.ts';
@@ -22,8 +30,8 @@ export interface Sample {
   /** Processor time of the reported client. */
   readonly clientUsPerOp: number;
   /**
-   * Processor time of its coordinator for each operation of all clients. The next field is that of all nodes. null if
-   * unknown.
+   * Processor time of its coordinator for each operation of all clients. The next field is that of
+   * all nodes. null if unknown.
    */
   readonly coordinatorUsPerOp: number | null;
   readonly nodesUsPerOp: number | null;
@@ -36,17 +44,21 @@ export const CLIENTS = [REPORTED, 'all'] as const;
 export type Clients = (typeof CLIENTS)[number];
 
 /**
- * The goals. The headline is the throughput of the one client, as in the paper. The sum of all clients is reported too.
+ * The goals. The headline is the throughput of the one client, as in the paper. The sum of all
+ * clients is reported too.
  */
-const GOALS: Readonly<Record<Clients, Goals>> = { ireland: { floor: 0.12, aim: 0.06 }, all: { aim: 0.06 } };
+const GOALS: Readonly<Record<Clients, Goals>> = {
+  ireland: { floor: 0.12, aim: 0.06 },
+  all: { aim: 0.06 },
+};
 
 function opsOf(clients: Clients): (sample: Sample) => number {
   return clients === 'all' ? ({ totalOpsPerSec }) => totalOpsPerSec : ({ opsPerSec }) => opsPerSec;
 }
 
 /**
- * Returns the highest throughput of a system, by the medians of the rounds, and the number of requests in flight at
- * which it is reached.
+ * Returns the highest throughput of a system, by the medians of the rounds, and the number of
+ * requests in flight at which it is reached.
  */
 export function peakOf(
   sweep: readonly Sample[],
@@ -64,7 +76,10 @@ export function peakOf(
   return others.reduce((most, item) => (item.opsPerSec > most.opsPerSec ? item : most), first);
 }
 
-/** Returns the loads at which systems are compared: the peaks of both, for the one client and for all clients. */
+/**
+ * Returns the loads at which systems are compared: the peaks of both, for the one client and for
+ * all clients.
+ */
 export function comparedAt(sweep: readonly Sample[]): number[] {
   const peaks = CLIENTS.flatMap((clients) =>
     (['C2', 'CC2'] as const).map((system) => peakOf(sweep, system, clients).inFlight),
@@ -72,7 +87,10 @@ export function comparedAt(sweep: readonly Sample[]): number[] {
   return [...new Set(peaks)].sort((item, other) => item - other);
 }
 
-/** Samples of one workload: the sweep over all loads, and systems one after the other at the loads of `comparedAt`. */
+/**
+ * Samples of one workload: the sweep over all loads, and systems one after the other at the loads
+ * of `comparedAt`.
+ */
 export interface Measured {
   readonly workload: Workload;
   readonly sweep: readonly Sample[];
@@ -95,11 +113,17 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   const { value, low, high, samples } = estimate(drops, LOOKS);
   const vsDriver = estimate(against('driver C2'), LOOKS);
   const atOwnPeak = (system: System, inFlight: number): number[] =>
-    pairs.filter((sample) => sample.system === system && sample.inFlight === inFlight).map(opsOf(clients));
+    pairs
+      .filter((sample) => sample.system === system && sample.inFlight === inFlight)
+      .map(opsOf(clients));
   const plain = atOwnPeak('C2', c2.inFlight);
-  const ofPeaks = atOwnPeak('CC2', cc2.inFlight).map((mine, pair) => 1 - mine / (plain[pair] as number));
+  const ofPeaks = atOwnPeak('CC2', cc2.inFlight).map(
+    (mine, pair) => 1 - mine / (plain[pair] as number),
+  );
   const usPerOp = (system: System, which: 'coordinatorUsPerOp' | 'nodesUsPerOp'): number | null => {
-    const known = there.filter((sample) => sample.system === system).flatMap((sample) => sample[which] ?? []);
+    const known = there
+      .filter((sample) => sample.system === system)
+      .flatMap((sample) => sample[which] ?? []);
     return known.length === 0 ? null : rounded(median(known));
   };
   return {
@@ -129,10 +153,15 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   };
 }
 
-/** Returns how much more processor time the coordinator needs for an operation, pair by pair; null if unknown. */
+/**
+ * Returns how much more processor time the coordinator needs for an operation, pair by pair; null
+ * if unknown.
+ */
 function coordinatorTimeOf(pairs: readonly Sample[]): Estimate | null {
   const times = (system: System): number[] =>
-    pairs.filter((sample) => sample.system === system).map(({ coordinatorUsPerOp }) => coordinatorUsPerOp ?? NaN);
+    pairs
+      .filter((sample) => sample.system === system)
+      .map(({ coordinatorUsPerOp }) => coordinatorUsPerOp ?? NaN);
   const more = pairedRatios(times('CC2'), times('C2')).map((ratio) => ratio - 1);
   return more.some(Number.isNaN) ? null : estimate(more, LOOKS);
 }

@@ -1,10 +1,17 @@
 /**
- * Measures systems one after the other at the loads where they peak, in pairs, and in again as many pairs while the
- * loss of throughput is undecided.
+ * Measures systems one after the other at the loads where they peak, in pairs, and in again as many
+ * pairs while the loss of throughput is undecided.
  */
 import type { Settings } from '../harness/bench.ts';
 import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
-import { computeGoalResults, CLIENTS, comparedAt, dropOf, type Measured, type Sample } from './load-drops.ts';
+import {
+  computeGoalResults,
+  CLIENTS,
+  comparedAt,
+  dropOf,
+  type Measured,
+  type Sample,
+} from './load-drops.ts';
 import type { System } from './messages.ts';
 
 /** The systems whose throughput is compared in every round of pairs. */
@@ -36,7 +43,11 @@ export async function comparePairs(
     for (const cell of order) samples.push(await measure({ ...cell, round }));
     return samples;
   };
-  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof computeGoalResults> =>
-    CLIENTS.flatMap((clients) => computeGoalResults(dropOf({ workload, sweep, pairs: rounds.flat() }, clients)));
+  const barsSoFar = (
+    rounds: readonly (readonly Sample[])[],
+  ): ReturnType<typeof computeGoalResults> =>
+    CLIENTS.flatMap((clients) =>
+      computeGoalResults(dropOf({ workload, sweep, pairs: rounds.flat() }, clients)),
+    );
   return (await runAdaptiveRounds(compare, { ...extent, computeGoalResults: barsSoFar })).flat();
 }

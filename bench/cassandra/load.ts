@@ -1,6 +1,7 @@
 /**
- * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients
- * that each use a remote replica, and the throughput and processor time that preliminary views cost quorum reads.
+ * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and
+ * C, three clients that each use a remote replica, and the throughput and processor time that
+ * preliminary views cost quorum reads.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
@@ -21,7 +22,8 @@ const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
 
 export const cassandraLoad: Bench = {
   name: 'cassandra-load',
-  about: 'latency against throughput on Cassandra, YCSB A, B and C; what preliminary views cost of the throughput',
+  about:
+    'latency against throughput on Cassandra, YCSB A, B and C; what preliminary views cost of the throughput',
   takes: ['way'],
   run,
 };
@@ -46,8 +48,20 @@ interface Plan {
 
 /** The loads of the sweep, which ends where the throughput has fallen. */
 const LOADS = [4, 16, 32, 64, 96, 128, 192, 256, 384, 512];
-const FULL: Plan = { loads: LOADS, rounds: 5, pairs: { rounds: 15 }, durationMs: 2_000, pairMs: 4_000 };
-const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: { rounds: 2, looks: 1 }, durationMs: 1_500, pairMs: 1_500 };
+const FULL: Plan = {
+  loads: LOADS,
+  rounds: 5,
+  pairs: { rounds: 15 },
+  durationMs: 2_000,
+  pairMs: 4_000,
+};
+const QUICK: Plan = {
+  loads: [8, 64],
+  rounds: 1,
+  pairs: { rounds: 2, looks: 1 },
+  durationMs: 1_500,
+  pairMs: 1_500,
+};
 const WARM_UP_MS = 500;
 
 async function run(settings: Settings): Promise<Outcome> {
@@ -69,7 +83,10 @@ async function run(settings: Settings): Promise<Outcome> {
       const reported = (text: string): void => progress(`workload ${workload}: ${text}`);
       const measured = (cell: Cell): Promise<Sample> => measure(crew, cell, plan.pairMs);
       pairs.push(
-        ...(await comparePairs({ workload, sweep: swept }, { ...plan.pairs, measure: measured, progress: reported })),
+        ...(await comparePairs(
+          { workload, sweep: swept },
+          { ...plan.pairs, measure: measured, progress: reported },
+        )),
       );
     }
   } finally {
@@ -87,7 +104,11 @@ function outcomeOf(
   const rows = rowsOf(samples.sweeps);
   const drops = WORKLOADS.flatMap((workload) => {
     const isIts = (sample: Sample): boolean => sample.workload === workload;
-    const measured = { workload, sweep: samples.sweeps.filter(isIts), pairs: samples.pairs.filter(isIts) };
+    const measured = {
+      workload,
+      sweep: samples.sweeps.filter(isIts),
+      pairs: samples.pairs.filter(isIts),
+    };
     return CLIENTS.map((clients) => dropOf(measured, clients));
   });
   return {
@@ -110,17 +131,29 @@ function outcomeOf(
 async function measure(crew: ClientPool, cell: Cell, durationMs: number): Promise<Sample> {
   const { workload, system, inFlight, round } = cell;
   const [nodesFrom, from] = [crew.nodesUs(), performance.now()];
-  const order = { workload, system, inFlight, distribution: 'zipfian', records: RECORDS, record: false } as const;
+  const order = {
+    workload,
+    system,
+    inFlight,
+    distribution: 'zipfian',
+    records: RECORDS,
+    record: false,
+  } as const;
   const reports = await crew.load({ ...order, durationMs, warmUpMs: WARM_UP_MS, seed: 1 + round });
   const report = reports.get(REPORTED);
   if (report === undefined) throw new Error(`the client in ${REPORTED} did not report`);
   const perSec = (item: LoadReport): number => (1000 * item.operations) / item.elapsedMs;
   const [nodesTo, tookMs] = [crew.nodesUs(), performance.now() - from];
   const totalOpsPerSec = [...reports.values()].reduce((sum, item) => sum + perSec(item), 0);
-  /** The processor time includes the warm-up. So the count of operations is scaled to its duration, too. */
+  /**
+   * The processor time includes the warm-up. So the count of operations is scaled to its duration,
+   * too.
+   */
   const usPerOp = (site: Site): number | null => {
     const [before, after] = [nodesFrom[site] ?? null, nodesTo[site] ?? null];
-    return before === null || after === null ? null : (after - before) / ((totalOpsPerSec * tookMs) / 1000);
+    return before === null || after === null
+      ? null
+      : (after - before) / ((totalOpsPerSec * tookMs) / 1000);
   };
   const nodesUsPerOp = SITES.map(usPerOp);
   return {
@@ -129,7 +162,9 @@ async function measure(crew: ClientPool, cell: Cell, durationMs: number): Promis
     totalOpsPerSec,
     clientUsPerOp: report.cpuUs / report.operations,
     coordinatorUsPerOp: usPerOp(COORDINATORS[REPORTED]),
-    nodesUsPerOp: nodesUsPerOp.includes(null) ? null : nodesUsPerOp.reduce<number>((sum, us) => sum + (us ?? 0), 0),
+    nodesUsPerOp: nodesUsPerOp.includes(null)
+      ? null
+      : nodesUsPerOp.reduce<number>((sum, us) => sum + (us ?? 0), 0),
     preliminary: report.preliminary,
     final: report.final,
   };
@@ -141,20 +176,32 @@ interface Course {
 }
 
 /** Determines the end of the sweep by one short measurement at each load. */
-function loadsOf(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<number[]> {
+function loadsOf(
+  crew: ClientPool,
+  workload: Workload,
+  { plan, progress }: Course,
+): Promise<number[]> {
   return findPeakLoads(plan.loads, async (inFlight) => {
     progress(`workload ${workload}: how far to go, ${inFlight} requests a client`);
     const done: number[] = [];
     for (const system of ['C2', 'CC2'] as const) {
-      done.push((await measure(crew, { workload, system, inFlight, round: 0 }, plan.durationMs)).opsPerSec);
+      done.push(
+        (await measure(crew, { workload, system, inFlight, round: 0 }, plan.durationMs)).opsPerSec,
+      );
     }
     return done;
   });
 }
 
 /** Measures all loads and systems in every round. Each round begins with another system. */
-async function sweep(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<Sample[]> {
-  const cells = plan.loads.flatMap((inFlight) => CURVES.map((system) => ({ workload, system, inFlight })));
+async function sweep(
+  crew: ClientPool,
+  workload: Workload,
+  { plan, progress }: Course,
+): Promise<Sample[]> {
+  const cells = plan.loads.flatMap((inFlight) =>
+    CURVES.map((system) => ({ workload, system, inFlight })),
+  );
   const samples: Sample[] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
     progress(

@@ -4,10 +4,10 @@ import type { WorkloadOptions } from '../ycsb/workload.ts';
 import type { HistoryEvent } from './history.ts';
 
 /**
- * The systems under test. C1, C2 and C3 read one, two or three replicas and have one view. CC2 and CC3 have a
- * preliminary view of one replica and a final one of two or three; `CC2 twice` always by two requests, through
- * `cassandra-driver`. `C1 + C2` has both views too, by a request for each, through the client of C1 and C2. Names with
- * `driver` use `cassandra-driver` alone.
+ * The systems under test. C1, C2 and C3 read one, two or three replicas and have one view. CC2 and
+ * CC3 have a preliminary view of one replica and a final one of two or three; `CC2 twice` always by
+ * two requests, through `cassandra-driver`. `C1 + C2` has both views too, by a request for each,
+ * through the client of C1 and C2. Names with `driver` use `cassandra-driver` alone.
  */
 export const SYSTEMS = [
   'C1',
@@ -32,9 +32,15 @@ export interface ClientSetup {
   readonly keyspace: string;
   /** The address of the coordinator for the client's site. */
   readonly contactPoint: string;
-  /** Whether a read of CC is one request, to a coordinator with preliminary views. Otherwise it is two requests. */
+  /**
+   * Whether a read of CC is one request, to a coordinator with preliminary views. Otherwise it is
+   * two requests.
+   */
   readonly oneRequest: boolean;
-  /** Websocket addresses of gateways beside the coordinator, by the number of replicas of a final read. */
+  /**
+   * Websocket addresses of gateways beside the coordinator, by the number of replicas of a final
+   * read.
+   */
   readonly gateways?: Readonly<Record<2 | 3, string>> | undefined;
   /** Whether to count the bytes to and from the coordinator. */
   readonly countBytes: boolean;
@@ -85,5 +91,7 @@ export interface LoadReport {
 
 /** Milliseconds of each read, by system. */
 export type TurnsReport = Readonly<
-  Partial<Record<System, readonly { readonly preliminaryMs: number | null; readonly finalMs: number }[]>>
+  Partial<
+    Record<System, readonly { readonly preliminaryMs: number | null; readonly finalMs: number }[]>
+  >
 >;

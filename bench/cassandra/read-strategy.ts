@@ -5,10 +5,14 @@ import type { Settings } from '../harness/bench.ts';
 
 export type ReadStrategy = CassandraOptions['way'];
 
-/** Returns the read strategy of the command line. Default: 3. @throws UsageError for an unknown strategy */
+/**
+ * Returns the read strategy of the command line. Default: 3. @throws UsageError for an unknown
+ * strategy
+ */
 export function getReadStrategy({ way = 3 }: Pick<Settings, 'way'>): ReadStrategy {
   const found = WAYS.find((item) => item === way);
-  if (found === undefined) throw new UsageError(`--way takes one of ${WAYS.join(', ')}, not "${String(way)}"`);
+  if (found === undefined)
+    throw new UsageError(`--way takes one of ${WAYS.join(', ')}, not "${String(way)}"`);
   return found;
 }
 

@@ -1,4 +1,7 @@
-/** The systems that are compared, as one client sees them: reads of records and of small objects, updates. */
+/**
+ * The systems that are compared, as one client sees them: reads of records and of small objects,
+ * updates.
+ */
 import cassandraDriver from 'cassandra-driver';
 import { createClient, type AnyClient, type Binding, type Operation } from 'correctables';
 import { cassandra } from 'correctables/bindings/cassandra';
@@ -61,26 +64,42 @@ function openCorrectable(system: System, setup: ClientSetup): OpenSystem {
 }
 
 /** A request for each view. Ends with the later one, as bytes of both count. */
-async function invokeBoth<T>(store: AnyClient, operation: Operation<T>, onEarly: (value: T) => void): Promise<T> {
+async function invokeBoth<T>(
+  store: AnyClient,
+  operation: Operation<T>,
+  onEarly: (value: T) => void,
+): Promise<T> {
   const early = store.invokeWeak(operation).onFinal(onEarly);
   const [final] = await Promise.all([store.invokeStrong(operation), early]);
   return final;
 }
 
-function bindingOf(system: System, { gateways, contactPoint, keyspace, oneRequest }: ClientSetup): Binding {
+function bindingOf(
+  system: System,
+  { gateways, contactPoint, keyspace, oneRequest }: ClientSetup,
+): Binding {
   const readQuorum = quorumOf(system) === 3 ? 3 : 2;
-  if (system === 'CC2 twice') return paperBinding({ readQuorum, contactPoint, keyspace, oneRequest: false });
+  if (system === 'CC2 twice')
+    return paperBinding({ readQuorum, contactPoint, keyspace, oneRequest: false });
   const levels = ['weak', readQuorum === 3 ? 'strong' : 'quorum'] as const;
   if (gateways !== undefined) return remote({ url: gateways[readQuorum], levels, WebSocket });
   return paperBinding({ readQuorum, contactPoint, keyspace, oneRequest });
 }
 
-export interface PaperBinding extends Pick<ClientSetup, 'contactPoint' | 'keyspace' | 'oneRequest'> {
+export interface PaperBinding extends Pick<
+  ClientSetup,
+  'contactPoint' | 'keyspace' | 'oneRequest'
+> {
   readonly readQuorum: 2 | 3;
 }
 
 /** The binding with the paper's profile: updates at one replica. */
-export function paperBinding({ readQuorum, contactPoint, keyspace, oneRequest }: PaperBinding): Binding {
+export function paperBinding({
+  readQuorum,
+  contactPoint,
+  keyspace,
+  oneRequest,
+}: PaperBinding): Binding {
   const binding = cassandra({
     contactPoints: [contactPoint],
     keyspace,
@@ -101,9 +120,10 @@ function openDriver(system: System, { contactPoint, keyspace }: ClientSetup): Op
     contactPoints: [contactPoint],
     keyspace,
     policies: {
-      loadBalancing: new policies.loadBalancing.AllowListPolicy(new policies.loadBalancing.RoundRobinPolicy(), [
-        contactPoint,
-      ]),
+      loadBalancing: new policies.loadBalancing.AllowListPolicy(
+        new policies.loadBalancing.RoundRobinPolicy(),
+        [contactPoint],
+      ),
     },
     queryOptions: { prepare: true },
   });

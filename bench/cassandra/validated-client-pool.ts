@@ -1,4 +1,7 @@
-/** A client pool that checks its reports. Without preliminary views, a report would show that these cost nothing. */
+/**
+ * A client pool that checks its reports. Without preliminary views, a report would show that these
+ * cost nothing.
+ */
 import { checkViews } from '../harness/preconditions.ts';
 import type { Site } from '../../engines/wan.ts';
 import type { LoadOrder, LoadReport, System } from './messages.ts';

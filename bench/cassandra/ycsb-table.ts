@@ -19,7 +19,8 @@ export const TABLE =
 
 export const SELECT = `SELECT ${COLUMNS} FROM usertable WHERE y_id = :key`;
 
-const updateCql = (field: number): string => `UPDATE usertable SET ${FIELD_NAMES[field]} = :value WHERE y_id = :key`;
+const updateCql = (field: number): string =>
+  `UPDATE usertable SET ${FIELD_NAMES[field]} = :value WHERE y_id = :key`;
 const updateArgs = z.object({ key: z.string(), value: z.string() });
 
 export const reads = defineStatements({
@@ -34,7 +35,12 @@ export const reads = defineStatements({
 /** One statement for each field, because YCSB writes one field at a time. */
 const updates = FIELD_NAMES.map((name, field) =>
   defineStatements({
-    [name]: { access: 'write' as const, cql: updateCql(field), args: updateArgs, isIdempotent: true },
+    [name]: {
+      access: 'write' as const,
+      cql: updateCql(field),
+      args: updateArgs,
+      isIdempotent: true,
+    },
   }),
 );
 

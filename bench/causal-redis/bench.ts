@@ -1,12 +1,21 @@
 /**
- * Measures the load of a causal store on its Redis: the server's time of a put and of a read, beside `SET` and `GET` in
- * the same rounds. Two sites with all their background work, values of 100 bytes.
+ * Measures the load of a causal store on its Redis: the server's time of a put and of a read,
+ * beside `SET` and `GET` in the same rounds. Two sites with all their background work, values of
+ * 100 bytes.
  */
 import { Redis } from 'ioredis';
 import { createClient, type Client } from 'correctables';
-import { causalRedis, createCausalDeployment, type CausalLevels } from 'correctables/bindings/causal-redis';
+import {
+  causalRedis,
+  createCausalDeployment,
+  type CausalLevels,
+} from 'correctables/bindings/causal-redis';
 import { get, getMany, put } from 'correctables/operations';
-import { findRedisProgram, readRedisVersion, type RedisServerName } from '../../engines/redis/programs.ts';
+import {
+  findRedisProgram,
+  readRedisVersion,
+  type RedisServerName,
+} from '../../engines/redis/programs.ts';
 import { startRedis, type RunningRedis } from '../../engines/redis/single-server.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -17,7 +26,8 @@ import { isCallOf, logAllCalls, recordCalls } from './server-times.ts';
 
 export const causalRedisCost: Bench = {
   name: 'causal-redis',
-  about: 'the server time of a put and a read of a causal store on Redis or Valkey, beside SET and GET',
+  about:
+    'the server time of a put and a read of a causal store on Redis or Valkey, beside SET and GET',
   takes: ['binding'],
   run,
 };
@@ -98,12 +108,17 @@ async function measure(
 
 async function measureRound(near: Redis, contender: Contender, count: number): Promise<RoundTimes> {
   const { operation, keyCount } = contender;
-  const calls = await recordCalls(near, () => runConcurrently(count, (index) => contender.run(index)));
+  const calls = await recordCalls(near, () =>
+    runConcurrently(count, (index) => contender.run(index)),
+  );
   const own = calls.filter((call) => isCallOf(operation, keyCount, call)).map(({ us }) => us);
   return { calls: own.length, p50Us: median(own), meanUs: mean(own) };
 }
 
-async function runConcurrently(count: number, start: (index: number) => PromiseLike<unknown>): Promise<void> {
+async function runConcurrently(
+  count: number,
+  start: (index: number) => PromiseLike<unknown>,
+): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < count) await start(next++);
@@ -127,8 +142,11 @@ async function withStore(
       connections.set(site, redis);
     }
     const sites = Object.fromEntries(connections) as Record<(typeof SITES)[number], Redis>;
-    for (const site of SITES) await createCausalDeployment({ name: NAME, site, sites, partitions: PARTITIONS });
-    const clients = SITES.map((site) => createClient(causalRedis({ name: NAME, site, sites, onAlarm: () => {} })));
+    for (const site of SITES)
+      await createCausalDeployment({ name: NAME, site, sites, partitions: PARTITIONS });
+    const clients = SITES.map((site) =>
+      createClient(causalRedis({ name: NAME, site, sites, onAlarm: () => {} })),
+    );
     for (const client of clients) open.push({ stop: () => client.close() });
     const [client] = clients as [(typeof clients)[number]];
     await fillGroups(client);
@@ -157,8 +175,18 @@ function createContenders(client: Client<CausalLevels>, redis: Redis): readonly 
   return [
     { ...single, name: 'SET', operation: 'set', run: (index) => redis.set(toKey(index), VALUE) },
     { ...single, name: 'GET', operation: 'get', run: (index) => redis.get(toKey(index)) },
-    { ...single, name: 'put', operation: 'put', run: (index) => client.invoke(put(toKey(index), VALUE)) },
-    { ...single, name: 'get', operation: 'read', run: (index) => client.invoke(get(toKey(index)), CAUSAL) },
+    {
+      ...single,
+      name: 'put',
+      operation: 'put',
+      run: (index) => client.invoke(put(toKey(index), VALUE)),
+    },
+    {
+      ...single,
+      name: 'get',
+      operation: 'read',
+      run: (index) => client.invoke(get(toKey(index)), CAUSAL),
+    },
     {
       name: `getMany of ${MANY}`,
       operation: 'read',

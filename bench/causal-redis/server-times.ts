@@ -1,6 +1,7 @@
 /**
- * Measures how long a server executes calls, by its slow log. These are the times that `INFO commandstats` adds up, but
- * for each call and each script alone, so that polls and pauses of a busy machine do not hide in a mean.
+ * Measures how long a server executes calls, by its slow log. These are the times that `INFO
+ * commandstats` adds up, but for each call and each script alone, so that polls and pauses of a
+ * busy machine do not hide in a mean.
  */
 import type { Redis } from 'ioredis';
 
@@ -21,7 +22,10 @@ export async function logAllCalls(redis: Redis): Promise<void> {
 }
 
 /** Returns the calls that the server has executed while `run` was running. */
-export async function recordCalls(redis: Redis, run: () => Promise<void>): Promise<readonly ServerCall[]> {
+export async function recordCalls(
+  redis: Redis,
+  run: () => Promise<void>,
+): Promise<readonly ServerCall[]> {
   await redis.slowlog('RESET');
   await run();
   const items = (await redis.slowlog('GET', MAX_CALLS)) as LogItem[];
@@ -34,5 +38,10 @@ export function isCallOf(operation: string, keyCount: number, { args }: ServerCa
   if (command.toLowerCase() !== 'evalsha') return command.toLowerCase() === operation;
   const isPut = others.length === 3 && others[1]?.startsWith('i:') === true;
   if (operation === 'put') return isPut;
-  return operation === 'read' && !isPut && others.length === keyCount && others.every((name) => name.startsWith('v:'));
+  return (
+    operation === 'read' &&
+    !isPut &&
+    others.length === keyCount &&
+    others.every((name) => name.startsWith('v:'))
+  );
 }

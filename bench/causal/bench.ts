@@ -1,7 +1,7 @@
 /**
- * Compares the causal store with CC-LO, the "latency-optimal" design (Didona and others, VLDB 2018). It counts what a
- * put costs with a growing number of clients. It computes latency against throughput by a queueing model, with service
- * times that are measured here.
+ * Compares the causal store with CC-LO, the "latency-optimal" design (Didona and others, VLDB
+ * 2018). It counts what a put costs with a growing number of clients. It computes latency against
+ * throughput by a queueing model, with service times that are measured here.
  */
 import { loadavg } from 'node:os';
 import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
@@ -10,12 +10,23 @@ import { versionsOf } from '../harness/provenance.ts';
 import { rounded } from '../harness/statistics.ts';
 import { measureServiceTimes } from './calibration.ts';
 import { runChecked } from './systems/checked-run.ts';
-import { runClosedLoop, SYSTEMS, type LoopOptions, type SystemName } from './systems/closed-loop.ts';
+import {
+  runClosedLoop,
+  SYSTEMS,
+  type LoopOptions,
+  type SystemName,
+} from './systems/closed-loop.ts';
 import { computeGoalResults, computeRoundGoals, type Checked, type Round } from './goals.ts';
 import { measurePutCost } from './put-cost.ts';
 import { createRow, findClientsFor, findPeak, type Row } from './rows.ts';
 import type { ServiceTimes } from './systems/service-times.ts';
-import { FEW_CLIENTS, KEYS_OF_PARTITION, listCurves, MANY_CLIENTS, type Curve } from './settings.ts';
+import {
+  FEW_CLIENTS,
+  KEYS_OF_PARTITION,
+  listCurves,
+  MANY_CLIENTS,
+  type Curve,
+} from './settings.ts';
 import { createRankChooser, DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';
 
 export const causal: Bench = {
@@ -37,10 +48,13 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const context = { quick, progress, times, getChooser };
   const checked = checkSystems(context);
   const rows = listCurves(quick).flatMap((curve) => runCurve(context, curve));
-  const rounds = await runAdaptiveRounds(async (round, of) => measureRound(context, { round, of, rows }), {
-    ...(quick ? { rounds: 1, looks: 1 } : { rounds: 7 }),
-    computeGoalResults: computeRoundGoals,
-  });
+  const rounds = await runAdaptiveRounds(
+    async (round, of) => measureRound(context, { round, of, rows }),
+    {
+      ...(quick ? { rounds: 1, looks: 1 } : { rounds: 7 }),
+      computeGoalResults: computeRoundGoals,
+    },
+  );
   return {
     rounds: rounds.length,
     rows: rows.map((row) => ({ ...row })),
@@ -66,7 +80,9 @@ function checkSystems({ quick, progress }: Context): readonly Checked[] {
       const runs = Array.from({ length: quick ? 1 : 10 }, (_, seed) => [
         runChecked({ system, siteCount: sites, seed }),
         // Check reads that take longer than CC-LO keeps their ids.
-        ...(system === 'cc-lo' ? [runChecked({ system, siteCount: sites, seed, delayMs: 200 })] : []),
+        ...(system === 'cc-lo'
+          ? [runChecked({ system, siteCount: sites, seed, delayMs: 200 })]
+          : []),
       ]).flat();
       const count = (of: (result: (typeof runs)[number]) => number): number =>
         runs.reduce((sum, result) => sum + of(result), 0);
@@ -98,8 +114,8 @@ function runCurve(context: Context, curve: Curve): readonly Row[] {
 }
 
 /**
- * The warm-up of each system. CC-LO needs time until as many ids are dropped as are added, and the causal store until
- * other sites have answered.
+ * The warm-up of each system. CC-LO needs time until as many ids are dropped as are added, and the
+ * causal store until other sites have answered.
  */
 const WINDOWS_MS = { contrarian: [80, 50], 'cc-lo': [200, 60] } as const;
 const FEW_DURATION_MS = 300;
@@ -110,8 +126,13 @@ interface LoopChoice {
   readonly seed: number;
 }
 
-function createLoop({ times, quick, getChooser }: Context, { system, clients, seed }: LoopChoice): LoopOptions {
-  const [warmUpMs, durationMs] = quick ? [20, 20] : WINDOWS_MS[system === 'cc-lo' ? 'cc-lo' : 'contrarian'];
+function createLoop(
+  { times, quick, getChooser }: Context,
+  { system, clients, seed }: LoopChoice,
+): LoopOptions {
+  const [warmUpMs, durationMs] = quick
+    ? [20, 20]
+    : WINDOWS_MS[system === 'cc-lo' ? 'cc-lo' : 'contrarian'];
   return {
     system,
     seed,

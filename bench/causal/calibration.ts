@@ -9,7 +9,10 @@ import type { Execution } from './systems/queueing-network.ts';
 import { NOMINAL_TIMES, type Line, type ServiceTimes } from './systems/service-times.ts';
 import { DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';
 
-/** The share of the slowest calls, which are dropped. The machine or the garbage collector has interrupted them. */
+/**
+ * The share of the slowest calls, which are dropped. The machine or the garbage collector has
+ * interrupted them.
+ */
 const SLOWEST_SHARE = 0.01;
 const CONNECTIONS = 16;
 const MESSAGE_BYTES = 64;
@@ -23,16 +26,26 @@ export interface CalibrationOptions {
 export async function measureServiceTimes(options: CalibrationOptions): Promise<ServiceTimes> {
   const rounds = options.quick ? 1 : 3;
   const socketUs: number[] = [];
-  for (let round = 0; round < rounds; round += 1) socketUs.push(await measureSocketUs(options.quick ? 2_000 : 20_000));
-  return { socketUs: median(socketUs), codec: measureCodec(), execution: measureExecution(options) };
+  for (let round = 0; round < rounds; round += 1)
+    socketUs.push(await measureSocketUs(options.quick ? 2_000 : 20_000));
+  return {
+    socketUs: median(socketUs),
+    codec: measureCodec(),
+    execution: measureExecution(options),
+  };
 }
 
 /** Returns the processor time of one end of a small message on a socket. */
 async function measureSocketUs(trips: number): Promise<number> {
-  const server = createServer((socket) => socket.on('data', (data) => socket.write(data))).listen(0, '127.0.0.1');
+  const server = createServer((socket) => socket.on('data', (data) => socket.write(data))).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const { port } = server.address() as { readonly port: number };
-  const clients = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1').setNoDelay(true));
+  const clients = Array.from({ length: CONNECTIONS }, () =>
+    connect(port, '127.0.0.1').setNoDelay(true),
+  );
   await Promise.all(clients.map((client) => once(client, 'connect')));
   const run = (count: number): Promise<unknown> =>
     Promise.all(clients.map((client) => echo(client, count / CONNECTIONS)));
@@ -61,7 +74,10 @@ function echo(client: Socket, count: number): Promise<void> {
   });
 }
 
-/** Measures the codec: half of the time to encode and decode a message, by the content of the message. */
+/**
+ * Measures the codec: half of the time to encode and decode a message, by the content of the
+ * message.
+ */
 function measureCodec(): ServiceTimes['codec'] {
   const packr = new Packr({ useRecords: true });
   const small = { clock: 1, key: '{00}0000' };
@@ -106,10 +122,14 @@ function measureExecution({ chooseRank, quick }: CalibrationOptions): ServiceTim
     collect(system, 1, quick ? 8 : 64);
     if (system !== 'contrarian-one-round') collect(system, 3, 8);
   }
-  return Object.fromEntries([...byKind].map(([kind, executions]) => [kind, fitExecution(executions)]));
+  return Object.fromEntries(
+    [...byKind].map(([kind, executions]) => [kind, fitExecution(executions)]),
+  );
 }
 
-export function dropSlowest<T extends { readonly us: number }>(executions: readonly T[]): readonly T[] {
+export function dropSlowest<T extends { readonly us: number }>(
+  executions: readonly T[],
+): readonly T[] {
   const sorted = executions.toSorted((a, b) => a.us - b.us);
   return sorted.slice(0, Math.ceil(sorted.length * (1 - SLOWEST_SHARE)));
 }

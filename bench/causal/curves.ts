@@ -20,7 +20,8 @@ export function interpolate(points: readonly CurvePoint[], x: number): number {
 }
 
 /**
- * Returns the lowest x, among the x values of both curves, from which on `of` stays below `to`; NaN if there is none.
+ * Returns the lowest x, among the x values of both curves, from which on `of` stays below `to`; NaN
+ * if there is none.
  */
 export function findCrossing(of: readonly CurvePoint[], to: readonly CurvePoint[]): number {
   const end = Math.min(...[of, to].map((points) => Math.max(...points.map(({ x }) => x))));

@@ -1,17 +1,40 @@
 /** The goals of the causal store in comparison with CC-LO. */
-import { atLeast, estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
+import {
+  atLeast,
+  estimate,
+  limitTime,
+  reported,
+  type Estimate,
+  type GoalResult,
+} from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { SYSTEMS, type SystemName } from './systems/closed-loop.ts';
 import { findCrossing } from './curves.ts';
 import type { PutCost } from './put-cost.ts';
-import { createCurvePoints, findPeak, findRow, fitIds, selectRows, type Row, type RowKey } from './rows.ts';
+import {
+  createCurvePoints,
+  findPeak,
+  findRow,
+  fitIds,
+  selectRows,
+  type Row,
+  type RowKey,
+} from './rows.ts';
 import { SIZES, SKEWS, VALUE_BYTES, WRITES } from './settings.ts';
 import { rounded } from '../harness/statistics.ts';
 
 /** The result for one seed: the cost of puts, and their latency at half of CC-LO's peak. */
 export interface Round {
-  readonly costs: readonly { readonly system: SystemName; readonly few: PutCost; readonly many: PutCost }[];
-  readonly atHalfPeak: readonly { readonly system: SystemName; readonly clients: number; readonly putMeanMs: number }[];
+  readonly costs: readonly {
+    readonly system: SystemName;
+    readonly few: PutCost;
+    readonly many: PutCost;
+  }[];
+  readonly atHalfPeak: readonly {
+    readonly system: SystemName;
+    readonly clients: number;
+    readonly putMeanMs: number;
+  }[];
 }
 
 /** The findings of the checker. */
@@ -52,7 +75,8 @@ export function computeRoundGoals(rounds: readonly Round[]): readonly GoalResult
     });
   const vsCclo = (system: SystemName): Estimate =>
     ratio(rounds, ({ atHalfPeak }) => {
-      const putMs = (name: SystemName): number => atHalfPeak.find((item) => item.system === name)?.putMeanMs ?? NaN;
+      const putMs = (name: SystemName): number =>
+        atHalfPeak.find((item) => item.system === name)?.putMeanMs ?? NaN;
       return putMs(system) / putMs(CCLO);
     });
   return [
@@ -82,11 +106,19 @@ function computeIdGoals(rows: readonly Row[]): readonly GoalResult[] {
   ];
 }
 
-function computeCheckGoals(rows: readonly Row[], checked: readonly Checked[]): readonly GoalResult[] {
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  const blocked = rows.filter(({ system }) => system !== CCLO).map(({ blockedReads }) => blockedReads);
+function computeCheckGoals(
+  rows: readonly Row[],
+  checked: readonly Checked[],
+): readonly GoalResult[] {
+  const sum = (values: readonly number[]): number =>
+    values.reduce((total, value) => total + value, 0);
+  const blocked = rows
+    .filter(({ system }) => system !== CCLO)
+    .map(({ blockedReads }) => blockedReads);
   const late = checked.filter(({ system }) => system === CCLO).map(({ lateFaults }) => lateFaults);
-  const faults = checked.map(({ system, faults, lateFaults }) => (system === CCLO ? faults : faults + lateFaults));
+  const faults = checked.map(({ system, faults, lateFaults }) =>
+    system === CCLO ? faults : faults + lateFaults,
+  );
   return [
     limitTime('rot-blocked', sum(blocked), { aim: 0 }, 'reads'),
     limitTime('faults', sum(faults), { floor: 0 }, 'faults'),
@@ -97,13 +129,18 @@ function computeCheckGoals(rows: readonly Row[], checked: readonly Checked[]): r
 }
 
 function computePeakGoals(rows: readonly Row[]): readonly GoalResult[] {
-  const peak = (system: SystemName, where: Partial<Row>): number => findPeak(rows, { system, ...where });
-  const vsCclo = (system: SystemName, where: Partial<Row>): number => rounded(peak(system, where) / peak(CCLO, where));
+  const peak = (system: SystemName, where: Partial<Row>): number =>
+    findPeak(rows, { system, ...where });
+  const vsCclo = (system: SystemName, where: Partial<Row>): number =>
+    rounded(peak(system, where) / peak(CCLO, where));
   return [
     atLeast('peak-vs-cc-lo', vsCclo(CONTRARIAN, ONE_SITE), { aim: 2 }),
     atLeast('peak-vs-cc-lo-three-sites', vsCclo(CONTRARIAN, THREE_SITES), { aim: 2 }),
     reported('peak-one-round-vs-cc-lo', vsCclo(ONE_ROUND, ONE_SITE)),
-    reported('peak-one-round-vs-two', rounded(peak(ONE_ROUND, ONE_SITE) / peak(CONTRARIAN, ONE_SITE))),
+    reported(
+      'peak-one-round-vs-two',
+      rounded(peak(ONE_ROUND, ONE_SITE) / peak(CONTRARIAN, ONE_SITE)),
+    ),
     reported('peak', peak(CONTRARIAN, ONE_SITE), 'operations/s'),
     reported('peak-cc-lo', peak(CCLO, ONE_SITE), 'operations/s'),
   ];
@@ -121,8 +158,14 @@ function computeLatencyGoals(rows: readonly Row[]): readonly GoalResult[] {
   const [mean, p95, p99] = [crossing('readMeanMs'), crossing('readP95Ms'), crossing('readP99Ms')];
   return [
     reported('rot-latency-vs-cc-lo', rounded(alone(CONTRARIAN, ONE_SITE) / alone(CCLO, ONE_SITE))),
-    reported('rot-latency-vs-cc-lo-three-sites', rounded(alone(CONTRARIAN, THREE_SITES) / alone(CCLO, THREE_SITES))),
-    reported('rot-latency-one-round-vs-two', rounded(alone(ONE_ROUND, ONE_SITE) / alone(CONTRARIAN, ONE_SITE))),
+    reported(
+      'rot-latency-vs-cc-lo-three-sites',
+      rounded(alone(CONTRARIAN, THREE_SITES) / alone(CCLO, THREE_SITES)),
+    ),
+    reported(
+      'rot-latency-one-round-vs-two',
+      rounded(alone(ONE_ROUND, ONE_SITE) / alone(CONTRARIAN, ONE_SITE)),
+    ),
     reported('crossing-mean', rounded(mean / peak), 'share of peak'),
     reported('crossing-p95', rounded(p95 / peak), 'share of peak'),
     reported('crossing-p99', rounded(p99 / peak), 'share of peak'),
@@ -133,18 +176,27 @@ function computeLatencyGoals(rows: readonly Row[]): readonly GoalResult[] {
 /** Computes the goals of the workloads in which one parameter differs from the default. */
 function computeVariedGoals(rows: readonly Row[]): readonly GoalResult[] {
   const vsCclo = (where: Partial<Row>): number =>
-    rounded(findPeak(rows, { system: CONTRARIAN, ...where }) / findPeak(rows, { system: CCLO, ...where }));
+    rounded(
+      findPeak(rows, { system: CONTRARIAN, ...where }) / findPeak(rows, { system: CCLO, ...where }),
+    );
   const aloneVsCclo = (where: Partial<Row>): number => {
-    const alone = (key: RowKey): number => findRow(rows, { ...key, clients: 1, ...where }).readMeanMs;
+    const alone = (key: RowKey): number =>
+      findRow(rows, { ...key, clients: 1, ...where }).readMeanMs;
     return rounded(alone({ system: CONTRARIAN }) / alone({ system: CCLO }));
   };
   const skewed = (system: SystemName): number =>
-    rounded(findPeak(rows, { system, ...ONE_SITE }) / findPeak(rows, { system, figure: 'skew', skew: 0 }));
+    rounded(
+      findPeak(rows, { system, ...ONE_SITE }) / findPeak(rows, { system, figure: 'skew', skew: 0 }),
+    );
   /** The default workload has no separate curve in these figures. */
-  const isVaried = (at: Partial<Row>): boolean => selectRows(rows, { system: CCLO, ...at }).length > 0;
+  const isVaried = (at: Partial<Row>): boolean =>
+    selectRows(rows, { system: CCLO, ...at }).length > 0;
   return [
     ...WRITES.filter((writes) => isVaried({ figure: 'writes', writes })).map((writes) =>
-      reported(`peak-vs-cc-lo-writes-${100 * writes}-percent`, vsCclo({ figure: 'writes', writes })),
+      reported(
+        `peak-vs-cc-lo-writes-${100 * writes}-percent`,
+        vsCclo({ figure: 'writes', writes }),
+      ),
     ),
     reported('peak-skewed-vs-uniform', skewed(CONTRARIAN)),
     reported('peak-skewed-vs-uniform-cc-lo', skewed(CCLO)),
@@ -157,11 +209,15 @@ function computeVariedGoals(rows: readonly Row[]): readonly GoalResult[] {
           `rot-latency-vs-cc-lo-${partitionsPerRead}-partitions`,
           aloneVsCclo({ figure: 'size', partitionsPerRead }),
         ),
-        reported(`peak-vs-cc-lo-${partitionsPerRead}-partitions`, vsCclo({ figure: 'size', partitionsPerRead })),
+        reported(
+          `peak-vs-cc-lo-${partitionsPerRead}-partitions`,
+          vsCclo({ figure: 'size', partitionsPerRead }),
+        ),
       ],
     ),
-    ...VALUE_BYTES.filter((valueBytes) => isVaried({ figure: 'values', valueBytes })).map((valueBytes) =>
-      reported(`peak-vs-cc-lo-${valueBytes}-bytes`, vsCclo({ figure: 'values', valueBytes })),
+    ...VALUE_BYTES.filter((valueBytes) => isVaried({ figure: 'values', valueBytes })).map(
+      (valueBytes) =>
+        reported(`peak-vs-cc-lo-${valueBytes}-bytes`, vsCclo({ figure: 'values', valueBytes })),
     ),
   ];
 }

@@ -1,4 +1,7 @@
-/** Computes the server time of one put on this machine: that of the partitions' code, and that of the messages. */
+/**
+ * Computes the server time of one put on this machine: that of the partitions' code, and that of
+ * the messages.
+ */
 import { dropSlowest } from './calibration.ts';
 import { runClosedLoop, type LoopOptions } from './systems/closed-loop.ts';
 import { groupBy } from '../harness/group-by.ts';

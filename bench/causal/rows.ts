@@ -22,7 +22,8 @@ export interface Row {
   readonly putMeanMs: number;
   readonly putP95Ms: number;
   /**
-   * Server time of one read. The next fields are that of one put, and that of the background work for each operation.
+   * Server time of one read. The next fields are that of one put, and that of the background work
+   * for each operation.
    */
   readonly usPerRead: number;
   readonly usPerPut: number;
@@ -68,13 +69,17 @@ export function createRow(
     blockedReads,
     longReads,
   };
-  const short = Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, rounded(value)]));
+  const short = Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [name, rounded(value)]),
+  );
   return { figure, sites: siteCount, system, clients, ...workload, ...(short as typeof figures) };
 }
 
 /** Returns the rows with these values, in their order. */
 export function selectRows(rows: readonly Row[], wanted: RowKey): readonly Row[] {
-  return rows.filter((row) => Object.entries(wanted).every(([name, value]) => row[name as keyof Row] === value));
+  return rows.filter((row) =>
+    Object.entries(wanted).every(([name, value]) => row[name as keyof Row] === value),
+  );
 }
 
 /** Returns the row with these values. Throws if there is none. */
@@ -100,7 +105,10 @@ export function createCurvePoints(
 
 /** Returns how many clients are needed for a throughput, as an integer. */
 export function findClientsFor(rows: readonly Row[], wanted: RowKey, perSecond: number): number {
-  return Math.max(1, Math.round(interpolate(createCurvePoints(rows, wanted, 'clients'), perSecond)));
+  return Math.max(
+    1,
+    Math.round(interpolate(createCurvePoints(rows, wanted, 'clients'), perSecond)),
+  );
 }
 
 /** Fits the ids of a readers check to the number of clients. */

@@ -6,8 +6,8 @@ export const FIGURES = ['default', 'writes', 'skew', 'size', 'values'] as const;
 export type FigureName = (typeof FIGURES)[number];
 
 /**
- * The values of the paper's Table 1, except for the number of partitions: the paper has up to 45, and this benchmark
- * has 32.
+ * The values of the paper's Table 1, except for the number of partitions: the paper has up to 45,
+ * and this benchmark has 32.
  */
 export const KEYS_OF_PARTITION = 1_000_000;
 export const WRITES = [0.01, 0.05, 0.1];
@@ -30,7 +30,9 @@ export interface Curve {
 const PAPER_SYSTEMS = ['contrarian', 'cc-lo'] as const;
 const VARIED_CLIENTS = [1, 64, 256];
 
-/** Returns the curves of a full run. The default workload provides one point of each other figure. */
+/**
+ * Returns the curves of a full run. The default workload provides one point of each other figure.
+ */
 export function listCurves(quick: boolean): readonly Curve[] {
   if (quick) return [{ ...createCurve('default', {}), systems: SYSTEMS, clients: [1, 8, 64] }];
   const others = <T extends number>(values: readonly T[], usual: T): readonly T[] =>
@@ -41,7 +43,9 @@ export function listCurves(quick: boolean): readonly Curve[] {
     { ...createCurve('default', {}), systems: SYSTEMS, siteCount: 3, clients: [1, 16, 64, 128] },
     ...others(WRITES, writes).map((value) => createCurve('writes', { writes: value })),
     ...others(SKEWS, skew).map((value) => createCurve('skew', { skew: value })),
-    ...others(SIZES, partitionsPerRead).map((value) => createCurve('size', { partitionsPerRead: value })),
+    ...others(SIZES, partitionsPerRead).map((value) =>
+      createCurve('size', { partitionsPerRead: value }),
+    ),
     ...others(VALUE_BYTES, valueBytes).map((value) => createCurve('values', { valueBytes: value })),
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * A client process of a bare etcd: `etcd-client.ts HOST:PORT`. Each operation writes a value under a key of its own,
- * and ends once it is acknowledged and a watch has delivered it. A site has to do the same for a red operation.
+ * A client process of a bare etcd: `etcd-client.ts HOST:PORT`. Each operation writes a value under
+ * a key of its own, and ends once it is acknowledged and a watch has delivered it. A site has to do
+ * the same for a red operation.
  */
 import * as grpc from '@grpc/grpc-js';
 import { runLoop, timeRun } from '../load/loops.ts';
@@ -9,7 +10,9 @@ import { runLoop, timeRun } from '../load/loops.ts';
 export interface EtcdOrder {
   /** Size of each value. */
   readonly bytes: number;
-  /** The rate of an open loop. Default: each loop of the window runs one operation after the other */
+  /**
+   * The rate of an open loop. Default: each loop of the window runs one operation after the other
+   */
   readonly perSecond?: number | undefined;
   readonly window: number;
   readonly durationMs: number;
@@ -37,7 +40,9 @@ await new Promise<void>((resolve) => {
 process.send?.({ ready: true });
 process.on('message', ({ bytes, ...order }: EtcdOrder) => {
   const value = Buffer.alloc(bytes, 1);
-  void timeRun(() => runLoop(() => putAndSee(value), order)).then((report) => process.send?.(report));
+  void timeRun(() => runLoop(() => putAndSee(value), order)).then((report) =>
+    process.send?.(report),
+  );
 });
 process.on('disconnect', () => process.exit());
 

@@ -1,6 +1,6 @@
 /**
- * Measures how long clients of all sites cannot execute red writes after the leader of etcd is killed, if etcd has the
- * red log. Also checks that no acknowledged write is lost or applied twice.
+ * Measures how long clients of all sites cannot execute red writes after the leader of etcd is
+ * killed, if etcd has the red log. Also checks that no acknowledged write is lost or applied twice.
  */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -38,7 +38,8 @@ export interface EtcdKillRow {
 
 export const failoverEtcd: Bench = {
   name: 'failover-etcd',
-  about: 'how long red writes are away after the leader of etcd is killed, and whether one is lost or applied twice',
+  about:
+    'how long red writes are away after the leader of etcd is killed, and whether one is lost or applied twice',
   run,
 };
 
@@ -50,7 +51,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     for (let kill = 0; kill < kills; kill += 1) {
       const row = await measureKill(cluster, kill);
       const { leader, awaySeconds, undisturbedSeconds } = row;
-      progress(`kill ${kill + 1} of ${kills}, ${leader}: away ${awaySeconds} s (before: ${undisturbedSeconds} s)`);
+      progress(
+        `kill ${kill + 1} of ${kills}, ${leader}: away ${awaySeconds} s (before: ${undisturbedSeconds} s)`,
+      );
       rows.push(row);
     }
     return {
@@ -67,8 +70,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 
 /** Compares the kills with the goals. */
 export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
-  const of = (figure: Exclude<keyof EtcdKillRow, 'leader'>): number[] => rows.map((row) => row[figure]);
-  const sum = (figure: 'lost' | 'repeated' | 'unknown'): number => of(figure).reduce((all, value) => all + value, 0);
+  const of = (figure: Exclude<keyof EtcdKillRow, 'leader'>): number[] =>
+    rows.map((row) => row[figure]);
+  const sum = (figure: 'lost' | 'repeated' | 'unknown'): number =>
+    of(figure).reduce((all, value) => all + value, 0);
   return [
     limitTime('red-away-seconds', estimate(of('awaySeconds')), { floor: AIM_SECONDS }, 's'),
     limitTime('red-away-seconds-max', Math.max(...of('awaySeconds')), { floor: AIM_SECONDS }, 's'),
@@ -98,7 +103,8 @@ async function measureKill({ nodes, etcd }: ClusterOnEtcd, kill: number): Promis
   const totals = { writes: 0, lost: 0, repeated: 0, unknown: 0 };
   for (const client of clients) {
     const outcome = await client.end();
-    for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += outcome[name];
+    for (const name of Object.keys(totals) as (keyof typeof totals)[])
+      totals[name] += outcome[name];
   }
   return {
     leader,
@@ -136,7 +142,10 @@ class Withdrawer {
     await this.#client.close();
     const { acknowledged: writes, unknown } = this.writer;
     const withdrawn = FUNDS - balance;
-    const [lost, repeated] = [Math.max(0, writes - withdrawn), Math.max(0, withdrawn - writes - unknown)];
+    const [lost, repeated] = [
+      Math.max(0, writes - withdrawn),
+      Math.max(0, withdrawn - writes - unknown),
+    ];
     return { writes, lost, repeated, unknown };
   }
 }

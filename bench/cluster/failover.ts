@@ -1,7 +1,8 @@
 /**
- * Measures how long clients cannot execute blue writes after the process of a site is killed: clients of this site,
- * which move to another site, and clients of other sites. Also measures how long the process takes until it serves
- * again with a million rows on its disk, and checks that no acknowledged write is lost or applied twice.
+ * Measures how long clients cannot execute blue writes after the process of a site is killed:
+ * clients of this site, which move to another site, and clients of other sites. Also measures how
+ * long the process takes until it serves again with a million rows on its disk, and checks that no
+ * acknowledged write is lost or applied twice.
  */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -28,7 +29,9 @@ const STEP_MS = 100;
 /** The number of clients of the killed site. The next constant is that of each other site. */
 const VICTIMS = 2;
 const OTHERS = 1;
-/** The number of rows that one write creates, so that a million rows do not take a million writes. */
+/**
+ * The number of rows that one write creates, so that a million rows do not take a million writes.
+ */
 const ROWS_PER_WRITE = 1000;
 const FILL_WINDOW = 4;
 /** The time limit within which all sites must have the same data, once all of them run. */
@@ -65,7 +68,8 @@ export interface Timeline {
 
 export const failover: Bench = {
   name: 'failover',
-  about: "how long writes are away after a site's process is killed, and whether one is lost or applied twice",
+  about:
+    "how long writes are away after a site's process is killed, and whether one is lost or applied twice",
   run,
 };
 
@@ -78,10 +82,18 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     for (let kill = 0; kill < kills; kill += 1) {
       const site = SITES[kill % SITES.length] as SiteName;
       const times = await measureKill(cluster, site, kill);
-      const { awaySeconds, elsewhereSeconds, undisturbedSeconds, backSeconds, backProcessorSeconds } = times;
+      const {
+        awaySeconds,
+        elsewhereSeconds,
+        undisturbedSeconds,
+        backSeconds,
+        backProcessorSeconds,
+      } = times;
       const elsewhere = `elsewhere ${elsewhereSeconds} s (before: ${undisturbedSeconds} s)`;
       const back = `back ${backSeconds} s (${backProcessorSeconds} s of a processor)`;
-      progress(`kill ${kill + 1} of ${kills}, ${site}: away ${awaySeconds} s, ${elsewhere}, ${back}`);
+      progress(
+        `kill ${kill + 1} of ${kills}, ${site}: away ${awaySeconds} s, ${elsewhere}, ${back}`,
+      );
       measured.push(times);
     }
     progress('compares what the sites have with what was acknowledged');
@@ -125,7 +137,11 @@ export function computeGoalResults(rows: readonly KillRow[]): GoalResult[] {
 }
 
 /** Writes rows, so that a start has data to read. */
-async function fillRows({ nodes }: Cluster, count: number, progress: Settings['progress']): Promise<void> {
+async function fillRows(
+  { nodes }: Cluster,
+  count: number,
+  progress: Settings['progress'],
+): Promise<void> {
   const client = openClient([nodes[SITES[0]].siteUrl]);
   let next = 0;
   const fill = async (): Promise<void> => {
@@ -151,9 +167,16 @@ async function fillRows({ nodes }: Cluster, count: number, progress: Settings['p
 async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): Promise<Measured> {
   const clients = SITES.flatMap((site) =>
     Array.from({ length: site === victim ? VICTIMS : OTHERS }, (_, n) => {
-      const urls = [site, ...SITES.filter((name) => name !== site)].map((name) => nodes[name].siteUrl);
+      const urls = [site, ...SITES.filter((name) => name !== site)].map(
+        (name) => nodes[name].siteUrl,
+      );
       const [name, client] = [`kill:${kill}:${site}:${n}`, openClient(urls)];
-      return { site, name, client, writer: new Writer(() => client.invoke(load.deposit({ account: name, cents: 1 }))) };
+      return {
+        site,
+        name,
+        client,
+        writer: new Writer(() => client.invoke(load.deposit({ account: name, cents: 1 }))),
+      };
     }),
   );
   const ends = clients.map(({ writer }) => writer.run());
@@ -172,7 +195,11 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   await Promise.all(clients.map(({ client }) => client.close()));
   const find = (isVictim: boolean): Writer[] =>
     clients.filter(({ site }) => (site === victim) === isVictim).map(({ writer }) => writer);
-  const steps = { fromMs: killedAtMs - WINDOW_MS, stepMs: STEP_MS, count: (2 * WINDOW_MS) / STEP_MS };
+  const steps = {
+    fromMs: killedAtMs - WINDOW_MS,
+    stepMs: STEP_MS,
+    count: (2 * WINDOW_MS) / STEP_MS,
+  };
   return {
     site: victim,
     awaySeconds: longestWaitSeconds(find(true), killedAtMs, endedAtMs),
@@ -180,19 +207,32 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
     undisturbedSeconds: longestWaitSeconds(find(false), fromMs, killedAtMs),
     backSeconds: rounded(backSeconds),
     backProcessorSeconds: rounded(processorUs / 1e6),
-    timeline: { stepMs: STEP_MS, away: countPerStep(find(true), steps), elsewhere: countPerStep(find(false), steps) },
-    accounts: clients.map(({ name, writer: { acknowledged, unknown } }) => ({ name, acknowledged, unknown })),
+    timeline: {
+      stepMs: STEP_MS,
+      away: countPerStep(find(true), steps),
+      elsewhere: countPerStep(find(false), steps),
+    },
+    accounts: clients.map(({ name, writer: { acknowledged, unknown } }) => ({
+      name,
+      acknowledged,
+      unknown,
+    })),
   };
 }
 
-/** Waits until all sites have the same data, and compares the balances at each site with the acknowledged writes. */
+/**
+ * Waits until all sites have the same data, and compares the balances at each site with the
+ * acknowledged writes.
+ */
 async function verify({ nodes }: Cluster, accounts: readonly Account[]): Promise<Totals> {
   const readers = SITES.map((site) => openClient([nodes[site].siteUrl]));
   const totals = { lost: 0, repeated: 0, unknown: 0 };
   for (const { name, acknowledged, unknown } of accounts) {
     const untilMs = performance.now() + CONVERGE_MS;
     for (;;) {
-      const balances = await Promise.all(readers.map((reader) => reader.invokeStrong(load.balance({ account: name }))));
+      const balances = await Promise.all(
+        readers.map((reader) => reader.invokeStrong(load.balance({ account: name }))),
+      );
       const [least, most] = [Math.min(...balances), Math.max(...balances)];
       const isSettled = least === most && least >= acknowledged;
       if (!isSettled && performance.now() < untilMs) continue;

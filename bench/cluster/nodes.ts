@@ -88,7 +88,9 @@ export interface Cluster {
  *
  * @param redLog the field `redLog` of its cluster file. Default: the first site leads the log
  */
-export async function startCluster(redLog: object = { engine: 'built-in', leader: SITES[0] }): Promise<Cluster> {
+export async function startCluster(
+  redLog: object = { engine: 'built-in', leader: SITES[0] },
+): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-cluster-'));
   const ports = await freePorts(SITES.length * 2);
   const file = join(directory, 'cluster.json');
@@ -100,7 +102,9 @@ export async function startCluster(redLog: object = { engine: 'built-in', leader
   );
   await writeFile(file, JSON.stringify({ sites, redLog, keyFile: 'cluster.key' }, null, 2));
   await promisify(execFile)(process.execPath, [CLI, 'cluster', 'init', '--cluster', file]);
-  const nodes = Object.fromEntries(SITES.map((site) => [site, new Node(site, file, directory)])) as Cluster['nodes'];
+  const nodes = Object.fromEntries(
+    SITES.map((site) => [site, new Node(site, file, directory)]),
+  ) as Cluster['nodes'];
   const stop = async (): Promise<void> => {
     await Promise.all(SITES.map((site) => nodes[site].stop()));
     await rm(directory, { recursive: true, force: true });
@@ -123,7 +127,10 @@ export interface ClusterOnEtcd extends Cluster {
 export async function startClusterOnEtcd(progress: (text: string) => void): Promise<ClusterOnEtcd> {
   const { cluster: etcd, stop: stopEtcd } = await useEtcd({}, progress);
   try {
-    const { nodes, stop: stopSites } = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
+    const { nodes, stop: stopSites } = await startCluster({
+      engine: 'etcd',
+      endpoints: etcd.endpoints(),
+    });
     const stop = async (): Promise<void> => {
       await stopSites();
       await stopEtcd();

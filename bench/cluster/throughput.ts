@@ -1,6 +1,7 @@
 /**
- * Compares one of three sites as a separate process with one of three sites in a single process. The difference is what
- * TLS, encoded envelopes and two more processes cost a client. All sites keep their data on a disk.
+ * Compares one of three sites as a separate process with one of three sites in a single process.
+ * The difference is what TLS, encoded envelopes and two more processes cost a client. All sites
+ * keep their data on a disk.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
@@ -27,7 +28,8 @@ const TARGETS: Readonly<Record<Name, Target>> = {
 
 export const cluster: Bench = {
   name: 'cluster',
-  about: 'one site of three in a process of its own, beside three sites in one process, and with its red log on etcd',
+  about:
+    'one site of three in a process of its own, beside three sites in one process, and with its red log on etcd',
   run,
 };
 
@@ -49,7 +51,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       warmUp: { workload: 'deposit', window: WINDOW, durationMs },
       isDecided: (soFar) => !goalsOf(byOperation(soFar)).some(isUndecided),
       startOne: (target) =>
-        target.kind === 'redblue' && target.isCluster === true ? startSite(bytesPerBlue) : startContestant(target),
+        target.kind === 'redblue' && target.isCluster === true
+          ? startSite(bytesPerBlue)
+          : startContestant(target),
       progress,
     }),
   );
@@ -68,7 +72,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       reported('bytes-between-sites-per-blue', estimate(bytesPerBlue), 'bytes'),
     ],
     samples: {
-      ...Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
+      ...Object.fromEntries(
+        [...samples].map(([operation, of]) => [operation, Object.fromEntries(of)]),
+      ),
       redOnEtcd: onEtcd,
     },
     flags: serverFlags(),
@@ -79,16 +85,20 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 export function computeGoalResults({
   redOnEtcd,
   ...samples
-}: Record<Operation, Record<Name, never>> & { readonly redOnEtcd: readonly RedOnEtcdRow[] }): GoalResult[] {
+}: Record<Operation, Record<Name, never>> & {
+  readonly redOnEtcd: readonly RedOnEtcdRow[];
+}): GoalResult[] {
   const byOperation = Object.entries(samples).map(
-    ([operation, of]) => [operation as Operation, new Map(Object.entries(of)) as Samples<Name>] as const,
+    ([operation, of]) =>
+      [operation as Operation, new Map(Object.entries(of)) as Samples<Name>] as const,
   );
   return [...goalsOf(new Map(byOperation)), ...computeRedOnEtcdGoals(redOnEtcd)];
 }
 
 function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
   const of = (operation: Operation): Samples<Name> => samples.get(operation) as Samples<Name>;
-  const ratio = (operation: Operation): ReturnType<typeof ratioOf> => ratioOf(of(operation), 'cluster', 'embedded');
+  const ratio = (operation: Operation): ReturnType<typeof ratioOf> =>
+    ratioOf(of(operation), 'cluster', 'embedded');
   const perProcessor = (operation: Operation): ReturnType<typeof ratioOf> =>
     figureRatioOf(of(operation), { of: 'embedded', to: 'cluster' }, 'serverUsPerOp');
   const red = of('red').get('cluster') ?? [];
@@ -96,8 +106,8 @@ function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
     atLeast('blue-vs-embedded', ratio('blue'), { floor: 0.9 }),
     reported('red-vs-embedded', ratio('red')),
     reported('read-vs-embedded', ratio('read')),
-    // All processes share the cores of one machine. The processor time of the site's own process is what it would need
-    // on a separate machine.
+    // All processes share the cores of one machine. The processor time of the site's own process is
+    // what it would need on a separate machine.
     reported('blue-per-processor-vs-embedded', perProcessor('blue')),
     reported('red-per-processor-vs-embedded', perProcessor('red')),
     reported('red-per-second', figureOf(red, 'opsPerSecond'), 'operations a second'),
@@ -121,7 +131,8 @@ async function startSite(bytesPerBlue: number[]): Promise<Contestant> {
       const measured = await site.run(order);
       // The part of a run that is not measured is a quarter of it.
       const operations = (measured.opsPerSecond * order.durationMs * 1.25) / 1000;
-      if (order.workload === 'deposit') bytesPerBlue.push(((await sentBytes()) - before) / operations);
+      if (order.workload === 'deposit')
+        bytesPerBlue.push(((await sentBytes()) - before) / operations);
       return measured;
     },
   };

@@ -48,7 +48,10 @@ export class Writer {
     return this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs).length;
   }
 
-  /** Returns the longest time without an acknowledged write between two moments. The last one may still wait. */
+  /**
+   * Returns the longest time without an acknowledged write between two moments. The last one may
+   * still wait.
+   */
   longestGapMs(fromMs: number, untilMs: number): number {
     const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
     const ends = [...times, untilMs];
@@ -57,7 +60,11 @@ export class Writer {
 }
 
 /** Returns the longest time that a client waited for an acknowledged write. */
-export function longestWaitSeconds(writers: readonly Writer[], fromMs: number, untilMs: number): number {
+export function longestWaitSeconds(
+  writers: readonly Writer[],
+  fromMs: number,
+  untilMs: number,
+): number {
   return rounded(Math.max(...writers.map((writer) => writer.longestGapMs(fromMs, untilMs))) / 1000);
 }
 
@@ -69,7 +76,10 @@ export interface Steps {
 }
 
 /** Returns how many writes of all writers were acknowledged in each step of a period. */
-export function countPerStep(writers: readonly Writer[], { fromMs, stepMs, count }: Steps): number[] {
+export function countPerStep(
+  writers: readonly Writer[],
+  { fromMs, stepMs, count }: Steps,
+): number[] {
   return Array.from({ length: count }, (_, step) => {
     const startMs = fromMs + step * stepMs;
     return writers.reduce((sum, writer) => sum + writer.countBetween(startMs, startMs + stepMs), 0);

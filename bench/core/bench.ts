@@ -1,13 +1,20 @@
 /**
- * Compares the cost of a Correctable with that of a Promise and of RxJS, using the published build. `--beside DIR` measures
- * the Correctables of another checkout in the same rounds.
+ * Compares the cost of a Correctable with that of a Promise and of RxJS, using the published build.
+ * `--beside DIR` measures the Correctables of another checkout in the same rounds.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { checkCheckout, describeCheckout, findScript } from '../harness/checkouts.ts';
-import { limitTime, estimate, isUndecided, reported, type GoalResult, type Goals } from '../harness/goals.ts';
+import {
+  limitTime,
+  estimate,
+  isUndecided,
+  reported,
+  type GoalResult,
+  type Goals,
+} from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { interleave, type Contender } from '../harness/interleave.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -39,7 +46,10 @@ const GOALS: Readonly<Record<string, Goals>> = {
   'awaited, objects': { floor: 3, aim: 2 },
   'invoke, objects': { floor: 2.6, aim: 2 },
 };
-/** The same work in RxJS, in the idioms that cost least there. The cheapest one of each round is the baseline. */
+/**
+ * The same work in RxJS, in the idioms that cost least there. The cheapest one of each round is the
+ * baseline.
+ */
 const RXJS: Readonly<Record<string, readonly string[]>> = {
   callbacks: ['rxjs, cheapest', 'rxjs, observable'],
   awaited: ['rxjs', 'rxjs, awaited'],
@@ -61,9 +71,9 @@ export const core: Bench = {
 };
 
 /**
- * With a thousand results in flight, V8 sometimes decides that the objects of one contender are long-lived, and
- * allocates them in the old generation from then on. That contender is then three times as slow until the next full
- * garbage collection.
+ * With a thousand results in flight, V8 sometimes decides that the objects of one contender are
+ * long-lived, and allocates them in the old generation from then on. That contender is then three
+ * times as slow until the next full garbage collection.
  */
 const EVEN_FLAGS = '--no-allocation-site-pretenuring';
 
@@ -97,7 +107,9 @@ export function contendersOf(operations: number): readonly Contender[] {
 
 /** Returns the ways of another checkout that are compared. */
 async function contendersIn(checkout: string, operations: number): Promise<readonly Contender[]> {
-  const other = (await import(findScript('bench/core/contenders.ts', checkout).href)) as typeof Contenders;
+  const other = (await import(
+    findScript('bench/core/contenders.ts', checkout).href
+  )) as typeof Contenders;
   const strings = other.valuesOf('string');
   return [
     { name: 'other callbacks', measure: () => other.drive(other.callbacks(), strings, operations) },
@@ -150,7 +162,9 @@ async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
 
 /** Computes the goals of all measured contenders. */
 export function computeGoalResults(samples: Samples): GoalResult[] {
-  const names = [...samples.keys()].filter((name) => name !== 'promise' && !name.startsWith('other '));
+  const names = [...samples.keys()].filter(
+    (name) => name !== 'promise' && !name.startsWith('other '),
+  );
   return [
     ...names.map((name) => barOf(name, ratiosOf(samples, name))),
     ...rxjsBarsOf(samples),
@@ -173,7 +187,13 @@ function rxjsBarsOf(samples: Samples): GoalResult[] {
     const times = idioms.map((idiom) => samples.get(idiom) ?? []);
     if (times.some(({ length }) => length === 0)) return [];
     const cheapest = times[0]!.map((_, round) => Math.min(...times.map((item) => item[round]!)));
-    return [limitTime(`${name}-vs-rxjs`, estimate(pairedRatios(samples.get(name) ?? [], cheapest), LOOKS), RXJS_GOALS)];
+    return [
+      limitTime(
+        `${name}-vs-rxjs`,
+        estimate(pairedRatios(samples.get(name) ?? [], cheapest), LOOKS),
+        RXJS_GOALS,
+      ),
+    ];
   });
 }
 

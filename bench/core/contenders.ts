@@ -1,7 +1,7 @@
 /**
- * The contenders: one asynchronous result as a Promise, as a Correctable, and as an RxJS subject. It is created, kept
- * in a map by id among a thousand others, and completed later, as in a client of a store. Without the map, an optimizer
- * could remove the objects.
+ * The contenders: one asynchronous result as a Promise, as a Correctable, and as an RxJS subject.
+ * It is created, kept in a map by id among a thousand others, and completed later, as in a client
+ * of a store. Without the map, an optimizer could remove the objects.
  */
 import { correctable, createClient, type Binding, type Sink, type ViewDetails } from 'correctables';
 import { memory, type MemoryLevels } from 'correctables/bindings/memory';
@@ -12,28 +12,37 @@ export const OUTSTANDING = 1000;
 const LEVELS = ['weak', 'strong'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** A way to wait for a result. `start` creates a result. `finish` completes it with a preliminary and a final value. */
+/**
+ * A way to wait for a result. `start` creates a result. `finish` completes it with a preliminary
+ * and a final value.
+ */
 export interface Way {
   start(id: number): void;
   finish(id: number, preliminary: unknown, final: unknown): void;
 }
 
-/** Callbacks count their calls here. So no optimizer drops a call, and the number of calls can be checked. */
+/**
+ * Callbacks count their calls here. So no optimizer drops a call, and the number of calls can be
+ * checked.
+ */
 export const seen = { count: 0 };
 const see = (): void => {
   seen.count += 1;
 };
 
 /**
- * Awaits a result as a program does. For a Promise, an engine creates no further promise. For another object with a
- * `then`, it does.
+ * Awaits a result as a program does. For a Promise, an engine creates no further promise. For
+ * another object with a `then`, it does.
  */
 async function waited(result: PromiseLike<unknown>): Promise<void> {
   await result;
   see();
 }
 
-/** Creates the way that uses a Promise, to which `attach` adds callbacks. It delivers only one value. */
+/**
+ * Creates the way that uses a Promise, to which `attach` adds callbacks. It delivers only one
+ * value.
+ */
 function viaPromise(attach: (made: Promise<unknown>) => unknown): Way {
   const pending = new Map<number, (value: unknown) => void>();
   return {
@@ -49,8 +58,8 @@ function viaPromise(attach: (made: Promise<unknown>) => unknown): Way {
 }
 
 /**
- * Creates the way that uses a Correctable, to which `attach` adds callbacks. Both views are delivered, and their values
- * compared.
+ * Creates the way that uses a Correctable, to which `attach` adds callbacks. Both views are
+ * delivered, and their values compared.
  */
 function viaCorrectable(attach: (made: ReturnType<typeof pendingCorrectable>) => unknown): Way {
   const pending = new Map<number, Sink<unknown, Level>>();
@@ -102,8 +111,8 @@ export function rxjs(): Way {
 }
 
 /**
- * Creates `operations` results, one in each step, with a thousand in flight at any time. Returns the nanoseconds per
- * operation.
+ * Creates `operations` results, one in each step, with a thousand in flight at any time. Returns
+ * the nanoseconds per operation.
  */
 export async function drive(way: Way, values: Values, operations: number): Promise<number> {
   const { preliminary, final } = values;
@@ -117,7 +126,8 @@ export async function drive(way: Way, values: Values, operations: number): Promi
     if (id % OUTSTANDING === 0) await Promise.resolve();
   }
   const nanoseconds = ((performance.now() - from) * 1e6) / operations;
-  for (let id = operations; id < operations + OUTSTANDING; id += 1) way.finish(id, preliminary[0], final[0]);
+  for (let id = operations; id < operations + OUTSTANDING; id += 1)
+    way.finish(id, preliminary[0], final[0]);
   await Promise.resolve();
   return nanoseconds;
 }
@@ -142,7 +152,8 @@ export function rxjsCheapest(): Way {
 }
 
 /** RxJS without a subject: the observable keeps its one subscriber, which a callback waits for. */
-export const rxjsObservable = (): Way => viaObservable((made) => void made.subscribe({ next: see, complete: see }));
+export const rxjsObservable = (): Way =>
+  viaObservable((made) => void made.subscribe({ next: see, complete: see }));
 /** The same, awaited for the last value. */
 export const rxjsAwaited = (): Way => viaObservable((made) => void waited(lastValueFrom(made)));
 
@@ -163,8 +174,8 @@ function viaObservable(attach: (made: Observable<unknown>) => void): Way {
 }
 
 /**
- * Does the same as `invokeMemory` in the usual way of RxJS: a read of a map delivers both views, and one timer serves
- * all reads of a tick.
+ * Does the same as `invokeMemory` in the usual way of RxJS: a read of a map delivers both views,
+ * and one timer serves all reads of a tick.
  */
 export async function invokeRxjs(operations: number): Promise<number> {
   const store = new Map([['key', valuesOf('string').final[0]]]);
@@ -195,9 +206,7 @@ export async function invokeRxjs(operations: number): Promise<number> {
   return ((performance.now() - from) * 1e6) / operations;
 }
 
-/**
- * `client.invoke` on the memory binding, both views, one callback each, a thousand at a time.
- */
+/** `client.invoke` on the memory binding, both views, one callback each, a thousand at a time. */
 export async function invokeMemory(kind: Kind, operations: number): Promise<number> {
   const binding = memory({ delaysMs: { weak: 0, strong: 0 } });
   const store = createClient(kind === 'object' ? copying(binding) : binding);
@@ -231,8 +240,8 @@ function copying(inner: Binding<MemoryLevels>): Binding<MemoryLevels> {
 }
 
 /**
- * This is a class, so that its methods are created once. Closures would be created for each call, and the loader of
- * this file would also name each of them.
+ * This is a class, so that its methods are created once. Closures would be created for each call,
+ * and the loader of this file would also name each of them.
  */
 class CopyingSink<T, L extends string> implements Sink<T, L> {
   readonly #sink: Sink<T, L>;
@@ -264,16 +273,21 @@ export interface Values {
 }
 
 /**
- * The kinds of values of the two views of one result: equal strings; equal objects that are not identical, as after
- * decoding; or the same object twice, as from a store in this process.
+ * The kinds of values of the two views of one result: equal strings; equal objects that are not
+ * identical, as after decoding; or the same object twice, as from a store in this process.
  */
 export type Kind = 'string' | 'object' | 'shared object';
 
-/** Pairs of values of 100 bytes. Values that are not identical have a content that takes time to compare. */
+/**
+ * Pairs of values of 100 bytes. Values that are not identical have a content that takes time to
+ * compare.
+ */
 export function valuesOf(kind: Kind): Values {
   const make = (n: number): unknown => {
     const text = `value ${n} `.padEnd(kind === 'string' ? 100 : 60, 'abcdefghij');
-    return kind === 'string' ? Buffer.from(text).toString() : { id: `user:${n}`, text, at: 1_700_000_000_000 + n };
+    return kind === 'string'
+      ? Buffer.from(text).toString()
+      : { id: `user:${n}`, text, at: 1_700_000_000_000 + n };
   };
   const list = (): unknown[] => Array.from({ length: OUTSTANDING }, (_, n) => make(n));
   const preliminary = list();

@@ -1,6 +1,6 @@
 /**
- * Prints the number of bytes of one pending result. Run it in a separate process with `--expose-gc`. Arguments: the
- * name of the way, and how many.
+ * Prints the number of bytes of one pending result. Run it in a separate process with
+ * `--expose-gc`. Arguments: the name of the way, and how many.
  */
 import * as ways from './contenders.ts';
 
@@ -15,7 +15,10 @@ const make = makers[name];
 if (make === undefined || globalThis.gc === undefined)
   throw new Error(`usage: --expose-gc pending.ts ${Object.keys(makers).join('|')} [count]`);
 
-/** The map in which a way keeps its results does not count. Its size is measured with the same keys, and subtracted. */
+/**
+ * The map in which a way keeps its results does not count. Its size is measured with the same keys,
+ * and subtracted.
+ */
 const retained = new Map<number, object>();
 const shared = {};
 const way = make();

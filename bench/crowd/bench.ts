@@ -1,7 +1,8 @@
 /**
- * Measures a site with many connections, each with one operation in flight, as with browsers. The baselines are a bare
- * `ws` echo of the same bytes, and the simple server of `bench/load/baseline-server.ts`. The measure is the server's
- * processor time for one operation. `--beside DIR` measures a site of another checkout in the same rounds.
+ * Measures a site with many connections, each with one operation in flight, as with browsers. The
+ * baselines are a bare `ws` echo of the same bytes, and the simple server of
+ * `bench/load/baseline-server.ts`. The measure is the server's processor time for one operation.
+ * `--beside DIR` measures a site of another checkout in the same rounds.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { isUndecided } from '../harness/goals.ts';
@@ -10,7 +11,13 @@ import { checkCheckout, describeCheckout, findScript } from '../harness/checkout
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import type { Target } from '../load/messages.ts';
-import { checkoutOf, contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
+import {
+  checkoutOf,
+  contestantOf,
+  serverFlags,
+  startServer,
+  type Contestant,
+} from '../load/processes.ts';
 import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
 import { computeGoalResults, OPERATIONS, type Name, type Operation } from './goals.ts';
@@ -28,12 +35,18 @@ const OWN = {
 
 export const crowd: Bench = {
   name: 'crowd',
-  about: "a site under many connections with one operation at a time each, beside a bare echo and a day's work",
+  about:
+    "a site under many connections with one operation at a time each, beside a bare echo and a day's work",
   takes: ['connections', 'beside'],
   run,
 };
 
-async function run({ quick, connections = CONNECTIONS, beside, progress }: Settings): Promise<Outcome> {
+async function run({
+  quick,
+  connections = CONNECTIONS,
+  beside,
+  progress,
+}: Settings): Promise<Outcome> {
   if (!Number.isSafeInteger(connections) || connections < 1) {
     throw new UsageError(`--connections must be an integer from 1, got ${String(connections)}.`);
   }
@@ -68,7 +81,9 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
       [...of].map(([contender, list]) => ({ operation, connections, contender, ...rowOf(list) })),
     ),
     bars: computeGoalResults(samples),
-    samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
+    samples: Object.fromEntries(
+      [...samples].map(([operation, of]) => [operation, Object.fromEntries(of)]),
+    ),
     versions: { ...versionsOf('ws', 'msgpackr'), ...describeCheckout(beside) },
     flags: serverFlags(),
   };

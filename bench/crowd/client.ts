@@ -18,7 +18,8 @@ const [, , kind, url, connections] = process.argv as [string, string, CrowdKind,
 const accounts = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
 const written = new VerifiedWrites(process.pid.toString(36));
 const idle: Ask[] = [];
-for (let n = 0; n < Number(connections); n += 1) idle.push(await openAsk(kind, url, randomUUID().replaceAll('-', '')));
+for (let n = 0; n < Number(connections); n += 1)
+  idle.push(await openAsk(kind, url, randomUUID().replaceAll('-', '')));
 for (let n = 0; n < KEYS; n += 1) await run('deposit', n, OPENING_CENTS);
 
 process.on('message', (order: ClientOrder | typeof WRITTEN) => {
@@ -27,9 +28,13 @@ process.on('message', (order: ClientOrder | typeof WRITTEN) => {
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
 
-/** Runs one operation on a connection without an operation in flight. There are as many loops as connections. */
+/**
+ * Runs one operation on a connection without an operation in flight. There are as many loops as
+ * connections.
+ */
 async function run(name: CrowdOperation, n: number, cents: number): Promise<unknown> {
-  if (name !== 'balance' && kind !== 'echo') written.book(n % KEYS, name === 'deposit' ? cents : -cents);
+  if (name !== 'balance' && kind !== 'echo')
+    written.book(n % KEYS, name === 'deposit' ? cents : -cents);
   const ask = idle.pop() as Ask;
   const result = await ask(name, accounts[n % KEYS] as string, cents);
   idle.push(ask);

@@ -1,6 +1,7 @@
 /**
- * Websocket connections of a load generator at the lowest possible cost: plain TCP sockets with hand-written frames. A
- * client of this package would need processor time of the machine that it shares with the servers.
+ * Websocket connections of a load generator at the lowest possible cost: plain TCP sockets with
+ * hand-written frames. A client of this package would need processor time of the machine that it
+ * shares with the servers.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -35,7 +36,8 @@ export async function openConnection(url: string, subprotocol?: string): Promise
     ].join('\r\n'),
   );
   const [head] = (await once(socket, 'data')) as [Buffer];
-  if (!head.toString('latin1').startsWith('HTTP/1.1 101')) throw new Error(`no websocket: ${head.toString('latin1')}`);
+  if (!head.toString('latin1').startsWith('HTTP/1.1 101'))
+    throw new Error(`no websocket: ${head.toString('latin1')}`);
   return connectionOver(socket);
 }
 
@@ -90,6 +92,7 @@ function frameOf(opcode: number, payload: Uint8Array): Buffer {
   frame[1] = 128 | (length < 126 ? length : 126);
   if (length >= 126) frame.writeUInt16BE(length, 2);
   frame.set(MASK, at - 4);
-  for (let n = 0; n < length; n += 1) frame[at + n] = (payload[n] as number) ^ (MASK[n & 3] as number);
+  for (let n = 0; n < length; n += 1)
+    frame[at + n] = (payload[n] as number) ^ (MASK[n & 3] as number);
   return frame;
 }

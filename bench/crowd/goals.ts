@@ -1,4 +1,7 @@
-/** The goals of a site with many connections: its processor time in comparison with a bare echo and a simple server. */
+/**
+ * The goals of a site with many connections: its processor time in comparison with a bare echo and
+ * a simple server.
+ */
 import { limitTime, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { figureOf, figureRatioOf, type Samples } from '../load/rounds.ts';
 
@@ -22,21 +25,33 @@ const AIM = 1.5;
 
 export function computeGoalResults(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
   return [...samples].flatMap(([operation, of]) => {
-    const ratio = (a: Name, b: Name): Estimate => figureRatioOf(of, { of: a, to: b }, 'serverUsPerOp');
+    const ratio = (a: Name, b: Name): Estimate =>
+      figureRatioOf(of, { of: a, to: b }, 'serverUsPerOp');
     const toEcho = ratio('site', 'echo');
     const name = `${operation}-time-vs-echo`;
     return [
-      operation === 'blue' ? limitTime(name, toEcho, { floor: FLOOR, aim: AIM }) : reported(name, toEcho),
+      operation === 'blue'
+        ? limitTime(name, toEcho, { floor: FLOOR, aim: AIM })
+        : reported(name, toEcho),
       reported(`${name}-durable`, ratio('site, durable', 'echo')),
       reported(`${operation}-time-vs-day`, ratio('site', "a day's work")),
       reported(`${operation}-time-vs-day-durable`, ratio('site, durable', "a day's work, durable")),
       reported(`${operation}-time-us`, figureOf(of.get('site') ?? [], 'serverUsPerOp'), 'us'),
-      reported(`${operation}-p99-vs-day`, figureRatioOf(of, { of: 'site', to: "a day's work" }, 'p99Ms')),
+      reported(
+        `${operation}-p99-vs-day`,
+        figureRatioOf(of, { of: 'site', to: "a day's work" }, 'p99Ms'),
+      ),
       ...(['site', 'site, durable'] as const).flatMap((site) =>
         of.has(`other ${site}`)
           ? [
-              reported(`${operation}-other-${site.replace(', ', '-')}-vs-echo`, ratio(`other ${site}`, 'echo')),
-              reported(`${operation}-${site.replace(', ', '-')}-vs-other`, ratio(site, `other ${site}`)),
+              reported(
+                `${operation}-other-${site.replace(', ', '-')}-vs-echo`,
+                ratio(`other ${site}`, 'echo'),
+              ),
+              reported(
+                `${operation}-${site.replace(', ', '-')}-vs-other`,
+                ratio(site, `other ${site}`),
+              ),
             ]
           : [],
       ),

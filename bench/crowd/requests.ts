@@ -26,7 +26,10 @@ const ACK_STEP = 64;
 /** The wire version of this package's client. */
 export const VERSION = 6;
 
-/** The levels that the client of this package requests, as bits: `causal` of a read, `strong` of a red update. */
+/**
+ * The levels that the client of this package requests, as bits: `causal` of a read, `strong` of a
+ * red update.
+ */
 const LEVELS = { deposit: 7, withdraw: 4, balance: 1 } as const;
 
 const TIMEOUT_MS = 30_000;
@@ -41,7 +44,8 @@ async function openSite(url: string, client: string): Promise<Ask> {
     id += 1;
     const answer = connection.ask(submitFrame(id, name, account, cents));
     const row = onlyRowOf(await answer);
-    if (row[0] !== id || (row[1] !== 'final' && row[1] !== 'view')) throw new Error(`refused: ${JSON.stringify(row)}`);
+    if (row[0] !== id || (row[1] !== 'final' && row[1] !== 'view'))
+      throw new Error(`refused: ${JSON.stringify(row)}`);
     if (id % ACK_STEP === 0) connection.send(codec.pack([[id, 'ack']]));
     return row[4];
   };
@@ -57,7 +61,8 @@ function submitFrame(id: number, name: CrowdOperation, account: string, cents: n
 function onlyRowOf(frame: Buffer): readonly unknown[] {
   const rows = unpack(frame) as readonly (readonly unknown[])[];
   const [row] = rows;
-  if (rows.length !== 1 || row === undefined) throw new Error(`not one row: ${JSON.stringify(rows)}`);
+  if (rows.length !== 1 || row === undefined)
+    throw new Error(`not one row: ${JSON.stringify(rows)}`);
   return row;
 }
 
@@ -66,7 +71,9 @@ async function openDay(url: string): Promise<Ask> {
   let id = 0;
   return async (name, account, cents) => {
     const call = name === 'balance' ? [++id, name, account] : [++id, name, account, cents];
-    const [, result, error] = onlyRowOf(await connection.ask(codec.pack([call]))) as unknown as BaselineReply;
+    const [, result, error] = onlyRowOf(
+      await connection.ask(codec.pack([call])),
+    ) as unknown as BaselineReply;
     if (error !== undefined) throw new Error(error);
     return result;
   };

@@ -1,9 +1,12 @@
-/** Determines the number of rounds: some, and again as many while a figure with a goal is undecided. */
+/**
+ * Determines the number of rounds: some, and again as many while a figure with a goal is undecided.
+ */
 import { isUndecided, type GoalResult } from './goals.ts';
 
 /**
- * How often the results are checked for a decision: after the first rounds, and after again as many. Estimates take
- * this number into account, because two checks are wrong twice as often as one.
+ * How often the results are checked for a decision: after the first rounds, and after again as
+ * many. Estimates take this number into account, because two checks are wrong twice as often as
+ * one.
  */
 export const LOOKS = 2;
 
@@ -20,7 +23,8 @@ export interface Course<R> {
 /**
  * Runs the rounds and returns their results.
  *
- * @param run runs one round, counted from 0; `of` is its number in messages, for example `round 3 of 7`
+ * @param run runs one round, counted from 0; `of` is its number in messages, for example `round 3
+ * of 7`
  */
 export async function runAdaptiveRounds<R>(
   run: (round: number, of: string) => Promise<R>,
@@ -29,7 +33,8 @@ export async function runAdaptiveRounds<R>(
   const done: R[] = [];
   for (let look = 1; look <= looks; look += 1) {
     const most = look === 1 ? `${rounds}` : `at most ${looks * rounds}, until it is decided`;
-    while (done.length < look * rounds) done.push(await run(done.length, `round ${done.length + 1} of ${most}`));
+    while (done.length < look * rounds)
+      done.push(await run(done.length, `round ${done.length + 1} of ${most}`));
     if (!computeGoalResults(done).some(isUndecided)) break;
   }
   return done;

@@ -1,6 +1,6 @@
 /**
- * Other checkouts of this repository, whose processes are measured beside those of this one. A process of a checkout runs
- * its own scripts, so both sides of a wire have the same version.
+ * Other checkouts of this repository, whose processes are measured beside those of this one. A
+ * process of a checkout runs its own scripts, so both sides of a wire have the same version.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

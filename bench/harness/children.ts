@@ -1,19 +1,24 @@
 /**
- * Child processes of a benchmark: servers and clients. Each reports by one message that it is ready, and answers each
- * order by one message.
+ * Child processes of a benchmark: servers and clients. Each reports by one message that it is
+ * ready, and answers each order by one message.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Starts a script of TypeScript. @param flags of Node */
-export function startChild(script: URL, args: readonly string[], flags: readonly string[] = []): ChildProcess {
+export function startChild(
+  script: URL,
+  args: readonly string[],
+  flags: readonly string[] = [],
+): ChildProcess {
   return fork(fileURLToPath(script), args, { execArgv: [...flags, '--import', 'tsx'] });
 }
 
 /** Resolves with the next message of the process. @throws Error if the process ends first */
 export function answer<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with ${code}`));
+    const onExit = (code: number | null): void =>
+      reject(new Error(`a benchmark process ended with ${code}`));
     child.once('exit', onExit);
     child.once('message', (message) => {
       child.off('exit', onExit);

@@ -1,12 +1,19 @@
 /**
- * A headless Chromium for tests and benchmarks: the one that comes from npm on Linux x64, an installed Chrome elsewhere.
+ * A headless Chromium for tests and benchmarks: the one that comes from npm on Linux x64, an
+ * installed Chrome elsewhere.
  */
 import { existsSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';
 import { chromium, type Browser, type BrowserServer, type LaunchOptions } from 'playwright-core';
 
-/** If the language of the machine is POSIX, Chromium would otherwise report a language that `Intl` rejects. */
-const ENGLISH = { ...process.env, LANG: 'en_US.UTF-8', LANGUAGE: 'en_US' } as Record<string, string>;
+/**
+ * If the language of the machine is POSIX, Chromium would otherwise report a language that `Intl`
+ * rejects.
+ */
+const ENGLISH = { ...process.env, LANG: 'en_US.UTF-8', LANGUAGE: 'en_US' } as Record<
+  string,
+  string
+>;
 
 /** A browser, or the reason why there is none. Close the browser when done. */
 export type ChromiumLaunch =
@@ -32,7 +39,8 @@ export async function serveChromium(): Promise<ChromiumServer> {
 async function howToLaunch(): Promise<LaunchOptions> {
   const fromEnvironment = process.env['CHROMIUM_PATH'];
   if (fromEnvironment !== undefined) {
-    if (!existsSync(fromEnvironment)) throw new Error(`CHROMIUM_PATH names no file: ${fromEnvironment}`);
+    if (!existsSync(fromEnvironment))
+      throw new Error(`CHROMIUM_PATH names no file: ${fromEnvironment}`);
     return { executablePath: fromEnvironment, env: ENGLISH };
   }
   if (process.platform === 'linux' && process.arch === 'x64') {
@@ -43,8 +51,14 @@ async function howToLaunch(): Promise<LaunchOptions> {
   return { channel: 'chrome', env: ENGLISH };
 }
 
-/** Returns the reason if Chrome is not installed. Rethrows the error of a browser whose path is known. */
-async function orReason<T>({ channel }: LaunchOptions, launch: () => Promise<T>): Promise<T | { reason: string }> {
+/**
+ * Returns the reason if Chrome is not installed. Rethrows the error of a browser whose path is
+ * known.
+ */
+async function orReason<T>(
+  { channel }: LaunchOptions,
+  launch: () => Promise<T>,
+): Promise<T | { reason: string }> {
   try {
     return await launch();
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Figures with goals, and their verdicts. A verdict depends on the confidence interval of a figure, not on its median.
+ * Figures with goals, and their verdicts. A verdict depends on the confidence interval of a figure,
+ * not on its median.
  */
 import { median, medianInterval, rounded, samplesMin } from './statistics.ts';
 
@@ -30,7 +31,10 @@ export interface GoalResult extends Omit<Estimate, 'looks'> {
   readonly name: string;
   /** `ratio`, `fraction`, `bytes`, `ms`… */
   readonly unit: string;
-  /** The value that must be reached; null if there is none. If it is missed, the exit code of the benchmark is 1. */
+  /**
+   * The value that must be reached; null if there is none. If it is missed, the exit code of the
+   * benchmark is 1.
+   */
   readonly floor: number | null;
   /** The value to aim for; null if there is none. */
   readonly aim: number | null;
@@ -45,8 +49,9 @@ export interface Goals {
 }
 
 /**
- * The median of the rounds, to four digits. `looks`: how often the result is checked for whether that is enough.
- * Returns `NaN` if one of the samples is `NaN`: a system that did nothing in a round has no median.
+ * The median of the rounds, to four digits. `looks`: how often the result is checked for whether
+ * that is enough. Returns `NaN` if one of the samples is `NaN`: a system that did nothing in a
+ * round has no median.
  */
 export function estimate(samples: readonly number[], looks = 1): Estimate {
   const taken = { samples: samples.length, looks };
@@ -56,22 +61,25 @@ export function estimate(samples: readonly number[], looks = 1): Estimate {
 }
 
 /**
- * Returns the smallest of several estimates that all have to reach a goal. Its interval reaches down to the lowest
- * bound of them.
+ * Returns the smallest of several estimates that all have to reach a goal. Its interval reaches
+ * down to the lowest bound of them.
  */
 export function least(estimates: readonly Estimate[]): Estimate {
   return extreme(estimates, Math.min);
 }
 
 /**
- * Returns the largest of several estimates of which none may exceed a goal. Its interval reaches up to the highest
- * bound of them.
+ * Returns the largest of several estimates of which none may exceed a goal. Its interval reaches up
+ * to the highest bound of them.
  */
 export function largest(estimates: readonly Estimate[]): Estimate {
   return extreme(estimates, Math.max);
 }
 
-function extreme(estimates: readonly Estimate[], choose: (...values: number[]) => number): Estimate {
+function extreme(
+  estimates: readonly Estimate[],
+  choose: (...values: number[]) => number,
+): Estimate {
   const of = (item: (estimate: Estimate) => number): number => choose(...estimates.map(item));
   const samples = Math.min(...estimates.map((item) => item.samples ?? Infinity));
   return {
@@ -84,15 +92,33 @@ function extreme(estimates: readonly Estimate[], choose: (...values: number[]) =
 }
 
 /** A figure, measured or counted, that must not exceed its goals. */
-export function limitTime(name: string, figure: Estimate | number, goals: Goals, unit = 'ratio'): GoalResult {
+export function limitTime(
+  name: string,
+  figure: Estimate | number,
+  goals: Goals,
+  unit = 'ratio',
+): GoalResult {
   const { low, high } = estimated(figure);
-  return barOf(name, figure, goals, { unit, reaches: (goal) => high <= goal, misses: (goal) => low > goal });
+  return barOf(name, figure, goals, {
+    unit,
+    reaches: (goal) => high <= goal,
+    misses: (goal) => low > goal,
+  });
 }
 
 /** A figure, measured or counted, that must reach its goals. */
-export function atLeast(name: string, figure: Estimate | number, goals: Goals, unit = 'ratio'): GoalResult {
+export function atLeast(
+  name: string,
+  figure: Estimate | number,
+  goals: Goals,
+  unit = 'ratio',
+): GoalResult {
   const { low, high } = estimated(figure);
-  return barOf(name, figure, goals, { unit, reaches: (goal) => low >= goal, misses: (goal) => high < goal });
+  return barOf(name, figure, goals, {
+    unit,
+    reaches: (goal) => low >= goal,
+    misses: (goal) => high < goal,
+  });
 }
 
 /** A figure that is reported without a goal. */
@@ -119,18 +145,39 @@ interface Measure {
   misses(goal: number): boolean;
 }
 
-function barOf(name: string, figure: Estimate | number, goals: Goals, measure: Measure): GoalResult {
+function barOf(
+  name: string,
+  figure: Estimate | number,
+  goals: Goals,
+  measure: Measure,
+): GoalResult {
   const { floor = null, aim = null } = goals;
   const known = estimated(figure);
   const { value, low, high, samples } = known;
-  return { name, value, low, high, samples, unit: measure.unit, floor, aim, verdict: judged(known, goals, measure) };
+  return {
+    name,
+    value,
+    low,
+    high,
+    samples,
+    unit: measure.unit,
+    floor,
+    aim,
+    verdict: judged(known, goals, measure),
+  };
 }
 
-function judged({ value, low, high, samples, looks }: Estimate, goals: Goals, measure: Measure): Verdict | null {
+function judged(
+  { value, low, high, samples, looks }: Estimate,
+  goals: Goals,
+  measure: Measure,
+): Verdict | null {
   // The largest or smallest of no values is infinite, which would reach any goal.
   if (![value, low, high].every(Number.isFinite)) return 'missed';
   // Fewer samples never give an interval with this confidence, so they decide nothing.
-  return samples === null || samples >= samplesMin(looks) ? createVerdict(goals, measure) : 'undecided';
+  return samples === null || samples >= samplesMin(looks)
+    ? createVerdict(goals, measure)
+    : 'undecided';
 }
 
 function createVerdict({ floor, aim }: Goals, { reaches, misses }: Measure): Verdict | null {
@@ -143,5 +190,7 @@ function createVerdict({ floor, aim }: Goals, { reaches, misses }: Measure): Ver
 }
 
 function estimated(figure: Estimate | number): Estimate {
-  return typeof figure === 'number' ? { value: figure, low: figure, high: figure, samples: null } : figure;
+  return typeof figure === 'number'
+    ? { value: figure, low: figure, high: figure, samples: null }
+    : figure;
 }

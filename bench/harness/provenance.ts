@@ -1,4 +1,7 @@
-/** The provenance of a result: the facts that others need to repeat it, or to find out why their result differs. */
+/**
+ * The provenance of a result: the facts that others need to repeat it, or to find out why their
+ * result differs.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,8 +24,8 @@ export interface Provenance {
   /** When it was begun, in UTC. */
   readonly date: string;
   /**
-   * The commit, with `+` if files were changed since. Files that benchmarks write do not count, because benchmarks do
-   * not read them.
+   * The commit, with `+` if files were changed since. Files that benchmarks write do not count,
+   * because benchmarks do not read them.
    */
   readonly commit: string;
   readonly machine: Readonly<Record<string, string | number>>;
@@ -32,11 +35,18 @@ export interface Provenance {
   readonly flags: readonly string[];
 }
 
-/** Returns the facts that must be read before the measurement, because files may be changed during it. */
+/**
+ * Returns the facts that must be read before the measurement, because files may be changed during
+ * it.
+ */
 export function provenance(): Omit<Provenance, 'flags'> {
   const [cpu] = cpus();
   return {
-    command: [...SETTINGS.flatMap(formatSetting), 'npm run bench --', ...process.argv.slice(2).map(quoted)].join(' '),
+    command: [
+      ...SETTINGS.flatMap(formatSetting),
+      'npm run bench --',
+      ...process.argv.slice(2).map(quoted),
+    ].join(' '),
     date: new Date(performance.timeOrigin).toISOString(),
     commit: createCommit(fileURLToPath(new URL('../../', import.meta.url))),
     machine: {
@@ -71,8 +81,8 @@ export function versionOfEngine(engine: keyof typeof ENGINES): Record<string, st
 }
 
 /**
- * Returns the version of a package. Not every package exports its `package.json`, so it is searched above the file that
- * is imported.
+ * Returns the version of a package. Not every package exports its `package.json`, so it is searched
+ * above the file that is imported.
  */
 function versionOf(name: string): string {
   let folder = dirname(createRequire(import.meta.url).resolve(name));
@@ -85,7 +95,9 @@ function versionOf(name: string): string {
   }
 }
 
-function described(path: string): { readonly name?: string; readonly version?: string } | undefined {
+function described(
+  path: string,
+): { readonly name?: string; readonly version?: string } | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as { name?: string; version?: string };
   } catch {
@@ -95,7 +107,8 @@ function described(path: string): { readonly name?: string; readonly version?: s
 
 /** Returns the commit of the working tree in a directory. */
 export function createCommit(cwd: string): string {
-  const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   try {
     const changed = git('status', '--porcelain', '--', '.', ...WRITTEN.map((path) => `:!${path}`));
     return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : '+'}`;

@@ -1,4 +1,7 @@
-/** Computes the round trips for which a red operation waits. Measurements check their delays with it. */
+/**
+ * Computes the round trips for which a red operation waits. Measurements check their delays with
+ * it.
+ */
 
 /** A red log: the site that leads it, and the sites of which a majority confirms an operation. */
 export interface RedLog<S extends string> {
@@ -6,14 +9,17 @@ export interface RedLog<S extends string> {
   readonly voters: readonly S[];
 }
 
-/** Returns the minimum time from a site until a red operation is confirmed there, in milliseconds. */
+/**
+ * Returns the minimum time from a site until a red operation is confirmed there, in milliseconds.
+ */
 export function redTripsMs<S extends string>(
   site: S,
   { leader, voters }: RedLog<S>,
   roundTripMs: (from: S, to: S) => number,
 ): number {
   const majority = Math.floor(voters.length / 2) + 1;
-  // If two sites are a majority, a voter that receives the operation from the leader knows that it is confirmed (RB-L2).
+  // If two sites are a majority, a voter that receives the operation from the leader knows that it
+  // is confirmed (RB-L2).
   if (majority === 2 && site !== leader && voters.includes(site)) return roundTripMs(site, leader);
   const fromLeaderMs = voters
     .filter((voter) => voter !== leader)

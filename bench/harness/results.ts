@@ -1,4 +1,7 @@
-/** The files of `bench/results`: the reports of full runs, with the samples from which their figures are computed. */
+/**
+ * The files of `bench/results`: the reports of full runs, with the samples from which their figures
+ * are computed.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { GoalResult } from './goals.ts';
 import type { Outcome } from './bench.ts';
@@ -8,7 +11,9 @@ import type { Provenance } from './provenance.ts';
 export interface Report extends Provenance {
   readonly bench: string;
   readonly rounds: number;
-  /** The date and the commit at which the bars were computed again from the samples, if they were. */
+  /**
+   * The date and the commit at which the bars were computed again from the samples, if they were.
+   */
   readonly judged?: Pick<Provenance, 'date' | 'commit'>;
   readonly rows: Outcome['rows'];
   readonly bars: readonly GoalResult[];
@@ -47,7 +52,8 @@ export function writeResult(name: string, report: Report): void {
 export function formatLines(value: unknown, maxLine: number): string {
   const line = JSON.stringify(value);
   if (line.length <= maxLine || !holdsRecords(value)) return line;
-  if (Array.isArray(value)) return `[\n${value.map((item) => formatLines(item, maxLine)).join(',\n')}\n]`;
+  if (Array.isArray(value))
+    return `[\n${value.map((item) => formatLines(item, maxLine)).join(',\n')}\n]`;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
   return `{\n${fields.map(([key, field]) => `${JSON.stringify(key)}:${formatLines(field, maxLine)}`).join(',\n')}\n}`;
 }
@@ -56,6 +62,7 @@ export function formatLines(value: unknown, maxLine: number): string {
 function holdsRecords(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(
-    (item) => holdsRecords(item) || (typeof item === 'object' && item !== null && !Array.isArray(item)),
+    (item) =>
+      holdsRecords(item) || (typeof item === 'object' && item !== null && !Array.isArray(item)),
   );
 }

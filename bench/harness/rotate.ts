@@ -1,6 +1,6 @@
 /**
- * Rotates the order of systems: the first one of a round is the last one of the next round, so that changes of the
- * machine affect all alike.
+ * Rotates the order of systems: the first one of a round is the last one of the next round, so that
+ * changes of the machine affect all alike.
  */
 
 /** Returns all items in order, starting from another one in each round. Rounds count from 0. */

@@ -7,7 +7,10 @@ export interface Spread {
   readonly max: number;
 }
 
-/** The middle value; the mean of the two middle ones for an even count. @throws RangeError on no values */
+/**
+ * The middle value; the mean of the two middle ones for an even count. @throws RangeError on no
+ * values
+ */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -22,7 +25,10 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** How far values are from their mean, as the root of the mean square. @throws RangeError on no values */
+/**
+ * How far values are from their mean, as the root of the mean square. @throws RangeError on no
+ * values
+ */
 export function standardDeviation(values: readonly number[]): number {
   const middle = mean(values);
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
@@ -37,19 +43,24 @@ export function spread(values: readonly number[]): Spread {
 const OUTSIDE = 0.05;
 
 /**
- * Returns how many values are needed for such an interval. All values are on one side of the true median as rarely as
- * that many tossed coins all show the same side. If the result is checked several times, more values are needed.
+ * Returns how many values are needed for such an interval. All values are on one side of the true
+ * median as rarely as that many tossed coins all show the same side. If the result is checked
+ * several times, more values are needed.
  */
 export function samplesMin(looks = 1): number {
   return Math.ceil(Math.log2((2 * looks) / OUTSIDE));
 }
 
 /**
- * Returns two of the values that enclose the true median with at least 95 % confidence, for any distribution: the
- * number of values below it is binomial. With fewer values than `samplesMin`, returns their whole range, which is less
- * sure. If you look several times until an interval decides, pass `looks`: each look then may be wrong less often.
+ * Returns two of the values that enclose the true median with at least 95 % confidence, for any
+ * distribution: the number of values below it is binomial. With fewer values than `samplesMin`,
+ * returns their whole range, which is less sure. If you look several times until an interval
+ * decides, pass `looks`: each look then may be wrong less often.
  */
-export function medianInterval(values: readonly number[], looks = 1): { readonly low: number; readonly high: number } {
+export function medianInterval(
+  values: readonly number[],
+  looks = 1,
+): { readonly low: number; readonly high: number } {
   const sorted = [...values].sort((a, b) => a - b);
   const { length } = sorted;
   let [left, tail, ways] = [0, 0, 1];
@@ -63,7 +74,10 @@ export function medianInterval(values: readonly number[], looks = 1): { readonly
   return { low: sorted[low] as number, high: sorted[length - 1 - low] as number };
 }
 
-/** Returns the ratios of values from the same round. Disturbances of the machine that affect both cancel out. */
+/**
+ * Returns the ratios of values from the same round. Disturbances of the machine that affect both
+ * cancel out.
+ */
 export function pairedRatios(values: readonly number[], baseline: readonly number[]): number[] {
   return values.map((value, round) => value / (baseline[round] as number));
 }

@@ -1,4 +1,7 @@
-/** The client of the simple baseline server: one promise for each call, and one frame for all calls of a turn. */
+/**
+ * The client of the simple baseline server: one promise for each call, and one frame for all calls
+ * of a turn.
+ */
 import { Packr } from 'msgpackr';
 import { WebSocket } from 'ws';
 import type { BaselineReply, BaselineCall, BaselineOperationName } from './baseline-protocol.ts';
@@ -6,7 +9,11 @@ import type { BaselineReply, BaselineCall, BaselineOperationName } from './basel
 const codec = new Packr({ useRecords: false });
 
 /** Calls one operation. */
-export type CallBaseline = (name: BaselineOperationName, key: string, value?: string | number) => Promise<unknown>;
+export type CallBaseline = (
+  name: BaselineOperationName,
+  key: string,
+  value?: string | number,
+) => Promise<unknown>;
 
 interface Pending {
   resolve(result: unknown): void;
@@ -45,7 +52,8 @@ export function callsOver(socket: {
   };
   return (name, key, value) => {
     const number = ++id;
-    if (calls.push(value === undefined ? [number, name, key] : [number, name, key, value]) === 1) setImmediate(flush);
+    if (calls.push(value === undefined ? [number, name, key] : [number, name, key, value]) === 1)
+      setImmediate(flush);
     return new Promise((resolve, reject) => pending.set(number, { resolve, reject }));
   };
 }

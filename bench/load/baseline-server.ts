@@ -1,8 +1,9 @@
 /**
- * The simple baseline server, as an engineer could write it in a day: `ws`, two maps, MessagePack, arguments checked by
- * hand, and an append-only log. Entries of one turn of the event loop are written and synced together before they are
- * answered. It has one site, one view, and does not remember its replies: a client that loses its connection does not
- * know the outcome of its updates.
+ * The simple baseline server, as an engineer could write it in a day: `ws`, two maps, MessagePack,
+ * arguments checked by hand, and an append-only log. Entries of one turn of the event loop are
+ * written and synced together before they are answered. It has one site, one view, and does not
+ * remember its replies: a client that loses its connection does not know the outcome of its
+ * updates.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { Packr } from 'msgpackr';
@@ -56,7 +57,10 @@ export class GroupCommit {
   }
 }
 
-/** Holds the values and balances. Returns a function that answers a call. `log` receives the updates. */
+/**
+ * Holds the values and balances. Returns a function that answers a call. `log` receives the
+ * updates.
+ */
 export function answering(log: Pick<GroupCommit, 'add'>): (call: BaselineCall) => BaselineReply {
   const values = new Map<string, string>();
   const balances = new Map<string, number>();
@@ -72,7 +76,8 @@ export function answering(log: Pick<GroupCommit, 'add'>): (call: BaselineCall) =
       const cents = value as number;
       const balance = balances.get(key) ?? 0;
       if (name === 'withdraw' && balance < cents) return false;
-      if (name !== 'withdraw' && name !== 'deposit') throw new Error(`no operation ${String(name)}`);
+      if (name !== 'withdraw' && name !== 'deposit')
+        throw new Error(`no operation ${String(name)}`);
       balances.set(key, name === 'withdraw' ? balance - cents : balance + cents);
     }
     log.add(call);

@@ -19,9 +19,9 @@ process.on('message', (order: ClientOrder | typeof WRITTEN) => {
 });
 process.on('disconnect', () => process.exit());
 
-// An opened target. Each kind loads only the packages that it needs. `ioredis` derives a class from `String`. After
-// that, V8 looks up the methods of every string again, which took the client of this package a sixth more processor
-// time.
+// An opened target. Each kind loads only the packages that it needs. `ioredis` derives a class from
+// `String`. After that, V8 looks up the methods of every string again, which took the client of
+// this package a sixth more processor time.
 
 interface Opened {
   readonly submits: Readonly<Record<Exclude<Workload, 'transfer'>, Submit>>;
@@ -42,8 +42,10 @@ async function openStore(): Promise<Opened> {
   await binding.ready;
   const store = createClient(binding);
   const account = (n: number): string => keys[n % KEYS] as string;
-  const withdraw: Submit = (n) => store.invoke(load.withdraw({ account: account(n), cents: booked(n, 1, -1) }));
-  const deposit: Submit = (n) => store.invoke(load.deposit({ account: account(n), cents: booked(n, 5) }));
+  const withdraw: Submit = (n) =>
+    store.invoke(load.withdraw({ account: account(n), cents: booked(n, 1, -1) }));
+  const deposit: Submit = (n) =>
+    store.invoke(load.deposit({ account: account(n), cents: booked(n, 5) }));
   const read: Submit = (n) => store.invokeWeak(load.balance({ account: account(n) }));
   for (let n = 0; n < KEYS; n += 1) {
     await store.invoke(load.deposit({ account: account(n), cents: booked(n, OPENING_CENTS) }));

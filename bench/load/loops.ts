@@ -1,6 +1,6 @@
 /**
- * Starts operations: in closed loops, one after the other in each, or in an open loop, at a rate that does not depend
- * on their ends.
+ * Starts operations: in closed loops, one after the other in each, or in an open loop, at a rate
+ * that does not depend on their ends.
  */
 import { Worker } from 'node:worker_threads';
 import { cpuUsedUs, type ClientOrder, type ClientReport } from './messages.ts';
@@ -18,7 +18,11 @@ export interface Driven {
 const LATENCY_EVERY = 16;
 
 /** Runs concurrent loops, each of which awaits one operation after the other. */
-export async function closedLoop(submit: Submit, window: number, durationMs: number): Promise<Driven> {
+export async function closedLoop(
+  submit: Submit,
+  window: number,
+  durationMs: number,
+): Promise<Driven> {
   let operations = 0;
   const latenciesMs: number[] = [];
   const time = { isOver: false };
@@ -43,8 +47,8 @@ export async function closedLoop(submit: Submit, window: number, durationMs: num
 export interface OpenLoop {
   readonly perSecond: number;
   /**
-   * The maximum number of operations in flight. The latency of an operation that has to wait still counts from its due
-   * time.
+   * The maximum number of operations in flight. The latency of an operation that has to wait still
+   * counts from its due time.
    */
   readonly window: number;
   readonly durationMs: number;
@@ -55,7 +59,10 @@ export interface OpenLoop {
   readonly soon?: (run: () => void, waitMs: number) => void;
 }
 
-/** A thread that waits more exactly than a timer. It does not busy-wait, because processor time may be measured. */
+/**
+ * A thread that waits more exactly than a timer. It does not busy-wait, because processor time may
+ * be measured.
+ */
 const WAITER = `const { parentPort } = require('node:worker_threads');
 const cell = new Int32Array(new SharedArrayBuffer(4));
 parentPort.on('message', (waitMs) => parentPort.postMessage(Atomics.wait(cell, 0, 0, waitMs)));`;
@@ -71,11 +78,18 @@ function runSoon(run: () => void, waitMs: number): void {
 }
 
 /**
- * Starts operations at equal intervals. Each latency counts from the time at which its operation was due. So operations
- * that a stall delays are not left out ("coordinated omission").
+ * Starts operations at equal intervals. Each latency counts from the time at which its operation
+ * was due. So operations that a stall delays are not left out ("coordinated omission").
  */
 export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
-  const { perSecond, window, durationMs, counts = () => true, now = () => performance.now(), soon = runSoon } = options;
+  const {
+    perSecond,
+    window,
+    durationMs,
+    counts = () => true,
+    now = () => performance.now(),
+    soon = runSoon,
+  } = options;
   const total = Math.floor((perSecond * durationMs) / 1000);
   const from = now();
   const dueAt = (n: number): number => from + (n * 1000) / perSecond;
@@ -120,6 +134,7 @@ export async function timeRun(run: () => Promise<Driven>): Promise<ClientReport>
   const { operations, latenciesMs } = await run();
   const [cpuUs, elapsedMs] = [cpuUsedUs() - cpuFrom, performance.now() - from];
   latenciesMs.sort((a, b) => a - b);
-  const at = (share: number): number => latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
+  const at = (share: number): number =>
+    latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
   return { operations, elapsedMs, cpuUs, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) };
 }

@@ -14,8 +14,8 @@ export type Target =
       readonly checkout?: string | undefined;
     }
   /**
-   * The same gateway, service and log with replication and certification off. Operations of one turn share a reading of
-   * the clock and a write, as at a site.
+   * The same gateway, service and log with replication and certification off. Operations of one
+   * turn share a reading of the clock and a write, as at a site.
    */
   | { readonly kind: 'plain' }
   /** The simple baseline server of `baseline-server.ts`. */
@@ -24,7 +24,10 @@ export type Target =
   | { readonly kind: 'echo' }
   /** The server of `bench/transactions`, which executes transfers between two accounts. */
   | { readonly kind: 'transfer'; readonly way: Way }
-  /** A Redis server. If `durable`, its append-only file is synced at every write, otherwise it has none. */
+  /**
+   * A Redis server. If `durable`, its append-only file is synced at every write, otherwise it has
+   * none.
+   */
   | { readonly kind: 'redis'; readonly durable: boolean };
 
 /** The operations that are sent. */
@@ -40,9 +43,9 @@ export interface ClientOrder {
   readonly window: number;
   readonly durationMs: number;
   /**
-   * The rate of an open loop: this many operations start each second, whether earlier ones have ended or not. Each
-   * latency counts from the time at which the operation was due, so operations that wait during a stall of the server
-   * count too.
+   * The rate of an open loop: this many operations start each second, whether earlier ones have
+   * ended or not. Each latency counts from the time at which the operation was due, so operations
+   * that wait during a stall of the server count too.
    */
   readonly perSecond?: number | undefined;
 }

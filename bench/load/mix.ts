@@ -1,4 +1,7 @@
-/** Draws the n-th operation of a mix and its key from a seed, so that all contenders get the same operations. */
+/**
+ * Draws the n-th operation of a mix and its key from a seed, so that all contenders get the same
+ * operations.
+ */
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import type { Submit } from './loops.ts';
 
@@ -9,12 +12,15 @@ const KINDS = ['read', 'deposit', 'withdraw'] as const;
 type Kind = (typeof KINDS)[number];
 
 /**
- * The number of each kind among a hundred operations, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly
- * reads.
+ * The number of each kind among a hundred operations, as in the shopping mix of RedBlue (OSDI 2012,
+ * Table 4): mostly reads.
  */
 export const SHARES: Readonly<Record<Kind, number>> = { read: 80, deposit: 15, withdraw: 5 };
 
-/** Functions that start the n-th operation of each kind. Its account is the n-th one, modulo the number of accounts. */
+/**
+ * Functions that start the n-th operation of each kind. Its account is the n-th one, modulo the
+ * number of accounts.
+ */
 export type Submits = Readonly<Record<Kind, Submit>>;
 
 const SEED = 1;
@@ -22,8 +28,8 @@ const SEED = 1;
 const DRAWS = 2 ** 18;
 
 /**
- * Returns the mix. Kind and key are drawn independently, so every account is both read and changed. They are drawn in
- * advance, because drawing would take processor time of the measured clients.
+ * Returns the mix. Kind and key are drawn independently, so every account is both read and changed.
+ * They are drawn in advance, because drawing would take processor time of the measured clients.
  */
 export function mixOf(submits: Submits): Submit {
   const draws = drawn();

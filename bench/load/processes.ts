@@ -12,7 +12,9 @@ export interface Measured {
   readonly clientUsPerOp: number;
   /** Processor time of the server for each operation. Null if the system does not report it. */
   readonly serverUsPerOp: number | null;
-  /** The number of processors that the server used. A single-threaded server at its limit uses 1. */
+  /**
+   * The number of processors that the server used. A single-threaded server at its limit uses 1.
+   */
   readonly serverCores: number | null;
   /** The latencies of the client with the highest ones. */
   readonly p50Ms: number;
@@ -31,7 +33,8 @@ export interface Order extends ClientOrder {
 /** The running processes of one contender. While idle, they use no processor time. */
 export interface Contestant {
   /**
-   * Warms up for a quarter of the time, then measures, then checks that the store contains what was written.
+   * Warms up for a quarter of the time, then measures, then checks that the store contains what was
+   * written.
    *
    * @throws Error where it does not
    */
@@ -53,11 +56,18 @@ export interface LoadClient {
 
 /** Starts the server and its client processes. */
 export async function startContestant(target: Target, maxClients = 1): Promise<Contestant> {
-  const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await startServer(target);
+  const server =
+    target.kind === 'redis'
+      ? await startRedis({ durable: target.durable })
+      : await startServer(target);
   const clientFlags = removeLiterals(process.env['BENCH_CLIENT_FLAGS'] ?? '');
   const clients: LoadClient[] = [];
   for (let n = 0; n < maxClients; n += 1) {
-    const client = startChild(findScript('bench/load/client.ts', checkoutOf(target)), [server.url], clientFlags);
+    const client = startChild(
+      findScript('bench/load/client.ts', checkoutOf(target)),
+      [server.url],
+      clientFlags,
+    );
     clients.push({ ask: (order) => ask(client, order), ended: () => ended(client) });
     await answer(client);
   }
@@ -65,7 +75,10 @@ export async function startContestant(target: Target, maxClients = 1): Promise<C
 }
 
 /** Creates a contender from its server and its clients, which are ready. */
-export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readonly LoadClient[]): Contestant {
+export function contestantOf(
+  server: Omit<RunningServer, 'url'>,
+  clients: readonly LoadClient[],
+): Contestant {
   return {
     async run({ clients: count = 1, ...order }) {
       const requested = clients.slice(0, count);
@@ -75,9 +88,14 @@ export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readon
       const [from, before] = [performance.now(), processorTimeUs(server.pid)];
       const reports = await all(order);
       const [elapsedMs, after] = [performance.now() - from, processorTimeUs(server.pid)];
-      const written = await Promise.all(clients.map((client) => client.ask<WrittenReport>(WRITTEN)));
+      const written = await Promise.all(
+        clients.map((client) => client.ask<WrittenReport>(WRITTEN)),
+      );
       verifyWrites(written.slice(0, count), written.slice(count));
-      return measuredOf(reports, { elapsedMs, serverUs: before === null || after === null ? null : after - before });
+      return measuredOf(reports, {
+        elapsedMs,
+        serverUs: before === null || after === null ? null : after - before,
+      });
     },
     async stop() {
       for (const client of clients) await client.ended();
@@ -91,8 +109,10 @@ export function measuredOf(
   reports: readonly ClientReport[],
   { elapsedMs, serverUs }: { readonly elapsedMs: number; readonly serverUs: number | null },
 ): Measured {
-  const sum = (of: (report: ClientReport) => number): number => reports.reduce((all, report) => all + of(report), 0);
-  const slowest = (of: 'p50Ms' | 'p99Ms' | 'p999Ms'): number => Math.max(...reports.map((report) => report[of]));
+  const sum = (of: (report: ClientReport) => number): number =>
+    reports.reduce((all, report) => all + of(report), 0);
+  const slowest = (of: 'p50Ms' | 'p99Ms' | 'p999Ms'): number =>
+    Math.max(...reports.map((report) => report[of]));
   const operations = sum((report) => report.operations);
   return {
     opsPerSecond: sum((report) => (report.operations / report.elapsedMs) * 1000),
@@ -118,10 +138,16 @@ export function checkoutOf(target: Target): string | undefined {
   return target.kind === 'redblue' ? target.checkout : undefined;
 }
 
-/** The memory flags that `correctables serve` sets for its worker thread (docs/operate/run-a-server.md, "Memory"). */
+/**
+ * The memory flags that `correctables serve` sets for its worker thread
+ * (docs/operate/run-a-server.md, "Memory").
+ */
 export const SERVER_FLAGS = '--max-semi-space-size=64';
 
-/** Returns the flags of the servers. An environment variable can replace them, for profiles and experiments. */
+/**
+ * Returns the flags of the servers. An environment variable can replace them, for profiles and
+ * experiments.
+ */
 export function serverFlags(): string[] {
   return removeLiterals(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
 }

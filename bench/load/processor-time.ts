@@ -1,4 +1,7 @@
-/** Processor time of any process, by the same instrument for all: Linux's own account of each thread. */
+/**
+ * Processor time of any process, by the same instrument for all: Linux's own account of each
+ * thread.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Microseconds so far, of all threads that live; null if the system does not report it. */

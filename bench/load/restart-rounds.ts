@@ -1,7 +1,8 @@
 /**
- * Measures contenders over several starts of all their processes. Two processes of the same code can differ by 10 % for
- * as long as they live, and the speed of a machine changes from minute to minute. The order of the contenders changes
- * in each start, so that effects on the next one, such as a busy disk, hit all alike.
+ * Measures contenders over several starts of all their processes. Two processes of the same code
+ * can differ by 10 % for as long as they live, and the speed of a machine changes from minute to
+ * minute. The order of the contenders changes in each start, so that effects on the next one, such
+ * as a busy disk, hit all alike.
  */
 import type { Target } from './messages.ts';
 import { startContestant, type Contestant, type Measured, type Order } from './processes.ts';
@@ -20,13 +21,16 @@ export interface Extent {
   readonly startsMax?: number;
   /** The number of rounds of each plan in each start. */
   readonly rounds: number;
-  /** The number of warm-up runs of each contender, because code that is compiled while it runs starts slowly. */
+  /**
+   * The number of warm-up runs of each contender, because code that is compiled while it runs
+   * starts slowly.
+   */
   readonly warmUps: number;
 }
 
 /**
- * The number of starts that an interval of 95 % needs if it is checked twice (2⁻⁷ is less than half of 2.5 %, 2⁻⁶ is
- * not), and twice that number.
+ * The number of starts that an interval of 95 % needs if it is checked twice (2⁻⁷ is less than half
+ * of 2.5 %, 2⁻⁶ is not), and twice that number.
  */
 export const STARTS = { starts: 7, startsMax: 14 } as const;
 
@@ -55,9 +59,14 @@ export async function measureStarts<N extends string>(
     if (start > starts && (start - 1) % starts === 0 && isDecided(all)) break;
     const of = start <= starts ? `of ${starts}` : `of at most ${maxStarts}, until it is decided`;
     const reported = (text: string): void => progress(`start ${start} ${of}, ${text}`);
-    const measured = await measureOnce(targets, plans, { ...each, startsBefore: start - 1, progress: reported });
+    const measured = await measureOnce(targets, plans, {
+      ...each,
+      startsBefore: start - 1,
+      progress: reported,
+    });
     for (const [index, samples] of measured.entries()) {
-      for (const [name, list] of samples) all[index]?.get(name)?.push(...list.map((item) => ({ ...item, start })));
+      for (const [name, list] of samples)
+        all[index]?.get(name)?.push(...list.map((item) => ({ ...item, start })));
     }
   }
   return all;
@@ -77,8 +86,8 @@ async function measureOnce<N extends string>(
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
-    // Start the same number of clients for each contender, even if some stay idle: a site with only one connection is
-    // 10 % faster.
+    // Start the same number of clients for each contender, even if some stay idle: a site with only
+    // one connection is 10 % faster.
     const clients = Math.max(...plans.map((plan) => plan.clients ?? 1));
     for (const name of new Set(plans.flatMap(({ names }) => names))) {
       contestants.set(name, await startOne(targets[name], clients));
@@ -91,7 +100,9 @@ async function measureOnce<N extends string>(
     for (const { names, ...order } of plans) {
       const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
       const reported = (text: string): void => progress(`${titleOf(order)}: ${text}`);
-      measured.push(await measureRounds(chosen, { rounds, startsBefore, ...order, progress: reported }));
+      measured.push(
+        await measureRounds(chosen, { rounds, startsBefore, ...order, progress: reported }),
+      );
     }
     return measured;
   } finally {

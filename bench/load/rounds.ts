@@ -39,7 +39,10 @@ export async function measureRounds<N extends string>(
   return measured;
 }
 
-/** Returns the throughput of `of` as a multiple of that of `to` in the same round, with its interval. */
+/**
+ * Returns the throughput of `of` as a multiple of that of `to` in the same round, with its
+ * interval.
+ */
 export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Estimate {
   return figureRatioOf(samples, { of, to }, 'opsPerSecond');
 }
@@ -51,7 +54,8 @@ export function figureRatioOf<N extends string>(
   figure: keyof Measured,
 ): Estimate {
   const baseline = samples.get(to) ?? [];
-  const ratio = (item: Measured, round: number): number => (item[figure] ?? NaN) / (baseline[round]?.[figure] ?? NaN);
+  const ratio = (item: Measured, round: number): number =>
+    (item[figure] ?? NaN) / (baseline[round]?.[figure] ?? NaN);
   return estimateOf(samples.get(of) ?? [], ratio);
 }
 
@@ -61,7 +65,10 @@ export function figureOf(list: readonly Measured[], figure: keyof Measured): Est
 }
 
 /** Rounds of one start are not independent, so each start counts once, by its median. */
-function estimateOf(list: readonly Measured[], valueOf: (item: Measured, round: number) => number): Estimate {
+function estimateOf(
+  list: readonly Measured[],
+  valueOf: (item: Measured, round: number) => number,
+): Estimate {
   const byStart = new Map<number, number[]>();
   for (const [round, element] of list.entries()) {
     const values = byStart.get(element.start ?? round) ?? [];

@@ -26,7 +26,8 @@ async function start(): Promise<string> {
     return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
   if (target.kind === 'echo') return serveEcho();
-  if (target.kind === 'day') return serveBaseline(target.durable ? join(await freshFolder(), 'log') : undefined);
+  if (target.kind === 'day')
+    return serveBaseline(target.durable ? join(await freshFolder(), 'log') : undefined);
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
   const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
   const server = await serve({

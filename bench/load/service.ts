@@ -1,15 +1,31 @@
 /** The service under load: values of sixteen bytes, and accounts. */
 import { defineContract } from 'correctables/contract';
-import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
+import {
+  blue,
+  counter,
+  defineService,
+  red,
+  register,
+  table,
+  type Service,
+} from 'correctables/server';
 import * as z from 'zod';
 
 const account = z.string().min(1);
 
 export const load = defineContract('load', {
-  set: { access: 'write', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  set: {
+    access: 'write',
+    args: z.object({ key: z.string(), value: z.string() }),
+    result: z.null(),
+  },
   value: { access: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
   deposit: { access: 'write', args: z.object({ account, cents: z.int() }), result: z.null() },
-  depositToEach: { access: 'write', args: z.object({ accounts: z.array(account), cents: z.int() }), result: z.null() },
+  depositToEach: {
+    access: 'write',
+    args: z.object({ accounts: z.array(account), cents: z.int() }),
+    result: z.null(),
+  },
   withdraw: { access: 'write', args: z.object({ account, cents: z.int() }), result: z.boolean() },
   balance: { access: 'read', args: z.object({ account }), result: z.int() },
 });

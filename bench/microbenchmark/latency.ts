@@ -1,14 +1,26 @@
 /**
- * Measures the latency of an operation by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 8).
- * Users at all five places use the nearest site, each with one operation in flight. A blue operation should take the
- * round trip to the site. A red operation should also take the trip to the leader, and the time until a majority has
- * it. The baseline is a simulation of the paper's token ring.
+ * Measures the latency of an operation by color, place and number of sites (RedBlue, OSDI 2012,
+ * §8.2.1, Figure 8). Users at all five places use the nearest site, each with one operation in
+ * flight. A blue operation should take the round trip to the site. A red operation should also take
+ * the trip to the leader, and the time until a majority has it. The baseline is a simulation of the
+ * paper's token ring.
  */
 import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { seeded } from '../../demo/shared/random.ts';
 import { pause } from '../../demo/tickets/pause.ts';
-import { latencyRows, type LatencyRow, type Taken } from '../../research/case-studies/bench/latencies.ts';
-import { limitTime, estimate, largest, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import {
+  latencyRows,
+  type LatencyRow,
+  type Taken,
+} from '../../research/case-studies/bench/latencies.ts';
+import {
+  limitTime,
+  estimate,
+  largest,
+  reported,
+  type GoalResult,
+  type Estimate,
+} from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { groupBy } from '../harness/group-by.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -21,7 +33,10 @@ import { startSites, toucher, type Color } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
 
 const SITES_MIN = 2;
-/** A red operation waits until a second site has the blue ones of its own site that it depends on: rule R8. */
+/**
+ * A red operation waits until a second site has the blue ones of its own site that it depends on:
+ * rule R8.
+ */
 const BESIDE_BLUE = 'red beside blue';
 /** The phases, one after the other: which users are active, and the name of their latencies. */
 const PHASES: readonly (readonly { readonly color: Color; readonly series?: string }[])[] = [
@@ -32,11 +47,14 @@ const PHASES: readonly (readonly { readonly color: Color; readonly series?: stri
 /** The number of users of each color at each place. */
 const USERS = 4;
 /**
- * The maximum pause between an answer and the next operation. So few operations are in flight that none waits for
- * another.
+ * The maximum pause between an answer and the next operation. So few operations are in flight that
+ * none waits for another.
  */
 const THINK_MS_MAX = 40;
-/** The warm-up of each phase: until the code is compiled, and all sites have the operations of the phase before. */
+/**
+ * The warm-up of each phase: until the code is compiled, and all sites have the operations of the
+ * phase before.
+ */
 const WARM_UP_MS = 1000;
 
 /** The time that a site itself may take for an operation. */
@@ -81,7 +99,8 @@ interface Extent extends Pick<Course<unknown>, 'rounds' | 'looks'> {
 }
 
 /**
- * Measures every number of sites in every round, and in again as many rounds while a goal is undecided.
+ * Measures every number of sites in every round, and in again as many rounds while a goal is
+ * undecided.
  *
  * @param measureOnce returns the latencies with a number of sites
  * @throws Error if operations take less than their round trips
@@ -100,19 +119,28 @@ export function measureRounds(
     }
     return inRound;
   };
-  return runAdaptiveRounds(measureAll, { ...course, computeGoalResults: (soFar) => computeGoalResults(soFar, ring) });
+  return runAdaptiveRounds(measureAll, {
+    ...course,
+    computeGoalResults: (soFar) => computeGoalResults(soFar, ring),
+  });
 }
 
 /**
- * Checks that operations take at least their round trips. A red operation beside blue ones may depend on one that a
- * second site has had for long, so only its own trips count.
+ * Checks that operations take at least their round trips. A red operation beside blue ones may
+ * depend on one that a second site has had for long, so only its own trips count.
  */
 function checkTrips(taken: readonly Taken[]): void {
-  const settings = groupBy(taken, ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`);
+  const settings = groupBy(
+    taken,
+    ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`,
+  );
   for (const setting of settings) {
     const [{ sites, place, series }] = setting;
     const atLeastMs = tripsMs(series === 'blue' ? 'blue' : 'red', place, sites);
-    checkDelay(`${series} from ${place}, ${sites} sites`, { ms: mean(setting.map(({ ms }) => ms)), atLeastMs });
+    checkDelay(`${series} from ${place}, ${sites} sites`, {
+      ms: mean(setting.map(({ ms }) => ms)),
+      atLeastMs,
+    });
   }
 }
 
@@ -127,9 +155,17 @@ async function measure(
     const taken: Taken[] = [];
     for (const phase of PHASES) {
       const from = performance.now() + WARM_UP_MS;
-      const work = async (place: Site, { color, series }: (typeof phase)[number], user: number): Promise<void> => {
+      const work = async (
+        place: Site,
+        { color, series }: (typeof phase)[number],
+        user: number,
+      ): Promise<void> => {
         const at = SITES.indexOf(place);
-        const touch = toucher(clients[at] as (typeof clients)[number], seed * 1000 + at * USERS + user, () => color);
+        const touch = toucher(
+          clients[at] as (typeof clients)[number],
+          seed * 1000 + at * USERS + user,
+          () => color,
+        );
         const random = seeded(user);
         for (let n = 0; ; n += 1) {
           await pause(random() * THINK_MS_MAX);
@@ -141,7 +177,9 @@ async function measure(
         }
       };
       const users = SITES.flatMap((place) =>
-        phase.flatMap((kind) => Array.from({ length: USERS }, (_, user) => work(place, kind, user))),
+        phase.flatMap((kind) =>
+          Array.from({ length: USERS }, (_, user) => work(place, kind, user)),
+        ),
       );
       await Promise.all(users);
     }
@@ -180,7 +218,9 @@ function neededMs(series: string, place: Site, sites: number): number {
 }
 
 function besideTrips(row: LatencyRow): Readonly<Record<string, unknown>> {
-  return row.series === RING ? row : { ...row, tripsMs: neededMs(row.series, row.place, row.sites) };
+  return row.series === RING
+    ? row
+    : { ...row, tripsMs: neededMs(row.series, row.place, row.sites) };
 }
 
 export function computeGoalResults(
@@ -188,7 +228,11 @@ export function computeGoalResults(
   ring: readonly Taken[],
 ): readonly GoalResult[] {
   const meanOf = (taken: readonly Taken[], { sites, place, series }: Omit<Taken, 'ms'>): number =>
-    mean(taken.filter((t) => t.sites === sites && t.place === place && t.series === series).map(({ ms }) => ms));
+    mean(
+      taken
+        .filter((t) => t.sites === sites && t.place === place && t.series === series)
+        .map(({ ms }) => ms),
+    );
   const settings = SITES.slice(SITES_MIN - 1).flatMap((_, at) =>
     SITES.map((place) => ({ sites: SITES_MIN + at, place })),
   );

@@ -1,4 +1,7 @@
-/** The process of the sites: as many of the paper's sites as its argument specifies, with the delays between them. */
+/**
+ * The process of the sites: as many of the paper's sites as its argument specifies, with the delays
+ * between them.
+ */
 import { serve } from 'correctables/server';
 import { ROUND_TRIPS_MS, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { service } from './service.ts';

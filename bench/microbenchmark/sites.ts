@@ -1,4 +1,7 @@
-/** Starts the sites of the microbenchmark in a separate process, and users at any of the paper's places. */
+/**
+ * Starts the sites of the microbenchmark in a separate process, and users at any of the paper's
+ * places.
+ */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
@@ -10,7 +13,9 @@ import type { Submit } from '../load/loops.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { microbenchmark } from './service.ts';
 
-/** The number of records: ten tables of a million. A record that was never changed takes no memory. */
+/**
+ * The number of records: ten tables of a million. A record that was never changed takes no memory.
+ */
 const RECORDS = 10_000_000;
 
 export type Color = 'blue' | 'red';
@@ -51,12 +56,20 @@ export async function startSites(sites: number): Promise<Sites> {
   };
 }
 
-/** Changes one record after the other, drawn from the seed, by an operation of the color that `colorOf` returns. */
-export function toucher(client: Client<RedBlueLevels>, seed: number, colorOf: (draw: number) => Color): Submit {
+/**
+ * Changes one record after the other, drawn from the seed, by an operation of the color that
+ * `colorOf` returns.
+ */
+export function toucher(
+  client: Client<RedBlueLevels>,
+  seed: number,
+  colorOf: (draw: number) => Color,
+): Submit {
   const random = seeded(seed);
   return () => {
     const args = { record: String(wholeBetween(random, 0, RECORDS - 1)) };
-    const operation = colorOf(random()) === 'red' ? microbenchmark.touchRed(args) : microbenchmark.touchBlue(args);
+    const operation =
+      colorOf(random()) === 'red' ? microbenchmark.touchRed(args) : microbenchmark.touchBlue(args);
     return client.invoke(operation, { levels: ['strong'] });
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Measures the throughput of two sites by the share of red operations (RedBlue, OSDI 2012, §8.2.2, Figure 9), from few
- * operations in flight to many. The baseline is a simulation of the paper's token ring with only red operations. Its
- * sites are as fast as the measured ones are with blue operations.
+ * Measures the throughput of two sites by the share of red operations (RedBlue, OSDI 2012, §8.2.2,
+ * Figure 9), from few operations in flight to many. The baseline is a simulation of the paper's
+ * token ring with only red operations. Its sites are as fast as the measured ones are with blue
+ * operations.
  */
 import { SITES } from '../../research/case-studies/sites.ts';
 import { atLeast, estimate, reported, type GoalResult } from '../harness/goals.ts';
@@ -71,7 +72,8 @@ async function measure(round: number, durationMs: number): Promise<readonly Samp
         toucher(client, round * 10 + at, (draw) => (draw < WORKLOADS[workload] ? 'red' : 'blue')),
       );
       for (const window of WINDOWS) {
-        const drive = (ms: number) => Promise.all(touchers.map((touch) => closedLoop(touch, window, ms)));
+        const drive = (ms: number) =>
+          Promise.all(touchers.map((touch) => closedLoop(touch, window, ms)));
         await drive(durationMs / 4);
         const from = performance.now();
         const driven = await drive(durationMs);
@@ -91,23 +93,35 @@ async function measure(round: number, durationMs: number): Promise<readonly Samp
 }
 
 /** Returns the medians of the rounds. */
-function rowsOf(samples: readonly Sample[]): readonly (Sample & Readonly<Record<string, unknown>>)[] {
+function rowsOf(
+  samples: readonly Sample[],
+): readonly (Sample & Readonly<Record<string, unknown>>)[] {
   return NAMES.flatMap((workload) =>
     WINDOWS.map((window) => {
       const inFlight = window * PLACED.length;
       const of = samples.filter((item) => item.workload === workload && item.underWay === inFlight);
-      const middle = (figure: 'opsPerSecond' | 'meanMs'): number => rounded(median(of.map((item) => item[figure])));
-      return { workload, underWay: inFlight, opsPerSecond: middle('opsPerSecond'), meanMs: middle('meanMs') };
+      const middle = (figure: 'opsPerSecond' | 'meanMs'): number =>
+        rounded(median(of.map((item) => item[figure])));
+      return {
+        workload,
+        underWay: inFlight,
+        opsPerSecond: middle('opsPerSecond'),
+        meanMs: middle('meanMs'),
+      };
     }),
   );
 }
 
-/**
- * @param opsPerSecond the throughput of both sites together
- */
+/** @param opsPerSecond the throughput of both sites together */
 function simulated(opsPerSecond: number): readonly (Sample & Readonly<Record<string, unknown>>)[] {
   const sites = PLACED.length;
-  const ring = { sites, places: PLACED, thinkMs: 0, serviceMs: (1000 * sites) / opsPerSecond, durationMs: RING_MS };
+  const ring = {
+    sites,
+    places: PLACED,
+    thinkMs: 0,
+    serviceMs: (1000 * sites) / opsPerSecond,
+    durationMs: RING_MS,
+  };
   return WINDOWS.map((window) => {
     const waited = simulateTokenRing({ ...ring, window });
     return {
@@ -120,11 +134,17 @@ function simulated(opsPerSecond: number): readonly (Sample & Readonly<Record<str
 }
 
 function peakOf(samples: readonly Sample[], workload: string): number {
-  return Math.max(...samples.filter((item) => item.workload === workload).map(({ opsPerSecond }) => opsPerSecond));
+  return Math.max(
+    ...samples.filter((item) => item.workload === workload).map(({ opsPerSecond }) => opsPerSecond),
+  );
 }
 
-function computeGoalResults(rounds: readonly (readonly Sample[])[], ring: readonly Sample[]): readonly GoalResult[] {
-  const peaks = (workload: Workload): number[] => rounds.map((samples) => peakOf(samples, workload));
+function computeGoalResults(
+  rounds: readonly (readonly Sample[])[],
+  ring: readonly Sample[],
+): readonly GoalResult[] {
+  const peaks = (workload: Workload): number[] =>
+    rounds.map((samples) => peakOf(samples, workload));
   const [blue, mixed, red] = NAMES.map(peaks) as [number[], number[], number[]];
   const simulated = red.map(() => peakOf(ring, RING));
   return [

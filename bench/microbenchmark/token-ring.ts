@@ -1,7 +1,8 @@
 /**
- * Simulates the baseline of red operations, the paper's own red order: a token that circulates among the sites and
- * stays at each for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until its site has the token.
- * Nothing here is measured: sites, users and the token are numbers in virtual time.
+ * Simulates the baseline of red operations, the paper's own red order: a token that circulates
+ * among the sites and stays at each for up to a second (RedBlue, OSDI 2012, §6). A red operation
+ * waits until its site has the token. Nothing here is measured: sites, users and the token are
+ * numbers in virtual time.
  */
 import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 
@@ -27,8 +28,8 @@ export interface Waited {
 }
 
 /**
- * Returns the latency of each red operation. Sites affect each other only by the token, so each site is simulated
- * separately.
+ * Returns the latency of each red operation. Sites affect each other only by the token, so each
+ * site is simulated separately.
  */
 export function simulateTokenRing(ring: TokenRing): readonly Waited[] {
   const sites = SITES.slice(0, ring.sites);
@@ -38,8 +39,8 @@ export function simulateTokenRing(ring: TokenRing): readonly Waited[] {
 function simulateSite(site: Site, sites: readonly Site[], ring: TokenRing): readonly Waited[] {
   const { serviceMs, window, thinkMs, durationMs } = ring;
   const heldFrom = turnsOf(site, sites);
-  // For each place, the times at which its operations arrive at the site. They are in order, because all have the same
-  // delay.
+  // For each place, the times at which its operations arrive at the site. They are in order,
+  // because all have the same delay.
   const queues = ring.places
     .filter((place) => nearestSite(place, sites.length) === site)
     .map((place) => {
@@ -60,17 +61,26 @@ function simulateSite(site: Site, sites: readonly Site[], ring: TokenRing): read
   return waited;
 }
 
-function headOf({ arrivals, next }: { readonly arrivals: readonly number[]; readonly next: number }): number {
+function headOf({
+  arrivals,
+  next,
+}: {
+  readonly arrivals: readonly number[];
+  readonly next: number;
+}): number {
   return arrivals[next] as number;
 }
 
 /**
- * Returns a function that computes when the site next has the token, from a given time on. The token circulates from
- * time 0 on.
+ * Returns a function that computes when the site next has the token, from a given time on. The
+ * token circulates from time 0 on.
  */
 function turnsOf(site: Site, sites: readonly Site[]): (ms: number) => number {
-  const handOver = (at: number): number => roundTripMs(sites[at] as Site, sites[(at + 1) % sites.length] as Site) / 2;
-  const begins = sites.map((_, at) => sites.slice(0, at).reduce((sum, __, n) => sum + HOLD_MS + handOver(n), 0));
+  const handOver = (at: number): number =>
+    roundTripMs(sites[at] as Site, sites[(at + 1) % sites.length] as Site) / 2;
+  const begins = sites.map((_, at) =>
+    sites.slice(0, at).reduce((sum, __, n) => sum + HOLD_MS + handOver(n), 0),
+  );
   const last = sites.length - 1;
   const aroundMs = (begins[last] as number) + HOLD_MS + handOver(last);
   const beginsMs = begins[sites.indexOf(site)] as number;

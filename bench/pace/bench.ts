@@ -1,7 +1,8 @@
 /**
- * Compares the processor time of this checkout with that of another one, in ten minutes: the library, the wire, and a site
- * under one client and under a crowd. Both run in the same starts, in turns, so the speed of the machine affects both. Run
- * it at the end of each piece of work, beside the commit before it.
+ * Compares the processor time of this checkout with that of another one, in ten minutes: the
+ * library, the wire, and a site under one client and under a crowd. Both run in the same starts, in
+ * turns, so the speed of the machine affects both. Run it at the end of each piece of work, beside
+ * the commit before it.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { checkCheckout, describeCheckout } from '../harness/checkouts.ts';
@@ -18,7 +19,10 @@ import { computeGoalResults, describeChange, isDecided, type Ratios } from './go
 type Name = 'this' | 'other';
 type Figure = 'serverUsPerOp' | 'clientUsPerOp';
 
-/** One order, the processes that it is for, and the figures that it gives, by their names in the result. */
+/**
+ * One order, the processes that it is for, and the figures that it gives, by their names in the
+ * result.
+ */
 interface Run {
   readonly startOne: StartOne;
   readonly order: Order;
@@ -44,7 +48,9 @@ export const pace: Bench = {
 
 async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
   if (beside === undefined) {
-    throw new UsageError('pace needs a checkout to compare with: --beside DIR, for example of the commit before.');
+    throw new UsageError(
+      'pace needs a checkout to compare with: --beside DIR, for example of the commit before.',
+    );
   }
   checkCheckout(beside);
   const extent = quick ? QUICK : FULL;
@@ -59,7 +65,9 @@ async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
     });
     parts.push({ part, samples });
   }
-  const ratios: Ratios = new Map(parts.flatMap(({ part, samples }) => [...ratiosOf(part, samples)]));
+  const ratios: Ratios = new Map(
+    parts.flatMap(({ part, samples }) => [...ratiosOf(part, samples)]),
+  );
   return {
     rounds: extent.starts,
     rows: parts.flatMap(({ part, samples }) => rowsOf(part, samples)),
@@ -87,7 +95,10 @@ function ratiosOf(part: Part, samples: readonly Samples<Name>[]): Ratios {
     part.flatMap(({ figures }, at) =>
       Object.entries(figures).map(
         ([name, figure]) =>
-          [name, figureRatioOf(samples[at] as Samples<Name>, { of: 'this', to: 'other' }, figure)] as const,
+          [
+            name,
+            figureRatioOf(samples[at] as Samples<Name>, { of: 'this', to: 'other' }, figure),
+          ] as const,
       ),
     ),
   );
@@ -96,7 +107,8 @@ function ratiosOf(part: Part, samples: readonly Samples<Name>[]): Ratios {
 function rowsOf(part: Part, samples: readonly Samples<Name>[]): Record<string, unknown>[] {
   const ratios = ratiosOf(part, samples);
   return part.flatMap(({ figures }, at) => {
-    const us = (side: Name, figure: Figure): number => figureOf(samples[at]?.get(side) ?? [], figure).value;
+    const us = (side: Name, figure: Figure): number =>
+      figureOf(samples[at]?.get(side) ?? [], figure).value;
     return Object.entries(figures).map(([name, figure]) => {
       const ratio = ratios.get(name) as Estimate;
       const { value, low, high } = ratio;
@@ -109,7 +121,11 @@ function rowsOf(part: Part, samples: readonly Samples<Name>[]): Record<string, u
 /** What is measured of both checkouts. All runs of a part have the same processes. */
 function partsOf(quick: boolean): readonly Part[] {
   const durationMs = quick ? 200 : 600;
-  const load = (workload: Order['workload'], window: number): Order => ({ workload, window, durationMs });
+  const load = (workload: Order['workload'], window: number): Order => ({
+    workload,
+    window,
+    durationMs,
+  });
   const operations = quick ? 40_000 : 400_000;
   const ways = ['callbacks', 'awaited', 'invoke'] as const;
   const server = (name: string): Run['figures'] => ({ [name]: 'serverUsPerOp' });
@@ -121,16 +137,30 @@ function partsOf(quick: boolean): readonly Part[] {
         order: load('deposit', 64),
         figures: { ...server('site-blue'), ...client('client-blue') },
       },
-      { startOne: startSite, order: load('withdraw', 64), figures: { ...server('site-red'), ...client('client-red') } },
+      {
+        startOne: startSite,
+        order: load('withdraw', 64),
+        figures: { ...server('site-red'), ...client('client-red') },
+      },
       { startOne: startSite, order: load('read', 64), figures: server('site-read') },
     ],
     [
       { startOne: startSiteOfCrowd, order: load('deposit', 200), figures: server('crowd-blue') },
       { startOne: startSiteOfCrowd, order: load('withdraw', 200), figures: server('crowd-red') },
     ],
-    [{ startOne: startWire, order: load('set', 64), figures: { ...server('wire-server'), ...client('wire-client') } }],
+    [
+      {
+        startOne: startWire,
+        order: load('set', 64),
+        figures: { ...server('wire-server'), ...client('wire-client') },
+      },
+    ],
     ...ways.map((name): Part => [
-      { startOne: startWay(name, operations), order: load('set', 1000), figures: client(`core-${name}`) },
+      {
+        startOne: startWay(name, operations),
+        order: load('set', 1000),
+        figures: client(`core-${name}`),
+      },
     ]),
   ];
 }

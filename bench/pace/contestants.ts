@@ -1,4 +1,7 @@
-/** Starts what `pace` compares: the processes of one checkout, behind the interface of load benchmarks. */
+/**
+ * Starts what `pace` compares: the processes of one checkout, behind the interface of load
+ * benchmarks.
+ */
 import { startCrowd } from '../crowd/bench.ts';
 import { findScript } from '../harness/checkouts.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
@@ -43,6 +46,8 @@ export function startWay(name: 'callbacks' | 'awaited' | 'invoke', operations: n
 }
 
 /** Fills in the figures that a contestant does not have. */
-function toMeasured(item: Partial<Measured> & Pick<Measured, 'opsPerSecond' | 'clientUsPerOp'>): Measured {
+function toMeasured(
+  item: Partial<Measured> & Pick<Measured, 'opsPerSecond' | 'clientUsPerOp'>,
+): Measured {
   return { serverUsPerOp: null, serverCores: null, p50Ms: NaN, p99Ms: NaN, p999Ms: NaN, ...item };
 }

@@ -1,6 +1,7 @@
 /**
- * Measures how long a withdrawal takes with one red log for all rows, and with a second log near the users of some rows.
- * Both deployments have the same four sites, in one process with the delays of a wide area. Each round measures both.
+ * Measures how long a withdrawal takes with one red log for all rows, and with a second log near
+ * the users of some rows. Both deployments have the same four sites, in one process with the delays
+ * of a wide area. Each round measures both.
  */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -47,7 +48,8 @@ export interface Wait {
 
 export const redNearUsers: Bench = {
   name: 'red-near-users',
-  about: 'a red operation of users in Virginia, with one red log for all rows and with one near them',
+  about:
+    'a red operation of users in Virginia, with one red log for all rows and with one near them',
   run,
 };
 
@@ -81,7 +83,9 @@ async function measure(layout: Layout, operations: number): Promise<readonly Wai
     latency: ROUND_TRIPS_MS,
   });
   try {
-    return await Promise.all(USERS.map((user) => measureUser(deployment, layout, { ...user, operations })));
+    return await Promise.all(
+      USERS.map((user) => measureUser(deployment, layout, { ...user, operations })),
+    );
   } finally {
     await deployment.close();
   }
@@ -125,7 +129,10 @@ function roundTripMs(from: Site, to: Site): number {
 function computeGoalResults(rounds: readonly (readonly Wait[])[]): readonly GoalResult[] {
   const ratio = (place: Site): Estimate =>
     estimate(
-      pairedRatios(listWaits(rounds, 'a log near its users', place), listWaits(rounds, 'one log', place)),
+      pairedRatios(
+        listWaits(rounds, 'a log near its users', place),
+        listWaits(rounds, 'one log', place),
+      ),
       LOOKS,
     );
   return [
@@ -136,7 +143,9 @@ function computeGoalResults(rounds: readonly (readonly Wait[])[]): readonly Goal
 }
 
 function listWaits(rounds: readonly (readonly Wait[])[], layout: Layout, place: Site): number[] {
-  return rounds.flat().flatMap((wait) => (wait.layout === layout && wait.place === place ? [wait.ms] : []));
+  return rounds
+    .flat()
+    .flatMap((wait) => (wait.layout === layout && wait.place === place ? [wait.ms] : []));
 }
 
 function summarize(rounds: readonly (readonly Wait[])[]): Readonly<Record<string, unknown>>[] {

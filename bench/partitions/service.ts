@@ -1,4 +1,7 @@
-/** Accounts that are ordered near their users: `us/ann` in the partition `us`, if the deployment has it. */
+/**
+ * Accounts that are ordered near their users: `us/ann` in the partition `us`, if the deployment has
+ * it.
+ */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, table, type Service } from 'correctables/server';
 import * as z from 'zod';

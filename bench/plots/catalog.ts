@@ -10,7 +10,14 @@ import { drawDelay, drawMetadata, drawMix, drawReorder, drawSocial } from './sdu
 import { drawLatency, drawQuoddy, drawShops, drawThroughput } from './sites.ts';
 import { drawPostgresReads, drawPostgresSessions } from './postgres.ts';
 import { drawSpeculation } from './speculation.ts';
-import { drawBytes, drawDivergence, drawEnqueues, drawQueueBytes, drawReadLoad, drawReads } from './stores.ts';
+import {
+  drawBytes,
+  drawDivergence,
+  drawEnqueues,
+  drawQueueBytes,
+  drawReadLoad,
+  drawReads,
+} from './stores.ts';
 import type { Drawn } from './svg.ts';
 import { drawTransactions } from './transactions.ts';
 

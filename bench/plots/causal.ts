@@ -1,6 +1,6 @@
 /**
- * Plots that compare the causal store with CC-LO: the cost of a put, and latency against throughput by the queueing
- * model.
+ * Plots that compare the causal store with CC-LO: the cost of a put, and latency against throughput
+ * by the queueing model.
  */
 import type { Measured } from '../causal/goals.ts';
 import { SYSTEMS, type SystemName } from '../causal/systems/closed-loop.ts';
@@ -30,8 +30,12 @@ interface Samples extends Measured {
 export function drawCausal(report: Report): Drawn {
   const samples = report.samples as Samples;
   const { rows } = samples;
-  const draw = (figure: FigureName, values: readonly number[], field: keyof Row, title: string): Figure =>
-    drawVaried(rows, { figure, values, field, title });
+  const draw = (
+    figure: FigureName,
+    values: readonly number[],
+    field: keyof Row,
+    title: string,
+  ): Figure => drawVaried(rows, { figure, values, field, title });
   const of = (name: string): string => short(barOf(report, name).value);
   const from = (name: string, ends: readonly (number | string)[]): string =>
     `${of(`${name}-${ends[0]}`)} and ${of(`${name}-${ends[1]}`)}`;
@@ -80,10 +84,18 @@ function drawPutCost(report: Report): Figure {
     legend: { 'causal store': BLUE, 'CC-LO': ORANGE, 'causal store ÷ CC-LO': VIOLET },
     dots: [
       ...dotsOf(report, { 'put-cost-growth': 'processor time of a put' }),
-      ...dotsOf(report, { 'put-cost-growth-cc-lo': 'processor time of a put, CC-LO' }, { color: ORANGE }),
+      ...dotsOf(
+        report,
+        { 'put-cost-growth-cc-lo': 'processor time of a put, CC-LO' },
+        { color: ORANGE },
+      ),
       ...dotsOf(report, { 'put-bytes-growth': 'bytes of a put' }),
       ...dotsOf(report, { 'put-bytes-growth-cc-lo': 'bytes of a put, CC-LO' }, { color: ORANGE }),
-      ...dotsOf(report, { 'put-latency-vs-cc-lo': 'latency of a put, compared' }, { color: VIOLET }),
+      ...dotsOf(
+        report,
+        { 'put-latency-vs-cc-lo': 'latency of a put, compared' },
+        { color: VIOLET },
+      ),
     ],
   });
 }
@@ -109,7 +121,11 @@ function drawIds(rows: readonly Row[]): Figure {
 function drawDefault(report: Report, { rows, load }: Samples): Figure {
   const of = (name: string): string => short(barOf(report, name).value);
   const points = [1, 3].flatMap((sites) =>
-    createPoints(rows, { figure: 'default', sites }, { panel: sites === 1 ? '1 site' : '3 sites', y: 'readP95Ms' }),
+    createPoints(
+      rows,
+      { figure: 'default', sites },
+      { panel: sites === 1 ? '1 site' : '3 sites', y: 'readP95Ms' },
+    ),
   );
   return linesFigure({
     title: `By a model: CC-LO reads faster with few clients; two rounds do up to ${of('peak-vs-cc-lo')} times its operations a second at one site, ${of('peak-vs-cc-lo-three-sites')} at three`,
@@ -160,14 +176,17 @@ const SEE: Readonly<Record<FigureName, string>> = {
     'The more puts, the more CC-LO has to check. Each check then brings fewer ids, since fewer keys were read before.',
   skew: 'If some keys are popular, more reads have seen an old version of them, and a put of CC-LO collects more ids.',
   size: 'The more partitions a read has, the less the first of two rounds costs in comparison.',
-  values: 'Values take as long in both systems, so that large ones would bring them closer. The order stays.',
+  values:
+    'Values take as long in both systems, so that large ones would bring them closer. The order stays.',
 };
 
 function drawVaried(rows: readonly Row[], { figure, values, field, title }: Variation): Figure {
   const points = values.flatMap((value) => {
     const own = { figure, sites: 1, [field]: value };
     const where =
-      selectRows(rows, { system: 'cc-lo', ...own }).length > 0 ? own : { ...own, figure: 'default' as const };
+      selectRows(rows, { system: 'cc-lo', ...own }).length > 0
+        ? own
+        : { ...own, figure: 'default' as const };
     return createPoints(rows, where, { panel: PANELS[figure](value), y: 'readP95Ms' }).filter(
       ({ series }) => series !== NAMES['contrarian-one-round'],
     );

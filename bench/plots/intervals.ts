@@ -1,6 +1,17 @@
 /** Draws a dot for each figure, with its interval, in one row for each setting. */
 import * as Plot from '@observablehq/plot';
-import { BACK, BESIDE, BLUE, figure, INK, logAxis, logTicks, short, type Figure, type Texts } from './svg.ts';
+import {
+  BACK,
+  BESIDE,
+  BLUE,
+  figure,
+  INK,
+  logAxis,
+  logTicks,
+  short,
+  type Figure,
+  type Texts,
+} from './svg.ts';
 
 /** A figure with its interval. */
 export interface Dot {
@@ -15,7 +26,10 @@ export interface Dot {
   readonly group?: string;
   /** Default: blue. */
   readonly color?: string;
-  /** The position of the number: above the dot if the row has other dots to its right. Default: beside the interval */
+  /**
+   * The position of the number: above the dot if the row has other dots to its right. Default:
+   * beside the interval
+   */
   readonly number?: 'above';
 }
 
@@ -45,16 +59,30 @@ const NUMBER_SHARE = 0.1;
 const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } as const;
 
 /** Draws the rows in the order of the dots. */
-export function intervalsFigure({ axis, better, scale, reference, legend, dots, ...texts }: Intervals): Figure {
+export function intervalsFigure({
+  axis,
+  better,
+  scale,
+  reference,
+  legend,
+  dots,
+  ...texts
+}: Intervals): Figure {
   const rows = [...new Set(dots.map(({ label }) => label))];
-  const all = dots.map((dot) => ({ ...dot, low: dot.low ?? dot.value, high: dot.high ?? dot.value }));
+  const all = dots.map((dot) => ({
+    ...dot,
+    low: dot.low ?? dot.value,
+    high: dot.high ?? dot.value,
+  }));
   const groups = [...new Set(dots.flatMap(({ group }) => group ?? []))];
   const best = all.filter((dot) => dot.best !== undefined);
   const ends = all.flatMap(({ low, high, best: mark }) => [low, high, mark ?? low]);
   if (reference !== undefined) ends.push(reference.at);
   const isLog = scale === 'log';
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
-  const domain = isLog ? ([least / 1.15, most * 1.15] as const) : ([Math.min(0, least), most] as const);
+  const domain = isLog
+    ? ([least / 1.15, most * 1.15] as const)
+    : ([Math.min(0, least), most] as const);
   const [from, to] = isLog ? domain.map(Math.log) : domain;
   /** Returns the position of a value on the axis, from 0 to 1. */
   const shareOf = (value: number): number =>
@@ -72,12 +100,16 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
   };
   const place = { y: 'label', ...(groups.length > 0 && { fy: 'group' }) } as const;
   const at = { ...place, fill: colorOf } as const;
-  const above = [reference, legend, groups[0]].filter((part) => part !== undefined).length * HEAD_PX;
+  const above =
+    [reference, legend, groups[0]].filter((part) => part !== undefined).length * HEAD_PX;
   const groupPx = rows.length * ROW_PX;
   const halo = { stroke: BACK, strokeWidth: 4, paintOrder: 'stroke' } as const;
   return figure(texts, {
     width: WIDTH,
-    height: 50 + above + groupPx * (groups.length > 1 ? (groups.length - GROUP_GAP) / (1 - GROUP_GAP) : 1),
+    height:
+      50 +
+      above +
+      groupPx * (groups.length > 1 ? (groups.length - GROUP_GAP) / (1 - GROUP_GAP) : 1),
     marginTop: 8 + above,
     marginLeft: 24 + Math.max(...rows.map(({ length }) => length)) * LETTER_PX,
     marginRight: 64,
@@ -86,15 +118,31 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
       domain,
     },
     y: { label: null, domain: rows, tickSize: 0 },
-    ...(groups.length > 0 && { fy: { domain: groups, axis: null, paddingInner: GROUP_GAP, paddingOuter: 0 } }),
+    ...(groups.length > 0 && {
+      fy: { domain: groups, axis: null, paddingInner: GROUP_GAP, paddingOuter: 0 },
+    }),
     marks: [
       ...(isLog ? logAxis('x', logTicks(...domain), label) : []),
       ...(reference === undefined ? [] : line(reference)),
       ...keys(legend ?? {}, 4 - above),
       ...(groups.length === 0 ? [] : [names(groups)]),
-      Plot.ruleY(all, { ...place, x1: 'low', x2: 'high', stroke: colorOf, strokeWidth: 2.5, strokeOpacity: 0.65 }),
+      Plot.ruleY(all, {
+        ...place,
+        x1: 'low',
+        x2: 'high',
+        stroke: colorOf,
+        strokeWidth: 2.5,
+        strokeOpacity: 0.65,
+      }),
       Plot.dot(all, { ...at, x: 'value', r: 5, stroke: BACK }),
-      Plot.tickX(best, { ...place, x: 'best', stroke: INK, strokeWidth: 2.5, insetTop: 5, insetBottom: 5 }),
+      Plot.tickX(best, {
+        ...place,
+        x: 'best',
+        stroke: INK,
+        strokeWidth: 2.5,
+        insetTop: 5,
+        insetBottom: 5,
+      }),
       ...(
         [
           ['after', { x: 'high', dx: 9, textAnchor: 'start' }],
@@ -104,7 +152,13 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
       ).map(([where, options]) =>
         Plot.text(
           all.filter((dot) => placeOf(dot) === where),
-          { ...at, ...halo, ...options, text: ({ value }: Dot) => short(value), fontWeight: 'bold' },
+          {
+            ...at,
+            ...halo,
+            ...options,
+            text: ({ value }: Dot) => short(value),
+            fontWeight: 'bold',
+          },
         ),
       ),
     ],
@@ -120,7 +174,13 @@ function line({ at, label }: { readonly at: number; readonly label: string }): P
 
 /** The name of each group above its rows. */
 function names(groups: readonly string[]): Plot.Markish {
-  return Plot.text(groups, { fy: String, frameAnchor: 'top-left', dy: -13, fill: INK, fontWeight: 'bold' });
+  return Plot.text(groups, {
+    fy: String,
+    frameAnchor: 'top-left',
+    dy: -13,
+    fill: INK,
+    fontWeight: 'bold',
+  });
 }
 
 /** Names in their colors above the rows. */

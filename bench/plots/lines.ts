@@ -40,22 +40,30 @@ const LETTER_PX = 6.9;
 const NAME_PX = 16;
 
 /**
- * Draws lines through the points in their order. Names are at the ends of the lines, or beside the last panel. A single
- * series has no name.
+ * Draws lines through the points in their order. Names are at the ends of the lines, or beside the
+ * last panel. A single series has no name.
  */
 export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
   const panels = [...new Set(points.flatMap(({ panel }) => panel ?? []))];
   const withFx = panels.length > 0 ? ({ fx: 'panel' } as const) : {};
   const place = { x: 'x', y: 'y', z: 'series', ...withFx } as const;
   const colorOf = ({ series }: Point): string => colors[series] as string;
-  const values = points.flatMap(({ y: value, yRange }) => [value, yRange?.low ?? value, yRange?.high ?? value]);
+  const values = points.flatMap(({ y: value, yRange }) => [
+    value,
+    yRange?.low ?? value,
+    yRange?.high ?? value,
+  ]);
   const across = points.filter(({ xRange }) => xRange !== undefined);
   const along = points.filter(({ yRange }) => yRange !== undefined);
   const domain: Span =
-    y.type === 'log' ? [Math.min(...values) / 1.1, Math.max(...values) * 1.1] : [0, Math.max(...values)];
+    y.type === 'log'
+      ? [Math.min(...values) / 1.1, Math.max(...values) * 1.1]
+      : [0, Math.max(...values)];
   const whisker = { stroke: colorOf, strokeWidth: 1.5, strokeOpacity: 0.55 } as const;
   const isSingle = new Set(points.map(({ series }) => series)).size === 1;
-  const names = isSingle ? [] : ends(points, { last: panels.at(-1), span: domain, isLog: y.type === 'log' });
+  const names = isSingle
+    ? []
+    : ends(points, { last: panels.at(-1), span: domain, isLog: y.type === 'log' });
   const marginRight = 24 + Math.max(0, ...names.map(({ series }) => series.length)) * LETTER_PX;
   const panelPx = (WIDTH - MARGIN_LEFT - marginRight) / Math.max(1, panels.length);
   const xs = points.map((point) => point.x);
@@ -77,8 +85,20 @@ export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
       ...(x.type === 'log' ? logAxis('x', ticksOfLoads(points), x.label) : []),
       ...(y.type === 'log' ? logAxis('y', logTicks(...domain), y.label) : []),
       Plot.frame({ stroke: RULE }),
-      Plot.ruleY(across, { ...withFx, y: 'y', x1: lowOf('xRange'), x2: highOf('xRange'), ...whisker }),
-      Plot.ruleX(along, { ...withFx, x: 'x', y1: lowOf('yRange'), y2: highOf('yRange'), ...whisker }),
+      Plot.ruleY(across, {
+        ...withFx,
+        y: 'y',
+        x1: lowOf('xRange'),
+        x2: highOf('xRange'),
+        ...whisker,
+      }),
+      Plot.ruleX(along, {
+        ...withFx,
+        x: 'x',
+        y1: lowOf('yRange'),
+        y2: highOf('yRange'),
+        ...whisker,
+      }),
       Plot.line(points, { ...place, stroke: colorOf, strokeWidth: 2 }),
       Plot.dot(points, { ...place, fill: colorOf, r: 3.5, stroke: BACK }),
       Plot.text(labels, {
@@ -145,7 +165,10 @@ function toPx({ span, isLog, px }: Scaled): (value: number) => number {
 /** The least distances between two labels. */
 const [LABEL_WIDTH_PX, LABEL_HEIGHT_PX] = [24, 11];
 
-/** Returns the points with a label, without those whose label would cover that of the next point of the line. */
+/**
+ * Returns the points with a label, without those whose label would cover that of the next point of
+ * the line.
+ */
 function withoutOverlaps(
   points: readonly Point[],
   px: Readonly<Record<'x' | 'y', (value: number) => number>>,
@@ -157,7 +180,8 @@ function withoutOverlaps(
       .filter(({ series, panel }) => series === point.series && panel === point.panel)
       .some(
         ({ x, y }) =>
-          Math.abs(px.x(x) - px.x(point.x)) < LABEL_WIDTH_PX && Math.abs(px.y(y) - px.y(point.y)) < LABEL_HEIGHT_PX,
+          Math.abs(px.x(x) - px.x(point.x)) < LABEL_WIDTH_PX &&
+          Math.abs(px.y(y) - px.y(point.y)) < LABEL_HEIGHT_PX,
       );
     if (!isCovered) shown.push(point);
   }
@@ -171,10 +195,17 @@ function axisOf({ label, type }: Axis): Plot.ScaleOptions {
 
 type Span = readonly [low: number, high: number];
 
-/** Returns the last point of each line in the last panel, with a height for its name, so that names do not overlap. */
+/**
+ * Returns the last point of each line in the last panel, with a height for its name, so that names
+ * do not overlap.
+ */
 function ends(
   points: readonly Point[],
-  { last, span, isLog }: { readonly last: string | undefined; readonly span: Span; readonly isLog: boolean },
+  {
+    last,
+    span,
+    isLog,
+  }: { readonly last: string | undefined; readonly span: Span; readonly isLog: boolean },
 ): (Point & { readonly nameAt: number })[] {
   const shown = points.filter(({ panel }) => panel === last);
   const [low, high] = isLog ? (span.map(Math.log) as [number, number]) : span;

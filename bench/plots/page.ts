@@ -11,17 +11,24 @@ import { BLUE, ORANGE, short, type Drawn } from './svg.ts';
 const CORRECTED = 'another client buys: the final value differs from the first';
 const CONFIRMED = 'nobody buys: the final value equals the first';
 
-/** Draws when the first and the final value are painted, for visits with and without a correction. */
+/**
+ * Draws when the first and the final value are painted, for visits with and without a correction.
+ */
 export function drawPage(report: Report): Drawn {
   const { rounds } = unpackSamples(report.samples as PackedSamples);
   const dotOf = (way: Way, isSold: boolean, figure: 'firstPaintMs' | 'finalPaintMs'): Dot => {
     const medians = rounds.map((round) =>
-      median(round.filter((item) => item.way === way && item.isSold === isSold).map((item) => item[figure])),
+      median(
+        round
+          .filter((item) => item.way === way && item.isSold === isSold)
+          .map((item) => item[figure]),
+      ),
     );
     const look = figure === 'firstPaintMs' ? ({ color: ORANGE, number: 'above' } as const) : {};
     return { group: isSold ? CORRECTED : CONFIRMED, label: way, ...spreadOf(medians), ...look };
   };
-  const seesBoth = (way: Way): boolean => rounds.flat().some((item) => item.way === way && item.isCorrected);
+  const seesBoth = (way: Way): boolean =>
+    rounds.flat().some((item) => item.way === way && item.isCorrected);
   const dots = [true, false].flatMap((isSold) =>
     WAY_NAMES.flatMap((way) => [
       ...(isSold && seesBoth(way) ? [dotOf(way, isSold, 'firstPaintMs')] : []),

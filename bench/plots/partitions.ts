@@ -21,13 +21,23 @@ export function drawPartitions(report: Report): Drawn {
   const waits = samplesOf<readonly Wait[]>(report).flat();
   const dots = rows
     .toSorted(
-      (a, b) => rows.findIndex(({ place }) => place === a.place) - rows.findIndex(({ place }) => place === b.place),
+      (a, b) =>
+        rows.findIndex(({ place }) => place === a.place) -
+        rows.findIndex(({ place }) => place === b.place),
     )
     .map(({ layout, place, p50Ms }): Dot => {
-      const rounds = waits.filter((wait) => wait.layout === layout && wait.place === place).map(({ ms }) => ms);
+      const rounds = waits
+        .filter((wait) => wait.layout === layout && wait.place === place)
+        .map(({ ms }) => ms);
       const range = { low: Math.min(...rounds), high: Math.max(...rounds) };
       const number = layout === 'one log' ? {} : ({ number: 'above' } as const);
-      return { label: LABELS[place] ?? place, value: p50Ms, ...range, color: COLORS[layout], ...number };
+      return {
+        label: LABELS[place] ?? place,
+        value: p50Ms,
+        ...range,
+        color: COLORS[layout],
+        ...number,
+      };
     });
   const waitOf = (layout: Wait['layout']): string =>
     short(rows.find((row) => row.layout === layout && row.place === 'virginia')?.p50Ms ?? NaN);

@@ -15,7 +15,9 @@ interface ReadRow {
 }
 
 interface Sample {
-  readonly transactions: Readonly<Record<'transactionMs' | 'pipelinedMs' | 'beginCommitMs', number>>;
+  readonly transactions: Readonly<
+    Record<'transactionMs' | 'pipelinedMs' | 'beginCommitMs', number>
+  >;
 }
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -39,19 +41,32 @@ export function drawPostgresReads(report: Report): Drawn {
   const dots = rows.flatMap(({ nearest = '', ranges }) =>
     KINDS.map(({ kind, name, color }): Dot => {
       const { median, min, max } = ranges[kind];
-      return { group: PLACES[nearest] ?? nearest, label: name, color, value: median, low: min, high: max };
+      return {
+        group: PLACES[nearest] ?? nearest,
+        label: name,
+        color,
+        value: median,
+        low: min,
+        high: max,
+      };
     }),
   );
   const [near] = rows;
   const ms = (kind: Kind): string => short(near?.ranges[kind].median ?? NaN);
   const samples = samplesOf<Sample>(report);
-  const [preliminaryMs = NaN, finalMs = NaN] = [near?.ranges.preliminary.median, near?.ranges.final.median];
+  const [preliminaryMs = NaN, finalMs = NaN] = [
+    near?.ranges.preliminary.median,
+    near?.ranges.final.median,
+  ];
   return {
     'read-timeline': readTimelineFigure({
       title: `One call, two views: the page shows a value after ${short(preliminaryMs)} ms instead of ${short(finalMs)} ms`,
       note: `A read on PostgreSQL, client and replica in Ireland, primary in Virginia: medians of ${report.rounds} rounds.`,
       see: 'The preliminary view comes from the replica beside the client, and the final one from the primary. If both are equal, the final view confirms the first one.',
-      preliminary: { ms: preliminaryMs, text: 'preliminary view: the page shows it, or works ahead' },
+      preliminary: {
+        ms: preliminaryMs,
+        text: 'preliminary view: the page shows it, or works ahead',
+      },
       final: { ms: finalMs, text: 'final view: it confirms the first one, or corrects it' },
     }),
     'postgres-latency': intervalsFigure({

@@ -1,4 +1,6 @@
-/** Plots of sites that are separate processes: their cost, and how long clients wait after a kill. */
+/**
+ * Plots of sites that are separate processes: their cost, and how long clients wait after a kill.
+ */
 import type { Timeline } from '../cluster/failover.ts';
 import type { Report } from '../harness/results.ts';
 import { median } from '../harness/statistics.ts';
@@ -29,7 +31,11 @@ export function drawCluster(report: Report): Drawn {
         },
         { number: 'above' },
       ),
-      ...dotsOf(report, { 'red-latency-vs-etcd': 'latency of red on etcd ÷ etcd and trip' }, { color: VIOLET }),
+      ...dotsOf(
+        report,
+        { 'red-latency-vs-etcd': 'latency of red on etcd ÷ etcd and trip' },
+        { color: VIOLET },
+      ),
     ],
   });
   return { cluster };
@@ -60,7 +66,14 @@ function killsFigure(report: Report, labels: Partial<Record<Wait, string>>, text
     return { label, value: median(seconds), low, high, color: COLORS[wait as Wait] };
   });
   const note = `${kills.length} kills; ${texts.note} Dots are medians, lines go from the shortest to the longest.`;
-  return intervalsFigure({ ...texts, note, axis: 'seconds (log scale)', better: 'lower', scale: 'log', dots });
+  return intervalsFigure({
+    ...texts,
+    note,
+    axis: 'seconds (log scale)',
+    better: 'lower',
+    scale: 'log',
+    dots,
+  });
 }
 
 export function drawFailover(report: Report): Drawn {
@@ -75,18 +88,25 @@ export function drawFailover(report: Report): Drawn {
     note: 'a million rows are on the disk.',
     see: `Clients move to another site meanwhile. ${describeLoss(report)}`,
   });
-  const timelines = samplesOf<{ readonly timeline?: Timeline }>(report).flatMap(({ timeline }) => timeline ?? []);
+  const timelines = samplesOf<{ readonly timeline?: Timeline }>(report).flatMap(
+    ({ timeline }) => timeline ?? [],
+  );
   // Older results have no writes over time.
   return { failover, ...(timelines.length > 0 && { 'failover-writes': drawWrites(timelines) }) };
 }
 
-const CLIENTS = { elsewhere: 'clients of other sites', away: 'clients of the killed site' } as const;
+const CLIENTS = {
+  elsewhere: 'clients of other sites',
+  away: 'clients of the killed site',
+} as const;
 
 /** Draws how many writes are confirmed in each step before and after the kills. */
 function drawWrites(timelines: readonly Timeline[]): Figure {
   const points = (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((clients) =>
     (timelines[0]?.[clients] ?? []).map((_, step, { length }) => {
-      const perSecond = timelines.map((timeline) => ((timeline[clients][step] ?? NaN) * 1000) / timeline.stepMs);
+      const perSecond = timelines.map(
+        (timeline) => ((timeline[clients][step] ?? NaN) * 1000) / timeline.stepMs,
+      );
       const { value: y, ...yRange } = spreadOf(perSecond);
       const x = ((step + 0.5 - length / 2) * (timelines[0]?.stepMs ?? NaN)) / 1000;
       return { series: CLIENTS[clients], x, y, yRange };
@@ -106,7 +126,10 @@ function drawWrites(timelines: readonly Timeline[]): Figure {
 }
 
 export function drawEtcdFailover(report: Report): Drawn {
-  const labels = { undisturbedSeconds: 'longest wait before the kill', awaySeconds: 'longest wait after the kill' };
+  const labels = {
+    undisturbedSeconds: 'longest wait before the kill',
+    awaySeconds: 'longest wait after the kill',
+  };
   const figure = killsFigure(report, labels, {
     title: `After the leader of etcd is killed, red writes go on within ${shown(report, 'red-away-seconds-max')} s`,
     note: 'a client at each of three sites.',

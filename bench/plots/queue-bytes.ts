@@ -1,4 +1,7 @@
-/** Bytes for each dequeue of ZooKeeper's recipes against the length of the queue (Correctables, OSDI 2016, Figure 10). */
+/**
+ * Bytes for each dequeue of ZooKeeper's recipes against the length of the queue (Correctables, OSDI
+ * 2016, Figure 10).
+ */
 import { linesFigure } from './lines.ts';
 import { BLUE, GREY, ORANGE, short, type Figure } from './svg.ts';
 
@@ -28,7 +31,9 @@ export function bandwidthFigure(rows: readonly Row[]): Figure {
   const longest = Math.max(...rows.map(({ length }) => length));
   const most = Math.max(...rows.map(({ consumers }) => consumers));
   const bytesOf = (recipe: string, consumers: number): number =>
-    rows.find((row) => row.recipe === recipe && row.length === longest && row.consumers === consumers)?.bytes ?? NaN;
+    rows.find(
+      (row) => row.recipe === recipe && row.length === longest && row.consumers === consumers,
+    )?.bytes ?? NaN;
   const times = Math.round(bytesOf('vanilla', most) / bytesOf(OURS, most));
   const alone = bytesOf(OURS, 1) / bytesOf('head pointer', 1);
   const points = rows.map(({ recipe, length, consumers, bytes }) => ({

@@ -1,4 +1,7 @@
-/** Plots of benchmarks whose figures are ratios: to a Promise, an echo, Redis, or a server that does not replicate. */
+/**
+ * Plots of benchmarks whose figures are ratios: to a Promise, an echo, Redis, or a server that does
+ * not replicate.
+ */
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
@@ -6,7 +9,8 @@ import { BLUE, GREY, short, VIOLET, type Drawn } from './svg.ts';
 
 const HOW = 'Dots are medians, lines their 95 % intervals';
 
-const percentOf = (report: Report, bar: string): string => `${Math.round(100 * barOf(report, bar).value)} %`;
+const percentOf = (report: Report, bar: string): string =>
+  `${Math.round(100 * barOf(report, bar).value)} %`;
 
 export function drawCore(report: Report): Drawn {
   const of = (name: string): string => short(barOf(report, name).value);
@@ -16,7 +20,9 @@ export function drawCore(report: Report): Drawn {
     invoke: 'Correctable of a client',
   };
   const named = (end: string): Record<string, string> =>
-    Object.fromEntries(Object.entries(ways).map(([way, label]) => [`${way}${end}-vs-promise`, label]));
+    Object.fromEntries(
+      Object.entries(ways).map(([way, label]) => [`${way}${end}-vs-promise`, label]),
+    );
   const rxjs = {
     'rxjs-observable-vs-promise': 'RxJS, cheapest Observable',
     'rxjs-cheapest-vs-promise': 'RxJS, cheapest Subject',
@@ -47,7 +53,9 @@ export function drawCore(report: Report): Drawn {
 export function drawCrowd(report: Report): Drawn {
   const [{ connections = 200 } = {}] = report.rows as readonly { readonly connections?: number }[];
   const of = (operation: string): string =>
-    ['', '-durable'].map((where) => short(barOf(report, `${operation}-time-vs-echo${where}`).value)).join(' to ');
+    ['', '-durable']
+      .map((where) => short(barOf(report, `${operation}-time-vs-echo${where}`).value))
+      .join(' to ');
   const crowd = intervalsFigure({
     title: `With ${connections} connections, a read takes ${of('read')} times the processor time of sending its bytes back, a blue update ${of('blue')} times, a red one ${of('red')} times`,
     note: `Processor time of the server for one operation, compared with a server that only sends the bytes back (an echo). Each connection has one operation in flight. ${HOW}.`,
@@ -73,7 +81,9 @@ export function drawServer(report: Report): Drawn {
     ['durable-blue-vs-ioredis-aof', 'on disk'],
   ] as const;
   const dots = groups.flatMap(([bar, where]) =>
-    [1, 64, 1024].flatMap((window) => dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` })),
+    [1, 64, 1024].flatMap((window) =>
+      dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` }),
+    ),
   );
   const values = dots.map(({ value }) => value);
   const server = intervalsFigure({
@@ -98,7 +108,9 @@ const WORK: Readonly<Record<string, string>> = {
 
 export function drawOverhead(report: Report): Drawn {
   const name = 'one-site-vs-the-same-parts';
-  const bars = Object.fromEntries(Object.entries(WORK).map(([end, label]) => [`${name}${end}`, label]));
+  const bars = Object.fromEntries(
+    Object.entries(WORK).map(([end, label]) => [`${name}${end}`, label]),
+  );
   const percent = (end: string): string => percentOf(report, `${name}${end}`);
   const overhead = intervalsFigure({
     title: `A site that replicates and certifies does ${percent('-withdraw')} to ${percent('-read')} of the operations a second of one that does neither`,
@@ -115,7 +127,9 @@ export function drawOverhead(report: Report): Drawn {
 
 export function drawWire(report: Report): Drawn {
   const dots = [1, 64, 1024].flatMap((window) => [
-    ...dotsOf(report, { [`rate-vs-equal-echo-one-view-${window}`]: `${window} in flight, one view` }),
+    ...dotsOf(report, {
+      [`rate-vs-equal-echo-one-view-${window}`]: `${window} in flight, one view`,
+    }),
     ...dotsOf(
       report,
       { [`rate-vs-equal-echo-both-views-${window}`]: `${window} in flight, both views` },

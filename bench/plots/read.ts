@@ -11,10 +11,16 @@ export function barOf({ bench, bars }: Report, name: string): GoalResult {
 }
 
 /** Returns a dot for each bar that the report has, with the name that a reader sees. */
-export function dotsOf({ bars }: Report, names: Readonly<Record<string, string>>, look: Partial<Dot> = {}): Dot[] {
+export function dotsOf(
+  { bars }: Report,
+  names: Readonly<Record<string, string>>,
+  look: Partial<Dot> = {},
+): Dot[] {
   return Object.entries(names).flatMap(([name, label]) => {
     const bar = bars.find((item) => item.name === name);
-    return bar === undefined ? [] : [{ label, value: bar.value, low: bar.low, high: bar.high, ...look }];
+    return bar === undefined
+      ? []
+      : [{ label, value: bar.value, low: bar.low, high: bar.high, ...look }];
   });
 }
 

@@ -6,7 +6,9 @@ import { spreadOf } from './spread.ts';
 import { BLUE, short, VIOLET, type Drawn } from './svg.ts';
 import { waitsFigure, type Sold } from './waits.ts';
 
-/** A sale of a results file: one line for each purchase, with its values in the order of `columns`. */
+/**
+ * A sale of a results file: one line for each purchase, with its values in the order of `columns`.
+ */
 interface Sale {
   readonly placement: string;
   readonly stock: number | string;
@@ -28,14 +30,22 @@ interface TicketRow {
 const THRESHOLD = 20;
 /** Describes the dots of that many sales, and the interval behind their name. */
 function describeDots(sales: number): string {
-  const interval = sales < samplesMin() ? 'range of the medians of the sales' : '95 % interval of the median of a sale';
+  const interval =
+    sales < samplesMin()
+      ? 'range of the medians of the sales'
+      : '95 % interval of the median of a sale';
   return `${sales} sales each way; each dot is a mean over the customers who began with that many tickets left. In brackets: the ${interval}`;
 }
 
-/** Describes the interval of the median wait of the sales, for customers who began before the last tickets. */
+/**
+ * Describes the interval of the median wait of the sales, for customers who began before the last
+ * tickets.
+ */
 function describeInterval(sales: readonly (readonly Sold[])[]): string {
   const waits = sales.map((sold) =>
-    sold.flatMap(({ ticketsLeft = 0, answeredMs }) => (ticketsLeft > THRESHOLD ? (answeredMs ?? []) : [])),
+    sold.flatMap(({ ticketsLeft = 0, answeredMs }) =>
+      ticketsLeft > THRESHOLD ? (answeredMs ?? []) : [],
+    ),
   );
   const { low, high } = spreadOf(waits.map((ms) => median(ms)));
   return `(${short(low)} to ${short(high)})`;
@@ -53,7 +63,8 @@ export function drawTickets(report: Report, name: string): Drawn {
     ({ placement, recipe = null }) => placement === 'paper' && recipe === null,
   );
   const stock = rows[0]?.tickets ?? NaN;
-  const rowOf = (threshold: number | null) => rows.find((row) => row.tickets === stock && row.threshold === threshold);
+  const rowOf = (threshold: number | null) =>
+    rows.find((row) => row.tickets === stock && row.threshold === threshold);
   const sales = (threshold: number | null) =>
     samplesOf<Sale>(report)
       .filter((sale) => sale.placement === 'paper' && sale.stock === stock)
@@ -86,7 +97,8 @@ export function drawTickets(report: Report, name: string): Drawn {
 
 /** A copy that lags by more tickets than the threshold confirms too many. */
 function describeRevoked(revoked: number): string {
-  if (revoked === 0) return 'For the last ones both ways wait for the confirmed one, so none is sold twice.';
+  if (revoked === 0)
+    return 'For the last ones both ways wait for the confirmed one, so none is sold twice.';
   return `For the last ones both ways wait for the confirmed one. No ticket was sold twice, but up to ${revoked} customers of a sale got an early answer and then no ticket: the copy lags by more than ${THRESHOLD} tickets here. The safe threshold takes none back (\`revoked-spread\`).`;
 }
 
@@ -105,9 +117,13 @@ const PLACEMENTS = {
 export function drawRights(report: Report): Drawn {
   const figures = Object.entries(PLACEMENTS).map(([name, { placement, where }]) => {
     const row = (stock: string): RightsRow | undefined =>
-      rowsOf<RightsRow>(report).find((item) => item.placement === placement && item.stock === stock);
+      rowsOf<RightsRow>(report).find(
+        (item) => item.placement === placement && item.stock === stock,
+      );
     const ms = (stock: string): string => short(row(stock)?.finalAboveP50Ms ?? NaN);
-    const all = samplesOf<Sale & { readonly tickets: number }>(report).filter((sale) => sale.placement === placement);
+    const all = samplesOf<Sale & { readonly tickets: number }>(report).filter(
+      (sale) => sale.placement === placement,
+    );
     const sales = (stock: string) =>
       all
         .filter((sale) => sale.stock === stock)

@@ -7,7 +7,10 @@ import type { Drawn } from './svg.ts';
 const FOLDER = new URL('../../docs/figures/', import.meta.url);
 const ENDING = '.svg';
 
-/** Draws the plots of the result of that name from its file and writes them. Returns the names of the files. */
+/**
+ * Draws the plots of the result of that name from its file and writes them. Returns the names of
+ * the files.
+ */
 export function savePlots(name: string): string[] {
   return Object.entries(drawResult(name, readResult(name))).map(([file, { svg }]) => {
     writeFileSync(new URL(`${file}${ENDING}`, FOLDER), svg);
@@ -24,8 +27,8 @@ export function drawAll(): Plots {
 }
 
 /**
- * Returns the files in docs/figures that differ from the plots of the results, and writes or removes them if
- * `isWriting`.
+ * Returns the files in docs/figures that differ from the plots of the results, and writes or
+ * removes them if `isWriting`.
  */
 export function updatePlots(plots: Plots, isWriting: boolean): string[] {
   const drawn = new Map<string, string>(
@@ -44,7 +47,10 @@ export function updatePlots(plots: Plots, isWriting: boolean): string[] {
   });
 }
 
-/** Returns the text of the appendix: each plot with its title and its description, under its benchmark. */
+/**
+ * Returns the text of the appendix: each plot with its title and its description, under its
+ * benchmark.
+ */
 export function formatPlots(plots: Plots): string {
   const parts = [...plots].flatMap(([name, figures]) => {
     const shown = Object.entries(figures).map(

@@ -1,9 +1,16 @@
 /**
- * Plots of transactions over partitions: the protocol of the paper beside the product, in virtual time, and the bytes
- * that partitions take.
+ * Plots of transactions over partitions: the protocol of the paper beside the product, in virtual
+ * time, and the bytes that partitions take.
  */
 import type { Report } from '../harness/results.ts';
-import { CIRCUMSTANCES, createCell, GLOBALS, readFigure, type Cell, type Row } from '../sdur/cells.ts';
+import {
+  CIRCUMSTANCES,
+  createCell,
+  GLOBALS,
+  readFigure,
+  type Cell,
+  type Row,
+} from '../sdur/cells.ts';
 import { DELAYS_MS } from '../sdur/delay.ts';
 import type { BytesRow } from '../sdur/metadata.ts';
 import type { Distribution, MixSamples } from '../sdur/mix.ts';
@@ -33,7 +40,9 @@ const PRODUCT = 'product, 10 % globals';
 type FigureName = Parameters<typeof readFigure>[2];
 
 /** Creates functions that format a ratio as a change in percent. */
-function createPercentages(report: Report): Readonly<Record<'raisesBy' | 'lowersBy', (name: string) => string>> {
+function createPercentages(
+  report: Report,
+): Readonly<Record<'raisesBy' | 'lowersBy', (name: string) => string>> {
   const change = (name: string): number => 100 * (barOf(report, name).value - 1);
   return { raisesBy: (name) => short(change(name)), lowersBy: (name) => short(-change(name)) };
 }
@@ -59,7 +68,12 @@ function drawShares(rows: readonly Row[]): Figure {
     title: `In WAN 1, 1 % of globals changes the 99th percentile of locals from ${of('machine', 0)} to ${of('machine', 1)} ms in the paper’s protocol, and from ${of('product', 0)} to ${of('product', 1)} ms in the product`,
     note: `Latency of transactions with two rows of one partition. ${CIRCUMSTANCES} The paper measured 32.6 ms without globals and 321 ms with 1 %.`,
     see: 'In the protocol of the paper, a local waits behind each pending global. In the product it waits only for a global that has one of its rows. In WAN 2 all transactions wait for another region.',
-    colors: { 'paper, p99': ORANGE, 'paper, mean': GREY, 'product, p99': BLUE, 'product, mean': GREEN },
+    colors: {
+      'paper, p99': ORANGE,
+      'paper, mean': GREY,
+      'product, p99': BLUE,
+      'product, mean': GREEN,
+    },
     x: { label: '% of transactions with rows in both partitions', type: 'point' },
     y: { label: 'ms of a local (log scale)', type: 'log' },
     points: WANS.flatMap((wan) =>
@@ -83,7 +97,11 @@ function drawDistributions(rows: readonly Row[], distributions: readonly Distrib
     title: `With 10 % of globals in WAN 1, half of the locals take ${medianOf('machine')} ms in the paper’s protocol, and ${medianOf('product')} ms in the product`,
     note: `Points are at each tenth of the transactions, and at 99 %. ${CIRCUMSTANCES}`,
     see: 'In the protocol of the paper, the distribution of locals follows that of globals. In the product it is that of locals without globals. A global of the product takes two confirmations, one after the other, so that it takes longer in WAN 2.',
-    colors: { 'locals, no globals': GREEN, 'locals, 10 % globals': BLUE, 'globals, 10 % globals': ORANGE },
+    colors: {
+      'locals, no globals': GREEN,
+      'locals, 10 % globals': BLUE,
+      'globals, 10 % globals': ORANGE,
+    },
     x: { label: 'ms' },
     y: { label: 'share of transactions' },
     points: distributions.flatMap(({ wan, system, series, ms }) =>
@@ -117,7 +135,11 @@ export function drawReorder(report: Report): Drawn {
         return [
           ...WITH_GLOBALS.flatMap((globals) =>
             THRESHOLDS.map((threshold) =>
-              pointOf(`${globals} % globals`, createCell({ wan, system: 'machine', globals, threshold }), threshold),
+              pointOf(
+                `${globals} % globals`,
+                createCell({ wan, system: 'machine', globals, threshold }),
+                threshold,
+              ),
             ),
           ),
           ...THRESHOLDS.map((threshold) => pointOf(PRODUCT, createProductCell(wan), threshold)),
@@ -147,7 +169,12 @@ export function drawDelay(report: Report): Drawn {
       WITH_GLOBALS.flatMap((globals) =>
         DELAYS_MS.map((delayMs): Point => {
           const cell = createCell({ wan: 'WAN 1', system: 'machine', globals, delayMs });
-          return { series: `${globals} % globals`, panel, x: delayMs, y: readFigure(rows, cell, name) };
+          return {
+            series: `${globals} % globals`,
+            panel,
+            x: delayMs,
+            y: readFigure(rows, cell, name),
+          };
         }),
       ),
     ),

@@ -1,4 +1,7 @@
-/** Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and latency under load. */
+/**
+ * Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and
+ * latency under load.
+ */
 import { PLACES, SITES } from '../../research/case-studies/sites.ts';
 import type { LatencyRow } from '../../research/case-studies/bench/latencies.ts';
 import type { Report } from '../harness/results.ts';
@@ -6,7 +9,18 @@ import { intervalsFigure } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';
 import { rowsOf, samplesOf } from './read.ts';
 import { describeLines, describeLoads, spreadOf, type Range } from './spread.ts';
-import { BLUE, GREEN, GREY, ORANGE, RED, short, VIOLET, type Drawn, type Figure, type Texts } from './svg.ts';
+import {
+  BLUE,
+  GREEN,
+  GREY,
+  ORANGE,
+  RED,
+  short,
+  VIOLET,
+  type Drawn,
+  type Figure,
+  type Texts,
+} from './svg.ts';
 
 interface Named {
   readonly name: string;
@@ -34,7 +48,8 @@ function meansOf(rows: readonly LatencyRow[]): PlaceFigure[] {
 /** Returns the deviations of all operations, and the range of the rounds if there are rounds. */
 function deviationsOf(rows: readonly LatencyRow[], rounds: readonly LatencyRow[]): PlaceFigure[] {
   return rows.map(({ sites, place, series, deviationMs: ms }) => {
-    const isIts = (row: LatencyRow): boolean => row.sites === sites && row.place === place && row.series === series;
+    const isIts = (row: LatencyRow): boolean =>
+      row.sites === sites && row.place === place && row.series === series;
     const all = rounds.filter(isIts).map(({ deviationMs }) => deviationMs);
     return { sites, place, series, ms, ...(all.length > 0 && { range: spreadOf(all) }) };
   });
@@ -69,8 +84,14 @@ function byPlace({ label, figures, names, ...texts }: ByPlace): Figure {
 }
 
 /** Returns the figure of the last place, Singapore, with all sites. */
-function farthest(rows: readonly LatencyRow[], series: string, figure: 'meanMs' | 'deviationMs' = 'meanMs'): string {
-  const row = rows.find((item) => item.series === series && item.place === SITES.at(-1) && item.sites === SITES.length);
+function farthest(
+  rows: readonly LatencyRow[],
+  series: string,
+  figure: 'meanMs' | 'deviationMs' = 'meanMs',
+): string {
+  const row = rows.find(
+    (item) => item.series === series && item.place === SITES.at(-1) && item.sites === SITES.length,
+  );
   return short(row?.[figure] ?? NaN);
 }
 
@@ -87,9 +108,16 @@ const SHOPS = {
 
 /** Draws the latencies of TPC-W and RUBiS beside each other. */
 export function drawShops(tpcw: Report, rubis: Report): Drawn {
-  const rows = [tpcw, rubis].flatMap((report) => rowsOf<LatencyRow>(report).filter(({ place }) => place !== undefined));
+  const rows = [tpcw, rubis].flatMap((report) =>
+    rowsOf<LatencyRow>(report).filter(({ place }) => place !== undefined),
+  );
   const ms = (series: string): string => farthest(rows, series);
-  const [cart, buy, bid, buyNow] = [SHOPS.tpcw.cart, SHOPS.tpcw.buy, SHOPS.rubis.cart, SHOPS.rubis.buy];
+  const [cart, buy, bid, buyNow] = [
+    SHOPS.tpcw.cart,
+    SHOPS.tpcw.buy,
+    SHOPS.rubis.cart,
+    SHOPS.rubis.buy,
+  ];
   const shops = byPlace({
     title: `With five sites, a user in Singapore waits ${ms(cart)} ms to fill a cart of TPC-W and ${ms(buy)} ms to buy. In RUBiS it is ${ms(bid)} ms to bid and ${ms(buyNow)} ms to buy now`,
     note: MEANS,
@@ -144,15 +172,19 @@ interface LoadRow {
 /** Draws what was measured from the rounds, and the simulation from the rows. */
 export function drawThroughput(report: Report): Drawn {
   const rounds = samplesOf<readonly LoadRow[]>(report).flat();
-  const points = rowsOf<LoadRow>(report).map(({ workload, underWay, opsPerSecond, meanMs }): Point => {
-    const own = rounds.filter((round) => round.workload === workload && round.underWay === underWay);
-    const series = workload.replace(' (simulated)', '');
-    const ranges = own.length > 0 && {
-      xRange: spreadOf(own.map((round) => round.opsPerSecond)),
-      yRange: spreadOf(own.map((round) => round.meanMs)),
-    };
-    return { series, x: opsPerSecond, y: meanMs, label: underWay, ...ranges };
-  });
+  const points = rowsOf<LoadRow>(report).map(
+    ({ workload, underWay, opsPerSecond, meanMs }): Point => {
+      const own = rounds.filter(
+        (round) => round.workload === workload && round.underWay === underWay,
+      );
+      const series = workload.replace(' (simulated)', '');
+      const ranges = own.length > 0 && {
+        xRange: spreadOf(own.map((round) => round.opsPerSecond)),
+        yRange: spreadOf(own.map((round) => round.meanMs)),
+      };
+      return { series, x: opsPerSecond, y: meanMs, label: underWay, ...ranges };
+    },
+  );
   const of = (series: string): Point[] => points.filter((point) => point.series === series);
   const highest = (series: string): Point => of(series).toSorted((a, b) => b.x - a.x)[0] as Point;
   const [blue, red] = [highest('all blue'), highest('all red')];

@@ -1,4 +1,7 @@
-/** Plots of ads and of timelines: how long a request takes with speculation and without, alone and under load. */
+/**
+ * Plots of ads and of timelines: how long a request takes with speculation and without, alone and
+ * under load.
+ */
 import type { Report } from '../harness/results.ts';
 import { median } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
@@ -16,7 +19,9 @@ const WORKLOADS = 'Workload A: half writes; B: 5 % writes; C: reads only.';
 /** The load without queueing: so few requests that none waits for another. */
 const UNLOADED = 4;
 
-interface Round extends Readonly<Record<Way, { readonly avgMs: number; readonly opsPerSec: number }>> {
+interface Round extends Readonly<
+  Record<Way, { readonly avgMs: number; readonly opsPerSec: number }>
+> {
   readonly P: number;
   readonly F: number;
   readonly t: number;
@@ -41,14 +46,17 @@ interface Load {
 
 function labelOf({ client, asks, cassandra, workload }: Sample): string {
   const server = asks ?? cassandra?.coordinator ?? client;
-  const path = server === client ? capitalize(client) : `${capitalize(client)} → ${capitalize(server)}`;
+  const path =
+    server === client ? capitalize(client) : `${capitalize(client)} → ${capitalize(server)}`;
   return `${path}, workload ${workload}${cassandra?.readQuorum === 3 ? ', reads of all 3' : ''}`;
 }
 
 export function drawSpeculation(report: Report, name: string): Drawn {
   const what = name.startsWith('ads') ? 'ads' : 'timelines';
   const unloaded = samplesOf<Sample>(report).flatMap((sample) =>
-    sample.workers === UNLOADED && sample.rounds !== undefined ? [{ ...sample, rounds: sample.rounds }] : [],
+    sample.workers === UNLOADED && sample.rounds !== undefined
+      ? [{ ...sample, rounds: sample.rounds }]
+      : [],
   );
   const dots = unloaded.flatMap(({ rounds, ...setting }) => {
     const label = labelOf(setting);
@@ -62,7 +70,9 @@ export function drawSpeculation(report: Report, name: string): Drawn {
       { label, ...of('baseline'), color: GREY } as const,
     ];
   });
-  const saved = dots.flatMap(({ value }, at) => (at % 2 === 0 ? [1 - value / (dots[at + 1]?.value ?? NaN)] : []));
+  const saved = dots.flatMap(({ value }, at) =>
+    at % 2 === 0 ? [1 - value / (dots[at + 1]?.value ?? NaN)] : [],
+  );
   const percent = (share: number): number => Math.round(100 * share);
   const [least, most] = [percent(Math.min(...saved)), percent(Math.max(...saved))];
   const latency = intervalsFigure({
@@ -83,7 +93,9 @@ export function drawSpeculation(report: Report, name: string): Drawn {
   };
 }
 
-/** Returns the loads of the client in Ireland, which is the one that was measured under rising load. */
+/**
+ * Returns the loads of the client in Ireland, which is the one that was measured under rising load.
+ */
 function listLoads(report: Report): Load[] {
   return samplesOf<Sample>(report).flatMap(({ client, cassandra, workload, workers, rounds }) => {
     if (client !== 'ireland' || workers === undefined || rounds === undefined) return [];
@@ -91,7 +103,8 @@ function listLoads(report: Report): Load[] {
   });
 }
 
-const roundsOf = (loads: readonly Load[]): number => Math.min(...loads.map(({ rounds }) => rounds.length));
+const roundsOf = (loads: readonly Load[]): number =>
+  Math.min(...loads.map(({ rounds }) => rounds.length));
 const listWorkers = (loads: readonly Load[]): number[] =>
   [...new Set(loads.map(({ workers }) => workers))].toSorted((a, b) => a - b);
 
@@ -115,19 +128,28 @@ function drawLoad(what: string, loads: readonly Load[]): Figure {
   });
 }
 
-/** Describes up to which load speculation delivers sooner for all workloads, and how much later it delivers beyond. */
+/**
+ * Describes up to which load speculation delivers sooner for all workloads, and how much later it
+ * delivers beyond.
+ */
 function describeGain(what: string, loads: readonly Load[]): string {
   const gains = loads.map(({ workers, rounds }) => {
     const of = (way: Way): number => median(rounds.map((round) => round[way].avgMs));
     return { workers, gain: 1 - of('correctable') / of('baseline') };
   });
   const all = listWorkers(loads);
-  const slower = all.find((load) => gains.some(({ workers, gain }) => workers === load && gain < 0));
+  const slower = all.find((load) =>
+    gains.some(({ workers, gain }) => workers === load && gain < 0),
+  );
   const last = slower === undefined ? all.at(-1) : all[all.indexOf(slower) - 1];
-  const most = Math.max(...gains.filter(({ workers }) => workers <= (last ?? 0)).map(({ gain }) => gain));
+  const most = Math.max(
+    ...gains.filter(({ workers }) => workers <= (last ?? 0)).map(({ gain }) => gain),
+  );
   const sooner = `Speculation delivers ${what} up to ${short(100 * most)} % sooner with up to ${last} requests in flight`;
   if (slower === undefined) return `${sooner}, the highest load measured`;
-  const least = Math.min(...gains.filter(({ workers }) => workers >= slower).map(({ gain }) => gain));
+  const least = Math.min(
+    ...gains.filter(({ workers }) => workers >= slower).map(({ gain }) => gain),
+  );
   return `${sooner}, and up to ${short(-100 * least)} % later with more`;
 }
 
@@ -140,8 +162,12 @@ function drawDivergentViews(what: string, loads: readonly Load[]): Figure {
     return { series: nameWorkload(workload), x: workers, y, yRange };
   });
   const [least = 0, most = 0] = [listWorkers(loads)[0], listWorkers(loads).at(-1)];
-  const shareAt = (load: number): string => short(Math.max(...points.filter(({ x }) => x === load).map(({ y }) => y)));
-  const colors = Object.entries(WORKLOAD_COLORS).map(([workload, color]) => [nameWorkload(workload), color]);
+  const shareAt = (load: number): string =>
+    short(Math.max(...points.filter(({ x }) => x === load).map(({ y }) => y)));
+  const colors = Object.entries(WORKLOAD_COLORS).map(([workload, color]) => [
+    nameWorkload(workload),
+    color,
+  ]);
   return linesFigure({
     title: `Of the preliminary views of ${what}, ${shareAt(least)} % differ from the final one with ${least} requests in flight, and up to ${shareAt(most)} % with ${most}`,
     note: `Client in Ireland. ${describeLines(roundsOf(loads))} Lower is better.`,

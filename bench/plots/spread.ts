@@ -6,7 +6,10 @@ export interface Range {
   readonly high: number;
 }
 
-/** Returns the median of the rounds, with its 95 % interval. If there are too few rounds for one, returns their range. */
+/**
+ * Returns the median of the rounds, with its 95 % interval. If there are too few rounds for one,
+ * returns their range.
+ */
 export function spreadOf(rounds: readonly number[]): Range & { readonly value: number } {
   return { value: median(rounds), ...medianInterval(rounds) };
 }
@@ -20,6 +23,8 @@ export function describeLines(rounds: number): string {
 
 /** Lists the loads of a curve in the order of its dots. */
 export function describeLoads(what: string, loads: readonly number[]): string {
-  const sorted = [...new Set(loads)].toSorted((a, b) => a - b).map((load) => load.toLocaleString('en'));
+  const sorted = [...new Set(loads)]
+    .toSorted((a, b) => a - b)
+    .map((load) => load.toLocaleString('en'));
   return `From dot to dot: ${sorted.slice(0, -1).join(', ')} and ${sorted.at(-1)} ${what}.`;
 }

@@ -30,11 +30,14 @@ const READS: Readonly<Record<string, { readonly label: string; readonly color: s
 
 export function drawReads(report: Report, name: string): Drawn {
   const rows = rowsOf<ReadRow>(report);
-  const of = (key: string): ReadRow | undefined => rows.find(({ system, view }) => `${system} ${view}` === key);
+  const of = (key: string): ReadRow | undefined =>
+    rows.find(({ system, view }) => `${system} ${view}` === key);
   const ms = (key: string): string => short(of(key)?.avgMs ?? NaN);
   const dots = Object.entries(READS).flatMap(([key, look]): Dot[] => {
     const row = of(key);
-    return row === undefined ? [] : [{ ...look, value: row.avgMs, low: row.avgMsMin, high: row.avgMsMax }];
+    return row === undefined
+      ? []
+      : [{ ...look, value: row.avgMs, low: row.avgMsMin, high: row.avgMsMax }];
   });
   const drawn = intervalsFigure({
     title: `A preliminary view after ${ms('CC2 preliminary')} ms, like a read of one replica; the final one after ${ms('CC2 final')} ms, like a read of two`,
@@ -74,7 +77,10 @@ export function drawDivergence(report: Report, name: string): Drawn {
   return { [name]: drawn };
 }
 
-const RECORDS: Readonly<Record<string, string>> = { latest: 'newest records', zipfian: 'popular records' };
+const RECORDS: Readonly<Record<string, string>> = {
+  latest: 'newest records',
+  zipfian: 'popular records',
+};
 
 interface BytesRow {
   readonly workload: string;
@@ -93,7 +99,12 @@ export function drawBytes(report: Report, name: string): Drawn {
   const labelOf = ({ workload, distribution, driven }: BytesRow): string =>
     `${workload === 'A' ? 'half writes' : '5 % writes'}, ${driven ? 'a quarter of views made to differ' : RECORDS[distribution]}`;
   const dots = rows.flatMap((row): Dot[] => [
-    { label: labelOf(row), value: 100 * row.overhead, low: 100 * row.overheadLow, high: 100 * row.overheadHigh },
+    {
+      label: labelOf(row),
+      value: 100 * row.overhead,
+      low: 100 * row.overheadLow,
+      high: 100 * row.overheadHigh,
+    },
     {
       label: labelOf(row),
       value: 100 * row.twoRequestsOverhead,
@@ -105,7 +116,14 @@ export function drawBytes(report: Report, name: string): Drawn {
   const unconfirmed = ['A', 'B'].map((workload): Dot => {
     const { value, low, high } = barOf(report, `bytes-overhead-unconfirmed-${workload}`);
     const label = `${workload === 'A' ? 'half writes' : '5 % writes'}, ${RECORDS['latest']}`;
-    return { label, value: 100 * value, low: 100 * low, high: 100 * high, color: ORANGE, number: 'above' };
+    return {
+      label,
+      value: 100 * value,
+      low: 100 * low,
+      high: 100 * high,
+      color: ORANGE,
+      number: 'above',
+    };
   });
   const ours = rows.map(({ overhead }) => overhead);
   const two = rows.map(({ twoRequestsOverhead }) => twoRequestsOverhead);
@@ -139,7 +157,10 @@ const LOADED = {
 
 export function drawReadLoad(report: Report, name: string): Drawn {
   const { sweeps } = report.samples as { readonly sweeps: readonly Sweep[] };
-  const loads = groupBy(sweeps, ({ workload, system, inFlight }) => `${workload} ${system} ${inFlight}`);
+  const loads = groupBy(
+    sweeps,
+    ({ workload, system, inFlight }) => `${workload} ${system} ${inFlight}`,
+  );
   const points = loads.flatMap((rounds): Point[] => {
     const [{ workload, system, inFlight }] = rounds;
     const { value: x, ...xRange } = spreadOf(rounds.map(({ opsPerSec }) => opsPerSec));
@@ -154,12 +175,18 @@ export function drawReadLoad(report: Report, name: string): Drawn {
     return [pointOf(LOADED.early, early), pointOf(LOADED.final, final)];
   });
   const peakOf = (workload: string, series: string): number =>
-    Math.max(...points.filter((p) => p.panel === `workload ${workload}` && p.series === series).map(({ x }) => x));
+    Math.max(
+      ...points
+        .filter((p) => p.panel === `workload ${workload}` && p.series === series)
+        .map(({ x }) => x),
+    );
   const workloads = ['A', 'B', 'C'];
   const drops = workloads.map((workload) => barOf(report, `throughput-drop-${workload}-ireland`));
   const shares = drops.map(({ value }) => value);
   const isSure = drops.some(({ low }) => low > 0);
-  const times = workloads.map((workload) => peakOf(workload, LOADED.C1) / peakOf(workload, LOADED.final));
+  const times = workloads.map(
+    (workload) => peakOf(workload, LOADED.C1) / peakOf(workload, LOADED.final),
+  );
   const drawn = linesFigure({
     title: `With both views, throughput is ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} below that of reads of two replicas${isSure ? '' : ' (rounds differ by more)'}; reads of one replica reach up to ${short(Math.max(...times))} times as much`,
     note: `Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients elsewhere. ${describeLoads(
@@ -179,7 +206,10 @@ interface EnqueueRow {
   readonly server: string;
   readonly leader: string;
   readonly ranges: Readonly<
-    Record<'preliminary' | 'final' | 'plain', { readonly median: number; readonly min: number; readonly max: number }>
+    Record<
+      'preliminary' | 'final' | 'plain',
+      { readonly median: number; readonly min: number; readonly max: number }
+    >
   >;
 }
 

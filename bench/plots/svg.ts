@@ -3,9 +3,9 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
 /**
- * Each color in its light and its dark form. Attributes contain the light form itself, so that programs without style
- * sheets show it too. The style sheet replaces it for readers who prefer dark pages: a picture does not inherit the
- * colors of its page.
+ * Each color in its light and its dark form. Attributes contain the light form itself, so that
+ * programs without style sheets show it too. The style sheet replaces it for readers who prefer
+ * dark pages: a picture does not inherit the colors of its page.
  */
 const COLORS = {
   back: { light: '#ffffff', dark: '#14171a' },
@@ -71,7 +71,10 @@ const NOTE_LETTER_PX = 6.8;
 const LINE_PX = 19;
 
 /** Draws a plot below its title and note. `options.marginTop` is the space below these. */
-export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & { readonly width: number }): Figure {
+export function figure(
+  { title, note, see }: Texts,
+  options: Plot.PlotOptions & { readonly width: number },
+): Figure {
   const { document } = parseHTML('<html><body></body></html>');
   const room = options.width - 2 * EDGE_PX;
   const lines = [
@@ -88,7 +91,11 @@ export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & 
   });
   const svg = plot.tagName.toLowerCase() === 'svg' ? plot : plot.querySelector('svg');
   if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
-  const add = (name: string, text: string, attributes: Readonly<Record<string, string>> = {}): Element => {
+  const add = (
+    name: string,
+    text: string,
+    attributes: Readonly<Record<string, string>> = {},
+  ): Element => {
     const part = document.createElementNS('http://www.w3.org/2000/svg', name);
     for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
     part.textContent = text;
@@ -96,7 +103,12 @@ export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & 
   };
   lines.forEach(({ text, look }, at) =>
     svg.append(
-      add('text', text, { x: String(EDGE_PX), y: String(LINE_PX * (at + 1) + 4), 'text-anchor': 'start', ...look }),
+      add('text', text, {
+        x: String(EDGE_PX),
+        y: String(LINE_PX * (at + 1) + 4),
+        'text-anchor': 'start',
+        ...look,
+      }),
     ),
   );
   const backdrop = add('rect', '', { width: '100%', height: '100%', fill: BACK });
@@ -108,7 +120,8 @@ export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & 
 }
 
 /**
- * If there are more dots of one color and size than this, they are drawn as one path, which takes a fifth of the bytes.
+ * If there are more dots of one color and size than this, they are drawn as one path, which takes a
+ * fifth of the bytes.
  */
 const DOTS_MAX = 200;
 
@@ -131,7 +144,8 @@ function wrap(text: string, letters: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= letters) lines[lines.length - 1] = `${line} ${word}`;
+    if (line !== undefined && line.length + 1 + word.length <= letters)
+      lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word);
   }
   return lines;
@@ -148,12 +162,18 @@ export function logTicks(low: number, high: number): number[] {
   const ratio = high / low;
   const steps = ratio < FINEST_MAX ? FINEST_STEPS : ratio < FINE_MAX ? FINE_STEPS : STEPS;
   const first = Math.floor(Math.log10(low));
-  const decades = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, n) => 10 ** (first + n));
-  const all = decades.flatMap((decade) => steps.map((step) => Number((decade * step).toPrecision(3))));
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - first + 1 },
+    (_, n) => 10 ** (first + n),
+  );
+  const all = decades.flatMap((decade) =>
+    steps.map((step) => Number((decade * step).toPrecision(3))),
+  );
   return all.filter((tick) => tick >= low && tick <= high);
 }
 
-const formatTick = (tick: number): string => tick.toLocaleString('en', { maximumSignificantDigits: 3 });
+const formatTick = (tick: number): string =>
+  tick.toLocaleString('en', { maximumSignificantDigits: 3 });
 
 /** Returns a logarithmic axis with labels at all its ticks. Plot itself leaves some out. */
 export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string): Plot.Markish[] {
@@ -164,9 +184,12 @@ export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string
 }
 
 /** The name of a site in a sentence: "Ireland" for `ireland`. */
-export const capitalize = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
+export const capitalize = (name: string): string =>
+  name.replace(/^./, (letter) => letter.toUpperCase());
 
 /** Formats a figure for a sentence: three digits, without trailing zeros. */
 export function short(figure: number): string {
-  return new Intl.NumberFormat('en', { maximumSignificantDigits: figure >= 10 ? 3 : 2 }).format(figure);
+  return new Intl.NumberFormat('en', { maximumSignificantDigits: figure >= 10 ? 3 : 2 }).format(
+    figure,
+  );
 }

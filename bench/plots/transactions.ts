@@ -1,4 +1,7 @@
-/** Plots of transactions: how much sooner a result is shown than it is committed, and what that costs. */
+/**
+ * Plots of transactions: how much sooner a result is shown than it is committed, and what that
+ * costs.
+ */
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
@@ -40,8 +43,18 @@ function drawFirstViews(report: Report): Figure {
       low: Math.min(...values),
       high: Math.max(...values),
     });
-    const first = { label, value: firstP50Ms, ...rangeOf(rounds.map(({ firstMs }) => firstMs)), color: BLUE };
-    const final = { label, value: finalP50Ms, ...rangeOf(rounds.map(({ finalMs }) => finalMs)), color: VIOLET };
+    const first = {
+      label,
+      value: firstP50Ms,
+      ...rangeOf(rounds.map(({ firstMs }) => firstMs)),
+      color: BLUE,
+    };
+    const final = {
+      label,
+      value: finalP50Ms,
+      ...rangeOf(rounds.map(({ finalMs }) => finalMs)),
+      color: VIOLET,
+    };
     return [{ ...first, number: 'above' }, final];
   });
   const [near] = rows;

@@ -1,7 +1,20 @@
-/** Plots how long customers of a sale wait, against the number of tickets left (Correctables, OSDI 2016, Figure 12). */
+/**
+ * Plots how long customers of a sale wait, against the number of tickets left (Correctables, OSDI
+ * 2016, Figure 12).
+ */
 import * as Plot from '@observablehq/plot';
 import { averageWaits, type MeanWait } from '../../demo/tickets/average.ts';
-import { BACK, BESIDE, figure, logAxis, logTicks, ORANGE, RULE, type Figure, type Texts } from './svg.ts';
+import {
+  BACK,
+  BESIDE,
+  figure,
+  logAxis,
+  logTicks,
+  ORANGE,
+  RULE,
+  type Figure,
+  type Texts,
+} from './svg.ts';
 
 /** The latency of a purchase. */
 export type Sold = Parameters<typeof averageWaits>[0][number][number];
@@ -21,7 +34,10 @@ export interface Waits extends Texts {
 const HEIGHT_PX = 340;
 /** The share of the width that a name covers. */
 const NAME_SHARE = 0.4;
-/** The number of digits of a point's coordinates. More digits are invisible, and make the file larger. */
+/**
+ * The number of digits of a point's coordinates. More digits are invisible, and make the file
+ * larger.
+ */
 const DIGITS = 3;
 
 export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
@@ -40,7 +56,13 @@ export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
       ...logAxis('y', logTicks(...domain), 'ms until the answer (log scale, lower is better)'),
       Plot.frame({ stroke: RULE }),
       Plot.ruleX([mark.at], { stroke: ORANGE, strokeDasharray: '4,4' }),
-      Plot.text([mark.label], { x: () => mark.at, frameAnchor: 'top', dy: -14, textAnchor: 'end', fill: ORANGE }),
+      Plot.text([mark.label], {
+        x: () => mark.at,
+        frameAnchor: 'top',
+        dy: -14,
+        textAnchor: 'end',
+        fill: ORANGE,
+      }),
       ...shown.map(({ waits, color }) =>
         Plot.dot(waits, {
           x: 'ticketsLeft',
@@ -51,7 +73,9 @@ export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
       ),
       ...shown.map(({ name, waits, color }) => {
         // Place the names above most dots of the first tickets.
-        const first = waits.filter(({ ticketsLeft }) => ticketsLeft > stock * (1 - NAME_SHARE)).map(({ ms }) => ms);
+        const first = waits
+          .filter(({ ticketsLeft }) => ticketsLeft > stock * (1 - NAME_SHARE))
+          .map(({ ms }) => ms);
         const high = first.toSorted((a, b) => a - b)[Math.floor(0.9 * first.length)] ?? 1;
         return Plot.text([name], {
           x: () => stock * 0.97,

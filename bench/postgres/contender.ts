@@ -1,4 +1,6 @@
-/** A client whose reads and transactions are timed, in turn through the binding and by `pg` alone. */
+/**
+ * A client whose reads and transactions are timed, in turn through the binding and by `pg` alone.
+ */
 import type { Pool, PoolClient } from 'pg';
 import { createClient, type Client } from 'correctables';
 import { postgres, type ReplicaLevels } from 'correctables/bindings/postgres';
@@ -50,7 +52,12 @@ export class Contender {
   }
 
   async measureReads(operations: number): Promise<ReadTimes> {
-    const [plainReplica, plainPrimary, preliminary, final]: [number[], number[], number[], number[]] = [[], [], [], []];
+    const [plainReplica, plainPrimary, preliminary, final]: [
+      number[],
+      number[],
+      number[],
+      number[],
+    ] = [[], [], [], []];
     for (let n = 0; n < operations; n += 1) {
       plainReplica.push(await timed(() => this.#replica.query(READ)));
       plainPrimary.push(await timed(() => this.#primary.query(READ)));
@@ -74,7 +81,11 @@ export class Contender {
       plain.push(await timed(() => this.#withClient(transferPlainly)));
       pipelined.push(await timed(() => this.#withClient(transferPipelined)));
     }
-    return { transactionMs: median(own), beginCommitMs: median(plain), pipelinedMs: median(pipelined) };
+    return {
+      transactionMs: median(own),
+      beginCommitMs: median(plain),
+      pipelinedMs: median(pipelined),
+    };
   }
 
   async close(): Promise<void> {
@@ -110,7 +121,10 @@ async function transferPlainly(client: PoolClient): Promise<void> {
 async function transferPipelined(client: PoolClient): Promise<void> {
   const [, found] = await Promise.all([client.query('begin'), client.query(READ_BOTH)]);
   const [from = 0, to = 0] = toCents(found);
-  const writes = [client.query(writeOne(ACCOUNTS[0], from - 1)), client.query(writeOne(ACCOUNTS[1], to + 1))];
+  const writes = [
+    client.query(writeOne(ACCOUNTS[0], from - 1)),
+    client.query(writeOne(ACCOUNTS[1], to + 1)),
+  ];
   await Promise.all([...writes, client.query('commit')]);
 }
 

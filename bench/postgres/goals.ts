@@ -1,6 +1,14 @@
 /** Computes the goals of reads, transactions and sessions on PostgreSQL. */
 import { LOOKS } from '../harness/adaptive-rounds.ts';
-import { atLeast, estimate, largest, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
+import {
+  atLeast,
+  estimate,
+  largest,
+  limitTime,
+  reported,
+  type Estimate,
+  type GoalResult,
+} from '../harness/goals.ts';
 import { rounded } from '../harness/statistics.ts';
 
 /** Medians of one round, in milliseconds. */
@@ -16,7 +24,9 @@ export interface TransactionTimes {
   readonly transactionMs: number;
   /** `BEGIN`, a read with locks, two writes and `COMMIT`, each in a trip of its own. */
   readonly beginCommitMs: number;
-  /** The same statements in two trips: `BEGIN` is sent with the read, and `COMMIT` with the writes. */
+  /**
+   * The same statements in two trips: `BEGIN` is sent with the read, and `COMMIT` with the writes.
+   */
   readonly pipelinedMs: number;
 }
 
@@ -43,11 +53,15 @@ function finalVsPrimary({ finalMs, plainPrimaryMs }: ReadTimes): number {
   return (finalMs - ALLOWANCE_MS) / plainPrimaryMs;
 }
 
-/** Computes the goals of reads and transactions. Over the nearest replicas, the worst value counts. */
+/**
+ * Computes the goals of reads and transactions. Over the nearest replicas, the worst value counts.
+ */
 export function computeLatencyGoals(rounds: readonly Round[]): readonly GoalResult[] {
   const over = (of: (round: Round) => number): Estimate => estimate(rounds.map(of), LOOKS);
   const worst = (of: (times: ReadTimes) => number): Estimate =>
-    largest((rounds[0]?.reads ?? []).map((_, at) => over(({ reads }) => of(reads[at] as ReadTimes))));
+    largest(
+      (rounds[0]?.reads ?? []).map((_, at) => over(({ reads }) => of(reads[at] as ReadTimes))),
+    );
   const drop = (way: ThroughputWay): Estimate =>
     over(({ throughput }) => 1 - throughput['both views'] / throughput[way]);
   const transaction = (of: keyof TransactionTimes): Estimate =>
@@ -73,7 +87,8 @@ export interface SessionSample {
 
 export function sumSessions(hasSessions: boolean, samples: readonly SessionSample[]) {
   const own = samples.filter((sample) => sample.hasSessions === hasSessions);
-  const sum = (of: (sample: SessionSample) => number): number => own.reduce((total, sample) => total + of(sample), 0);
+  const sum = (of: (sample: SessionSample) => number): number =>
+    own.reduce((total, sample) => total + of(sample), 0);
   const reads = sum((sample) => sample.reads);
   return {
     sessions: hasSessions ? 'on' : 'off',

@@ -1,10 +1,14 @@
 /**
- * Compares both views of a read with plain reads by `pg`. The client is in Ireland, the primary in Virginia, and the nearest
- * replica beside the client or in Frankfurt. Also compares a transaction with `BEGIN` and `COMMIT`, and counts the reads a
- * second of a busy client without delays.
+ * Compares both views of a read with plain reads by `pg`. The client is in Ireland, the primary in
+ * Virginia, and the nearest replica beside the client or in Frankfurt. Also compares a transaction
+ * with `BEGIN` and `COMMIT`, and counts the reads a second of a busy client without delays.
  */
 import { migrations } from 'correctables/bindings/postgres';
-import { usePostgres, useRunningPostgres, type UsedPostgres } from '../../engines/postgres/engine.ts';
+import {
+  usePostgres,
+  useRunningPostgres,
+  type UsedPostgres,
+} from '../../engines/postgres/engine.ts';
 import { readPostgresVersion } from '../../engines/postgres/programs.ts';
 import { roundTripMs } from '../../engines/wan.ts';
 import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
@@ -19,7 +23,8 @@ import { measureThroughput } from './throughput.ts';
 
 export const postgresLatency: Bench = {
   name: 'postgres-latency',
-  about: 'both views of a read on PostgreSQL beside pg alone, a transaction beside BEGIN and COMMIT, and throughput',
+  about:
+    'both views of a read on PostgreSQL beside pg alone, a transaction beside BEGIN and COMMIT, and throughput',
   run,
 };
 
@@ -32,7 +37,9 @@ interface Extent {
 }
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const extent: Extent = quick ? { operations: 10, throughputMs: 400 } : { operations: 60, throughputMs: 2_000 };
+  const extent: Extent = quick
+    ? { operations: 10, throughputMs: 400 }
+    : { operations: 60, throughputMs: 2_000 };
   const used: UsedPostgres[] = [];
   const contenders: Contender[] = [];
   let rounds: readonly Round[];
@@ -50,7 +57,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
         progress(of);
         return await measureRound(round, { contenders, near, extent });
       },
-      { ...(quick ? { rounds: 2, looks: 1 } : { rounds: 7 }), computeGoalResults: computeLatencyGoals },
+      {
+        ...(quick ? { rounds: 2, looks: 1 } : { rounds: 7 }),
+        computeGoalResults: computeLatencyGoals,
+      },
     );
   } finally {
     await Promise.all(contenders.map((contender) => contender.close()));
@@ -83,7 +93,10 @@ async function measureRound(round: number, { contenders, near, extent }: Scene):
     const times = await contender.measureReads(operations);
     const title = `reads at ${NEAREST[at]}`;
     checkViews(title, { views: times.preliminaryViews, of: operations });
-    checkDelay(title, { ms: times.plainPrimaryMs, atLeastMs: roundTripMs('paper', CLIENT, 'virginia') });
+    checkDelay(title, {
+      ms: times.plainPrimaryMs,
+      atLeastMs: roundTripMs('paper', CLIENT, 'virginia'),
+    });
     reads[at] = times;
   }
   const transactions = await contenders[0]!.measureTransactions(Math.ceil(operations / 4));
@@ -92,14 +105,18 @@ async function measureRound(round: number, { contenders, near, extent }: Scene):
 }
 
 function rowOf(nearest: string, at: number, rounds: readonly Round[]) {
-  const over = (name: keyof ReadTimes) => spread(rounds.map(({ reads }) => (reads[at] as ReadTimes)[name]));
+  const over = (name: keyof ReadTimes) =>
+    spread(rounds.map(({ reads }) => (reads[at] as ReadTimes)[name]));
   const ranges = {
     plainReplica: over('plainReplicaMs'),
     preliminary: over('preliminaryMs'),
     plainPrimary: over('plainPrimaryMs'),
     final: over('finalMs'),
   };
-  const middle = Object.entries(ranges).map(([name, range]) => [`${name}Ms`, rounded(range.median)]);
+  const middle = Object.entries(ranges).map(([name, range]) => [
+    `${name}Ms`,
+    rounded(range.median),
+  ]);
   return { nearest, ...(Object.fromEntries(middle) as Record<string, number>), ranges };
 }
 

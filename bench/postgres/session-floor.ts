@@ -1,6 +1,7 @@
 /**
- * Tracks what a session has seen of growing values. One writer counts up, and writes each number to the next of several keys.
- * So a session that has seen a number must see at least the latest number up to it at every key.
+ * Tracks what a session has seen of growing values. One writer counts up, and writes each number to
+ * the next of several keys. So a session that has seen a number must see at least the latest number
+ * up to it at every key.
  */
 export class SessionFloor {
   readonly #keyCount: number;

@@ -1,6 +1,7 @@
 /**
- * Reads in sessions on replicas whose replay is paused and resumed at random. Checks each view against what its session has
- * seen and written before. One writer counts up, and writes each number to the next of several keys.
+ * Reads in sessions on replicas whose replay is paused and resumed at random. Checks each view
+ * against what its session has seen and written before. One writer counts up, and writes each
+ * number to the next of several keys.
  */
 import type { Pool } from 'pg';
 import { createClient } from 'correctables';
@@ -75,14 +76,21 @@ export async function runSessionHistory(
       for await (const { level, value } of client.invoke(operation, { ...how, levels })) {
         if (level === 'replica') outcome.early += 1;
         const isBack = key < 0 ? floor.seeOwn(value) : floor.see(key, value);
-        if (isBack) outcome.violations.push(`session ${session}, ${operation.key}: ${level} shows ${value}`);
+        if (isBack)
+          outcome.violations.push(`session ${session}, ${operation.key}: ${level} shows ${value}`);
       }
     }
   };
 
   try {
-    const sessions = Array.from({ length: SESSIONS }, (_, session) => readAsOne(session, seededAt(seed, session)));
-    await Promise.all([count(), disturbReplay(servers, seededAt(seed, SESSIONS), isDone), ...sessions]);
+    const sessions = Array.from({ length: SESSIONS }, (_, session) =>
+      readAsOne(session, seededAt(seed, session)),
+    );
+    await Promise.all([
+      count(),
+      disturbReplay(servers, seededAt(seed, SESSIONS), isDone),
+      ...sessions,
+    ]);
     return outcome;
   } finally {
     await Promise.all(bindings.map((binding) => binding.close()));
@@ -93,12 +101,17 @@ export async function runSessionHistory(
 function openProcesses(servers: PostgresServers): readonly [ReplicasBinding, ReplicasBinding] {
   const primary = { ...servers.connection('primary') };
   const replicas = servers.replicas.map(({ name }) => ({ ...servers.connection(name) }));
-  const open = (list: typeof replicas): ReplicasBinding => postgres({ primary, replicas: list, tokenKey: TOKEN_KEY });
+  const open = (list: typeof replicas): ReplicasBinding =>
+    postgres({ primary, replicas: list, tokenKey: TOKEN_KEY });
   return [open(replicas), open(replicas.toReversed())];
 }
 
 /** Pauses and resumes the replay of a random replica, and resumes all in the end. */
-async function disturbReplay(servers: PostgresServers, random: Random, isDone: () => boolean): Promise<void> {
+async function disturbReplay(
+  servers: PostgresServers,
+  random: Random,
+  isDone: () => boolean,
+): Promise<void> {
   const pools = servers.replicas.map(({ name }) => openPool(servers.connection(name)));
   // The replay may cancel the statement. Then nothing is paused or resumed this time.
   const order = (pool: Pool, what: string): Promise<boolean> =>
@@ -113,7 +126,8 @@ async function disturbReplay(servers: PostgresServers, random: Random, isDone: (
       await new Promise((resolve) => setTimeout(resolve, wholeBetween(random, 5, 60)));
     }
     for (const pool of pools)
-      if (!(await waitUntil(() => order(pool, 'resume'), RESUME_MS))) throw new Error('the replay does not go on');
+      if (!(await waitUntil(() => order(pool, 'resume'), RESUME_MS)))
+        throw new Error('the replay does not go on');
     await Promise.all(servers.replicas.map(({ name }) => servers.untilCaughtUp(name)));
   } finally {
     await Promise.all(pools.map((pool) => pool.end()));

@@ -9,7 +9,8 @@ import { runSessionHistory } from './session-history.ts';
 
 export const postgresSessions: Bench = {
   name: 'postgres-sessions',
-  about: 'reads in sessions on PostgreSQL replicas whose replay is paused at random: how many views go back',
+  about:
+    'reads in sessions on PostgreSQL replicas whose replay is paused at random: how many views go back',
   run,
 };
 
@@ -25,7 +26,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
         const name = hasSessions ? 'with sessions' : 'without sessions';
         progress(`${name}, round ${seed} of ${rounds}`);
         // The checker needs few reads to find that sessions are off.
-        const options = { name: `${name} ${seed}`, seed, hasSessions, reads: hasSessions ? reads : reads / 5 };
+        const options = {
+          name: `${name} ${seed}`,
+          seed,
+          hasSessions,
+          reads: hasSessions ? reads : reads / 5,
+        };
         samples.push({ seed, hasSessions, ...(await runSessionHistory(servers, options)) });
       }
   } finally {

@@ -1,4 +1,7 @@
-/** Counts the reads a second of one busy client in each way, on a primary and a replica without delays. */
+/**
+ * Counts the reads a second of one busy client in each way, on a primary and a replica without
+ * delays.
+ */
 import type { Pool } from 'pg';
 import { createClient } from 'correctables';
 import { postgres } from 'correctables/bindings/postgres';
@@ -53,7 +56,10 @@ export async function measureThroughput(
   }
 }
 
-async function countReads(read: (n: number) => PromiseLike<unknown>, durationMs: number): Promise<number> {
+async function countReads(
+  read: (n: number) => PromiseLike<unknown>,
+  durationMs: number,
+): Promise<number> {
   const until = performance.now() + durationMs;
   let count = 0;
   let next = 0;

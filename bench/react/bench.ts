@@ -1,7 +1,7 @@
 /**
- * Compares three ways to show a product on a page: `useCorrectable`, two queries of TanStack Query, and `use`. It
- * measures in a real browser when the user sees a value, and what that costs. There are three sites with the delays of
- * the Correctables paper.
+ * Compares three ways to show a product on a page: `useCorrectable`, two queries of TanStack Query,
+ * and `use`. It measures in a real browser when the user sees a value, and what that costs. There
+ * are three sites with the delays of the Correctables paper.
  */
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -22,11 +22,16 @@ import { renderProducts, type RenderedProduct } from './render.ts';
 import type { Visit, Visited } from './page.ts';
 import { WAY_NAMES } from './ways.ts';
 
-/** The origin of the page. No server listens there, because the benchmark itself answers the browser's requests. */
+/**
+ * The origin of the page. No server listens there, because the benchmark itself answers the
+ * browser's requests.
+ */
 const ORIGIN = 'http://127.0.0.1:1';
 /** The round trip from the user to the nearest site, in milliseconds. */
 const USER_MS = 20;
-/** Visits by each way in a round. In every second visit, another client buys the product meanwhile. */
+/**
+ * Visits by each way in a round. In every second visit, another client buys the product meanwhile.
+ */
 const FULL = { rounds: 7, visits: 32, pages: 20, warmUps: 4 };
 const QUICK = { rounds: 1, visits: 4, pages: 3, warmUps: 2 };
 
@@ -37,7 +42,8 @@ interface PageGlobals {
 
 export const react: Bench = {
   name: 'react',
-  about: 'a product on a page by useCorrectable, by two queries and by use: paints, renders, requests and bytes',
+  about:
+    'a product on a page by useCorrectable, by two queries and by use: paints, renders, requests and bytes',
   run,
 };
 
@@ -49,12 +55,17 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   try {
     const urls = await answer<{ readonly reader: string; readonly seller: string }>(server);
     const page = await openPage(browser, urls);
-    const once = { hydrationRequests: await hydratePages(page, urls.seller, pages), ...(await measureReact()) };
+    const once = {
+      hydrationRequests: await hydratePages(page, urls.seller, pages),
+      ...(await measureReact()),
+    };
     const visitAll = async (round: number, count: number): Promise<readonly Sample[]> => {
       const samples: Sample[] = [];
       for (let turn = 0; turn < count; turn += 1)
         for (const way of rotate(WAY_NAMES, round + turn))
-          samples.push(await visit(page, { way, turn: `${round} ${turn}`, isSold: turn % 2 === 0 }));
+          samples.push(
+            await visit(page, { way, turn: `${round} ${turn}`, isSold: turn % 2 === 0 }),
+          );
       return samples;
     };
     progress('warming up');
@@ -76,7 +87,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       rows: WAY_NAMES.map((way) => rowOf(way, all)),
       bars: computeGoalResults(samplesOf(rounds)),
       samples: packSamples(samplesOf(rounds)),
-      versions: { ...versionsOf('react', 'react-dom', '@tanstack/react-query'), chromium: browser.version() },
+      versions: {
+        ...versionsOf('react', 'react-dom', '@tanstack/react-query'),
+        chromium: browser.version(),
+      },
       flags: [SERVER_FLAGS],
     };
   } finally {
@@ -113,7 +127,10 @@ interface Turn extends Omit<Visit, 'product'> {
 /** Visits a product. Each visit is to a different product. */
 async function visit(page: Page, { way, turn, isSold }: Turn): Promise<Sample> {
   const item: Visit = { way, product: `${WAY_NAMES.indexOf(way)} ${turn}`, isSold };
-  const visited = await page.evaluate((value) => (globalThis as unknown as PageGlobals).visit(value), item);
+  const visited = await page.evaluate(
+    (value) => (globalThis as unknown as PageGlobals).visit(value),
+    item,
+  );
   return { way, isSold, ...visited };
 }
 
@@ -128,14 +145,17 @@ async function hydratePages(page: Page, url: string, count: number): Promise<rea
 }
 
 /**
- * Returns the size that `correctables/react` adds to a page with the library, and the size that only its reads add,
- * minified and compressed.
+ * Returns the size that `correctables/react` adds to a page with the library, and the size that
+ * only its reads add, minified and compressed.
  */
 async function measureReact(): Promise<Pick<Samples, 'reactBytes' | 'readsBytes'>> {
   const library = "export * from 'correctables';";
   const sizeOf = async (others: string): Promise<number> => {
     const { outputFiles } = await build({
-      stdin: { contents: library + others, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+      stdin: {
+        contents: library + others,
+        resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+      },
       external: ['react'],
       bundle: true,
       format: 'esm',
@@ -149,13 +169,14 @@ async function measureReact(): Promise<Pick<Samples, 'reactBytes' | 'readsBytes'
   const entry = "'correctables/react'";
   return {
     reactBytes: (await sizeOf(`export * from ${entry};`)) - alone,
-    readsBytes: (await sizeOf(`export { CorrectablesProvider, useCorrectable } from ${entry};`)) - alone,
+    readsBytes:
+      (await sizeOf(`export { CorrectablesProvider, useCorrectable } from ${entry};`)) - alone,
   };
 }
 
 /**
- * The minimum share of visits with a sale that paint both values. With fewer, the times of final values would be too
- * short.
+ * The minimum share of visits with a sale that paint both values. With fewer, the times of final
+ * values would be too short.
  */
 const CORRECTED_MIN = 0.9;
 
@@ -163,10 +184,15 @@ const CORRECTED_MIN = 0.9;
 function check(samples: readonly Sample[]): void {
   for (const way of ['useCorrectable', 'two queries'] as const) {
     const visits = samples.filter((item) => item.way === way);
-    checkDelay(way, { ms: median(visits.map(({ firstPaintMs }) => firstPaintMs)), atLeastMs: USER_MS });
+    checkDelay(way, {
+      ms: median(visits.map(({ firstPaintMs }) => firstPaintMs)),
+      atLeastMs: USER_MS,
+    });
     const sold = visits.filter(({ isSold }) => isSold);
     const corrected = sold.filter(({ isCorrected }) => isCorrected).length;
     if (corrected < CORRECTED_MIN * sold.length)
-      throw new Error(`${way}: only ${corrected} of ${sold.length} visits with a sale saw the value before it`);
+      throw new Error(
+        `${way}: only ${corrected} of ${sold.length} visits with a sale saw the value before it`,
+      );
   }
 }

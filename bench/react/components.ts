@@ -1,4 +1,7 @@
-/** Shows the same product by each way of reading it. Each way counts how often its component renders. */
+/**
+ * Shows the same product by each way of reading it. Each way counts how often its component
+ * renders.
+ */
 import { useQuery } from '@tanstack/react-query';
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -43,8 +46,14 @@ function WithoutSuspense({ client, product }: ProductProps): ReactNode {
 function TwoQueries({ client, product }: ProductProps): ReactNode {
   renders.count += 1;
   const operation = shop.show({ product });
-  const stale = useQuery({ queryKey: ['stale', product], queryFn: async () => await client.invokeWeak(operation) });
-  const fresh = useQuery({ queryKey: ['fresh', product], queryFn: async () => await client.invokeStrong(operation) });
+  const stale = useQuery({
+    queryKey: ['stale', product],
+    queryFn: async () => await client.invokeWeak(operation),
+  });
+  const fresh = useQuery({
+    queryKey: ['fresh', product],
+    queryFn: async () => await client.invokeStrong(operation),
+  });
   return show(fresh.data ?? stale.data);
 }
 

@@ -7,6 +7,11 @@ const key = ({ product: name }: { readonly product: string }): string => name;
 
 export const shop = defineContract('react-bench', {
   /** A product: how many are left, and its description. */
-  show: { access: 'read', args: product, result: z.object({ left: z.number(), description: z.string() }), key },
+  show: {
+    access: 'read',
+    args: product,
+    result: z.object({ left: z.number(), description: z.string() }),
+    key,
+  },
   sell: { access: 'write', args: product, result: z.null(), key },
 });

@@ -45,14 +45,24 @@ export function packSamples({ rounds, ...once }: Samples): PackedSamples {
   return { ...once, columns, rounds: rounds.map((visits) => ({ visits: visits.map(pack) })) };
 }
 
-export function unpackSamples({ rounds, hydrationRequests, reactBytes, readsBytes }: PackedSamples): Samples {
+export function unpackSamples({
+  rounds,
+  hydrationRequests,
+  reactBytes,
+  readsBytes,
+}: PackedSamples): Samples {
   const unpack = ([way, isSold, ...figures]: readonly (number | boolean)[]): Sample =>
     ({
       way: WAY_NAMES[Number(way)],
       isSold,
       ...Object.fromEntries(COLUMNS.map((column, at) => [column, figures[at]])),
     }) as unknown as Sample;
-  return { rounds: rounds.map(({ visits }) => visits.map(unpack)), hydrationRequests, reactBytes, readsBytes };
+  return {
+    rounds: rounds.map(({ visits }) => visits.map(unpack)),
+    hydrationRequests,
+    reactBytes,
+    readsBytes,
+  };
 }
 
 type Figure = Exclude<(typeof COLUMNS)[number], 'isCorrected'>;
@@ -81,12 +91,19 @@ export function rowOf(way: Way, samples: readonly Sample[]): Readonly<Record<str
 }
 
 /** Compares the ways round by round. */
-export function computeGoalResults({ rounds, hydrationRequests, reactBytes, readsBytes }: Samples): GoalResult[] {
+export function computeGoalResults({
+  rounds,
+  hydrationRequests,
+  reactBytes,
+  readsBytes,
+}: Samples): GoalResult[] {
   const sold = rounds.map((round) => round.filter(({ isSold }) => isSold));
   const unsold = rounds.map((round) => round.filter(({ isSold }) => !isSold));
   const ratio = (figure: Figure, way: Way, to: Way, visits = rounds) =>
     estimate(
-      visits.map((round) => median(valuesOf(round, way, figure)) / median(valuesOf(round, to, figure))),
+      visits.map(
+        (round) => median(valuesOf(round, way, figure)) / median(valuesOf(round, to, figure)),
+      ),
       LOOKS,
     );
   const most = (visits: readonly (readonly Sample[])[], way: Way, figure: Figure): number =>
@@ -109,7 +126,10 @@ export function computeGoalResults({ rounds, hydrationRequests, reactBytes, read
     limitTime('renders-if-confirmed', most(unsold, ours, 'renders'), { aim: 2 }, 'per query'),
     reported('renders-of-two-queries', most(sold, two, 'renders'), 'per query'),
     reported('bytes-received-vs-two-queries', ratio('bytesReceived', ours, two, sold)),
-    reported('bytes-received-if-confirmed-vs-two-queries', ratio('bytesReceived', ours, two, unsold)),
+    reported(
+      'bytes-received-if-confirmed-vs-two-queries',
+      ratio('bytesReceived', ours, two, unsold),
+    ),
     limitTime('hydration-requests', Math.max(...hydrationRequests), { aim: 0 }, 'per page'),
     limitTime('prefetch-wait-vs-none', ratio('firstPaintMs', prefetched, ours), { aim: 0.2 }),
     reported('prefetch-final-wait-vs-none', ratio('finalPaintMs', prefetched, ours, sold)),

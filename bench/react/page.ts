@@ -13,7 +13,10 @@ import type { Way } from './ways.ts';
 export interface Visit {
   readonly way: Way;
   readonly product: string;
-  /** Whether another client buys the product meanwhile, so that the final view corrects the preliminary one. */
+  /**
+   * Whether another client buys the product meanwhile, so that the final view corrects the
+   * preliminary one.
+   */
   readonly isSold: boolean;
 }
 
@@ -32,14 +35,15 @@ export interface Visited {
 /** How long the pointer is over a link before the click, in milliseconds. */
 const HOVER_MS = 100;
 /**
- * When another client buys, in milliseconds after the read has begun: the sale reaches the leader before the read does, and
- * the user's site after the read has.
+ * When another client buys, in milliseconds after the read has begun: the sale reaches the leader
+ * before the read does, and the user's site after the read has.
  */
 const SALE_MS = 10;
 const MENU = 'menu';
 
 const bytes = { sent: 0, received: 0 };
-const sizeOf = (data: unknown): number => (typeof data === 'string' ? data.length : (data as ArrayBuffer).byteLength);
+const sizeOf = (data: unknown): number =>
+  typeof data === 'string' ? data.length : (data as ArrayBuffer).byteLength;
 
 class CountingSocket extends WebSocket {
   constructor(url: string | URL, protocols?: string | string[]) {
@@ -65,11 +69,17 @@ function createReader(url: string): ShopClient {
       return read;
     };
   const { invoke, invokeWeak, invokeStrong } = client;
-  const methods = { invoke: counted(invoke), invokeWeak: counted(invokeWeak), invokeStrong: counted(invokeStrong) };
+  const methods = {
+    invoke: counted(invoke),
+    invokeWeak: counted(invokeWeak),
+    invokeStrong: counted(invokeStrong),
+  };
   return { ...client, ...methods } as ShopClient;
 }
 
-const { reader, seller } = (globalThis as unknown as { urls: Readonly<Record<'reader' | 'seller', string>> }).urls;
+const { reader, seller } = (
+  globalThis as unknown as { urls: Readonly<Record<'reader' | 'seller', string>> }
+).urls;
 const client = createReader(reader);
 const others = createClient(redblue(shop, { url: seller }));
 const queryClient = new QueryClient();
@@ -80,11 +90,15 @@ let open: (visit: Visit | undefined) => void;
 function App(): ReactNode {
   const [visit, setVisit] = useState<Visit>();
   open = (next) => startTransition(() => setVisit(next));
-  const content = visit && createElement(WAYS[visit.way], { key: visit.product, client, product: visit.product });
+  const content =
+    visit && createElement(WAYS[visit.way], { key: visit.product, client, product: visit.product });
   return createElement(Suspense, { fallback: 'fallback' }, content ?? MENU);
 }
 
-/** Calls `onPaint` with each text of the page, once its frame has been painted. Returns a function that ends that. */
+/**
+ * Calls `onPaint` with each text of the page, once its frame has been painted. Returns a function
+ * that ends that.
+ */
 function watchPaints(onPaint: (text: string) => void): () => void {
   const watching = new MutationObserver(() =>
     requestAnimationFrame(() => {
@@ -99,7 +113,8 @@ function watchPaints(onPaint: (text: string) => void): () => void {
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const nextPaint = (): Promise<void> => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+const nextPaint = (): Promise<void> =>
+  new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 /** Round to the resolution of a browser's clock, a tenth of a millisecond. */
 const round = (ms: number): number => Math.round(10 * ms) / 10;

@@ -15,7 +15,10 @@ export interface RenderedProduct {
 }
 
 /** Renders `count` pages, each with a separate client, as a server does. */
-export async function renderProducts(url: string, count: number): Promise<readonly RenderedProduct[]> {
+export async function renderProducts(
+  url: string,
+  count: number,
+): Promise<readonly RenderedProduct[]> {
   const pages: RenderedProduct[] = [];
   for (let n = 0; n < count; n += 1) {
     const client = createClient(redblue(shop, { url, WebSocket }));

@@ -1,7 +1,7 @@
 /**
- * The process of the sites, with the delays of the Correctables paper (OSDI 2016, §6) between them. The user of the page is
- * as far from the site in Frankfurt as Ireland is, like the clients of most experiments there. Its argument is the origin of
- * the page.
+ * The process of the sites, with the delays of the Correctables paper (OSDI 2016, §6) between them.
+ * The user of the page is as far from the site in Frankfurt as Ireland is, like the clients of most
+ * experiments there. Its argument is the origin of the page.
  */
 import { serve } from 'correctables/server';
 import { startLatencyProxy } from '../../demo/shared/latency-proxy.ts';
@@ -15,6 +15,9 @@ const server = await serve({
   latency: ROUND_TRIPS_MS,
   origins: process.argv.slice(2),
 });
-const reader = await startLatencyProxy(server.siteUrl('frankfurt'), roundTripMs('paper', 'ireland', 'frankfurt'));
+const reader = await startLatencyProxy(
+  server.siteUrl('frankfurt'),
+  roundTripMs('paper', 'ireland', 'frankfurt'),
+);
 process.send?.({ reader: reader.url, seller: server.siteUrl('ireland') });
 process.on('disconnect', () => process.exit());

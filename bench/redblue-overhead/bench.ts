@@ -1,8 +1,9 @@
 /**
- * Measures the cost of replication and certification if there is no other site (RedBlue, OSDI 2012, Table 5). One site
- * is compared with the same gateway, service and log without replication and certification, with the same batching and
- * the same clock. It is also compared with the simple server of `bench/load/baseline-server.ts`. `--beside DIR` measures
- * a site of another checkout in the same rounds.
+ * Measures the cost of replication and certification if there is no other site (RedBlue, OSDI 2012,
+ * Table 5). One site is compared with the same gateway, service and log without replication and
+ * certification, with the same batching and the same clock. It is also compared with the simple
+ * server of `bench/load/baseline-server.ts`. `--beside DIR` measures a site of another checkout in
+ * the same rounds.
  */
 import { checkCheckout, describeCheckout } from '../harness/checkouts.ts';
 import { isUndecided } from '../harness/goals.ts';
@@ -17,14 +18,15 @@ import { TARGETS } from './targets.ts';
 
 const WINDOW = 64;
 /**
- * With only three warm-up runs, the mix still becomes faster from run to run: few operations are red, so their code is
- * compiled late.
+ * With only three warm-up runs, the mix still becomes faster from run to run: few operations are
+ * red, so their code is compiled late.
  */
 const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 8 };
 
 export const redblueOverhead: Bench = {
   name: 'redblue-overhead',
-  about: "one site with replication and certification on, beside the same parts without, and beside a day's work",
+  about:
+    "one site with replication and certification on, beside the same parts without, and beside a day's work",
   takes: ['beside'],
   run,
 };
@@ -50,7 +52,12 @@ async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
   const isDecided = (soFar: readonly Samples<Name>[]): boolean =>
     !computeGoalResults(byWorkload(soFar)).some(isUndecided);
   const samples = byWorkload(
-    await measureStarts(targets as Record<Name, Target>, plans, { ...extent, warmUp, isDecided, progress }),
+    await measureStarts(targets as Record<Name, Target>, plans, {
+      ...extent,
+      warmUp,
+      isDecided,
+      progress,
+    }),
   );
   return {
     rounds: samples.get('mix')?.get('one site')?.length ?? 0,
@@ -58,7 +65,9 @@ async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
       [...of].map(([contender, list]) => ({ workload, contender, ...rowOf(list) })),
     ),
     bars: computeGoalResults(samples),
-    samples: Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)])),
+    samples: Object.fromEntries(
+      [...samples].map(([workload, of]) => [workload, Object.fromEntries(of)]),
+    ),
     versions: { ...versionsOf('ws', 'msgpackr'), ...describeCheckout(beside) },
     flags: serverFlags(),
   };

@@ -45,7 +45,10 @@ export function computeGoalResults(samples: ReadonlyMap<Workload, Samples<Name>>
     const time = figureRatioOf(of, { of: 'one site', to: 'the same parts' }, 'serverUsPerOp');
     const day = reported(named('one-site-vs-a-day'), ratio('one site', "a day's work"));
     const durable = (): GoalResult =>
-      reported(named('one-site-vs-a-day-durable'), ratio('one site, durable', "a day's work, durable"));
+      reported(
+        named('one-site-vs-a-day-durable'),
+        ratio('one site, durable', "a day's work, durable"),
+      );
     return [
       isAimed ? atLeast(name, parts, { floor: FLOOR, aim: AIM }) : reported(name, parts),
       reported(named('server-time-vs-the-same-parts'), time),

@@ -1,6 +1,7 @@
 /**
- * Compares sales by rights (docs/spec/rights.md) with sales from a queue in the red order: how many sales are final
- * without a trip between sites, and how much sooner. There is demand at all sites, or only at one.
+ * Compares sales by rights (docs/spec/rights.md) with sales from a queue in the red order: how many
+ * sales are final without a trip between sites, and how much sooner. There is demand at all sites,
+ * or only at one.
  */
 import { writeFileSync } from 'node:fs';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
@@ -11,7 +12,8 @@ import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts
 
 export const rights: Bench = {
   name: 'rights',
-  about: 'a ticket sale by rights and from a queue: finals without a trip between sites, tickets oversold',
+  about:
+    'a ticket sale by rights and from a queue: finals without a trip between sites, tickets oversold',
   takes: ['history'],
   run,
 };
@@ -20,9 +22,12 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   const [tickets, rounds] = quick ? [200, 2] : [500, 6];
   const placements = Object.keys(PLACEMENTS) as Placement[];
   const sales: RoundSale[] = [];
-  for (const placement of placements) sales.push(...(await runSales(placement, { tickets, rounds, progress })));
+  for (const placement of placements)
+    sales.push(...(await runSales(placement, { tickets, rounds, progress })));
   if (history !== undefined) writeHistory(history, sales);
-  const rows = placements.flatMap((placement) => ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)));
+  const rows = placements.flatMap((placement) =>
+    ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)),
+  );
   return {
     rounds,
     rows,
@@ -32,11 +37,18 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** Formats a sale with one comma-separated line for each purchase, so that the file stays readable. */
+/**
+ * Formats a sale with one comma-separated line for each purchase, so that the file stays readable.
+ */
 function sampleOf({ placement, stock, round, sale }: RoundSale): object {
   const columns = 'retailer,ticketsLeft,answer,finalMs';
   const purchases = sale.purchases.map(({ retailer, ticketsLeft, answer: reported, finalMs }) =>
-    [retailer, ticketsLeft, reported, finalMs === undefined ? '' : Number(finalMs.toPrecision(3))].join(','),
+    [
+      retailer,
+      ticketsLeft,
+      reported,
+      finalMs === undefined ? '' : Number(finalMs.toPrecision(3)),
+    ].join(','),
   );
   const { latencyMs: _, ...verdict } = verifySales(sale.history);
   return { placement, stock, round, ...verdict, columns, purchases };

@@ -46,8 +46,12 @@ export function rowOf(placement: Placement, stock: string, sales: readonly Round
 }
 
 /** The goals: shares and ratios are computed by round, and each fault by its worst sale. */
-export function computeGoalResults(rows: readonly Row[], sales: readonly RoundSale[]): GoalResult[] {
-  const shares = (placement: Placement): readonly number[] => salesOf(sales, placement, 'rights').map(localShare);
+export function computeGoalResults(
+  rows: readonly Row[],
+  sales: readonly RoundSale[],
+): GoalResult[] {
+  const shares = (placement: Placement): readonly number[] =>
+    salesOf(sales, placement, 'rights').map(localShare);
   const all = rows.filter(({ stock }) => stock === 'rights');
   const worst = (fault: 'revokedMax' | 'oversoldMax' | 'duplicatesMax' | 'lostMax'): number =>
     Math.max(...all.map((row) => row[fault]));
@@ -63,11 +67,18 @@ export function computeGoalResults(rows: readonly Row[], sales: readonly RoundSa
   ];
 }
 
-function salesOf(sales: readonly RoundSale[], placement: Placement, stock: string): readonly RoundSale[] {
+function salesOf(
+  sales: readonly RoundSale[],
+  placement: Placement,
+  stock: string,
+): readonly RoundSale[] {
   return sales.filter((sale) => sale.placement === placement && sale.stock === stock);
 }
 
-/** Returns how long finals took for customers who got a ticket while more than `above` tickets were left. */
+/**
+ * Returns how long finals took for customers who got a ticket while more than `above` tickets were
+ * left.
+ */
 function finalsOf({ sale }: RoundSale, above: number): number[] {
   return sale.purchases.flatMap(({ finalItem, finalMs, ticketsLeft = 0 }) =>
     typeof finalItem === 'string' && finalMs !== undefined && ticketsLeft > above ? [finalMs] : [],
@@ -78,14 +89,18 @@ function finalAbove(sale: RoundSale): number {
   return median(finalsOf(sale, LAST_TICKETS));
 }
 
-/** Returns the share of tickets whose finals arrived before an answer of another site could have arrived. */
+/**
+ * Returns the share of tickets whose finals arrived before an answer of another site could have
+ * arrived.
+ */
 function localShare(sale: RoundSale): number {
   const finals = finalsOf(sale, -1);
   return finals.filter((ms) => ms < NEAREST_TRIP_MS).length / finals.length;
 }
 
 /**
- * Returns how many times longer finals took from the queue than by rights, round by round, without the last tickets.
+ * Returns how many times longer finals took from the queue than by rights, round by round, without
+ * the last tickets.
  */
 function speedups(placement: Placement, sales: readonly RoundSale[]): readonly number[] {
   const queue = salesOf(sales, placement, 'queue').toSorted((a, b) => a.round - b.round);

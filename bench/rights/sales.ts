@@ -1,4 +1,7 @@
-/** The sales of the benchmark: the same shop from a queue and by rights, in turn, on two running stores. */
+/**
+ * The sales of the benchmark: the same shop from a queue and by rights, in turn, on two running
+ * stores.
+ */
 import type { Options, Site } from '../../demo/tickets/options.ts';
 import { runSale, redistributePool, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { openRedblue } from '../../demo/tickets/stores/redblue.ts';
@@ -28,7 +31,11 @@ const STOCKS = ['queue', 'rights'] as const;
 /** Runs both ways in every round, each round begins with the other way. */
 export async function runSales(
   placement: Placement,
-  { tickets, rounds, progress }: { tickets: number; rounds: number; progress: (text: string) => void },
+  {
+    tickets,
+    rounds,
+    progress,
+  }: { tickets: number; rounds: number; progress: (text: string) => void },
 ): Promise<readonly RoundSale[]> {
   const client = PLACEMENTS[placement];
   const stores: Partial<Record<Options['stock'], SalesStore>> = {};
@@ -41,7 +48,13 @@ export async function runSales(
       const isByRights = stock === 'rights';
       const onSale = await (isByRights ? redistributePool : stockUp)(shops, event, count);
       const names = isByRights ? { nameOf: ticketNames(event) } : {};
-      return runSale(shops, { event, stock: onSale, sites: client, policy: { threshold: 0 }, ...names });
+      return runSale(shops, {
+        event,
+        stock: onSale,
+        sites: client,
+        policy: { threshold: 0 },
+        ...names,
+      });
     };
     progress(`${placement}: warming up`);
     for (const stock of STOCKS) await sell(stock, `warm-up-${stock}`, WARM_UP_TICKETS);
@@ -49,7 +62,12 @@ export async function runSales(
     for (let round = 1; round <= rounds; round += 1) {
       progress(`${placement}: sale ${round} of ${rounds}`);
       for (const stock of round % 2 === 0 ? STOCKS.toReversed() : STOCKS) {
-        sales.push({ placement, stock, round, sale: await sell(stock, `${stock}-${round}`, tickets) });
+        sales.push({
+          placement,
+          stock,
+          round,
+          sale: await sell(stock, `${stock}-${round}`, tickets),
+        });
       }
     }
     return sales;

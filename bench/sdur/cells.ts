@@ -49,8 +49,8 @@ export function createCell(change: Pick<Cell, 'wan' | 'system' | 'globals'> & Pa
 }
 
 /**
- * How long a system is measured, in milliseconds of virtual time. A run depends on its seed alone, so it is not repeated.
- * The product takes more time on this machine.
+ * How long a system is measured, in milliseconds of virtual time. A run depends on its seed alone,
+ * so it is not repeated. The product takes more time on this machine.
  */
 const DURATION_MS: Readonly<Record<SystemName, number>> = { machine: 2_000, product: 1_000 };
 const WARM_UP_MS = 500;
@@ -58,7 +58,10 @@ const QUICK_MS = 100;
 const SEED = 1;
 
 /** Returns how long a system runs, and the seed. */
-export function planRun(system: SystemName, quick: boolean): Pick<LoadOptions, 'seed' | 'warmUpMs' | 'durationMs'> {
+export function planRun(
+  system: SystemName,
+  quick: boolean,
+): Pick<LoadOptions, 'seed' | 'warmUpMs' | 'durationMs'> {
   return {
     seed: SEED,
     warmUpMs: quick ? QUICK_MS : WARM_UP_MS,
@@ -74,9 +77,18 @@ export function runCells(
 ): readonly Row[] {
   return cells.map((cell) => {
     const { wan, system, globals, hot, threshold, delayMs } = cell;
-    progress(`${wan}, ${system}, ${globals} % globals, ${hot} % on one row, R = ${threshold}, Δ = ${delayMs} ms`);
+    progress(
+      `${wan}, ${system}, ${globals} % globals, ${hot} % on one row, R = ${threshold}, Δ = ${delayMs} ms`,
+    );
     const workload = createUpdates({ globals: globals / 100, hot: hot / 100 });
-    const result = runLoad({ wan, system, threshold, delayMs, workload, ...planRun(system, quick) });
+    const result = runLoad({
+      wan,
+      system,
+      threshold,
+      delayMs,
+      workload,
+      ...planRun(system, quick),
+    });
     onResult(cell, result);
     return createRow(cell, result);
   });
@@ -84,11 +96,9 @@ export function runCells(
 
 function createRow(cell: Cell, result: LoadResult): Row {
   const { heldMs } = result;
-  const [localMs, globalMs, hotLocalMs] = [LOCAL, GLOBAL, HOT_LOCAL].map((kind) => getLatencies(result, kind)) as [
-    readonly number[],
-    readonly number[],
-    readonly number[],
-  ];
+  const [localMs, globalMs, hotLocalMs] = [LOCAL, GLOBAL, HOT_LOCAL].map((kind) =>
+    getLatencies(result, kind),
+  ) as [readonly number[], readonly number[], readonly number[]];
   return {
     ...cell,
     perSecond: Math.round(result.perSecond),
@@ -124,7 +134,9 @@ export function meanOf(values: readonly number[]): number | null {
 }
 
 export function selectRows(rows: readonly Row[], wanted: Partial<Cell>): readonly Row[] {
-  return rows.filter((row) => Object.entries(wanted).every(([name, value]) => row[name as keyof Row] === value));
+  return rows.filter((row) =>
+    Object.entries(wanted).every(([name, value]) => row[name as keyof Row] === value),
+  );
 }
 
 type FigureName = keyof Figures;
@@ -132,12 +144,17 @@ type FigureName = keyof Figures;
 /** Returns a figure of a cell. Throws if there is none. */
 export function readFigure(rows: readonly Row[], cell: Cell, name: FigureName): number {
   const [value] = selectRows(rows, cell).map((row) => row[name]);
-  if (value === undefined || value === null) throw new Error(`no ${name} of ${JSON.stringify(cell)}`);
+  if (value === undefined || value === null)
+    throw new Error(`no ${name} of ${JSON.stringify(cell)}`);
   return value;
 }
 
 /** Returns a figure of a cell, divided by that of another one. */
-export function divideFigures(rows: readonly Row[], name: FigureName, [cell, baseline]: readonly [Cell, Cell]): number {
+export function divideFigures(
+  rows: readonly Row[],
+  name: FigureName,
+  [cell, baseline]: readonly [Cell, Cell],
+): number {
   return rounded(readFigure(rows, cell, name) / readFigure(rows, baseline, name));
 }
 

@@ -1,4 +1,7 @@
-/** How much it helps locals if a global is broadcast later in the partition of its client, as in the paper. */
+/**
+ * How much it helps locals if a global is broadcast later in the partition of its client, as in the
+ * paper.
+ */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { createCell, divideFigures, GLOBALS, runCells, type Cell, type Row } from './cells.ts';
@@ -13,17 +16,25 @@ const UNCHANGED = 1;
 
 export const sdurDelay: Bench = {
   name: 'sdur-delay',
-  about: 'globals that are broadcast later in their own partition, in the protocol of the paper, in virtual time',
+  about:
+    'globals that are broadcast later in their own partition, in the protocol of the paper, in virtual time',
   run,
 };
 
 async function run(settings: Settings): Promise<Outcome> {
   const rows = runCells(listCells(), settings);
-  return { rounds: 1, rows: rows.map((row) => ({ ...row })), bars: computeGoalResults(rows), samples: rows };
+  return {
+    rounds: 1,
+    rows: rows.map((row) => ({ ...row })),
+    bars: computeGoalResults(rows),
+    samples: rows,
+  };
 }
 
 function listCells(): readonly Cell[] {
-  return WITH_GLOBALS.flatMap((globals) => DELAYS_MS.map((delayMs) => createDelayCell(globals, delayMs)));
+  return WITH_GLOBALS.flatMap((globals) =>
+    DELAYS_MS.map((delayMs) => createDelayCell(globals, delayMs)),
+  );
 }
 
 function createDelayCell(globals: number, delayMs: number): Cell {
@@ -31,15 +42,30 @@ function createDelayCell(globals: number, delayMs: number): Cell {
 }
 
 export function computeGoalResults(rows: readonly Row[]): readonly GoalResult[] {
-  const change = (figure: 'localP99Ms' | 'localMeanMs' | 'globalP99Ms', globals: number, delayMs: number): number =>
-    divideFigures(rows, figure, [createDelayCell(globals, delayMs), createDelayCell(globals, NONE)]);
+  const change = (
+    figure: 'localP99Ms' | 'localMeanMs' | 'globalP99Ms',
+    globals: number,
+    delayMs: number,
+  ): number =>
+    divideFigures(rows, figure, [
+      createDelayCell(globals, delayMs),
+      createDelayCell(globals, NONE),
+    ]);
   return [
-    limitTime('locals-p99-with-delay', change('localP99Ms', STATED_GLOBALS, STATED_MS), { aim: UNCHANGED }),
+    limitTime('locals-p99-with-delay', change('localP99Ms', STATED_GLOBALS, STATED_MS), {
+      aim: UNCHANGED,
+    }),
     ...WITH_GLOBALS.flatMap((globals) =>
       DELAYS_MS.filter((delayMs) => delayMs > NONE).flatMap((delayMs) => [
         reported(`locals-p99-delay-${delayMs}-${globals}`, change('localP99Ms', globals, delayMs)),
-        reported(`locals-mean-delay-${delayMs}-${globals}`, change('localMeanMs', globals, delayMs)),
-        reported(`globals-p99-delay-${delayMs}-${globals}`, change('globalP99Ms', globals, delayMs)),
+        reported(
+          `locals-mean-delay-${delayMs}-${globals}`,
+          change('localMeanMs', globals, delayMs),
+        ),
+        reported(
+          `globals-p99-delay-${delayMs}-${globals}`,
+          change('globalP99Ms', globals, delayMs),
+        ),
       ]),
     ),
   ];

@@ -1,4 +1,7 @@
-/** How many bytes more an operation takes if a deployment has more partitions: each has an entry in every vector. */
+/**
+ * How many bytes more an operation takes if a deployment has more partitions: each has an entry in
+ * every vector.
+ */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { reported, type GoalResult } from '../harness/goals.ts';
 import { rounded } from '../harness/statistics.ts';
@@ -25,7 +28,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     const { wireBytes, diskBytes } = countBytes(partitions, quick ? 16 : 160);
     return { partitions, wireBytes: rounded(wireBytes), diskBytes: rounded(diskBytes) };
   });
-  return { rounds: 1, rows: rows.map((row) => ({ ...row })), bars: computeGoalResults(rows), samples: rows };
+  return {
+    rounds: 1,
+    rows: rows.map((row) => ({ ...row })),
+    bars: computeGoalResults(rows),
+    samples: rows,
+  };
 }
 
 export function computeGoalResults(rows: readonly BytesRow[]): readonly GoalResult[] {

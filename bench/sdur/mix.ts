@@ -1,6 +1,7 @@
 /**
- * What transactions over two partitions cost those of one partition: in the machine of the paper, where a local waits
- * behind a global, and in the product, where it leaps everything that it does not overlap.
+ * What transactions over two partitions cost those of one partition: in the machine of the paper,
+ * where a local waits behind a global, and in the product, where it leaps everything that it does
+ * not overlap.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { atLeast, limitTime, reported, type GoalResult } from '../harness/goals.ts';
@@ -25,7 +26,10 @@ const WITH_GLOBALS = GLOBALS.filter((globals) => globals > 0);
 /** Percentages of rows that are one row, for what the product costs instead. */
 const HOT = [0, 0.1, 0.3, 1] as const;
 const HOT_GLOBALS = 10;
-/** The percentage of globals whose distribution is drawn, beside that without globals, as in the paper. */
+/**
+ * The percentage of globals whose distribution is drawn, beside that without globals, as in the
+ * paper.
+ */
 const DRAWN_GLOBALS = 10;
 const QUANTILES = 100;
 /** The paper: from 32.6 to 321 ms. */
@@ -47,7 +51,8 @@ export interface MixSamples {
 
 export const sdurMix: Bench = {
   name: 'sdur-mix',
-  about: 'what transactions over two partitions cost those of one, beside the protocol of the paper, in virtual time',
+  about:
+    'what transactions over two partitions cost those of one, beside the protocol of the paper, in virtual time',
   run,
 };
 
@@ -57,7 +62,12 @@ async function run(settings: Settings): Promise<Outcome> {
     if (cell.hot === 0) distributions.push(...listDistributions(cell, result));
   });
   const samples: MixSamples = { rows, distributions };
-  return { rounds: 1, rows: rows.map((row) => ({ ...row })), bars: computeGoalResults(rows), samples };
+  return {
+    rounds: 1,
+    rows: rows.map((row) => ({ ...row })),
+    bars: computeGoalResults(rows),
+    samples,
+  };
 }
 
 function listCells(): readonly Cell[] {
@@ -71,30 +81,47 @@ function createHotCell(hot: number): Cell {
   return createCell({ wan: 'WAN 1', system: 'product', globals: HOT_GLOBALS, hot });
 }
 
-function listDistributions({ wan, system, globals }: Cell, result: LoadResult): readonly Distribution[] {
+function listDistributions(
+  { wan, system, globals }: Cell,
+  result: LoadResult,
+): readonly Distribution[] {
   const [localMs, globalMs] = [getLatencies(result, LOCAL), getLatencies(result, GLOBAL)];
   const create = (series: string, values: readonly number[]): Distribution => ({
     wan,
     system,
     series,
-    ms: Array.from({ length: QUANTILES + 1 }, (_, index) => quantile(values, index / QUANTILES) ?? NaN),
+    ms: Array.from(
+      { length: QUANTILES + 1 },
+      (_, index) => quantile(values, index / QUANTILES) ?? NaN,
+    ),
   });
   if (globals === 0) return [create('locals, no globals', localMs)];
   if (globals !== DRAWN_GLOBALS) return [];
-  return [create(`locals, ${globals} % globals`, localMs), create(`globals, ${globals} % globals`, globalMs)];
+  return [
+    create(`locals, ${globals} % globals`, localMs),
+    create(`globals, ${globals} % globals`, globalMs),
+  ];
 }
 
 export function computeGoalResults(rows: readonly Row[]): readonly GoalResult[] {
   const growth = (wan: Wan, system: SystemName, globals: number): number =>
-    divideFigures(rows, 'localP99Ms', [createCell({ wan, system, globals }), createCell({ wan, system, globals: 0 })]);
-  const product = WANS.flatMap((wan) => WITH_GLOBALS.map((globals) => growth(wan, 'product', globals)));
+    divideFigures(rows, 'localP99Ms', [
+      createCell({ wan, system, globals }),
+      createCell({ wan, system, globals: 0 }),
+    ]);
+  const product = WANS.flatMap((wan) =>
+    WITH_GLOBALS.map((globals) => growth(wan, 'product', globals)),
+  );
   return [
     atLeast('machine-local-p99-growth', growth('WAN 1', 'machine', 1), { aim: MACHINE_GROWTH }),
     limitTime('local-p99-vs-no-globals', Math.max(...product), { aim: PRODUCT_GROWTH }),
     ...SYSTEMS.flatMap((system) =>
       WANS.flatMap((wan) =>
         WITH_GLOBALS.map((globals) =>
-          reported(`${system}-local-p99-vs-no-globals-${globals}-${toSlug(wan)}`, growth(wan, system, globals)),
+          reported(
+            `${system}-local-p99-vs-no-globals-${globals}-${toSlug(wan)}`,
+            growth(wan, system, globals),
+          ),
         ),
       ),
     ),
@@ -108,13 +135,21 @@ function computeCosts(rows: readonly Row[]): readonly GoalResult[] {
     ...WANS.flatMap((wan) => {
       const cell = createCell({ wan, system: 'product', globals: HOT_GLOBALS });
       return [
-        reported(`runs-per-operation-${toSlug(wan)}`, readFigure(rows, cell, 'runsPerOperation'), 'runs'),
+        reported(
+          `runs-per-operation-${toSlug(wan)}`,
+          readFigure(rows, cell, 'runsPerOperation'),
+          'runs',
+        ),
         reported(`held-ms-${toSlug(wan)}`, readFigure(rows, cell, 'heldP50Ms'), 'ms'),
         reported(`held-ms-p99-${toSlug(wan)}`, readFigure(rows, cell, 'heldP99Ms'), 'ms'),
       ];
     }),
     ...HOT.filter((hot) => hot > 0).map((hot) =>
-      reported(`runs-per-operation-hot-${hot}`, readFigure(rows, createHotCell(hot), 'runsPerOperation'), 'runs'),
+      reported(
+        `runs-per-operation-hot-${hot}`,
+        readFigure(rows, createHotCell(hot), 'runsPerOperation'),
+        'runs',
+      ),
     ),
   ];
 }

@@ -1,4 +1,7 @@
-/** The social network of the paper: what reordering changes for each of its operations, and what they take in the product. */
+/**
+ * The social network of the paper: what reordering changes for each of its operations, and what
+ * they take in the product.
+ */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { rounded } from '../harness/statistics.ts';
@@ -34,7 +37,8 @@ export interface SocialRow extends Variant {
 
 export const sdurSocial: Bench = {
   name: 'sdur-social',
-  about: 'the social network of the paper: 85 % timelines, 7.5 % posts and 7.5 % follows, in virtual time',
+  about:
+    'the social network of the paper: 85 % timelines, 7.5 % posts and 7.5 % follows, in virtual time',
   run,
 };
 
@@ -43,7 +47,14 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     VARIANTS.flatMap(({ system, threshold }): SocialRow[] => {
       progress(`${wan}, ${system}, R = ${threshold}`);
       const plan = planRun(system, quick);
-      const result = runLoad({ wan, system, threshold, delayMs: 0, workload: socialNetwork, ...plan });
+      const result = runLoad({
+        wan,
+        system,
+        threshold,
+        delayMs: 0,
+        workload: socialNetwork,
+        ...plan,
+      });
       return KINDS.map((kind) => {
         const values = getLatencies(result, kind);
         return {
@@ -60,13 +71,27 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       });
     }),
   );
-  return { rounds: 1, rows: rows.map((row) => ({ ...row })), bars: computeGoalResults(rows), samples: rows };
+  return {
+    rounds: 1,
+    rows: rows.map((row) => ({ ...row })),
+    bars: computeGoalResults(rows),
+    samples: rows,
+  };
 }
 
 /** Returns the 99th percentile of an operation. Throws if no such operation has ended. */
-export function readP99(rows: readonly SocialRow[], wan: Wan, kind: Kind, { system, threshold }: Variant): number {
+export function readP99(
+  rows: readonly SocialRow[],
+  wan: Wan,
+  kind: Kind,
+  { system, threshold }: Variant,
+): number {
   const row = rows.find(
-    (item) => item.wan === wan && item.kind === kind && item.system === system && item.threshold === threshold,
+    (item) =>
+      item.wan === wan &&
+      item.kind === kind &&
+      item.system === system &&
+      item.threshold === threshold,
   );
   if (typeof row?.p99Ms !== 'number') throw new Error(`no ${kind} of the ${system} in ${wan}`);
   return row.p99Ms;

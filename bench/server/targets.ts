@@ -23,8 +23,8 @@ export function targetsIn(checkout: string | undefined): Readonly<Partial<Record
 export const WINDOWS = [1, 64, 1024] as const;
 export type Window = (typeof WINDOWS)[number];
 /**
- * The maximum number of operations in flight in an open loop. It is below the limit of a connection: otherwise a
- * refusal after a stall would end the run.
+ * The maximum number of operations in flight in an open loop. It is below the limit of a
+ * connection: otherwise a refusal after a stall would end the run.
  */
 export const OPEN_WINDOW = 8192;
 /** The window of the bars whose names contain no window. */
@@ -53,11 +53,15 @@ export const PAIRS = [
 export type Pair = (typeof PAIRS)[number];
 
 /**
- * The numbers of client processes. With several of them, the server is the bottleneck, if there are enough processors.
+ * The numbers of client processes. With several of them, the server is the bottleneck, if there are
+ * enough processors.
  */
 export const CLIENTS = [2, 4] as const;
 /** The systems that are measured with several clients, and in open loops. */
 export const PAIRED: readonly Name[] = PAIRS.flatMap(({ of, to }) => [of, to]);
 
-/** Shares of the rate that the slower of a pair reaches in a closed loop, at which both are asked in open ones. */
+/**
+ * Shares of the rate that the slower of a pair reaches in a closed loop, at which both are asked in
+ * open ones.
+ */
 export const SHARES = [0.25, 0.5, 0.75] as const;

@@ -1,7 +1,8 @@
 /**
- * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with incremental views
- * and without; all beside one site as in the paper, and spread over three sites. There, the paper's rule, which uses
- * only a fixed threshold, is measured too. Promises that were kept or revoked are counted in the history of each sale.
+ * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with
+ * incremental views and without; all beside one site as in the paper, and spread over three sites.
+ * There, the paper's rule, which uses only a fixed threshold, is measured too. Promises that were
+ * kept or revoked are counted in the history of each sale.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { writeFileSync } from 'node:fs';
@@ -18,7 +19,8 @@ const THRESHOLDS = [0, 20] as const;
 const SPREAD_THRESHOLD = 20;
 
 /**
- * The comparisons that the store offers, by placement: its own recipe, and retailers of one site that share a binding.
+ * The comparisons that the store offers, by placement: its own recipe, and retailers of one site
+ * that share a binding.
  */
 const VANILLA = { threshold: null, recipe: 'vanilla' } as const;
 const SHARING = { threshold: 20, recipe: SHARED } as const;
@@ -32,14 +34,17 @@ type Kind = Omit<Setting, 'placement' | 'stock'>;
 
 export const tickets: Bench = {
   name: 'tickets',
-  about: 'a ticket sale with and without incremental views: latency, customers revoked, tickets oversold',
+  about:
+    'a ticket sale with and without incremental views: latency, customers revoked, tickets oversold',
   takes: ['binding', 'history'],
   run,
 };
 
 async function run({ quick, binding = 'redblue', history, progress }: Settings): Promise<Outcome> {
-  if (!isBinding(binding)) throw new UsageError(`--binding takes one of ${BINDINGS.join(', ')}, not "${binding}"`);
-  // ZooKeeper's own recipe lists the whole queue for each ticket. With twice as many tickets, a sale takes minutes.
+  if (!isBinding(binding))
+    throw new UsageError(`--binding takes one of ${BINDINGS.join(', ')}, not "${binding}"`);
+  // ZooKeeper's own recipe lists the whole queue for each ticket. With twice as many tickets, a
+  // sale takes minutes.
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
   const rounds = quick ? 2 : 6;
   const settingsOf = (placement: Placement, thresholds: readonly number[]): Setting[] => {
@@ -74,22 +79,30 @@ function isBinding(name: string): name is Options['binding'] {
   return (BINDINGS as readonly string[]).includes(name);
 }
 
-/** Formats a sale with one comma-separated line for each purchase, so that the file stays readable. */
+/**
+ * Formats a sale with one comma-separated line for each purchase, so that the file stays readable.
+ */
 function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSale): object {
   const columns = 'ticketsLeft,answer,answeredMs,finalMs';
-  const purchases = sale.purchases.map(({ ticketsLeft, answer: reported, early, answeredMs, finalMs }) => {
-    const ms = [answeredMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
-    return [ticketsLeft, early === true ? 'early' : reported, ...ms].join(',');
-  });
+  const purchases = sale.purchases.map(
+    ({ ticketsLeft, answer: reported, early, answeredMs, finalMs }) => {
+      const ms = [answeredMs, finalMs].map((value) =>
+        value === undefined ? '' : Number(value.toPrecision(3)),
+      );
+      return [ticketsLeft, early === true ? 'early' : reported, ...ms].join(',');
+    },
+  );
   const { latencyMs: _, ...verdict } = verifySales(sale.history, { threshold: threshold ?? 0 });
   return { placement, stock, threshold, recipe, round, ...verdict, columns, purchases };
 }
 
 /** Writes one line for each event of every sale, from which the counts can be computed again. */
 function writeHistory(path: string, sales: readonly RoundSale[]): void {
-  const lines = sales.flatMap(({ placement, stock, threshold, recipe, round, sale: { history } }) => {
-    const sale = `${placement} ${stock} ${[recipe ?? [], threshold ?? 'strong'].flat().join(' ')} ${round}`;
-    return history.map((line) => JSON.stringify({ sale, ...line }));
-  });
+  const lines = sales.flatMap(
+    ({ placement, stock, threshold, recipe, round, sale: { history } }) => {
+      const sale = `${placement} ${stock} ${[recipe ?? [], threshold ?? 'strong'].flat().join(' ')} ${round}`;
+      return history.map((line) => JSON.stringify({ sale, ...line }));
+    },
+  );
   writeFileSync(path, `${lines.join('\n')}\n`);
 }

@@ -1,11 +1,22 @@
 /** Summarizes the sales: a row for each setting, and the goals. */
 import { verifySales, type Verdict } from '../../demo/tickets/verify/verify-sales.ts';
-import { atLeast, limitTime, estimate, least, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import {
+  atLeast,
+  limitTime,
+  estimate,
+  least,
+  reported,
+  type GoalResult,
+  type Estimate,
+} from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { assertFinished } from './assert-finished.ts';
 import type { Placement, RoundSale, Setting } from './sales.ts';
 
-/** The goals. ZooKeeper's agreement takes longer, and retailers in one process know each other's sales. */
+/**
+ * The goals. ZooKeeper's agreement takes longer, and retailers in one process know each other's
+ * sales.
+ */
 export const AIMS = {
   redblue: { revokedAt20: 0, revokedAt0: 6, faults: 0, speedup: 4 },
   zookeeper: { revokedAt20: 0, revokedAt0: 2, faults: 0, speedup: 10 },
@@ -14,7 +25,10 @@ export const AIMS = {
 
 export type Aims = (typeof AIMS)[keyof typeof AIMS];
 
-/** One setting over all its sales. Latencies are medians of the rounds; for faults, the worst sale counts. */
+/**
+ * One setting over all its sales. Latencies are medians of the rounds; for faults, the worst sale
+ * counts.
+ */
 export interface Row extends Readonly<Record<string, unknown>> {
   readonly placement: Placement;
   readonly tickets: number;
@@ -86,7 +100,8 @@ export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
     duplicatesMax: worst('duplicates'),
     lostMax: worst('lost'),
     purchaseAboveP50Ms: medianOf((verdict) => aboveP50(verdict, threshold)),
-    purchaseBelowP50Ms: threshold === null ? null : medianOf(({ latencyMs }) => latencyMs.purchaseBelow.p50),
+    purchaseBelowP50Ms:
+      threshold === null ? null : medianOf(({ latencyMs }) => latencyMs.purchaseBelow.p50),
     finalP50Ms: medianOf(({ latencyMs }) => latencyMs.final.p50),
     speedup: speedup?.value ?? null,
     speedupLow: speedup?.low ?? null,
@@ -103,15 +118,23 @@ function createVerdict({ sale, threshold }: RoundSale): Verdict {
   return verifySales(sale.history, { threshold: threshold ?? 0 });
 }
 
-/** The median wait of purchases begun above the threshold; of all that got a ticket if there is no threshold. */
+/**
+ * The median wait of purchases begun above the threshold; of all that got a ticket if there is no
+ * threshold.
+ */
 function aboveP50({ latencyMs }: Verdict, threshold: number | null): number | null {
   return (threshold === null ? latencyMs.purchase : latencyMs.purchaseAbove).p50;
 }
 
-/** Returns how many times longer customers of the baseline waited than those above the threshold in the same round. */
+/**
+ * Returns how many times longer customers of the baseline waited than those above the threshold in
+ * the same round.
+ */
 function speedupOf(item: RoundSale, sales: readonly RoundSale[]): number {
   const { placement, stock } = item;
-  const baseline = salesOf(sales, { placement, stock, threshold: null }).find(({ round }) => round === item.round);
+  const baseline = salesOf(sales, { placement, stock, threshold: null }).find(
+    ({ round }) => round === item.round,
+  );
   const took = (sale: RoundSale): number => aboveP50(createVerdict(sale), sale.threshold) as number;
   return took(baseline as RoundSale) / took(item);
 }
@@ -126,15 +149,28 @@ function salesOf(sales: readonly RoundSale[], setting: Setting): readonly RoundS
   return sales.filter(isLike);
 }
 
-function estimateOf({ speedup: value, speedupLow: low, speedupHigh: high, sales }: Row): Estimate[] {
-  return value === null || low === null || high === null ? [] : [{ value, low, high, samples: sales }];
+function estimateOf({
+  speedup: value,
+  speedupLow: low,
+  speedupHigh: high,
+  sales,
+}: Row): Estimate[] {
+  return value === null || low === null || high === null
+    ? []
+    : [{ value, low, high, samples: sales }];
 }
 
 /** The goals, computed from the rows: each fault by its worst sale. */
 export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redblue): GoalResult[] {
   const at = (placement: Placement, threshold: number, isOwn = true): readonly Row[] =>
-    rows.filter((row) => row.placement === placement && row.threshold === threshold && (row.recipe === null) === isOwn);
-  const worst = (fault: `${Fault}Max`, among: readonly Row[]): number => Math.max(...among.map((row) => row[fault]));
+    rows.filter(
+      (row) =>
+        row.placement === placement &&
+        row.threshold === threshold &&
+        (row.recipe === null) === isOwn,
+    );
+  const worst = (fault: `${Fault}Max`, among: readonly Row[]): number =>
+    Math.max(...among.map((row) => row[fault]));
   const slowest = (among: readonly Row[]): Estimate => least(among.flatMap(estimateOf));
   const spread = at('spread', 20);
   const [fixed, shared, sharedSpread] = [
@@ -145,21 +181,33 @@ export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redbl
   const atZero = aims.revokedAt0 === null ? {} : { aim: aims.revokedAt0 };
   const early = Math.min(...spread.map((row) => row.confirmedEarlyMedian / row.tickets));
   return [
-    limitTime('revoked-at-20', worst('revokedMax', at('paper', 20)), { aim: aims.revokedAt20 }, 'customers'),
+    limitTime(
+      'revoked-at-20',
+      worst('revokedMax', at('paper', 20)),
+      { aim: aims.revokedAt20 },
+      'customers',
+    ),
     limitTime('revoked-at-0', worst('revokedMax', at('paper', 0)), atZero, 'customers'),
     limitTime('revoked-spread', worst('revokedMax', spread), { floor: aims.faults }, 'customers'),
     limitTime('contradicted', worst('contradictedMax', rows), { floor: aims.faults }, 'customers'),
     limitTime('oversold', worst('oversoldMax', rows), { floor: aims.faults }, 'tickets'),
-    limitTime('standing-beyond-stock', worst('standingBeyondStockMax', rows), { floor: aims.faults }, 'customers'),
+    limitTime(
+      'standing-beyond-stock',
+      worst('standingBeyondStockMax', rows),
+      { floor: aims.faults },
+      'customers',
+    ),
     limitTime('sold-twice', worst('duplicatesMax', rows), { floor: aims.faults }, 'tickets'),
     limitTime('lost', worst('lostMax', rows), { floor: aims.faults }, 'tickets'),
     atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),
-    // Customers who got a yes although all tickets were promised already. Revoked promises are counted separately,
-    // because they can have other reasons.
+    // Customers who got a yes although all tickets were promised already. Revoked promises are
+    // counted separately, because they can have other reasons.
     reported('promised-beyond-stock', worst('promisedBeyondStockMax', rows), 'customers'),
-    ...(fixed.length === 0 ? [] : [reported('revoked-spread-fixed', worst('revokedMax', fixed), 'customers')]),
+    ...(fixed.length === 0
+      ? []
+      : [reported('revoked-spread-fixed', worst('revokedMax', fixed), 'customers')]),
     // The older definition: retailers share a binding.
     ...(shared.length === 0
       ? []

@@ -1,6 +1,6 @@
 /**
- * Compares the cost of a transaction with that of a hand-written operation with the same effect. Also measures how much
- * sooner its result is shown than it is committed.
+ * Compares the cost of a transaction with that of a hand-written operation with the same effect.
+ * Also measures how much sooner its result is shown than it is committed.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -14,7 +14,8 @@ import { STANDS, tripsMs, type FirstView } from './stands.ts';
 
 export const transactions: Bench = {
   name: 'transactions',
-  about: 'a transaction of two keys beside one hand-written red operation, and its first view beside its final one',
+  about:
+    'a transaction of two keys beside one hand-written red operation, and its first view beside its final one',
   run,
 };
 
@@ -32,10 +33,13 @@ async function run(settings: Settings): Promise<Outcome> {
 }
 
 /** Returns a row for each place of a client. */
-function summarizeViews(rounds: readonly (readonly FirstView[])[]): Readonly<Record<string, unknown>>[] {
+function summarizeViews(
+  rounds: readonly (readonly FirstView[])[],
+): Readonly<Record<string, unknown>>[] {
   return STANDS.map((stand, at) => {
     const views = rounds.map((round) => round[at] as FirstView);
-    const middle = (of: 'firstMs' | 'finalMs'): number => rounded(median(views.map((view) => view[of])));
+    const middle = (of: 'firstMs' | 'finalMs'): number =>
+      rounded(median(views.map((view) => view[of])));
     const trips = tripsMs(stand);
     return {
       ...stand,

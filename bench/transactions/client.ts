@@ -29,7 +29,9 @@ const { transfer, balance } = await (way === 'transaction' ? openKeyValue() : op
 for (let n = 0; n < KEYS; n += 1) written.book(n, OPENING_CENTS);
 tell({ ready: true });
 process.on('message', (order: ClientOrder | typeof WRITTEN) => {
-  void (order === WRITTEN ? written.report({ value: fail, balance: readBalance }) : measure(order)).then(tell);
+  void (
+    order === WRITTEN ? written.report({ value: fail, balance: readBalance }) : measure(order)
+  ).then(tell);
 });
 process.on('disconnect', () => process.exit());
 
@@ -49,12 +51,15 @@ async function openBank(): Promise<Bank> {
   await binding.ready;
   const store = createClient(binding);
   await store.invoke(bank.open({ accounts: keys, cents: OPENING_CENTS }));
-  const move = (from: string, to: string): PromiseLike<unknown> => store.invoke(bank.transfer({ from, to, cents: 1 }));
+  const move = (from: string, to: string): PromiseLike<unknown> =>
+    store.invoke(bank.transfer({ from, to, cents: 1 }));
   const readBoth = (from: string, to: string): PromiseLike<unknown> =>
     store.invokeWeak(bank.balances({ accounts: [from, to] }));
   return {
-    transfer: way === 'red operation' ? move : (from, to) => readBoth(from, to).then(() => move(from, to)),
-    balance: (account) => store.invokeWeak(bank.balances({ accounts: [account] })).then(([held]) => held),
+    transfer:
+      way === 'red operation' ? move : (from, to) => readBoth(from, to).then(() => move(from, to)),
+    balance: (account) =>
+      store.invokeWeak(bank.balances({ accounts: [account] })).then(([held]) => held),
   };
 }
 

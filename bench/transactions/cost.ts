@@ -1,4 +1,7 @@
-/** Measures transfers at one site by each way, interleaved, with enough in flight to saturate the site. */
+/**
+ * Measures transfers at one site by each way, interleaved, with enough in flight to saturate the
+ * site.
+ */
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, type Contestant } from '../load/processes.ts';
@@ -39,10 +42,17 @@ export async function measureCost({ quick, progress }: CostSettings): Promise<Sa
 
 async function startOne(target: Target): Promise<Contestant> {
   if (target.kind !== 'transfer') throw new Error(`no transfers by ${target.kind}`);
-  const server = startChild(new URL('server.ts', import.meta.url), [target.way, '1'], serverFlags());
+  const server = startChild(
+    new URL('server.ts', import.meta.url),
+    [target.way, '1'],
+    serverFlags(),
+  );
   const { url } = await answer<{ url: string }>(server);
   const client = startChild(new URL('client.ts', import.meta.url), [url, target.way]);
   await answer(client);
-  const asked = { ask: <T>(order: object | string) => ask<T>(client, order), ended: () => ended(client) };
+  const asked = {
+    ask: <T>(order: object | string) => ask<T>(client, order),
+    ended: () => ended(client),
+  };
   return contestantOf({ pid: server.pid as number, stop: () => ended(server) }, [asked]);
 }

@@ -1,5 +1,6 @@
 /**
- * Measures when a transaction first shows its result, and when it is committed, at three sites with the paper's delays.
+ * Measures when a transaction first shows its result, and when it is committed, at three sites with
+ * the paper's delays.
  */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -30,7 +31,10 @@ interface FirstViewSettings {
   readonly progress: (text: string) => void;
 }
 
-export function measureFirstViews({ quick, progress }: FirstViewSettings): Promise<readonly (readonly FirstView[])[]> {
+export function measureFirstViews({
+  quick,
+  progress,
+}: FirstViewSettings): Promise<readonly (readonly FirstView[])[]> {
   const measureOnce = (round: number, of: string): Promise<readonly FirstView[]> => {
     progress(`first views, ${of}`);
     return measureRound(round, quick ? 1_000 : 2_000);
@@ -64,7 +68,12 @@ async function measureRound(round: number, durationMs: number): Promise<readonly
     }
     const until = performance.now() + WARM_UP_MS + durationMs;
     const views = STANDS.map((stand, at) => {
-      const work = { client: clients[at] as Client<RedBlueLevels>, name: `${round}/${at}`, until, durationMs };
+      const work = {
+        client: clients[at] as Client<RedBlueLevels>,
+        name: `${round}/${at}`,
+        until,
+        durationMs,
+      };
       return measureStand(stand, work);
     });
     return await Promise.all(views);
@@ -85,7 +94,10 @@ interface Work {
 /**
  * @throws Error if there are no first views, or if final views arrive sooner than the delays allow
  */
-async function measureStand(stand: Stand, { client, name, until, durationMs }: Work): Promise<FirstView> {
+async function measureStand(
+  stand: Stand,
+  { client, name, until, durationMs }: Work,
+): Promise<FirstView> {
   const firsts: number[] = [];
   const finals: number[] = [];
   const runUser = async (user: number): Promise<void> => {

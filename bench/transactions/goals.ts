@@ -22,14 +22,21 @@ export function computeGoalResults({ costs, views }: Measured): readonly GoalRes
 export function computeCostGoals(samples: Samples<Way>): readonly GoalResult[] {
   const pair = { of: 'transaction', to: 'red operation' } as const;
   return [
-    limitTime('transaction-cost', ratioOf(samples, 'red operation', 'transaction'), { aim: COST_AIM }),
+    limitTime('transaction-cost', ratioOf(samples, 'red operation', 'transaction'), {
+      aim: COST_AIM,
+    }),
     reported('transaction-server-time', figureRatioOf(samples, pair, 'serverUsPerOp')),
     reported('transaction-client-time', figureRatioOf(samples, pair, 'clientUsPerOp')),
-    reported('transaction-cost-vs-read-and-red', ratioOf(samples, 'read and red operation', 'transaction')),
+    reported(
+      'transaction-cost-vs-read-and-red',
+      ratioOf(samples, 'read and red operation', 'transaction'),
+    ),
   ];
 }
 
-export function computeFirstViewGoals(rounds: readonly (readonly FirstView[])[]): readonly GoalResult[] {
+export function computeFirstViewGoals(
+  rounds: readonly (readonly FirstView[])[],
+): readonly GoalResult[] {
   const ratio = (site: Stand['site'], awayMs = 0): Estimate =>
     estimate(
       rounds.flatMap((views) =>

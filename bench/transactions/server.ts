@@ -1,11 +1,17 @@
-/** The process of the sites: one for costs, three with the delays of the Correctables paper for latencies. */
+/**
+ * The process of the sites: one for costs, three with the delays of the Correctables paper for
+ * latencies.
+ */
 import { keyValueService, serve } from 'correctables/server';
 import { ROUND_TRIPS_MS, SITES } from '../../engines/wan.ts';
 import type { Way } from './messages.ts';
 import { service } from './service.ts';
 
 const [, , way, sites] = process.argv as unknown as [string, string, Way, string];
-const options = { service: way === 'transaction' ? keyValueService : service, redLeader: SITES[0] } as const;
+const options = {
+  service: way === 'transaction' ? keyValueService : service,
+  redLeader: SITES[0],
+} as const;
 const server =
   Number(sites) === 1
     ? await serve({ ...options, sites: [SITES[0]] })

@@ -26,10 +26,13 @@ export interface FirstView extends Stand {
 }
 
 /**
- * Returns the minimum time of a transaction: two round trips to the site, of which the second is the commit. The commit
- * is a red operation of the site.
+ * Returns the minimum time of a transaction: two round trips to the site, of which the second is
+ * the commit. The commit is a red operation of the site.
  */
-export function tripsMs({ site, awayMs }: Stand): { readonly firstMs: number; readonly finalMs: number } {
+export function tripsMs({ site, awayMs }: Stand): {
+  readonly firstMs: number;
+  readonly finalMs: number;
+} {
   const agreeMs = redTripsMs<Site>(site, LOG, (from, to) => roundTripMs('paper', from, to));
   return { firstMs: 2 * awayMs, finalMs: 2 * awayMs + agreeMs };
 }

@@ -1,8 +1,9 @@
 /**
- * Measures the wire: the memory binding through the gateway, with a Correctable that the client awaits. The baseline is
- * a bare `ws` server, with as many bytes in each direction as the gateway's client sends and receives, with one view or
- * with both. Server and client of every contender are separate processes. `--beside DIR` measures the gateway and the
- * client of another checkout in the same rounds.
+ * Measures the wire: the memory binding through the gateway, with a Correctable that the client
+ * awaits. The baseline is a bare `ws` server, with as many bytes in each direction as the gateway's
+ * client sends and receives, with one view or with both. Server and client of every contender are
+ * separate processes. `--beside DIR` measures the gateway and the client of another checkout in the
+ * same rounds.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { checkCheckout, describeCheckout } from '../harness/checkouts.ts';
@@ -29,18 +30,25 @@ async function run({ quick, beside, progress }: Settings): Promise<Outcome> {
   const pairs = new Map<Name, Pair>();
   try {
     for (const mode of MODES) pairs.set(mode, await startPair(mode));
-    for (const mode of beside === undefined ? [] : OTHERS) pairs.set(`other ${mode}`, await startPair(mode, beside));
+    for (const mode of beside === undefined ? [] : OTHERS)
+      pairs.set(`other ${mode}`, await startPair(mode, beside));
     const samples = new Map<number, Samples>();
     for (const window of WINDOWS) {
       const reported = (text: string): void => progress(`window ${window}: ${text}`);
       samples.set(
         window,
-        await measureWindow(pairs, window, { rounds, roundsMax: quick ? 3 : 24, durationMs, progress: reported }),
+        await measureWindow(pairs, window, {
+          rounds,
+          roundsMax: quick ? 3 : 24,
+          durationMs,
+          progress: reported,
+        }),
       );
     }
     progress('share of validation in the server');
     const profile = await (pairs.get('gateway') as Pair).profile(AIMED, quick ? 500 : 3000);
-    if (profile.validationShare === null) progress(`no sample in ${VALIDATION}: its share is not reported`);
+    if (profile.validationShare === null)
+      progress(`no sample in ${VALIDATION}: its share is not reported`);
     const outcome = outcomeOf(samples, profile.validationShare);
     return { ...outcome, versions: { ...outcome.versions, ...describeCheckout(beside) } };
   } finally {
@@ -52,7 +60,9 @@ function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: numbe
   const aimed = samples.get(AIMED) as Samples;
   return {
     rounds: aimed.get('gateway')?.length ?? 0,
-    rows: [...samples].flatMap(([window, of]) => [...of.keys()].map((name) => rowOf(window, name, of))),
+    rows: [...samples].flatMap(([window, of]) =>
+      [...of.keys()].map((name) => rowOf(window, name, of)),
+    ),
     bars: computeGoalResults(samples, validationShare),
     samples: Object.fromEntries([...samples].map(([w, s]) => [w, Object.fromEntries(s)])),
     versions: versionsOf('ws', 'msgpackr'),

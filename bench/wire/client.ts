@@ -1,4 +1,7 @@
-/** A client process of the benchmark: it runs concurrent loops, each of which awaits one operation after the other. */
+/**
+ * A client process of the benchmark: it runs concurrent loops, each of which awaits one operation
+ * after the other.
+ */
 import { createClient } from 'correctables';
 import { remote } from 'correctables/bindings/remote';
 import { put } from 'correctables/operations';
@@ -71,7 +74,10 @@ async function measure({ window, durationMs, bytes }: Run): Promise<ClientReport
   const from = performance.now();
   const operations = await drive(window, durationMs);
   const [elapsedMs, cpuUs] = [performance.now() - from, cpuUsedUs() - cpuFrom];
-  const perOp = { sent: (counted.sent - sent) / operations, received: (counted.received - received) / operations };
+  const perOp = {
+    sent: (counted.sent - sent) / operations,
+    received: (counted.received - received) / operations,
+  };
   return { operations, elapsedMs, cpuUs, bytes: perOp };
 }
 

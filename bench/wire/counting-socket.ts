@@ -7,7 +7,11 @@ export const counted: { sent: number; received: number } = { sent: 0, received: 
 
 /** The websocket that counts. */
 export class CountedSocket extends WebSocket {
-  constructor(url: string | URL, protocols?: string | string[] | ClientOptions, options?: ClientOptions) {
+  constructor(
+    url: string | URL,
+    protocols?: string | string[] | ClientOptions,
+    options?: ClientOptions,
+  ) {
     if (typeof protocols === 'object' && !Array.isArray(protocols)) super(url, protocols);
     else super(url, protocols, options);
     this.on('message', (data: Buffer | ArrayBuffer) => {

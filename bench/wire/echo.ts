@@ -1,6 +1,6 @@
 /**
- * The client of the bare echo: it sends the rows that this package would send, with one promise for each, and does
- * nothing else.
+ * The client of the bare echo: it sends the rows that this package would send, with one promise for
+ * each, and does nothing else.
  */
 import { Packr } from 'msgpackr';
 import type { WebSocket } from 'ws';
@@ -8,13 +8,18 @@ import { CountedSocket } from './counting-socket.ts';
 import { firstOf, joined, LENGTH_BYTES } from './echo-frame-parts.ts';
 import type { BytesPerOp } from './messages.ts';
 
-/** The codec of the frames: the format of this package's default codec, by a fast MessagePack library. */
+/**
+ * The codec of the frames: the format of this package's default codec, by a fast MessagePack
+ * library.
+ */
 const codec = new Packr({ useRecords: false });
 
 /** Sends a submission's fields and waits for the row to come back. */
 export type SendRow = (fields: readonly unknown[]) => Promise<unknown>;
 
-/** Connects to the echo. `bytes` returns the size that an operation should have, if that is known. */
+/**
+ * Connects to the echo. `bytes` returns the size that an operation should have, if that is known.
+ */
 export async function openEcho(url: string, bytes: () => BytesPerOp | undefined): Promise<SendRow> {
   const socket = new CountedSocket(url, { perMessageDeflate: false });
   await new Promise((resolve, reject) => {
@@ -34,8 +39,8 @@ export async function openEcho(url: string, bytes: () => BytesPerOp | undefined)
 }
 
 /**
- * Encodes the rows of one tick in one frame: numbers that are sent back, and keys that are not. Each part is padded to
- * the size that this many operations should have.
+ * Encodes the rows of one tick in one frame: numbers that are sent back, and keys that are not.
+ * Each part is padded to the size that this many operations should have.
  */
 function equalTo(
   socket: WebSocket,
@@ -52,7 +57,8 @@ function equalTo(
   };
   return (fields) => {
     const number = ++id;
-    // Send only the key: with all arguments, the frame would be too large already if most of it is sent back.
+    // Send only the key: with all arguments, the frame would be too large already if most of it is
+    // sent back.
     remaining.push(fields[4]);
     if (back.push([number, 1]) === 1) setImmediate(flush);
     return new Promise((resolve) => pending.set(number, resolve));
@@ -60,11 +66,14 @@ function equalTo(
 }
 
 /**
- * Encodes a frame. `back` has one row for each operation, and is sent back. `rest` is not. `bytes` is the size of each
- * operation, if it is specified.
+ * Encodes a frame. `back` has one row for each operation, and is sent back. `rest` is not. `bytes`
+ * is the size of each operation, if it is specified.
  */
 export function equalFrame(
-  { back, rest: remaining }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
+  {
+    back,
+    rest: remaining,
+  }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
   { sent, received }: BytesPerOp = { sent: 0, received: 0 },
 ): Buffer {
   const returned = filled(back, received * back.length);

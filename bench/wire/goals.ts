@@ -1,21 +1,36 @@
 /** The goals of the wire. */
-import { limitTime, estimate, isUndecided, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import {
+  limitTime,
+  estimate,
+  isUndecided,
+  reported,
+  type GoalResult,
+  type Estimate,
+} from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Mode, Name } from './messages.ts';
 import type { Measured } from './processes.ts';
 
-export const MODES: readonly Mode[] = ['gateway', 'gateway-views', 'echo-equal', 'echo-equal-views'];
+export const MODES: readonly Mode[] = [
+  'gateway',
+  'gateway-views',
+  'echo-equal',
+  'echo-equal-views',
+];
 /** The modes that are also measured of another checkout, if one is named. */
 export const OTHERS = ['gateway', 'gateway-views'] as const satisfies readonly Mode[];
 export const WINDOWS = [1, 64, 1024] as const;
 /** The window of the aims. */
 export const AIMED = 64;
-/** The aim for the processor time of both processes, as a multiple of that of an echo with the same number of bytes. */
+/**
+ * The aim for the processor time of both processes, as a multiple of that of an echo with the same
+ * number of bytes.
+ */
 const TIME_AIM = 2;
 /**
- * The maximum difference in bytes between the gateway and the echo, in either direction. With a larger one, they cannot
- * be compared.
+ * The maximum difference in bytes between the gateway and the echo, in either direction. With a
+ * larger one, they cannot be compared.
  */
 const BYTES_OFF_MAX = 0.05;
 const VALIDATION_SHARE_MAX = 0.05;
@@ -30,8 +45,8 @@ export const PAIRS = [
 ] as const;
 
 /**
- * Computes the goals from the samples of each window. `validationShare` is a share of the server's busy time. If it is
- * null, it was not sampled, and there is no bar for it.
+ * Computes the goals from the samples of each window. `validationShare` is a share of the server's
+ * busy time. If it is null, it was not sampled, and there is no bar for it.
  */
 export function computeGoalResults(
   samples: ReadonlyMap<number, Samples>,
@@ -42,7 +57,10 @@ export function computeGoalResults(
     ...timeBarsOf(at(AIMED)),
     ...PAIRS.flatMap(({ name, of, to }) =>
       WINDOWS.map((window) => {
-        const [title, off] = [`equal-echo-bytes-off-${name}-${window}`, bytesOff(at(window), of, to)];
+        const [title, off] = [
+          `equal-echo-bytes-off-${name}-${window}`,
+          bytesOff(at(window), of, to),
+        ];
         return window === AIMED
           ? limitTime(title, off, { floor: BYTES_OFF_MAX }, 'fraction')
           : reported(title, off, 'fraction');
@@ -51,14 +69,27 @@ export function computeGoalResults(
     ...PAIRS.flatMap(({ name, of, to }) =>
       WINDOWS.flatMap((window) => [
         reported(`rate-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'opsPerSecond')),
-        reported(`server-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'serverUsPerOp')),
-        reported(`client-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'clientUsPerOp')),
+        reported(
+          `server-time-vs-equal-echo-${name}-${window}`,
+          ratio(at(window), of, to, 'serverUsPerOp'),
+        ),
+        reported(
+          `client-time-vs-equal-echo-${name}-${window}`,
+          ratio(at(window), of, to, 'clientUsPerOp'),
+        ),
       ]),
     ),
     ...OTHERS.flatMap((mode) => besideOther(at(AIMED), mode)),
     ...(validationShare === null
       ? []
-      : [limitTime('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction')]),
+      : [
+          limitTime(
+            'validation-share',
+            rounded(validationShare),
+            { aim: VALIDATION_SHARE_MAX },
+            'fraction',
+          ),
+        ]),
   ];
 }
 
@@ -69,7 +100,9 @@ export function isDecided(samples: Samples): boolean {
 
 function timeBarsOf(samples: Samples): GoalResult[] {
   return PAIRS.map(({ name, of, to }) =>
-    limitTime(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), { aim: TIME_AIM }),
+    limitTime(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), {
+      aim: TIME_AIM,
+    }),
   );
 }
 
@@ -78,13 +111,16 @@ function besideOther(samples: Samples, of: 'gateway' | 'gateway-views'): GoalRes
   const to: Name = `other ${of}`;
   if (!samples.has(to)) return [];
   return (['serverUsPerOp', 'clientUsPerOp'] as const).map((figure) =>
-    reported(`${of}-${figure === 'serverUsPerOp' ? 'server' : 'client'}-time-vs-other`, ratio(samples, of, to, figure)),
+    reported(
+      `${of}-${figure === 'serverUsPerOp' ? 'server' : 'client'}-time-vs-other`,
+      ratio(samples, of, to, figure),
+    ),
   );
 }
 
 /**
- * Returns how much the bytes of an operation differ from those of the gateway: the larger difference of both
- * directions, by medians.
+ * Returns how much the bytes of an operation differ from those of the gateway: the larger
+ * difference of both directions, by medians.
  */
 function bytesOff(samples: Samples, of: Name, to: Name): number {
   const middle = (mode: Name, figure: keyof Measured): number =>

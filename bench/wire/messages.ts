@@ -1,8 +1,8 @@
 /** The messages between the benchmark and its processes. */
 
 /**
- * The kinds of contenders: `gateway` is this package; the others are a bare `ws` server that sends back as many bytes
- * as the gateway's client sends and gets, with one view or with both.
+ * The kinds of contenders: `gateway` is this package; the others are a bare `ws` server that sends
+ * back as many bytes as the gateway's client sends and gets, with one view or with both.
  */
 export type Mode = 'gateway' | 'gateway-views' | 'echo-equal' | 'echo-equal-views';
 
@@ -16,8 +16,8 @@ export interface BytesPerOp {
 }
 
 /**
- * A run of a client process. `bytes` is the size that an operation should have, if the contender must match another
- * one.
+ * A run of a client process. `bytes` is the size that an operation should have, if the contender
+ * must match another one.
  */
 export interface Run {
   readonly window: number;
@@ -29,8 +29,8 @@ export interface Run {
 export type ClientOrder = { readonly run: Run } | 'views';
 
 /**
- * A message to a server process: `cpu` requests the processor time so far, and `profile` a profile until the next
- * message.
+ * A message to a server process: `cpu` requests the processor time so far, and `profile` a profile
+ * until the next message.
  */
 export type ServerOrder = 'cpu' | 'profile' | 'profiled';
 
@@ -43,7 +43,10 @@ export interface ClientReport {
   readonly bytes: BytesPerOp;
 }
 
-/** The report of a client process about operations that were not timed: how many had a preliminary view. */
+/**
+ * The report of a client process about operations that were not timed: how many had a preliminary
+ * view.
+ */
 export interface ViewsReport {
   readonly views: number;
   readonly of: number;

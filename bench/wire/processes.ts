@@ -6,7 +6,10 @@ import type { BytesPerOp, ClientReport, Mode, ProfileReport, ViewsReport } from 
 
 /** The running processes of one contender. While idle, they use no processor time. */
 export interface Pair {
-  /** Warms up for a quarter of the time, then measures; `bytes` is the size that an operation should have. */
+  /**
+   * Warms up for a quarter of the time, then measures; `bytes` is the size that an operation should
+   * have.
+   */
   run(window: number, durationMs: number, bytes?: BytesPerOp): Promise<Measured>;
   /** Runs under the profiler, whose own cost is why the figures of that run are thrown away. */
   profile(window: number, durationMs: number): Promise<ProfileReport>;
@@ -60,8 +63,8 @@ export interface Beside {
 }
 
 /**
- * Computes the measurements of one run. @throws Error if operations lack preliminary views, because they and their echo
- * would then be cheaper
+ * Computes the measurements of one run. @throws Error if operations lack preliminary views, because
+ * they and their echo would then be cheaper
  */
 export function measuredOf(
   { operations, elapsedMs, cpuUs, bytes }: ClientReport,

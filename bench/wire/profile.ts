@@ -3,7 +3,10 @@ import { Session } from 'node:inspector/promises';
 import type { Profiler } from 'node:inspector';
 import type { ProfileReport } from './messages.ts';
 
-/** The name of the function that checks every inbound row; whatever it calls counts as validation too. */
+/**
+ * The name of the function that checks every inbound row; whatever it calls counts as validation
+ * too.
+ */
 export const VALIDATION = 'checkMessage';
 const NOT_BUSY: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)']);
 const SAMPLE_US = 200;
@@ -29,7 +32,10 @@ export async function startProfile(): Promise<RunningProfile> {
   };
 }
 
-/** Computes the shares from the samples of a profile. A short profile may have no samples of a function. */
+/**
+ * Computes the shares from the samples of a profile. A short profile may have no samples of a
+ * function.
+ */
 export function sharesOf({ nodes }: Pick<Profiler.Profile, 'nodes'>): ProfileReport {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   let busy = 0;
@@ -45,5 +51,8 @@ export function sharesOf({ nodes }: Pick<Profiler.Profile, 'nodes'>): ProfileRep
     for (const child of node.children ?? []) visit(byId.get(child) as Profiler.ProfileNode, inside);
   };
   visit(nodes[0] as Profiler.ProfileNode, false);
-  return { validationShare: validation === 0 ? null : validation / busy, gcShare: busy === 0 ? null : gc / busy };
+  return {
+    validationShare: validation === 0 ? null : validation / busy,
+    gcShare: busy === 0 ? null : gc / busy,
+  };
 }

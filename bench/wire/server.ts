@@ -22,14 +22,18 @@ async function obey(order: ServerOrder): Promise<void> {
 }
 
 async function serveGateway(): Promise<string> {
-  const gateway = createGateway({ binding: memory({ delaysMs: { weak: 0, strong: 0 }, lagMs: 0 }) });
+  const gateway = createGateway({
+    binding: memory({ delaysMs: { weak: 0, strong: 0 }, lagMs: 0 }),
+  });
   const listener = await listenGateways({ sites: { bench: gateway } });
   return listener.siteUrl('bench');
 }
 
 async function serveEcho(): Promise<string> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
-  server.on('connection', (socket) => socket.on('message', (data: Buffer) => socket.send(firstOf(data))));
+  server.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => socket.send(firstOf(data))),
+  );
   await new Promise((resolve) => server.once('listening', resolve));
   return `ws://127.0.0.1:${(server.address() as { port: number }).port}`;
 }

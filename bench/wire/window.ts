@@ -4,7 +4,10 @@ import { AIMED, isDecided, PAIRS, type Samples } from './goals.ts';
 import type { BytesPerOp, Name } from './messages.ts';
 import type { Measured, Pair } from './processes.ts';
 
-/** Returns the samples of all contenders. Each echo sends as many bytes as its gateway has just used. */
+/**
+ * Returns the samples of all contenders. Each echo sends as many bytes as its gateway has just
+ * used.
+ */
 export async function measureWindow(
   pairs: ReadonlyMap<Name, Pair>,
   window: number,
@@ -12,7 +15,8 @@ export async function measureWindow(
 ): Promise<Samples> {
   const warmUps = 2;
   const carried = new Map<Name, BytesPerOp>();
-  for (const { of, to } of PAIRS) carried.set(to, await bytesOf(pairs.get(of) as Pair, window, durationMs));
+  for (const { of, to } of PAIRS)
+    carried.set(to, await bytesOf(pairs.get(of) as Pair, window, durationMs));
   const measured = new Map<Name, Measured[]>([...pairs.keys()].map((name) => [name, []]));
   const contenders = [...pairs].map(([mode, pair]) => ({
     name: mode,

@@ -1,6 +1,6 @@
 /**
- * Chooses the records of requests like YCSB (Cooper and others, *Benchmarking cloud serving systems with YCSB*, SoCC
- * 2010), by its two skewed distributions, with its default settings.
+ * Chooses the records of requests like YCSB (Cooper and others, *Benchmarking cloud serving systems
+ * with YCSB*, SoCC 2010), by its two skewed distributions, with its default settings.
  */
 import { zipfian, type Random } from '../../demo/shared/random.ts';
 import { fnvHash64 } from './fnv.ts';
@@ -12,8 +12,8 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
 export type Chooser = (random: Random) => number;
 
 /**
- * The number of ranks from which YCSB's `ScrambledZipfianGenerator` draws, however few the records are. This flattens
- * the skew.
+ * The number of ranks from which YCSB's `ScrambledZipfianGenerator` draws, however few the records
+ * are. This flattens the skew.
  */
 export const SCRAMBLED_RANKS = 10_000_000_000;
 /** The zeta value of these ranks, a constant in YCSB. */
@@ -27,8 +27,8 @@ export function scrambledZipfian(records: number): Chooser {
 }
 
 /**
- * Chooses newer records more often: `requestdistribution=latest`. The standard workloads A, B and C insert nothing, so
- * the newest record stays the same.
+ * Chooses newer records more often: `requestdistribution=latest`. The standard workloads A, B and C
+ * insert nothing, so the newest record stays the same.
  */
 export function latest(records: number): Chooser {
   const rank = zipfian(records);

@@ -5,8 +5,8 @@ const PRIME = 1_099_511_628_211n;
 const OCTETS = 8;
 
 /**
- * Returns the FNV-1a hash of the eight octets of an integer, the lowest first, without the sign, like `Utils.hash` of
- * YCSB.
+ * Returns the FNV-1a hash of the eight octets of an integer, the lowest first, without the sign,
+ * like `Utils.hash` of YCSB.
  */
 export function fnvHash64(value: number): bigint {
   let remaining = BigInt(value);

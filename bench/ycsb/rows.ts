@@ -17,9 +17,15 @@ export function keyOf(record: number): string {
 const FIRST = 0x20;
 const CHARACTERS = 95;
 
-/** Returns a value of one field: `tag`, which distinguishes it from all others, then random characters. */
+/**
+ * Returns a value of one field: `tag`, which distinguishes it from all others, then random
+ * characters.
+ */
 export function fieldValue(random: Random, tag: string): string {
-  const codes = Array.from({ length: FIELD_BYTES - tag.length - 1 }, () => FIRST + Math.floor(random() * CHARACTERS));
+  const codes = Array.from(
+    { length: FIELD_BYTES - tag.length - 1 },
+    () => FIRST + Math.floor(random() * CHARACTERS),
+  );
   return `${tag} ${String.fromCharCode(...codes)}`;
 }
 

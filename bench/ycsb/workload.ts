@@ -1,4 +1,7 @@
-/** YCSB's standard workloads A, B and C: endless sequences of reads of whole records and updates of one field. */
+/**
+ * YCSB's standard workloads A, B and C: endless sequences of reads of whole records and updates of
+ * one field.
+ */
 import { UPDATE_SHARES, type Workload } from '../../demo/shared/speculation/workload.ts';
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import { chooserOf, type Distribution } from './choosers.ts';
@@ -18,7 +21,11 @@ export type Request =
   | { readonly kind: 'write'; readonly record: number; readonly field: number };
 
 /** Returns the endless sequence of requests. Equal seeds lead to equal sequences. */
-export function parseRequests({ workload, distribution, records }: WorkloadOptions): (seed: number) => () => Request {
+export function parseRequests({
+  workload,
+  distribution,
+  records,
+}: WorkloadOptions): (seed: number) => () => Request {
   const choose = chooserOf(distribution, records);
   return (seed) => {
     const random = seeded(seed);

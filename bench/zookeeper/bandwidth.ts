@@ -1,6 +1,7 @@
 /**
- * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and the number of
- * concurrent consumers: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
+ * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and
+ * the number of concurrent consumers: ZooKeeper's own recipe, the paper's head pointer, and claim
+ * tickets, its "future work".
  */
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
 import { limitTime, estimate, largest, type Estimate } from '../harness/goals.ts';
@@ -18,7 +19,8 @@ const WARM_UPS = 4;
 
 export const zookeeperBandwidth: Bench = {
   name: 'zookeeper-bandwidth',
-  about: 'bytes per dequeue by queue length and number of consumers: vanilla, head pointer, claim tickets',
+  about:
+    'bytes per dequeue by queue length and number of consumers: vanilla, head pointer, claim tickets',
   run,
 };
 
@@ -47,9 +49,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
   const servers = ensemble.connectString('frankfurt');
   const base = `/bandwidth-${Date.now()}`;
-  const getRootPath = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
+  const getRootPath = ({ recipe, length }: Cell): string =>
+    `${base}-${RECIPES.indexOf(recipe)}-${length}`;
   const cells = lengths.flatMap((length) =>
-    consumerCounts.flatMap((consumers) => RECIPES.map((recipe): Cell => ({ recipe, length, consumers }))),
+    consumerCounts.flatMap((consumers) =>
+      RECIPES.map((recipe): Cell => ({ recipe, length, consumers })),
+    ),
   );
   let rows: readonly Row[];
   const producers = new Map<string, Taker>();
@@ -64,14 +69,17 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
         await producer.put(cell.length);
         consumers.set(
           root,
-          Array.from({ length: Math.max(...consumerCounts) }, () => cell.recipe.open(servers, root)),
+          Array.from({ length: Math.max(...consumerCounts) }, () =>
+            cell.recipe.open(servers, root),
+          ),
         );
         await refill(consumers.get(root) ?? [], producer);
       }
     }
     const measure = async (cell: Cell): Promise<number> => {
       const takers = (consumers.get(getRootPath(cell)) ?? []).slice(0, cell.consumers);
-      // Reach a steady state first, in which each consumer has seen this number of concurrent consumers.
+      // Reach a steady state first, in which each consumer has seen this number of concurrent
+      // consumers.
       const warmUps = takers.length * WARM_UPS;
       await bytesPerTake(takers, warmUps);
       await producers.get(getRootPath(cell))?.put(warmUps);
@@ -81,7 +89,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     };
     rows = await measureRounds(cells, measure, { ...extent, progress });
   } finally {
-    await Promise.all([...producers.values(), ...[...consumers.values()].flat()].map((taker) => taker.close()));
+    await Promise.all(
+      [...producers.values(), ...[...consumers.values()].flat()].map((taker) => taker.close()),
+    );
     await stop();
   }
   return {
@@ -96,8 +106,8 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 type Extent = Pick<Course<unknown>, 'rounds' | 'looks'>;
 
 /**
- * Measures all cells. Each round begins with another one. There are again as many rounds while it is undecided whether
- * the bytes of claim tickets are constant.
+ * Measures all cells. Each round begins with another one. There are again as many rounds while it
+ * is undecided whether the bytes of claim tickets are constant.
  */
 export async function measureRounds(
   cells: readonly Cell[],
@@ -148,7 +158,10 @@ async function bytesPerTake(takers: readonly Taker[], takes: number): Promise<nu
   return (sum() - before) / takes;
 }
 
-/** Waits until all cleanup has ended, because the cleanup after a dequeue counts as a part of its cost. */
+/**
+ * Waits until all cleanup has ended, because the cleanup after a dequeue counts as a part of its
+ * cost.
+ */
 async function settled(sum: () => number): Promise<void> {
   for (let last = -1; sum() !== last;) {
     last = sum();
@@ -178,15 +191,19 @@ export function computeGoalResults(rows: readonly Row[]): Outcome['bars'] {
 }
 
 /**
- * Returns the largest mean divided by the smallest, for rows that agree in `same`, in the worst such group. Bytes are
- * counted exactly, but concurrent consumers make their number random. So any two rows are compared round by round, and
- * the interval is that of the pair that differs most.
+ * Returns the largest mean divided by the smallest, for rows that agree in `same`, in the worst
+ * such group. Bytes are counted exactly, but concurrent consumers make their number random. So any
+ * two rows are compared round by round, and the interval is that of the pair that differs most.
  */
 function flatness(rows: readonly Row[], same: 'length' | 'consumers'): Estimate {
-  const groups = [...new Set(rows.map((row) => row[same]))].map((value) => rows.filter((row) => row[same] === value));
+  const groups = [...new Set(rows.map((row) => row[same]))].map((value) =>
+    rows.filter((row) => row[same] === value),
+  );
   const means = groups.map((group) => group.map(({ bytes }) => bytes));
   const pairs = groups.flatMap((group) =>
-    group.flatMap((item) => group.map((other) => estimate(pairedRatios(item.samples, other.samples), LOOKS))),
+    group.flatMap((item) =>
+      group.map((other) => estimate(pairedRatios(item.samples, other.samples), LOOKS)),
+    ),
   );
   return {
     ...largest(pairs),

@@ -1,6 +1,6 @@
 /**
- * Measures all placements, round by round, and in again as many rounds while it is undecided whether a preliminary view
- * takes one round trip at the worst placement.
+ * Measures all placements, round by round, and in again as many rounds while it is undecided
+ * whether a preliminary view takes one round trip at the worst placement.
  */
 import { limitTime, estimate, largest, type GoalResult } from '../harness/goals.ts';
 import type { Settings } from '../harness/bench.ts';
@@ -53,8 +53,14 @@ export async function measureRounds(
     const measured: Round[] = [];
     for (const [at, placement] of rotate([...placements.entries()], round)) {
       const item = await placement.measure(operations);
-      checkViews(`placement ${at + 1}`, { views: item.preliminaryViews * operations, of: operations });
-      checkDelay(`placement ${at + 1}, round trip`, { ms: item.roundTripMs, atLeastMs: placement.awayMs });
+      checkViews(`placement ${at + 1}`, {
+        views: item.preliminaryViews * operations,
+        of: operations,
+      });
+      checkDelay(`placement ${at + 1}, round trip`, {
+        ms: item.roundTripMs,
+        atLeastMs: placement.awayMs,
+      });
       measured[at] = item;
     }
     return measured;
@@ -67,8 +73,8 @@ export async function measureRounds(
 }
 
 /**
- * Returns how long a preliminary view takes as a multiple of the round trip, after the allowed millisecond is
- * subtracted.
+ * Returns how long a preliminary view takes as a multiple of the round trip, after the allowed
+ * millisecond is subtracted.
  */
 export function preliminaryVsRoundTrip({ preliminaryMs, roundTripMs }: Round): number {
   return (preliminaryMs - ALLOWANCE_MS) / Math.max(roundTripMs, 1);

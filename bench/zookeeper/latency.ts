@@ -1,9 +1,14 @@
 /**
- * Measures the latencies of enqueues (Correctables, OSDI 2016, §6.2.2, Figure 9): a client in Ireland, four placements
- * of the server that it is connected to and of the leader. Baseline: a plain create.
+ * Measures the latencies of enqueues (Correctables, OSDI 2016, §6.2.2, Figure 9): a client in
+ * Ireland, four placements of the server that it is connected to and of the leader. Baseline: a
+ * plain create.
  */
 import { createClient, type Client } from 'correctables';
-import { zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correctables/bindings/zookeeper';
+import {
+  zookeeper,
+  type ZooKeeperBinding,
+  type ZooKeeperLevels,
+} from 'correctables/bindings/zookeeper';
 import { enqueue } from 'correctables/operations';
 import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
@@ -38,19 +43,23 @@ const PLACEMENTS: readonly Placement[] = [
 
 export const zookeeperLatency: Bench = {
   name: 'zookeeper-latency',
-  about: 'enqueues on a real ensemble: preliminary and final view beside a plain create, four placements',
+  about:
+    'enqueues on a real ensemble: preliminary and final view beside a plain create, four placements',
   run,
 };
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const extent: Extent = quick ? { rounds: 2, looks: 1, operations: 8 } : { rounds: 7, operations: 40 };
+  const extent: Extent = quick
+    ? { rounds: 2, looks: 1, operations: 8 }
+    : { rounds: 7, operations: 40 };
   const used = [
     await useEnsemble({ leader: 'ireland', wan: 'paper' }, progress),
     await useEnsemble({ leader: 'virginia', wan: 'paper' }, progress),
   ];
   const contenders = await Promise.all(
     PLACEMENTS.map((placement) => {
-      const { ensemble } = used.find((item) => item.ensemble.state.layout.leader === placement.leader) ?? used[0]!;
+      const { ensemble } =
+        used.find((item) => item.ensemble.state.layout.leader === placement.leader) ?? used[0]!;
       return Contender.open(ensemble, placement);
     }),
   );
@@ -104,7 +113,9 @@ class Contender {
       sums.roundTripMs += await timed(() => this.#plain.reader.exists('/'));
       const plainBefore = this.#plain.bytes;
       sums.plainMs += await timed(() =>
-        this.#plain.create(`${this.#path}/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
+        this.#plain.create(`${this.#path}/-`, JSON.stringify(ITEM), {
+          mode: 'persistent-sequential',
+        }),
       );
       sums.measurePlainData += this.#plain.bytes - plainBefore;
       const before = total(this.#binding.bytes);
@@ -115,7 +126,9 @@ class Contender {
       }
       sums.bytes += total(this.#binding.bytes) - before;
     }
-    return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / operations])) as unknown as Round;
+    return Object.fromEntries(
+      Object.entries(sums).map(([name, sum]) => [name, sum / operations]),
+    ) as unknown as Round;
   }
 
   async close(): Promise<void> {
@@ -134,7 +147,8 @@ function total({ sent, received }: { readonly sent: number; readonly received: n
 }
 
 function rowOf({ server, leader }: Placement, rounds: readonly Round[]) {
-  const over = (name: keyof Round): ReturnType<typeof spread> => spread(rounds.map((round) => round[name]));
+  const over = (name: keyof Round): ReturnType<typeof spread> =>
+    spread(rounds.map((round) => round[name]));
   const [roundTrip, preliminary, final, plain] = [
     over('roundTripMs').median,
     over('preliminaryMs'),

@@ -55,8 +55,8 @@ function clientTaker(client: AnyClient, bytes: () => number): Taker {
 }
 
 /**
- * The paper's client, whose cost does not depend on the length of the queue. A node contains the number of the first
- * item. A take increments it, unless another client has done so meanwhile.
+ * The paper's client, whose cost does not depend on the length of the queue. A node contains the
+ * number of the first item. A take increments it, unless another client has done so meanwhile.
  */
 class HeadPointer implements Taker {
   readonly #sessions: SessionPair;
@@ -78,7 +78,9 @@ class HeadPointer implements Taker {
       });
     }
     await inPortions(count, () =>
-      this.#sessions.create(`${this.#root}/items/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
+      this.#sessions.create(`${this.#root}/items/-`, JSON.stringify(ITEM), {
+        mode: 'persistent-sequential',
+      }),
     );
   }
 
@@ -91,12 +93,18 @@ class HeadPointer implements Taker {
       try {
         await reader.get(item);
         await writer.multi([
-          { type: 'set', path: `${this.#root}/head`, data: String(head + 1), version: stat.version },
+          {
+            type: 'set',
+            path: `${this.#root}/head`,
+            data: String(head + 1),
+            version: stat.version,
+          },
           { type: 'delete', path: item },
         ]);
         return;
       } catch (error) {
-        if (!isZooKeeperError(error, 'BAD_VERSION') && !isZooKeeperError(error, 'NO_NODE')) throw error;
+        if (!isZooKeeperError(error, 'BAD_VERSION') && !isZooKeeperError(error, 'NO_NODE'))
+          throw error;
       }
     }
   }

@@ -1,6 +1,7 @@
 /**
- * The sessions of a baseline. It has as many as the ZooKeeper binding: one for reads and one for updates, both at the
- * same server. So the cost of two sessions, and the gain from not reading behind an update, are the same for both.
+ * The sessions of a baseline. It has as many as the ZooKeeper binding: one for reads and one for
+ * updates, both at the same server. So the cost of two sessions, and the gain from not reading
+ * behind an update, are the same for both.
  */
 import { ZooKeeper } from 'correctables/bindings/zookeeper';
 

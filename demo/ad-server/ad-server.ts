@@ -1,7 +1,8 @@
 /**
- * Serving ads (Correctables, OSDI 2016, Listing 4): the ads of the preliminary references are fetched while the final
- * references are in flight. This hides the latency of strong consistency. The delivered ads are always those of the
- * final references. The same code runs in a Node service and in a web page.
+ * Serving ads (Correctables, OSDI 2016, Listing 4): the ads of the preliminary references are
+ * fetched while the final references are in flight. This hides the latency of strong consistency.
+ * The delivered ads are always those of the final references. The same code runs in a Node service
+ * and in a web page.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
 import { watched } from '../shared/speculation/watch-views.ts';
@@ -35,7 +36,10 @@ export class AdServer {
   /** Does the same without speculation: waits for the final references before it fetches ads. */
   async fetchAdsStrongly(uid: string, watch: Watch): Promise<LocalAd[]> {
     const { store } = this.#options;
-    const refs = await watched(store.invokeStrong(adContract.getPersonalizedAdsRefs({ uid })), watch);
+    const refs = await watched(
+      store.invokeStrong(adContract.getPersonalizedAdsRefs({ uid })),
+      watch,
+    );
     const ads = await this.#getAds(refs, watch);
     watch.delivered(ads.map(({ id }) => id));
     return ads;

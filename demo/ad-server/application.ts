@@ -1,6 +1,6 @@
 /**
- * The ad server as an `Application` for benchmarks and pages: users have numbers, ads are fetched with and without
- * speculation, and references can be changed.
+ * The ad server as an `Application` for benchmarks and pages: users have numbers, ads are fetched
+ * with and without speculation, and references can be changed.
  */
 import type { AnyClient } from 'correctables';
 import type { Application } from '../shared/speculation/application.ts';
@@ -18,13 +18,22 @@ export interface AdApplicationOptions {
   readonly locale: string;
 }
 
-export function adApplication({ store, content, data, locale }: AdApplicationOptions): Application<LocalAd> {
+export function adApplication({
+  store,
+  content,
+  data,
+  locale,
+}: AdApplicationOptions): Application<LocalAd> {
   const server = new AdServer({ store, content, locale });
   return {
     users: data.profiles,
     fetch: (user, way, watch) =>
-      way === 'correctable' ? server.fetchAdsByUserId(uidOf(user), watch) : server.fetchAdsStrongly(uidOf(user), watch),
+      way === 'correctable'
+        ? server.fetchAdsByUserId(uidOf(user), watch)
+        : server.fetchAdsStrongly(uidOf(user), watch),
     change: (user, random) =>
-      store.invoke(adContract.putProfiles({ profiles: [{ uid: uidOf(user), refs: data.newRefs(random) }] })),
+      store.invoke(
+        adContract.putProfiles({ profiles: [{ uid: uidOf(user), refs: data.newRefs(random) }] }),
+      ),
   };
 }

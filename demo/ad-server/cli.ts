@@ -6,7 +6,8 @@ import { startAdPage } from './page-server.ts';
 await runDemo(
   {
     command: 'demo:ads',
-    about: 'Serves personalised ads with and without speculation; without --headless, opens the page for it',
+    about:
+      'Serves personalised ads with and without speculation; without --headless, opens the page for it',
     scale: 0.02,
     port: 7410,
     bindings: ['redblue', 'cassandra', 'postgres'],

@@ -6,8 +6,8 @@ import { contentOver, type ContentSource } from './creative.ts';
 /** The content service is local, and never redirects. */
 const HTTP = { proxy: false, maxRedirects: 0, timeout: 10_000 } as const;
 /**
- * The maximum number of connections. With one connection for each of thousands of requests, some would time out before
- * they are accepted.
+ * The maximum number of connections. With one connection for each of thousands of requests, some
+ * would time out before they are accepted.
  */
 export const CONNECTIONS_MAX = 256;
 

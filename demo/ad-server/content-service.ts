@@ -1,4 +1,6 @@
-/** Texts and media of the ads, by creative, over HTTP: a small service with a configurable delay. */
+/**
+ * Texts and media of the ads, by creative, over HTTP: a small service with a configurable delay.
+ */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Creative } from './creative.ts';
@@ -20,7 +22,8 @@ export function contentListener(delayMs: number): RequestListener {
     // Read only the query of the target: the whole target may not be a valid URL, for example `//`.
     const query = (request.url ?? '').replace(/^[^?]*/, '');
     const names = new URLSearchParams(query).get('creatives')?.split(',') ?? [];
-    const fits = names.length > 0 && names.length <= CREATIVES_PER_REQUEST_MAX && !names.includes('');
+    const fits =
+      names.length > 0 && names.length <= CREATIVES_PER_REQUEST_MAX && !names.includes('');
     if (request.method !== 'GET' || !fits) {
       const fix = `GET /?creatives=a,b with 1 to ${CREATIVES_PER_REQUEST_MAX} names`;
       response.writeHead(400, { 'content-type': 'text/plain' }).end(fix);
@@ -44,7 +47,8 @@ export interface ContentService {
 /** Starts the service on a free port of the loopback interface. */
 export async function startContentService(delayMs: number): Promise<ContentService> {
   const server = createServer(contentListener(delayMs));
-  // Only clients close idle connections: on a connection that the server closes, a request may be in flight.
+  // Only clients close idle connections: on a connection that the server closes, a request may be
+  // in flight.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

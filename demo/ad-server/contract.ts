@@ -1,6 +1,6 @@
 /**
- * The operations of the ad server's store (Correctables, OSDI 2016, §4.2): a user's profile refers to ads, and an ad
- * refers to its content. A page imports this file, never the service.
+ * The operations of the ad server's store (Correctables, OSDI 2016, §4.2): a user's profile refers
+ * to ads, and an ad refers to its content. A page imports this file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
 import * as z from 'zod';
@@ -35,9 +35,18 @@ export const adContract = defineContract('ad-server', {
     result: references,
     key: ({ uid }) => uid,
   }),
-  getAd: operation({ access: 'read', args: z.object({ id }), result: adSchema.nullable(), key: (ad) => ad.id }),
+  getAd: operation({
+    access: 'read',
+    args: z.object({ id }),
+    result: adSchema.nullable(),
+    key: (ad) => ad.id,
+  }),
   /** Many ads in one read, in the order of `ids`; null for a missing ad. */
-  getAds: operation({ access: 'read', args: z.object({ ids: references }), result: z.array(adSchema.nullable()) }),
+  getAds: operation({
+    access: 'read',
+    args: z.object({ ids: references }),
+    result: z.array(adSchema.nullable()),
+  }),
   putProfiles: operation({
     access: 'write',
     args: z.object({ profiles: z.array(z.object({ uid: id, refs: references })).max(BATCH_MAX) }),

@@ -1,6 +1,6 @@
 /**
- * Fetches creatives from the content service: in batches, with a limited number of concurrent requests, until they are
- * canceled.
+ * Fetches creatives from the content service: in batches, with a limited number of concurrent
+ * requests, until they are canceled.
  */
 import type { AxiosInstance } from 'axios';
 
@@ -14,12 +14,16 @@ export interface Creative {
 }
 
 /** Fetches creatives by name, in the order of the names. */
-export type ContentSource = (names: readonly string[], signal: AbortSignal | undefined) => Promise<Creative[]>;
+export type ContentSource = (
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+) => Promise<Creative[]>;
 
 /** The maximum number of names in one request. */
 export const CREATIVES_PER_REQUEST_MAX = 20;
 /**
- * The maximum number of concurrent requests. Browsers allow six to one host, and a page may serve two users at a time.
+ * The maximum number of concurrent requests. Browsers allow six to one host, and a page may serve
+ * two users at a time.
  */
 const REQUESTS_MAX = 3;
 
@@ -38,7 +42,10 @@ export function contentOver(http: AxiosInstance): ContentSource {
     const queue = batches.entries();
     const work = async (): Promise<void> => {
       for (const [place, batch] of queue) {
-        const config = { params: { creatives: batch.join(',') }, ...(signal !== undefined && { signal }) };
+        const config = {
+          params: { creatives: batch.join(',') },
+          ...(signal !== undefined && { signal }),
+        };
         answers[place] = (await http.get<Creative[]>('', config)).data;
       }
     };

@@ -16,13 +16,21 @@ const STORES = {
 };
 
 /** Starts everything, with the client beside `client`. */
-export async function deployAds(options: DeploymentOptions, progress: (text: string) => void): Promise<Deployment> {
+export async function deployAds(
+  options: DeploymentOptions,
+  progress: (text: string) => void,
+): Promise<Deployment> {
   const data = adData(options);
   const store = await openStore(STORES, data, options, progress);
   const service = await startContentService(CONTENT_DELAY_MS);
   const client = openContent(service.url);
   return {
-    application: adApplication({ store: store.store, content: client.content, data, locale: 'en-IE' }),
+    application: adApplication({
+      store: store.store,
+      content: client.content,
+      data,
+      locale: 'en-IE',
+    }),
     sizes: { profiles: data.profiles, ads: data.ads },
     async close() {
       await store.close();

@@ -14,8 +14,8 @@ export interface LocalAd {
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * Returns the first of a browser's languages that `Intl` accepts, otherwise `en`. If the language of the machine is
- * POSIX, Chromium reports `en-US@posix`, which `Intl` rejects.
+ * Returns the first of a browser's languages that `Intl` accepts, otherwise `en`. If the language
+ * of the machine is POSIX, Chromium reports `en-US@posix`, which `Intl` rejects.
  */
 export function readableLocale(languages: readonly string[]): string {
   for (const language of languages) {
@@ -28,9 +28,7 @@ export function readableLocale(languages: readonly string[]): string {
   return 'en';
 }
 
-/**
- * @param locale for example `en-IE`
- */
+/** @param locale for example `en-IE` */
 export function localize(ad: Ad, creative: Creative, locale: string): LocalAd {
   let format = formats.get(locale);
   if (format === undefined) {
@@ -39,5 +37,9 @@ export function localize(ad: Ad, creative: Creative, locale: string): LocalAd {
   }
   const [language = 'en'] = locale.split('-');
   const slogan = creative.texts[language] ?? creative.texts['en'] ?? '';
-  return { id: ad.id, text: `${ad.brand}: ${slogan} ${format.format(ad.priceCents / 100)}`, media: creative.media };
+  return {
+    id: ad.id,
+    text: `${ad.brand}: ${slogan} ${format.format(ad.priceCents / 100)}`,
+    media: creative.media,
+  };
 }

@@ -1,4 +1,7 @@
-/** `npm run demo:bank`: the page with two tellers, their work without it, or the figures of the RedBlue paper. */
+/**
+ * `npm run demo:bank`: the page with two tellers, their work without it, or the figures of the
+ * RedBlue paper.
+ */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../port-taken.ts';
 import { waitUntilClosing } from '../wait-for-signal.ts';
@@ -18,8 +21,8 @@ try {
   console.error(`demo:bank: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
-// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits for ever for a lost
-// request to a site.
+// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits
+// for ever for a lost request to a site.
 process.stdout.write('', () => process.exit());
 
 function run(options: Options): Promise<void> {
@@ -40,7 +43,9 @@ async function open({ port, partitions }: Options): Promise<void> {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The bank is open: ${bank.url}`);
-  console.log('Tellers in Frankfurt and Virginia, transfers put in order in Ireland. Ctrl-C closes it.');
+  console.log(
+    'Tellers in Frankfurt and Virginia, transfers put in order in Ireland. Ctrl-C closes it.',
+  );
   await waitUntilClosing();
   await bank.close();
 }

@@ -1,6 +1,7 @@
 /**
- * Two tellers at two sites, without a page. First both spend the same last money at once, some times; then each makes
- * transfers of its own, while sites may be killed. An auditor at a third site reads all balances meanwhile.
+ * Two tellers at two sites, without a page. First both spend the same last money at once, some
+ * times; then each makes transfers of its own, while sites may be killed. An auditor at a third
+ * site reads all balances meanwhile.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { pause } from '../tickets/pause.ts';
@@ -24,7 +25,10 @@ const UNAVAILABLE_PAUSE_MS = 250;
 type Setting = Pick<Options, 'transfers' | 'delays' | 'seed' | 'partitions' | 'kill' | 'history'>;
 
 /** Runs the scenario. `progress` gets lines for a person. */
-export async function runTellers(options: Setting, progress: (text: string) => void): Promise<Figures> {
+export async function runTellers(
+  options: Setting,
+  progress: (text: string) => void,
+): Promise<Figures> {
   // Open the file first, so that a wrong path is reported before the run.
   const file = options.history === undefined ? undefined : await create(options.history);
   const recorder = new Recorder();
@@ -43,7 +47,9 @@ async function create(path: string): Promise<FileHandle> {
     return await open(path, 'w');
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    throw new Error(`--history: ${cause}. Name a file in a directory that exists.`, { cause: error });
+    throw new Error(`--history: ${cause}. Name a file in a directory that exists.`, {
+      cause: error,
+    });
   }
 }
 
@@ -64,18 +70,27 @@ interface Reporting {
 
 async function runAtSites(options: Setting, reporting: Reporting): Promise<readonly Teller[]> {
   const sites = await openSites(options, reporting);
-  const tellers = TELLER_SITES.map((site): Teller => ({ site, bank: sites.connect(site), receipts: [] }));
+  const tellers = TELLER_SITES.map((site): Teller => ({
+    site,
+    bank: sites.connect(site),
+    receipts: [],
+  }));
   const auditor = sites.connect(LEADER);
   try {
     await work(options, reporting, { sites, tellers, auditor });
     return tellers;
   } finally {
-    await Promise.all([auditor, ...tellers.map(({ bank }) => bank)].map((client) => client.close()));
+    await Promise.all(
+      [auditor, ...tellers.map(({ bank }) => bank)].map((client) => client.close()),
+    );
     await sites.close();
   }
 }
 
-async function openSites({ partitions, kill, delays }: Setting, { recorder, progress }: Reporting): Promise<OpenSites> {
+async function openSites(
+  { partitions, kill, delays }: Setting,
+  { recorder, progress }: Reporting,
+): Promise<OpenSites> {
   if (kill === 0) return await openInProcess({ partitions, delays });
   progress('starting three sites, each a process of its own');
   const onMove = (client: Site, from: Site, to: Site): void => {
@@ -91,8 +106,15 @@ interface Bank {
   readonly auditor: BankClient;
 }
 
-/** Lets the tellers work while the auditor reads and sites are killed, and then reads what the bank has. */
-async function work(options: Setting, { recorder, progress }: Reporting, bank: Bank): Promise<void> {
+/**
+ * Lets the tellers work while the auditor reads and sites are killed, and then reads what the bank
+ * has.
+ */
+async function work(
+  options: Setting,
+  { recorder, progress }: Reporting,
+  bank: Bank,
+): Promise<void> {
   const { transfers, seed } = options;
   const { sites, tellers, auditor } = bank;
   const over = new AbortController();
@@ -102,9 +124,11 @@ async function work(options: Setting, { recorder, progress }: Reporting, bank: B
     progress(`both tellers spent the same money at once, ${duels} times`);
 
     const kills = new AbortController();
-    const killing = killAll(options, { recorder, progress }, { sites, signal: over.signal }).finally(() =>
-      kills.abort(),
-    );
+    const killing = killAll(
+      options,
+      { recorder, progress },
+      { sites, signal: over.signal },
+    ).finally(() => kills.abort());
     const working = tellers.map(async ({ site, bank, receipts }, at) => {
       const draw = drawTransfers(seed + at);
       while (!over.signal.aborted && (receipts.length < transfers || !kills.signal.aborted)) {
@@ -122,7 +146,9 @@ async function work(options: Setting, { recorder, progress }: Reporting, bank: B
     makeTransfers().finally(() => over.abort()),
     // If the auditor fails, the tellers stop too.
   ]).finally(() => over.abort());
-  progress(`the tellers made ${tellers.map(({ receipts }) => receipts.length).join(' and ')} transfers`);
+  progress(
+    `the tellers made ${tellers.map(({ receipts }) => receipts.length).join(' and ')} transfers`,
+  );
   await recorder.close(auditor);
 }
 
@@ -148,16 +174,26 @@ async function killAll(
   });
 }
 
-const KILL_WORDS = { killed: 'kill -9', started: 'starts again', caughtUp: 'has caught up' } as const;
+const KILL_WORDS = {
+  killed: 'kill -9',
+  started: 'starts again',
+  caughtUp: 'has caught up',
+} as const;
 
 /** Each teller sends all money of the richest account, to another one. */
-async function spendSameMoney(auditor: BankClient, tellers: readonly Teller[], recorder: Recorder): Promise<void> {
+async function spendSameMoney(
+  auditor: BankClient,
+  tellers: readonly Teller[],
+  recorder: Recorder,
+): Promise<void> {
   const balances = await readBalances(auditor);
   const from = findRichest(balances);
   const euros = balances[from] ?? 0;
   await waitForBalances(tellers, (found) => found[from] === euros);
   const sent = tellers.map(async ({ site, bank, receipts }, at) => {
-    receipts.push(await recorder.makeTransfer(bank, site, { from, to: getNextAccount(from, at + 1), euros }));
+    receipts.push(
+      await recorder.makeTransfer(bank, site, { from, to: getNextAccount(from, at + 1), euros }),
+    );
   });
   await Promise.all(sent);
 }

@@ -1,4 +1,7 @@
-/** Kills the process of one site after the other while the tellers work, and starts it again each time. */
+/**
+ * Kills the process of one site after the other while the tellers work, and starts it again each
+ * time.
+ */
 import type { Cluster } from '../cluster/cluster.ts';
 import { waitUntilBack } from '../cluster/faults.ts';
 import { distinctBelow, seeded, wholeBetween } from '../shared/random.ts';
@@ -18,12 +21,16 @@ export interface KillOptions {
 }
 
 /**
- * Kills `kills` times, one site at a time, and waits each time until the site has all operations that were ordered
- * meanwhile. The first three kills are of three sites, and so are the next three, so leaders are killed too.
+ * Kills `kills` times, one site at a time, and waits each time until the site has all operations
+ * that were ordered meanwhile. The first three kills are of three sites, and so are the next three,
+ * so leaders are killed too.
  *
  * @throws Error if a site does not come back, or if `signal` aborts
  */
-export async function killSites(cluster: Cluster, { kills, seed, onChange, signal }: KillOptions): Promise<void> {
+export async function killSites(
+  cluster: Cluster,
+  { kills, seed, onChange, signal }: KillOptions,
+): Promise<void> {
   const random = seeded(seed);
   let order: number[] = [];
   for (let kill = 0; kill < kills; kill += 1) {

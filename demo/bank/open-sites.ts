@@ -1,4 +1,7 @@
-/** Opens the sites of a run without a page: all in this process, or each as a process of its own that can be killed. */
+/**
+ * Opens the sites of a run without a page: all in this process, or each as a process of its own
+ * that can be killed.
+ */
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
@@ -41,14 +44,20 @@ export interface ProcessOptions {
 export async function openInProcess({ partitions, delays }: InProcessOptions): Promise<OpenSites> {
   const sites = await startSites({ partitions });
   return {
-    connect: (place) => createClient(redblue(keyValue, { url: sites.siteUrl(delays, place), WebSocket })),
+    connect: (place) =>
+      createClient(redblue(keyValue, { url: sites.siteUrl(delays, place), WebSocket })),
     cluster: undefined,
     close: () => sites.close(),
   };
 }
 
 export async function openProcesses({ partitions, onMove }: ProcessOptions): Promise<OpenSites> {
-  const options = { wan: 'paper', service: SERVICE, probe: PROBE, partitions: toPartitions(partitions) } as const;
+  const options = {
+    wan: 'paper',
+    service: SERVICE,
+    probe: PROBE,
+    partitions: toPartitions(partitions),
+  } as const;
   const cluster = await Cluster.start(options);
   const { url, close } = await startClusterServer({ cluster, wan: 'paper', port: 0 });
   const connect = (place: Site): BankClient => {

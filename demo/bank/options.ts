@@ -32,27 +32,52 @@ const HEADLESS_ONLY = ['kill', 'history'];
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run demo:bank --');
   cli
-    .command('[...none]', 'Moves money by transactions from two sites; without --headless, opens the page for it')
-    .option('--headless', 'Let two tellers work without a page, print figures; exit 1 if the checker finds a fault')
+    .command(
+      '[...none]',
+      'Moves money by transactions from two sites; without --headless, opens the page for it',
+    )
+    .option(
+      '--headless',
+      'Let two tellers work without a page, print figures; exit 1 if the checker finds a fault',
+    )
     .option('--json', 'Print the figures as one JSON object on stdout')
-    .option('--figures', 'Instead, play Figures 3, 5 and 6 of the RedBlue paper and print the balances')
-    .option('--transfers <n>', 'How many transfers each teller makes; with --kill, more until the last site is back', {
-      default: 100,
+    .option(
+      '--figures',
+      'Instead, play Figures 3, 5 and 6 of the RedBlue paper and print the balances',
+    )
+    .option(
+      '--transfers <n>',
+      'How many transfers each teller makes; with --kill, more until the last site is back',
+      {
+        default: 100,
+      },
+    )
+    .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}`, {
+      default: 'measured',
     })
-    .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}`, { default: 'measured' })
     .option('--seed <n>', 'Seeds the choice of accounts and amounts', { default: 1 })
-    .option('--partitions <n>', 'With 2, Virginia orders the transfers between Cleo and Dan', { default: 1 })
-    .option('--kill <n>', 'Run each site as a process, and kill one with -9 and start it again, n times')
-    .option('--history <file>', 'Write one JSON line per event, which npm run verify:bank -- FILE checks')
+    .option('--partitions <n>', 'With 2, Virginia orders the transfers between Cleo and Dan', {
+      default: 1,
+    })
+    .option(
+      '--kill <n>',
+      'Run each site as a process, and kill one with -9 and start it again, n times',
+    )
+    .option(
+      '--history <file>',
+      'Write one JSON line per event, which npm run verify:bank -- FILE checks',
+    )
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7440 });
   const options = parseFlags(cli, argv);
   if (options === undefined) return undefined;
   const headless = options['headless'] === true;
   for (const name of headless ? [] : HEADLESS_ONLY) {
-    if (options[name] !== undefined) throw new UsageError(`${formatFlag(name)} is for --headless: add it`);
+    if (options[name] !== undefined)
+      throw new UsageError(`${formatFlag(name)} is for --headless: add it`);
   }
   const delays = oneOf(options, 'delays', DELAYS);
-  const kill = options['kill'] === undefined ? 0 : readInteger(options, 'kill', { min: 1, max: 1_000 });
+  const kill =
+    options['kill'] === undefined ? 0 : readInteger(options, 'kill', { min: 1, max: 1_000 });
   if (kill > 0 && delays !== 'measured') {
     throw new UsageError('--kill runs with the measured delays: leave out --delays');
   }

@@ -27,7 +27,10 @@ export interface Receipt {
   readonly refusal?: Refusal & { readonly ms: number };
 }
 
-/** `early`: a result is shown that is not certain yet. `taken back`: a result was shown that did not come true. */
+/**
+ * `early`: a result is shown that is not certain yet. `taken back`: a result was shown that did not
+ * come true.
+ */
 export type Status = 'sent' | 'early' | 'confirmed' | 'refused' | 'taken back' | 'unknown';
 
 export function getStatus({ early, confirmed, refusal }: Receipt): Status {
@@ -51,9 +54,11 @@ export async function followTransfer(
   let receipt: Receipt = { transfer: requested };
   const startedMs = performance.now();
   const getMs = (): number => performance.now() - startedMs;
-  const change = (changes: Partial<Receipt>): void => onChange((receipt = { ...receipt, ...changes }));
+  const change = (changes: Partial<Receipt>): void =>
+    onChange((receipt = { ...receipt, ...changes }));
   const isCorrectedBy = (balances: Balances): boolean =>
-    receipt.isCorrected === true || (receipt.early !== undefined && !haveSame(receipt.early.balances, balances));
+    receipt.isCorrected === true ||
+    (receipt.early !== undefined && !haveSame(receipt.early.balances, balances));
 
   change({});
   const views = transfer(bank, id, requested);
@@ -77,7 +82,8 @@ function haveSame(some: Balances, others: Balances): boolean {
 function toRefusal(error: unknown): Refusal {
   if (isCorrectableError(error, 'CONFLICT')) return { kind: 'conflict' };
   const isFinal = isCorrectableError(error, 'FINAL_FAILED');
-  if (isFinal && error.cause instanceof NotEnough) return { kind: 'not enough', balance: error.cause.balance };
+  if (isFinal && error.cause instanceof NotEnough)
+    return { kind: 'not enough', balance: error.cause.balance };
   // The store has not taken the commit.
   if (isCorrectableError(error) && error.retryable) return { kind: 'unavailable' };
   return { kind: 'failed' };

@@ -1,9 +1,17 @@
-/** Records the history of a run: transfers as the tellers see them, and strong reads by an auditor. */
+/**
+ * Records the history of a run: transfers as the tellers see them, and strong reads by an auditor.
+ */
 import { isCorrectableError } from 'correctables';
 import type { Account } from './accounts.ts';
 import { followTransfer, type Receipt } from './receipt.ts';
 import type { TellerSite } from './sites.ts';
-import { endUnknownTransfer, readStatement, type BankClient, type Statement, type Transfer } from './transfer.ts';
+import {
+  endUnknownTransfer,
+  readStatement,
+  type BankClient,
+  type Statement,
+  type Transfer,
+} from './transfer.ts';
 import { selectLines, type HistoryLine } from './verify/history.ts';
 
 /** The maximum number of rows in one read at the end. */
@@ -14,7 +22,10 @@ type WithoutTime<L> = L extends HistoryLine ? Omit<L, 'atMs'> : never;
 export class Recorder {
   readonly history: HistoryLine[] = [];
   readonly #startedMs = performance.now();
-  /** The transfers that may have been made and that no strong read has found, with the accounts that they are from. */
+  /**
+   * The transfers that may have been made and that no strong read has found, with the accounts that
+   * they are from.
+   */
   readonly #open = new Map<string, Account>();
   readonly #refused = new Set<string>();
   #begun = 0;
@@ -30,7 +41,8 @@ export class Recorder {
     this.note({ kind: 'begun', id, teller, transfer });
     let isEarly = false;
     const receipt = await followTransfer(bank, id, transfer, ({ early, confirmed, refusal }) => {
-      if (early === undefined || confirmed !== undefined || refusal !== undefined || isEarly) return;
+      if (early === undefined || confirmed !== undefined || refusal !== undefined || isEarly)
+        return;
       isEarly = true;
       this.note({ kind: 'early', id, balances: early.balances });
     });
@@ -50,7 +62,8 @@ export class Recorder {
       try {
         await this.#read(bank);
       } catch (error) {
-        // The tellers changed the accounts at each attempt, or a site was killed. The next read may succeed.
+        // The tellers changed the accounts at each attempt, or a site was killed. The next read may
+        // succeed.
         if (!isCorrectableError(error) || !error.retryable) throw error;
       }
     }
@@ -60,12 +73,15 @@ export class Recorder {
   async close(bank: BankClient): Promise<void> {
     const begun = selectLines(this.history, 'begun');
     const unknown = new Set(selectLines(this.history, 'unknown').map(({ id }) => id));
-    for (const { id, transfer } of begun) if (unknown.has(id)) await endUnknownTransfer(bank, id, transfer);
+    for (const { id, transfer } of begun)
+      if (unknown.has(id)) await endUnknownTransfer(bank, id, transfer);
     await this.#read(bank);
 
     let last: Statement | undefined;
     for (let at = 0; last === undefined || at < begun.length; at += ROWS_MAX) {
-      const rows = begun.slice(at, at + ROWS_MAX).map(({ id, transfer }) => [id, transfer.from] as const);
+      const rows = begun
+        .slice(at, at + ROWS_MAX)
+        .map(({ id, transfer }) => [id, transfer.from] as const);
       last = await readStatement(bank, rows);
       for (const [id] of rows) this.note({ kind: 'found', id, row: last.made.get(id) ?? null });
     }

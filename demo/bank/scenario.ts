@@ -1,4 +1,7 @@
-/** Alice in Europe and Bob in the United States share an account (RedBlue, OSDI 2012, Figures 3, 5 and 6). */
+/**
+ * Alice in Europe and Bob in the United States share an account (RedBlue, OSDI 2012, Figures 3, 5
+ * and 6).
+ */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Embedded } from 'correctables/server';
@@ -11,7 +14,10 @@ type BankClient = Client<RedBlueLevels>;
 
 /** The results of the scenario, in cents. */
 export interface Ending {
-  /** The balance at each site after a deposit by Alice, and interest accrued by Bob at the same time (Figure 5). */
+  /**
+   * The balance at each site after a deposit by Alice, and interest accrued by Bob at the same time
+   * (Figure 5).
+   */
   readonly early: readonly number[];
   /** Whether Alice's and Bob's withdrawals were paid. */
   readonly paid: readonly boolean[];
@@ -20,8 +26,9 @@ export interface Ending {
 }
 
 /**
- * Plays the first half of the example without shadow operations, as in Figure 3: each site repeats the original
- * operations, its own first. Interest then depends on the order, so the sites stay different. Returns both balances.
+ * Plays the first half of the example without shadow operations, as in Figure 3: each site repeats
+ * the original operations, its own first. Interest then depends on the order, so the sites stay
+ * different. Returns both balances.
  */
 export async function playOriginals(): Promise<number[]> {
   const [europe, states] = [
@@ -37,7 +44,9 @@ export async function playOriginals(): Promise<number[]> {
     for (const site of [eu, us]) await deposit(site, 100_00);
     await Promise.all([deposit(eu, 20_00), accrue(us)]);
     await Promise.all([accrue(eu), deposit(us, 20_00)]);
-    return await Promise.all([eu, us].map((site) => site.invokeStrong(bank.balance({ account: ACCOUNT }))));
+    return await Promise.all(
+      [eu, us].map((site) => site.invokeStrong(bank.balance({ account: ACCOUNT }))),
+    );
   } finally {
     await Promise.all([eu, us].map((client) => client.close()));
     await Promise.all([europe.close(), states.close()]);
@@ -45,8 +54,8 @@ export async function playOriginals(): Promise<number[]> {
 }
 
 /**
- * Plays the paper's example: 100 dollars; Alice deposits 20 while Bob's branch accrues 5 % interest; then, at the same
- * time, Alice withdraws 70 and Bob 60.
+ * Plays the paper's example: 100 dollars; Alice deposits 20 while Bob's branch accrues 5 %
+ * interest; then, at the same time, Alice withdraws 70 and Bob 60.
  */
 export async function play(withdrawals: 'red' | 'blue'): Promise<Ending> {
   const deployment = createEmbedded(bankService(withdrawals), { sites: ['eu', 'us'] });
@@ -79,10 +88,15 @@ const clientsOf = (deployment: Bank): BankClient[] =>
   deployment.sites.map((site) => createClient(deployment.site(site)));
 
 function balances(deployment: Bank): Promise<number[]> {
-  return Promise.all(clientsOf(deployment).map((client) => client.invokeStrong(bank.balance({ account: ACCOUNT }))));
+  return Promise.all(
+    clientsOf(deployment).map((client) => client.invokeStrong(bank.balance({ account: ACCOUNT }))),
+  );
 }
 
-/** Waits until both sites show this balance: a blue operation is answered before the other site has received it. */
+/**
+ * Waits until both sites show this balance: a blue operation is answered before the other site has
+ * received it.
+ */
 async function allHear(deployment: Bank, cents: number): Promise<void> {
   while ((await balances(deployment)).some((balance) => balance !== cents));
 }

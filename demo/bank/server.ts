@@ -1,12 +1,18 @@
 /**
  * The bank in one process: three sites behind one port, with the page for them.
  *
- * It runs twice, with separate accounts: once with measured delays, which are too short to watch, and once with slow
- * ones. The page reaches both at its own address.
+ * It runs twice, with separate accounts: once with measured delays, which are too short to watch,
+ * and once with slow ones. The page reaches both at its own address.
  */
 import type { RequestListener } from 'node:http';
 import { createClient } from 'correctables';
-import { createEmbedded, createGateway, keyValueService, listenGateways, type Embedded } from 'correctables/server';
+import {
+  createEmbedded,
+  createGateway,
+  keyValueService,
+  listenGateways,
+  type Embedded,
+} from 'correctables/server';
 import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
@@ -32,7 +38,9 @@ export async function startSites(options: BankOptions): Promise<RunningBank> {
 }
 
 /** Builds the page, then starts the sites and serves both at one address; 0 is any free port. */
-export async function startBank(options: BankOptions & { readonly port: number }): Promise<RunningBank> {
+export async function startBank(
+  options: BankOptions & { readonly port: number },
+): Promise<RunningBank> {
   return await start({ ...options, page: withPageHeaders(fileListener(await buildPage())) });
 }
 
@@ -69,7 +77,9 @@ async function start({ partitions = 1, ...listening }: Listening): Promise<Runni
 
 function openDeployment(delays: Delays, partitions: number): Embedded<Site> {
   const factor = delays === 'slow' ? SLOW_FACTOR : 1;
-  const latency = Object.fromEntries(Object.entries(ROUND_TRIPS_MS).map(([pair, ms]) => [pair, factor * ms]));
+  const latency = Object.fromEntries(
+    Object.entries(ROUND_TRIPS_MS).map(([pair, ms]) => [pair, factor * ms]),
+  );
   return createEmbedded(keyValueService, {
     sites: SITES,
     redLeader: LEADER,
@@ -79,7 +89,9 @@ function openDeployment(delays: Delays, partitions: number): Embedded<Site> {
 }
 
 /** Returns the red logs beside that of `main`. */
-export function toPartitions(partitions: number): Readonly<Record<string, { readonly leader: Site }>> {
+export function toPartitions(
+  partitions: number,
+): Readonly<Record<string, { readonly leader: Site }>> {
   return partitions > 1 ? { us: { leader: 'virginia' } } : {};
 }
 

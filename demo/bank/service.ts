@@ -1,9 +1,10 @@
 /**
- * The bank's implementation (RedBlue, OSDI 2012, Figure 4): each operation is a generator, which decides at one site,
- * and a shadow operation, which changes all of them.
+ * The bank's implementation (RedBlue, OSDI 2012, Figure 4): each operation is a generator, which
+ * decides at one site, and a shadow operation, which changes all of them.
  *
- * Interest shows why generators are needed. If every site computed the interest, it would not commute with deposits
- * (Figure 3). Here the generator computes it once, and the shadow operation adds that amount.
+ * Interest shows why generators are needed. If every site computed the interest, it would not
+ * commute with deposits (Figure 3). Here the generator computes it once, and the shadow operation
+ * adds that amount.
  */
 import { blue, counter, defineService, shadow, table, type Service } from 'correctables/server';
 import { bank } from './contract.ts';
@@ -17,8 +18,9 @@ interface Booking {
 }
 
 /**
- * Creates the bank. The correct label of its withdrawals is `red`. All effects commute, so the sites converge with both
- * labels. But only a red withdrawal is checked against other withdrawals, which prevents a negative balance (§5.3).
+ * Creates the bank. The correct label of its withdrawals is `red`. All effects commute, so the
+ * sites converge with both labels. But only a red withdrawal is checked against other withdrawals,
+ * which prevents a negative balance (§5.3).
  */
 export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
   return defineService(bank, {
@@ -28,7 +30,9 @@ export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
       return {
         deposit: blue(booked),
         accrueInterest: blue(booked),
-        withdrawAck: shadow(({ account, cents }: Booking) => [accounts.row(account).balance.add(-cents)]),
+        withdrawAck: shadow(({ account, cents }: Booking) => [
+          accounts.row(account).balance.add(-cents),
+        ]),
       };
     },
     colors: { withdrawAck: withdrawals },

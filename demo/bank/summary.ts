@@ -30,7 +30,10 @@ export interface Figures extends Latencies, Verdict {
 interface Kills {
   readonly count: number;
   readonly perSite: Readonly<Record<Site, number>>;
-  /** The time from the start of a process until its site has all operations that were ordered meanwhile. */
+  /**
+   * The time from the start of a process until its site has all operations that were ordered
+   * meanwhile.
+   */
   readonly backAfterMs: Percentiles;
   /** How often a client moved to another site. */
   readonly moves: number;
@@ -42,9 +45,13 @@ export interface TellerReceipts {
   readonly receipts: readonly Receipt[];
 }
 
-export function summarize(tellers: readonly TellerReceipts[], history: readonly HistoryLine[]): Figures {
+export function summarize(
+  tellers: readonly TellerReceipts[],
+  history: readonly HistoryLine[],
+): Figures {
   const receipts = tellers.flatMap((teller) => teller.receipts);
-  const count = (isCounted: (receipt: Receipt) => boolean): number => receipts.filter(isCounted).length;
+  const count = (isCounted: (receipt: Receipt) => boolean): number =>
+    receipts.filter(isCounted).length;
   const perTeller = tellers.map(({ site, receipts }) => [site, measure(receipts)] as const);
   return {
     ...verifyHistory(history),
@@ -52,7 +59,9 @@ export function summarize(tellers: readonly TellerReceipts[], history: readonly 
     conflicts: count(({ refusal }) => refusal?.kind === 'conflict'),
     unavailable: count(({ refusal }) => refusal?.kind === 'unavailable'),
     takenBack: count((receipt) => getStatus(receipt) === 'taken back'),
-    corrected: count(({ confirmed, isCorrected }) => confirmed !== undefined && isCorrected === true),
+    corrected: count(
+      ({ confirmed, isCorrected }) => confirmed !== undefined && isCorrected === true,
+    ),
     ...measure(receipts),
     tellers: Object.fromEntries(perTeller) as Figures['tellers'],
     kills: countKills(history),
@@ -69,8 +78,12 @@ function countKills(history: readonly HistoryLine[]): Kills {
   const killed = selectLines(history, 'killed');
   const started = selectLines(history, 'started');
   // There is one kill at a time, so the lines of both kinds alternate.
-  const backAfter = selectLines(history, 'caughtUp').map(({ atMs }, at) => atMs - (started[at]?.atMs ?? atMs));
-  const perSite = SITES.map((name) => [name, killed.filter(({ site }) => site === name).length] as const);
+  const backAfter = selectLines(history, 'caughtUp').map(
+    ({ atMs }, at) => atMs - (started[at]?.atMs ?? atMs),
+  );
+  const perSite = SITES.map(
+    (name) => [name, killed.filter(({ site }) => site === name).length] as const,
+  );
   return {
     count: killed.length,
     perSite: Object.fromEntries(perSite) as Kills['perSite'],
@@ -82,7 +95,8 @@ function countKills(history: readonly HistoryLine[]): Kills {
 /** Describes the result of a run in a sentence. */
 export function describeRun({ ok, transfers, total, kills }: Figures): string {
   const faults = formatKills(kills);
-  if (!ok) return `FAILED: the checker found faults in ${transfers} transfers${faults}: see the figures above.`;
+  if (!ok)
+    return `FAILED: the checker found faults in ${transfers} transfers${faults}: see the figures above.`;
   return (
     `The total was €${total.before} at each of ${total.reads} strong reads, and none of ${transfers} transfers was ` +
     `lost or made twice${faults}.`

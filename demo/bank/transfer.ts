@@ -1,9 +1,18 @@
-/** The transactions of the bank: each function is one transaction, on any store that supports them. */
+/**
+ * The transactions of the bank: each function is one transaction, on any store that supports them.
+ */
 import type { Client, Correctable } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { getMany } from 'correctables/operations';
 import { transaction } from 'correctables/transactions';
-import { ACCOUNTS, INITIAL_EUROS, toKey, toTransferKey, type Account, type Balances } from './accounts.ts';
+import {
+  ACCOUNTS,
+  INITIAL_EUROS,
+  toKey,
+  toTransferKey,
+  type Account,
+  type Balances,
+} from './accounts.ts';
 
 export type BankClient = Client<RedBlueLevels>;
 
@@ -13,7 +22,10 @@ export interface Transfer {
   readonly euros: number;
 }
 
-/** Thrown by a transfer of more money than the account has. The caller gets it only if the balance is certain. */
+/**
+ * Thrown by a transfer of more money than the account has. The caller gets it only if the balance
+ * is certain.
+ */
 export class NotEnough extends Error {
   readonly account: Account;
   readonly balance: number;
@@ -26,8 +38,8 @@ export class NotEnough extends Error {
 }
 
 /**
- * Moves money. `id` is an identifier that no other transfer has: by its row, it is certain afterwards whether the
- * transfer was made, also without an answer.
+ * Moves money. `id` is an identifier that no other transfer has: by its row, it is certain
+ * afterwards whether the transfer was made, also without an answer.
  *
  * Each view has both balances afterwards: `tentative` at once, `strong` once they are committed.
  */
@@ -52,23 +64,32 @@ export function transfer(
 const NOT_MADE = 'not made';
 
 /**
- * Ends a transfer whose outcome is unknown: unless it was made, it is not made later. Its commit has read its row, and
- * is refused once this has changed the row.
+ * Ends a transfer whose outcome is unknown: unless it was made, it is not made later. Its commit
+ * has read its row, and is refused once this has changed the row.
  */
-export async function endUnknownTransfer(bank: BankClient, id: string, { from }: Transfer): Promise<void> {
+export async function endUnknownTransfer(
+  bank: BankClient,
+  id: string,
+  { from }: Transfer,
+): Promise<void> {
   await transaction(bank, async (tx) => {
     const own = toTransferKey(id, from);
     if ((await tx.get(own)) === undefined) tx.put(own, NOT_MADE);
   });
 }
 
-/** The balances, and the transfers that were made of those that were looked for, all at one moment. */
+/**
+ * The balances, and the transfers that were made of those that were looked for, all at one moment.
+ */
 export interface Statement {
   readonly balances: Required<Balances>;
   readonly made: ReadonlyMap<string, Transfer>;
 }
 
-/** Reads a statement by one strong read. `transfers` has the identifiers to look for, with their accounts. */
+/**
+ * Reads a statement by one strong read. `transfers` has the identifiers to look for, with their
+ * accounts.
+ */
 export async function readStatement(
   bank: BankClient,
   transfers: readonly (readonly [id: string, from: Account])[],

@@ -1,4 +1,7 @@
-/** `npm run demo:cluster`: three sites as processes with a page to kill, freeze and cut them, or a sale without it. */
+/**
+ * `npm run demo:cluster`: three sites as processes with a page to kill, freeze and cut them, or a
+ * sale without it.
+ */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../port-taken.ts';
 import { waitForSignal, waitUntilClosing } from '../wait-for-signal.ts';
@@ -20,8 +23,8 @@ try {
   console.error(`demo:cluster: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
-// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits for ever for a lost
-// request.
+// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits
+// for ever for a lost request.
 process.stdout.write('', () => process.exit());
 
 async function sell(options: Options): Promise<void> {
@@ -37,11 +40,15 @@ async function open({ port, wan, keep, engine }: Options): Promise<void> {
   const closing = waitUntilClosing();
   await using redLog = await openRedLog(engine, wan, progress);
   progress('starting three sites, each a process of its own');
-  const page = await startClusterPage({ port, wan, keep, redLog: redLog.at }).catch((error: unknown) => {
-    throw explainPort(error, port, '--port N');
-  });
+  const page = await startClusterPage({ port, wan, keep, redLog: redLog.at }).catch(
+    (error: unknown) => {
+      throw explainPort(error, port, '--port N');
+    },
+  );
   console.log(`The ticket shop is open: ${page.url}`);
-  console.log('Kill, freeze or cut off a site on the page, and watch its customers move. Ctrl-C closes it.');
+  console.log(
+    'Kill, freeze or cut off a site on the page, and watch its customers move. Ctrl-C closes it.',
+  );
   await closing;
   await page.close();
 }

@@ -1,4 +1,7 @@
-/** Writes the files with which nodes start: a key, and for each node the addresses at which it reaches the sites. */
+/**
+ * Writes the files with which nodes start: a key, and for each node the addresses at which it
+ * reaches the sites.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -69,7 +69,11 @@ export class ClusterSite {
     const { args, guard } = this.#options;
     this.#state = 'starting';
     this.#failure = undefined;
-    const child = new ServeProcess({ args, detached: true, onLog: (line) => this.#log.write(`${line}\n`) });
+    const child = new ServeProcess({
+      args,
+      detached: true,
+      onLog: (line) => this.#log.write(`${line}\n`),
+    });
     this.#process = child;
     const { pid } = child;
     if (pid !== undefined) guard.add(pid);

@@ -1,6 +1,6 @@
 /**
- * Runs three sites as processes on this machine, with the delays of the papers between them. Sites can be killed,
- * frozen and cut off.
+ * Runs three sites as processes on this machine, with the delays of the papers between them. Sites
+ * can be killed, frozen and cut off.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,10 @@ export interface ClusterOptions {
   readonly redLog?: RedLogAt | undefined;
   /** Further red logs, each with a site that orders it. Default: none */
   readonly partitions?: Partitions | undefined;
-  /** The directory for all files, which is kept afterwards. Default: a temporary one, which is removed */
+  /**
+   * The directory for all files, which is kept afterwards. Default: a temporary one, which is
+   * removed
+   */
   readonly keep?: string | undefined;
 }
 
@@ -45,7 +48,9 @@ interface Surroundings {
   readonly leader: Site | undefined;
 }
 
-/** The limit of operations in flight at a site. It is so low that a rush of customers exceeds it. */
+/**
+ * The limit of operations in flight at a site. It is so low that a rush of customers exceeds it.
+ */
 const LIMITS = 'maxInFlight=100';
 
 export class Cluster {
@@ -70,11 +75,16 @@ export class Cluster {
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { wan, service, probe, keep, redLog = builtInRedLog, partitions } = options;
-    const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
+    const directory =
+      keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
-    // Find all ports at once: the nodes do not listen yet, so a later search could return the same ports.
+    // Find all ports at once: the nodes do not listen yet, so a later search could return the same
+    // ports.
     const numbers = await freePorts(2 * SITES.length + WAY_COUNT);
-    const ports = record((_, n): NodePorts => ({ client: numbers[2 * n] ?? 0, cluster: numbers[2 * n + 1] ?? 0 }));
+    const ports = record((_, n): NodePorts => ({
+      client: numbers[2 * n] ?? 0,
+      cluster: numbers[2 * n + 1] ?? 0,
+    }));
     const network = await Network.open(
       numbers.slice(2 * SITES.length),
       record((site) => ports[site].cluster),
@@ -146,11 +156,13 @@ export class Cluster {
    */
   async #startAll(started: ClusterSite[]): Promise<void> {
     started.push(...SITES.map((name) => this.#sites[name]));
-    // At the first start, each site waits for the others. If one fails, end the others, which would wait for ever.
+    // At the first start, each site waits for the others. If one fails, end the others, which would
+    // wait for ever.
     await Promise.all(
       started.map(async (site) => {
         await site.start();
-        if (site.failure !== undefined) throw new Error(`the node of ${site.name} did not start: ${site.failure}`);
+        if (site.failure !== undefined)
+          throw new Error(`the node of ${site.name} did not start: ${site.failure}`);
       }),
     );
   }

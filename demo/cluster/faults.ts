@@ -1,4 +1,7 @@
-/** Injects faults during a sale: one site is killed and started again, and another one is frozen for a while. */
+/**
+ * Injects faults during a sale: one site is killed and started again, and another one is frozen for
+ * a while.
+ */
 import { waitUntil } from '../../engines/process.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Site } from '../../engines/wan.ts';
@@ -9,7 +12,10 @@ import type { Action, SiteStatus } from './status.ts';
 export interface FaultOptions {
   readonly kill: Site;
   readonly freeze: Site;
-  /** The etcd servers of the red log, if it is on etcd. Their leader is killed together with the site. */
+  /**
+   * The etcd servers of the red log, if it is on etcd. Their leader is killed together with the
+   * site.
+   */
   readonly etcd?: EtcdCluster | undefined;
   /** Returns the share of the stock that is sold: from 0 to 1, and 1 once the sale is over. */
   readonly soldShare: () => number;
@@ -20,8 +26,8 @@ export interface FaultOptions {
 }
 
 /**
- * How long sites took to recover: from the restart or the thaw of the process until the site has all operations that
- * were ordered meanwhile.
+ * How long sites took to recover: from the restart or the thaw of the process until the site has
+ * all operations that were ordered meanwhile.
  */
 export interface FaultReport {
   /** The site of the server of etcd that was killed. */
@@ -43,7 +49,8 @@ const BACK_MAX_MS = 60_000;
  */
 export async function injectFaults(cluster: Cluster, options: FaultOptions): Promise<FaultReport> {
   const { kill, freeze, etcd, soldShare, progress, signal } = options;
-  const isSold = (share: number): Promise<boolean> => waitUntil(() => soldShare() >= share || signal.aborted, Infinity);
+  const isSold = (share: number): Promise<boolean> =>
+    waitUntil(() => soldShare() >= share || signal.aborted, Infinity);
   const act = async (site: Site, action: Action): Promise<void> => {
     signal.throwIfAborted();
     await cluster.act(site, action);
@@ -82,10 +89,16 @@ export async function injectFaults(cluster: Cluster, options: FaultOptions): Pro
  *
  * @throws Error if it does not recover, or if `signal` aborts
  */
-export async function waitUntilBack(cluster: Cluster, site: Site, signal: AbortSignal): Promise<void> {
+export async function waitUntilBack(
+  cluster: Cluster,
+  site: Site,
+  signal: AbortSignal,
+): Promise<void> {
   const isBack = await waitUntil(() => {
     signal.throwIfAborted();
-    const { state, isCatchingUp, failure } = cluster.status.find(({ name }) => name === site) as SiteStatus;
+    const { state, isCatchingUp, failure } = cluster.status.find(
+      ({ name }) => name === site,
+    ) as SiteStatus;
     if (failure !== undefined) throw new Error(`the node of ${site} did not come back: ${failure}`);
     return state === 'running' && !isCatchingUp;
   }, BACK_MAX_MS);

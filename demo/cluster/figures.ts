@@ -65,7 +65,9 @@ export function figuresOf(history: readonly unknown[], threshold: number): SaleF
   const verdict = verifySales(history, { threshold });
   const { confirmed, revoked, tickets, duplicates, oversold, contradicted } = verdict;
   const sites = new Set(customers.flatMap(({ from, at }) => [from, at]));
-  const siteFigures = [...sites].toSorted().map((site) => [site, figuresAt(site, customers, moves)] as const);
+  const siteFigures = [...sites]
+    .toSorted()
+    .map((site) => [site, figuresAt(site, customers, moves)] as const);
   const isComplete = tickets > 0 && confirmed - revoked === tickets;
   return {
     ...verdict,
@@ -88,7 +90,8 @@ export function movesOf(history: readonly unknown[]): Move[] {
     if (mover === undefined || typeof site !== 'string') continue;
     const from = places.get(mover);
     places.set(mover, site);
-    if (from !== undefined && from !== site) moves.push({ retailer: mover, from, to: site, atMs: Number(atMs) });
+    if (from !== undefined && from !== site)
+      moves.push({ retailer: mover, from, to: site, atMs: Number(atMs) });
   }
   return moves;
 }
@@ -98,7 +101,13 @@ function readCustomers(history: readonly Line[]): readonly Customer[] {
   for (const { kind, operation, retailer, site, item, answer } of history) {
     if (kind === 'begun') {
       const at = String(site);
-      customers.set(operation, { retailer: Number(retailer), from: at, at, isConfirmed: false, item: undefined });
+      customers.set(operation, {
+        retailer: Number(retailer),
+        from: at,
+        at,
+        isConfirmed: false,
+        item: undefined,
+      });
     }
     const customer = customers.get(operation);
     if (customer === undefined) continue;
@@ -109,7 +118,11 @@ function readCustomers(history: readonly Line[]): readonly Customer[] {
   return [...customers.values()];
 }
 
-function figuresAt(site: string, customers: readonly Customer[], moves: readonly Move[]): SiteFigures {
+function figuresAt(
+  site: string,
+  customers: readonly Customer[],
+  moves: readonly Move[],
+): SiteFigures {
   const served = customers.filter(({ at }) => at === site);
   return {
     customers: customers.filter(({ from }) => from === site).length,
@@ -126,7 +139,13 @@ function hasTicket({ item }: Customer): boolean {
 }
 
 /** Describes the result of a sale through faults in a sentence. */
-export function describeSale({ ok, tickets, sold, killed, frozen }: SaleFigures & FaultReport): string {
+export function describeSale({
+  ok,
+  tickets,
+  sold,
+  killed,
+  frozen,
+}: SaleFigures & FaultReport): string {
   const faults = `${killed.site} was killed and ${frozen.site} frozen`;
   return ok
     ? `All ${tickets} tickets were sold once each, while ${faults}.`

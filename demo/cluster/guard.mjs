@@ -1,7 +1,7 @@
 /**
- * Ends the processes that a demo has started, however the demo itself ends: `node guard.mjs [DIRECTORY]`. It reads
- * lines from the demo, `+ PID` for a process that was started and `- PID` for one that has ended. When its input
- * closes, it kills the others and removes the directory.
+ * Ends the processes that a demo has started, however the demo itself ends: `node guard.mjs
+ * [DIRECTORY]`. It reads lines from the demo, `+ PID` for a process that was started and `- PID`
+ * for one that has ended. When its input closes, it kills the others and removes the directory.
  */
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -22,4 +22,5 @@ for (const pid of pids) {
   }
 }
 const [, , directory] = process.argv;
-if (directory !== undefined) rmSync(directory, { recursive: true, force: true, maxRetries: RETRIES });
+if (directory !== undefined)
+  rmSync(directory, { recursive: true, force: true, maxRetries: RETRIES });

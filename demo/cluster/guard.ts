@@ -1,6 +1,6 @@
 /**
- * Starts the guard: a process that ends the nodes of a demo if the demo itself ends without doing so, for example by
- * `kill -9`.
+ * Starts the guard: a process that ends the nodes of a demo if the demo itself ends without doing
+ * so, for example by `kill -9`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,13 +11,14 @@ const SCRIPT = fileURLToPath(new URL('guard.mjs', import.meta.url));
 export class Guard {
   readonly #child: ChildProcess;
 
-  /**
-   * @param directory removed when the demo has ended. Default: none
-   */
+  /** @param directory removed when the demo has ended. Default: none */
   constructor(directory?: string) {
     const args = [SCRIPT, ...(directory === undefined ? [] : [directory])];
     // Start it in its own process group, so that Ctrl-C does not end it before the nodes.
-    this.#child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+    this.#child = spawn(process.execPath, args, {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     // If the guard itself was killed, the demo continues without it.
     this.#child.on('error', () => {});
     this.#child.stdin?.on('error', () => {});

@@ -27,7 +27,10 @@ const EVENT = 'concert';
 const RETAILERS_PER_SITE = 2;
 /** The pause of retailers. It is so long that the faults occur in the middle of the sale. */
 const PACE_MS = 100;
-/** The timeout of a purchase. It is longer than a site is stopped, so that a purchase in flight still ends. */
+/**
+ * The timeout of a purchase. It is longer than a site is stopped, so that a purchase in flight
+ * still ends.
+ */
 const PURCHASE_TIMEOUT_MS = 60_000;
 const RECOVERY_PAUSE_MS = 250;
 
@@ -42,7 +45,10 @@ interface Retailer {
   readonly at: () => string;
 }
 
-type Setting = Pick<Options, 'tickets' | 'threshold' | 'kill' | 'freeze' | 'wan' | 'engine' | 'keep' | 'history'>;
+type Setting = Pick<
+  Options,
+  'tickets' | 'threshold' | 'kill' | 'freeze' | 'wan' | 'engine' | 'keep' | 'history'
+>;
 
 /**
  * Runs it. `progress` gets lines for a person.
@@ -57,17 +63,33 @@ export async function sellThroughFaults(
   const { wan, keep, engine } = options;
   await using redLog = await openRedLog(engine, wan, progress);
   progress(`starting three sites, each a process of its own (delays: ${wan})`);
-  const cluster = await Cluster.start({ wan, service: SERVICE, probe: TICKET_PROBE, keep, redLog: redLog.at });
+  const cluster = await Cluster.start({
+    wan,
+    service: SERVICE,
+    probe: TICKET_PROBE,
+    keep,
+    redLog: redLog.at,
+  });
   const { url, close } = await startClusterServer({ cluster, wan, port: 0 });
   const places = Array.from({ length: RETAILERS_PER_SITE }, () => SITES).flat();
   const connect = (place: Site, name: string): Retailer => {
-    const onMove = (from: string, to: string): void => progress(`${name}: moved from ${from} to ${to}`);
-    const connection = connectToSites(ticketShop, { urls: waysFrom(url, place), WebSocket, onMove });
-    return { shop: createClient(connection.binding, { timeoutMs: PURCHASE_TIMEOUT_MS }), at: () => connection.at };
+    const onMove = (from: string, to: string): void =>
+      progress(`${name}: moved from ${from} to ${to}`);
+    const connection = connectToSites(ticketShop, {
+      urls: waysFrom(url, place),
+      WebSocket,
+      onMove,
+    });
+    return {
+      shop: createClient(connection.binding, { timeoutMs: PURCHASE_TIMEOUT_MS }),
+      at: () => connection.at,
+    };
   };
   const retailers = places.map((place, n) => connect(place, `retailer ${n + 1}`));
   const interrupted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('interrupted before the sale was over')));
+    signal.addEventListener('abort', () =>
+      reject(new Error('interrupted before the sale was over')),
+    );
   });
   const over = new AbortController();
   try {
@@ -91,7 +113,10 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-async function sell(options: Setting, { cluster, etcd, url, retailers, progress, signal }: Running): Promise<Figures> {
+async function sell(
+  options: Setting,
+  { cluster, etcd, url, retailers, progress, signal }: Running,
+): Promise<Figures> {
   const { tickets, threshold } = options;
   const shops = retailers.map(({ shop }) => shop);
   await shops[0]?.invokeStrong(ticketShop.openEvent({ event: EVENT, tickets }));
@@ -130,13 +155,18 @@ async function sell(options: Setting, { cluster, etcd, url, retailers, progress,
     history.map((line): unknown => JSON.parse(line)),
     threshold,
   );
-  const left = await Promise.all(SITES.map(async (site) => [site, await leftAt(url, site)] as const));
+  const left = await Promise.all(
+    SITES.map(async (site) => [site, await leftAt(url, site)] as const),
+  );
   const isEmpty = left.every(([, count]) => count === 0);
   return { ...figures, ...report, left: Object.fromEntries(left), ok: figures.ok && isEmpty };
 }
 
 /** Notes at which site the retailer is with each step of a purchase. */
-function trackSites(retailers: readonly Retailer[], note: (line: SaleEvent) => void): (line: SaleEvent) => void {
+function trackSites(
+  retailers: readonly Retailer[],
+  note: (line: SaleEvent) => void,
+): (line: SaleEvent) => void {
   const served = new Map<string, Retailer | undefined>();
   return (line) => {
     if (line.kind === 'stocked') return note(line);
@@ -148,7 +178,10 @@ function trackSites(retailers: readonly Retailer[], note: (line: SaleEvent) => v
 
 /** Returns the tickets left at one site, after all operations that were ordered before. */
 async function leftAt(url: string, site: Site): Promise<number> {
-  const { binding } = connectToSites(ticketShop, { urls: waysFrom(url, site).slice(0, 1), WebSocket });
+  const { binding } = connectToSites(ticketShop, {
+    urls: waysFrom(url, site).slice(0, 1),
+    WebSocket,
+  });
   const shop: Shop = createClient(binding, { timeoutMs: PURCHASE_TIMEOUT_MS });
   try {
     const { meta } = await shop.invokeStrong(peek(EVENT)).settle();

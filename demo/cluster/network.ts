@@ -33,8 +33,14 @@ export class Network {
       const port = ports[n] as number;
       const delayMs = roundTripMs(wan, from, to) / 2;
       // Data in flight while a site is cut off is held back, and arrives afterwards.
-      const oneWayMs = (): number => (network.isCut(from) || network.isCut(to) ? Infinity : delayMs);
-      return { from, to, port, route: await openRoute({ listenPort: port, targetPort: portOf[to], oneWayMs }) };
+      const oneWayMs = (): number =>
+        network.isCut(from) || network.isCut(to) ? Infinity : delayMs;
+      return {
+        from,
+        to,
+        port,
+        route: await openRoute({ listenPort: port, targetPort: portOf[to], oneWayMs }),
+      };
     });
     network.#ways = await Promise.all(ways);
     return network;

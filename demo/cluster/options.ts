@@ -2,7 +2,14 @@
 import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
-import { formatFlag, oneOf, parseFlags, readInteger, readPath, type Flags } from '../shared/flags.ts';
+import {
+  formatFlag,
+  oneOf,
+  parseFlags,
+  readInteger,
+  readPath,
+  type Flags,
+} from '../shared/flags.ts';
 import { TICKETS_MAX } from '../tickets/contract.ts';
 
 export interface Options {
@@ -37,19 +44,43 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run demo:cluster --');
   const sites = SITES.join(', ');
   cli
-    .command('[...none]', 'Runs three sites as processes, and a ticket shop that sells on while one of them fails')
-    .option('--headless', 'Sell without a page, kill one site and freeze another meanwhile, print figures')
+    .command(
+      '[...none]',
+      'Runs three sites as processes, and a ticket shop that sells on while one of them fails',
+    )
+    .option(
+      '--headless',
+      'Sell without a page, kill one site and freeze another meanwhile, print figures',
+    )
     .option('--json', 'Print the figures as one JSON line on stdout')
     .option('--history <file>', 'Write one JSON line per event of the sale')
     .option('--tickets <n>', `How many tickets there are (default: ${DEFAULTS.tickets})`)
-    .option('--threshold <n>', `Say yes early only while more than this many are left (default: ${DEFAULTS.threshold})`)
-    .option('--kill <site>', `The site to kill with -9 and start again: ${sites} (default: ${DEFAULTS.kill})`)
-    .option('--freeze <site>', `The site to freeze for a while: ${sites} (default: ${DEFAULTS.freeze})`)
-    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
-    .option('--engine <name>', 'What orders red operations: a site (built-in), or etcd, started for this', {
-      default: 'built-in',
+    .option(
+      '--threshold <n>',
+      `Say yes early only while more than this many are left (default: ${DEFAULTS.threshold})`,
+    )
+    .option(
+      '--kill <site>',
+      `The site to kill with -9 and start again: ${sites} (default: ${DEFAULTS.kill})`,
+    )
+    .option(
+      '--freeze <site>',
+      `The site to freeze for a while: ${sites} (default: ${DEFAULTS.freeze})`,
+    )
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, {
+      default: 'eu-us',
     })
-    .option('--keep <dir>', 'Keep data and logs of the sites in this directory; default: a temporary one, removed')
+    .option(
+      '--engine <name>',
+      'What orders red operations: a site (built-in), or etcd, started for this',
+      {
+        default: 'built-in',
+      },
+    )
+    .option(
+      '--keep <dir>',
+      'Keep data and logs of the sites in this directory; default: a temporary one, removed',
+    )
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
   const typed = parseFlags(cli, argv);
   if (typed === undefined) return undefined;

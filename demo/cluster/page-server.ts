@@ -22,7 +22,12 @@ export interface ClusterPageOptions {
 }
 
 /** Builds the page, starts the sites and serves both at one address. */
-export async function startClusterPage({ port, wan, keep, redLog }: ClusterPageOptions): Promise<ClusterServer> {
+export async function startClusterPage({
+  port,
+  wan,
+  keep,
+  redLog,
+}: ClusterPageOptions): Promise<ClusterServer> {
   const page = fileListener(await buildClusterPage());
   const cluster = await Cluster.start({ wan, service: SERVICE, probe: TICKET_PROBE, keep, redLog });
   try {

@@ -16,7 +16,8 @@ export async function openRedLog(
   wan: WanPreset,
   progress: (text: string) => void,
 ): Promise<OpenRedLog> {
-  if (engine !== 'etcd') return { at: builtInRedLog, etcd: undefined, [Symbol.asyncDispose]: async () => {} };
+  if (engine !== 'etcd')
+    return { at: builtInRedLog, etcd: undefined, [Symbol.asyncDispose]: async () => {} };
   const { cluster: etcd, stop } = await useEtcd({ wan }, (text) => progress(`etcd: ${text}`));
   const at: RedLogAt = (site) => ({ engine: 'etcd', endpoints: etcd.endpoints(site) });
   return { at, etcd, [Symbol.asyncDispose]: stop };

@@ -1,9 +1,14 @@
 /**
- * The cluster at one address: the shop's page, the state of the sites and actions on them, and routes for clients to
- * the sites, `/FROM/TO`, with the delay between the two places.
+ * The cluster at one address: the shop's page, the state of the sites and actions on them, and
+ * routes for clients to the sites, `/FROM/TO`, with the delay between the two places.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { relay } from '../../engines/delay-proxy.ts';
 import { LOOPBACK } from '../../engines/ports.ts';
@@ -31,7 +36,12 @@ export interface ClusterServer {
  *
  * @throws the system's error if the server cannot listen on the port
  */
-export async function startClusterServer({ cluster, wan, port, page }: ClusterServerOptions): Promise<ClusterServer> {
+export async function startClusterServer({
+  cluster,
+  wan,
+  port,
+  page,
+}: ClusterServerOptions): Promise<ClusterServer> {
   const answer = withPageHeaders((request, response) => {
     if (!isOwnRequest(request)) return void response.writeHead(403).end();
     const [, first, ...path] = parsePath(request);
@@ -43,7 +53,8 @@ export async function startClusterServer({ cluster, wan, port, page }: ClusterSe
   const sockets = new Set<Socket>();
   server.on('upgrade', (request, socket: Socket, head: Buffer) => {
     const [, from, to] = parsePath(request).map((name) => SITES.find((site) => site === name));
-    if (from === undefined || to === undefined || !isOwnRequest(request)) return void socket.destroy();
+    if (from === undefined || to === undefined || !isOwnRequest(request))
+      return void socket.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.pause();
@@ -95,6 +106,7 @@ function parsePath({ url = '/' }: IncomingMessage): string[] {
 /** Formats the head of a request as it was received, but with another path. */
 function formatRequest({ method, rawHeaders }: IncomingMessage, path: string): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`];
-  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

@@ -1,4 +1,7 @@
-/** The ticket shop's service with a throttle. It makes early views safe by a bound, not only by a fixed threshold. */
+/**
+ * The ticket shop's service with a throttle. It makes early views safe by a bound, not only by a
+ * fixed threshold.
+ */
 import { serviceAt } from '../tickets/service.ts';
 import { THROTTLE } from '../tickets/throttle.ts';
 

@@ -1,4 +1,6 @@
-/** `npm run demo:kill`: shows that acknowledged operations survive `kill -9`, and take effect once. */
+/**
+ * `npm run demo:kill`: shows that acknowledged operations survive `kill -9`, and take effect once.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cac } from 'cac';
 import { figuresOf, parseHistory } from './history.ts';
@@ -27,7 +29,9 @@ async function run(options: Flags): Promise<void> {
   const perKill = readInteger(options, 'perKill', FROM_ONE);
   const historyPath = readPath(options, 'history');
   const settings = { kills, perKill, data: readPath(options, 'data') };
-  const { report, history } = await killAndRestart(settings, (line) => process.stderr.write(`${line}\n`));
+  const { report, history } = await killAndRestart(settings, (line) =>
+    process.stderr.write(`${line}\n`),
+  );
   if (historyPath !== undefined) {
     await writeFile(historyPath, `${history.map((line) => JSON.stringify(line)).join('\n')}\n`);
   }
@@ -45,9 +49,14 @@ async function check(historyPath: string): Promise<void> {
 function parse(argv: readonly string[]): Flags | undefined {
   const cli = cac('npm run demo:kill --');
   cli
-    .command('[...none]', 'Kills a server of three sites under load (kill -9), restarts it, and counts what was lost')
+    .command(
+      '[...none]',
+      'Kills a server of three sites under load (kill -9), restarts it, and counts what was lost',
+    )
     .option('--kills <n>', 'How often', { default: DEFAULT_KILLS })
-    .option('--per-kill <n>', 'Operations to be acknowledged between two kills', { default: DEFAULT_PER_KILL })
+    .option('--per-kill <n>', 'Operations to be acknowledged between two kills', {
+      default: DEFAULT_PER_KILL,
+    })
     .option('--json', 'Print the figures as one JSON line')
     .option('--history <file>', 'Write one JSON line per operation sent, acknowledged and found')
     .option('--check <file>', 'Only recompute the figures from such a file')

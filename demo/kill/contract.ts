@@ -1,4 +1,7 @@
-/** A ledger in which each operation counts its own executions, so that their number can be read afterwards. */
+/**
+ * A ledger in which each operation counts its own executions, so that their number can be read
+ * afterwards.
+ */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
 
@@ -10,5 +13,9 @@ export const ledger = defineContract('ledger', {
   /** A red operation: it has a place in the order of all sites. */
   book: { access: 'write', args: z.object({ operation }), result: z.null() },
   /** How often each of these operations has taken effect. */
-  times: { access: 'read', args: z.object({ operations: z.array(operation) }), result: z.array(z.int()) },
+  times: {
+    access: 'read',
+    args: z.object({ operations: z.array(operation) }),
+    result: z.array(z.int()),
+  },
 });

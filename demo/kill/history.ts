@@ -1,9 +1,14 @@
-/** The history of all operations, as clients saw them. Anyone can compute the figures again from it. */
+/**
+ * The history of all operations, as clients saw them. Anyone can compute the figures again from it.
+ */
 
 /** One line. */
 export interface HistoryLine {
   readonly operation: string;
-  /** `sent` by a client, `acknowledged` to it, or `found`: looked for at a site after the last restart. */
+  /**
+   * `sent` by a client, `acknowledged` to it, or `found`: looked for at a site after the last
+   * restart.
+   */
   readonly kind: 'sent' | 'acknowledged' | 'found';
   /** How often the operation had taken effect. Only for `found`. */
   readonly times?: number;
@@ -30,7 +35,8 @@ export function figuresOf(history: Iterable<HistoryLine>): Figures {
     if (kind === 'acknowledged') acknowledged.add(operation);
     if (kind === 'found') found.set(operation, [...(found.get(operation) ?? []), times]);
   }
-  const isLost = (operation: string): boolean => (found.get(operation) ?? [0]).some((times) => times === 0);
+  const isLost = (operation: string): boolean =>
+    (found.get(operation) ?? [0]).some((times) => times === 0);
   return {
     acknowledged: acknowledged.size,
     lost: [...acknowledged].filter(isLost).length,

@@ -1,4 +1,7 @@
-/** Runs a server under load that a visitor may kill at any moment, and checks its latest operations afterwards. */
+/**
+ * Runs a server under load that a visitor may kill at any moment, and checks its latest operations
+ * afterwards.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,12 +60,19 @@ export class LiveLoad {
     const end = Math.floor(nowMs / SPAN_MS);
     const start = Math.max(0, end - SHOWN_SPANS);
     const spans = Array.from({ length: end - start }, (_, n) => this.#spans[start + n] ?? 0);
-    return { nowMs, pid: this.#server.pid, spans, kills: this.#kills, acknowledged: this.#load.acknowledged };
+    return {
+      nowMs,
+      pid: this.#server.pid,
+      spans,
+      kills: this.#kills,
+      acknowledged: this.#load.acknowledged,
+    };
   }
 
   /**
-   * Kills the server, starts it again on its data, and looks for the operations that it had acknowledged. There is one
-   * kill at a time. If the server has not recovered from the latest one, it is only started again.
+   * Kills the server, starts it again on its data, and looks for the operations that it had
+   * acknowledged. There is one kill at a time. If the server has not recovered from the latest one,
+   * it is only started again.
    */
   kill(): void {
     this.#killing ??= this.#killAndLook().finally(() => (this.#killing = undefined));
@@ -80,7 +90,13 @@ export class LiveLoad {
   async #killAndLook(): Promise<void> {
     let kill = this.#kills.at(-1);
     if (kill?.failure === undefined) {
-      kill = { atMs: this.#nowMs(), backAtMs: undefined, lookedFor: 0, lost: undefined, failure: undefined };
+      kill = {
+        atMs: this.#nowMs(),
+        backAtMs: undefined,
+        lookedFor: 0,
+        lost: undefined,
+        failure: undefined,
+      };
       this.#kills.push(kill);
     }
     kill.failure = undefined;
@@ -105,7 +121,10 @@ export class LiveLoad {
     this.#watch(server);
   }
 
-  /** Handles an end of the server that this demo did not cause: a user may have killed it from a terminal. */
+  /**
+   * Handles an end of the server that this demo did not cause: a user may have killed it from a
+   * terminal.
+   */
   #watch(server: ServeProcess): void {
     void server.ended.then(() => {
       if (!this.#isClosed && server === this.#server) this.kill();

@@ -10,7 +10,9 @@ import type { HistoryLine } from './history.ts';
 const WINDOW = 16;
 /** One in this many operations is red. */
 const RED_EVERY = 8;
-/** The timeout of an operation. It is longer than any restart, because clients wait for the server. */
+/**
+ * The timeout of an operation. It is longer than any restart, because clients wait for the server.
+ */
 const TIMEOUT_MS = 120_000;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 100 });
 
@@ -39,7 +41,11 @@ export class Load {
   #sent = 0;
   #onAcknowledged: (() => void) | undefined;
 
-  constructor(urls: readonly string[], note: (line: Omit<HistoryLine, 'atMs'>) => void, options: LoadOptions = {}) {
+  constructor(
+    urls: readonly string[],
+    note: (line: Omit<HistoryLine, 'atMs'>) => void,
+    options: LoadOptions = {},
+  ) {
     this.#clients = urls.map((url) => clientOf(url, options.timeoutMs));
     this.#note = note;
     this.#options = options;

@@ -1,4 +1,6 @@
-/** Kills the server repeatedly under load, and afterwards looks for every operation that was sent. */
+/**
+ * Kills the server repeatedly under load, and afterwards looks for every operation that was sent.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +57,9 @@ export async function killAndRestart(
       await server.listening;
       await load.until(before + 1);
       recoveriesMs.push(Math.round(performance.now() - startingAtMs));
-      say(`kill ${round} of ${kills}: ${load.acknowledged} acknowledged, back after ${recoveriesMs.at(-1)} ms`);
+      say(
+        `kill ${round} of ${kills}: ${load.acknowledged} acknowledged, back after ${recoveriesMs.at(-1)} ms`,
+      );
     }
     await load.until(kills * perKill);
     await load.stop();

@@ -15,6 +15,7 @@ export const service: Service = defineService(ledger, {
   generators: {
     note: (args, { shadow }) => shadow.note(args, null),
     book: (args, { shadow }) => shadow.book(args, null),
-    times: ({ operations }, { tables }) => operations.map((operation) => tables.entries.row(operation).times),
+    times: ({ operations }, { tables }) =>
+      operations.map((operation) => tables.entries.row(operation).times),
   },
 });

@@ -1,4 +1,7 @@
-/** `npm run build:landing`: the landing page as a folder of static files, which runs from a disk or any web server. */
+/**
+ * `npm run build:landing`: the landing page as a folder of static files, which runs from a disk or
+ * any web server.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -25,7 +28,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await mkdir(TARGET, { recursive: true });
   for (const [name, body] of files) await writeFile(new URL(name, TARGET), body);
   const bytes = [...files.values()].reduce((sum, body) => sum + gzipSync(body).length, 0);
-  console.log(`${fileURLToPath(TARGET)}: ${files.size} files, ${(bytes / 1000).toFixed(1)} kB compressed`);
+  console.log(
+    `${fileURLToPath(TARGET)}: ${files.size} files, ${(bytes / 1000).toFixed(1)} kB compressed`,
+  );
   if (bytes > MAX_BYTES) {
     console.error(`error: the landing page must have at most ${MAX_BYTES / 1000} kB compressed`);
     process.exitCode = 1;

@@ -5,8 +5,8 @@ import { readCode } from './code.ts';
 import { landingHtml, type LandingParts } from './html.ts';
 
 /**
- * Returns the script and the style sheet, and a function that renders the page, because its links change while the
- * server runs.
+ * Returns the script and the style sheet, and a function that renders the page, because its links
+ * change while the server runs.
  */
 export async function buildLanding(): Promise<{
   readonly assets: PageFiles;

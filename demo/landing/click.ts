@@ -1,4 +1,6 @@
-/** One click: opens the page in one way, on a separate store, and records each step with its time. */
+/**
+ * One click: opens the page in one way, on a separate store, and records each step with its time.
+ */
 import { isCorrectableError } from 'correctables';
 import type { Scenario } from './scenario.ts';
 import { openStore } from './store.ts';
@@ -17,7 +19,10 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'failed'; readonly during: 'opening' | 'buying'; readonly code: string }
 );
 
-/** A read at the shop's own server, with the milliseconds since the click. It has no end while it travels. */
+/**
+ * A read at the shop's own server, with the milliseconds since the click. It has no end while it
+ * travels.
+ */
 export interface Read {
   readonly key: string;
   readonly fromMs: number;
@@ -38,7 +43,8 @@ export interface RunningClick extends Click {
   /** Presses Buy. Has no effect before buying is allowed, and at the second time. */
   press(): void;
   /**
-   * Resolves when nothing changes any more: the page is complete, and a customer who has pressed Buy has the answer.
+   * Resolves when nothing changes any more: the page is complete, and a customer who has pressed
+   * Buy has the answer.
    */
   readonly settled: Promise<void>;
   /** Closes the store. */
@@ -53,10 +59,13 @@ export interface ClickOptions {
 }
 
 /**
- * Opens the store of a click. Returns a function that begins the click, so that all ways can begin at the same
- * moment.
+ * Opens the store of a click. Returns a function that begins the click, so that all ways can begin
+ * at the same moment.
  */
-export async function prepareClick(way: WayName, options: ClickOptions): Promise<() => RunningClick> {
+export async function prepareClick(
+  way: WayName,
+  options: ClickOptions,
+): Promise<() => RunningClick> {
   const { scenario, buysAtOnce, onStep } = options;
   const reads: Read[] = [];
   let beganAt = performance.now();
@@ -78,7 +87,11 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
     const noteFailure =
       (during: 'opening' | 'buying') =>
       (error: unknown): void =>
-        note({ kind: 'failed', during, code: isCorrectableError(error) ? error.code : String(error) });
+        note({
+          kind: 'failed',
+          during,
+          code: isCorrectableError(error) ? error.code : String(error),
+        });
     const page: Page = {
       show: (goods, state: ShownState = 'unmarked') => note({ kind: 'shown', goods, state }),
       allowBuying: () => {
@@ -90,7 +103,12 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
     let buying: Promise<void> | undefined;
     const press = (): void => {
       const price = shownPrice(steps);
-      if (buying !== undefined || price === undefined || !steps.some(({ kind }) => kind === 'allowed')) return;
+      if (
+        buying !== undefined ||
+        price === undefined ||
+        !steps.some(({ kind }) => kind === 'allowed')
+      )
+        return;
       note({ kind: 'pressed', price });
       buying = WAYS[way].buy(shop, page).catch(noteFailure('buying'));
     };

@@ -1,4 +1,6 @@
-/** Creates the code panes: the source of the four ways, with a mark at lines that other ways lack. */
+/**
+ * Creates the code panes: the source of the four ways, with a mark at lines that other ways lack.
+ */
 import { readFile } from 'node:fs/promises';
 import { WAY_NAMES, type WayName } from './ways/ways.ts';
 
@@ -21,7 +23,10 @@ export async function readCode(): Promise<Readonly<Record<WayName, readonly Code
     shownLines(await readFile(new URL(`ways/${FILES[way]}`, import.meta.url), 'utf8')),
   ];
   const all = await Promise.all(WAY_NAMES.map(read));
-  const marked = all.map(([way, lines]) => [way, lines.map((text) => ({ text, differs: differs(text, all) }))]);
+  const marked = all.map(([way, lines]) => [
+    way,
+    lines.map((text) => ({ text, differs: differs(text, all) })),
+  ]);
   return Object.fromEntries(marked) as Record<WayName, readonly CodeLine[]>;
 }
 

@@ -34,7 +34,8 @@ const SHARES: readonly Choice[] = [
 
 export function landingHtml({ code, more, fullDemo }: LandingParts): string {
   const breaks = (Object.keys(BREAKS) as Break[]).map(
-    (what) => `<li><button id="break-${what}" type="button">${BREAKS[what]}</button>${fullDemo(what)}</li>`,
+    (what) =>
+      `<li><button id="break-${what}" type="button">${BREAKS[what]}</button>${fullDemo(what)}</li>`,
   );
   const titles = WAY_NAMES.map((way): Choice => [way, WAYS[way].title]);
   const keys = (Object.keys(SEGMENT_NAMES) as SegmentKind[]).map(key);
@@ -105,7 +106,13 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
 
 type Choice = readonly [value: string, label: string];
 
-function choices(name: string, legend: string, options: readonly Choice[], checked: string, kind = ''): string {
+function choices(
+  name: string,
+  legend: string,
+  options: readonly Choice[],
+  checked: string,
+  kind = '',
+): string {
   const labels = options.map(
     ([value, label]) =>
       `<label><input type="radio" name="${name}" value="${value}"${value === checked ? ' checked' : ''} /><span>${label}</span></label>`,
@@ -139,7 +146,8 @@ function pane(way: WayName): string {
 function codePane(way: WayName, code: readonly CodeLine[]): string {
   const { title } = WAYS[way];
   const lines = code.map(
-    ({ text, differs }) => `<span class="line${differs ? ' differs' : ''}">${toHtml(text)}\n</span>`,
+    ({ text, differs }) =>
+      `<span class="line${differs ? ' differs' : ''}">${toHtml(text)}\n</span>`,
   );
   return `
           <div class="code ${way}">

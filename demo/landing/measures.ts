@@ -8,7 +8,10 @@ export interface Measures {
   readonly shownMs: number | undefined;
   /** The time until Buy was enabled. */
   readonly enabledMs: number | undefined;
-  /** The time until the page showed the values of the shop's own server; undefined if that has not happened. */
+  /**
+   * The time until the page showed the values of the shop's own server; undefined if that has not
+   * happened.
+   */
   readonly confirmedMs: number | undefined;
   /** Whether a customer can see if the page is confirmed. */
   readonly isMarked: boolean;
@@ -29,7 +32,9 @@ export function measure(click: Click): Measures {
   const [first] = shown;
   const last = shown.at(-1);
   const isMarked = way !== 'careless';
-  const isConfirmed = isMarked ? last !== undefined && last.state !== 'confirming' : shown.length > 1;
+  const isConfirmed = isMarked
+    ? last !== undefined && last.state !== 'confirming'
+    : shown.length > 1;
   const corrected = shown.find(({ goods }) => goods.offer.price !== first?.goods.offer.price);
   return {
     shownMs: first?.atMs,
@@ -56,7 +61,10 @@ function findAnswer(steps: readonly Step[]): Answer | undefined {
   return steps.findLast((step) => step.kind === 'answered')?.answer;
 }
 
-function find<K extends Step['kind']>(steps: readonly Step[], kind: K): Extract<Step, { kind: K }> | undefined {
+function find<K extends Step['kind']>(
+  steps: readonly Step[],
+  kind: K,
+): Extract<Step, { kind: K }> | undefined {
   return steps.find((step): step is Extract<Step, { kind: K }> => step.kind === kind);
 }
 
@@ -64,5 +72,7 @@ function find<K extends Step['kind']>(steps: readonly Step[], kind: K): Extract<
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+  return (
+    ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
+  );
 }

@@ -1,4 +1,7 @@
-/** The state of the store when a visitor opens the page: its distance, and changes that the copy does not have yet. */
+/**
+ * The state of the store when a visitor opens the page: its distance, and changes that the copy
+ * does not have yet.
+ */
 
 export interface Scenario {
   /** The round trip to the shop's own server, in milliseconds. */
@@ -20,8 +23,9 @@ export function truePrice({ isStale }: Pick<Scenario, 'isStale'>): number {
 }
 
 /**
- * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. Such clicks are spread evenly from
- * the second click to the last but one. So visitors see one soon, and a finished run ends with the usual case.
+ * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. Such clicks are
+ * spread evenly from the second click to the last but one. So visitors see one soon, and a finished
+ * run ends with the usual case.
  */
 export function isStaleClick(n: number, share: number, clicks: number): boolean {
   const count = Math.round(clicks * share);

@@ -11,7 +11,10 @@ const digits = (ms: number): string => ms.toFixed(0);
 type Time = 'shownMs' | 'enabledMs';
 
 /** Summarizes clicks that met the same distance and the same faults. */
-export function summarize(rounds: readonly Round[], scenario: Scenario): { headline: string; others: string } {
+export function summarize(
+  rounds: readonly Round[],
+  scenario: Scenario,
+): { headline: string; others: string } {
   const what = describeScenario(rounds, scenario);
   const wrong = formatCount(countWrongSales(rounds, 'correctables'));
   return {
@@ -20,7 +23,10 @@ export function summarize(rounds: readonly Round[], scenario: Scenario): { headl
   };
 }
 
-function describeScenario(rounds: readonly Round[], { isStale, isLastOne, isCut, distanceMs }: Scenario): string {
+function describeScenario(
+  rounds: readonly Round[],
+  { isStale, isLastOne, isCut, distanceMs }: Scenario,
+): string {
   if (rounds.length === 1 && isCut) return 'No connection';
   if (rounds.length === 1 && isLastOne) return 'Someone else took the last one';
   if (rounds.length === 1 && isStale) return 'The price just changed';
@@ -43,8 +49,10 @@ function describeRivals(rounds: readonly Round[]): string {
   return `Stale-while-revalidate ${held}. Without holding it, ${atOnce}, ${wrong > 0 ? 'but' : 'and'} ${formatCount(wrong)}.`;
 }
 
-const formatMs = (ms: number | undefined): string => (ms === undefined ? 'never' : `after ${digits(ms)} ms`);
-const formatCount = (wrong: number): string => (wrong === 1 ? '1 wrong sale' : `${wrong} wrong sales`);
+const formatMs = (ms: number | undefined): string =>
+  ms === undefined ? 'never' : `after ${digits(ms)} ms`;
+const formatCount = (wrong: number): string =>
+  wrong === 1 ? '1 wrong sale' : `${wrong} wrong sales`;
 
 function medianOf(rounds: readonly Round[], way: WayName, time: Time): number | undefined {
   const times = rounds.map((round) => round[way][time]).filter((ms) => ms !== undefined);
@@ -56,18 +64,25 @@ function countWrongSales(rounds: readonly Round[], way: WayName): number {
 }
 
 /** Counts the wrong sales of one way. */
-export function tally(rounds: readonly Round[], way: WayName): { readonly text: string; readonly isWrong: boolean } {
+export function tally(
+  rounds: readonly Round[],
+  way: WayName,
+): { readonly text: string; readonly isWrong: boolean } {
   const wrong = countWrongSales(rounds, way);
   return { text: `${wrong} of ${rounds.length}`, isWrong: wrong > 0 };
 }
 
-/** How long a screen shows one picture, in milliseconds. People see what happens within it as one moment. */
+/**
+ * How long a screen shows one picture, in milliseconds. People see what happens within it as one
+ * moment.
+ */
 const FRAME_MS = 1000 / 60;
 
 /** Describes the result of one way, as a part of a sentence. */
 export function describe(measures: Measures): string {
   const { shownMs, enabledMs, correctedMs, isMarked } = measures;
-  const isOneMoment = shownMs !== undefined && enabledMs !== undefined && enabledMs - shownMs < FRAME_MS;
+  const isOneMoment =
+    shownMs !== undefined && enabledMs !== undefined && enabledMs - shownMs < FRAME_MS;
   const parts = [
     shownMs === undefined
       ? 'showed nothing'
@@ -76,7 +91,9 @@ export function describe(measures: Measures): string {
   if (correctedMs !== undefined)
     parts.push(`price ${isMarked ? 'corrected' : 'replaced'} after ${digits(correctedMs)}`);
   if (!isOneMoment)
-    parts.push(enabledMs === undefined ? 'Buy never enabled' : `Buy enabled after ${digits(enabledMs)}`);
+    parts.push(
+      enabledMs === undefined ? 'Buy never enabled' : `Buy enabled after ${digits(enabledMs)}`,
+    );
   return [...parts, ...describeSale(measures)].join(', ');
 }
 

@@ -24,11 +24,20 @@ export async function formatCode(all: readonly ShownCode[]): Promise<string> {
   return `<section class="demo-code" aria-labelledby="demo-code-title"><h2 id="demo-code-title">The code that runs above</h2><div>${shown}</div></section>`;
 }
 
-/** Returns a function's source, from the line with its name to its closing brace, without indentation. */
+/**
+ * Returns a function's source, from the line with its name to its closing brace, without
+ * indentation.
+ */
 export function findFunction(source: string, name: string): readonly string[] {
   const lines = source.split('\n');
-  const start = lines.findIndex((line) => new RegExp(`^ *(export )?(async )?(function )?${name}(: )?\\(`).test(line));
+  const start = lines.findIndex((line) =>
+    new RegExp(`^ *(export )?(async )?(function )?${name}(: )?\\(`).test(line),
+  );
   const indentation = /^ */.exec(lines[start] ?? '')?.[0] ?? '';
-  const end = lines.findIndex((line, n) => n > start && [`${indentation}}`, `${indentation}},`].includes(line));
-  return start < 0 || end < 0 ? [] : lines.slice(start, end + 1).map((line) => line.slice(indentation.length));
+  const end = lines.findIndex(
+    (line, n) => n > start && [`${indentation}}`, `${indentation}},`].includes(line),
+  );
+  return start < 0 || end < 0
+    ? []
+    : lines.slice(start, end + 1).map((line) => line.slice(indentation.length));
 }

@@ -28,7 +28,8 @@ export class DemoRegistry {
   }
 
   /**
-   * Returns the address of the demo, and starts it if it is not running. If the start fails, a later call tries again.
+   * Returns the address of the demo, and starts it if it is not running. If the start fails, a
+   * later call tries again.
    */
   async open(demo: Demo): Promise<string> {
     if (this.#closed) throw new Error('The demos are being closed.');
@@ -46,12 +47,14 @@ export class DemoRegistry {
   }
 
   /**
-   * Starts the demo if it is not running, and returns soon. A failure is returned once: then the next call starts the
-   * demo again.
+   * Starts the demo if it is not running, and returns soon. A failure is returned once: then the
+   * next call starts the demo again.
    */
   async openSoon(demo: Demo): Promise<DemoState> {
     if (!this.#failures.has(demo.name)) {
-      const soon = new Promise<undefined>((resolve) => setTimeout(resolve, SHOWN_AFTER_MS, undefined));
+      const soon = new Promise<undefined>((resolve) =>
+        setTimeout(resolve, SHOWN_AFTER_MS, undefined),
+      );
       const url = await Promise.race([this.open(demo), soon]).catch(() => undefined);
       if (url !== undefined) return { kind: 'running', url };
     }
@@ -67,6 +70,8 @@ export class DemoRegistry {
   async close(): Promise<void> {
     this.#closed = true;
     const started = await Promise.allSettled(this.#running.values());
-    await Promise.all(started.flatMap((demo) => (demo.status === 'fulfilled' ? [demo.value.close()] : [])));
+    await Promise.all(
+      started.flatMap((demo) => (demo.status === 'fulfilled' ? [demo.value.close()] : [])),
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** The demos of this package, as the start page offers them. Their code is loaded when one is opened, not before. */
+/**
+ * The demos of this package, as the start page offers them. Their code is loaded when one is
+ * opened, not before.
+ */
 
 import type { Break } from '../landing/page/controls.ts';
 import type { ShownCode } from './demo-code.ts';
@@ -60,8 +63,16 @@ export const demos: readonly Demo[] = [
     docs: '/docs/guides/transactions.md',
     source: '/demo/bank/transfer.ts',
     code: [
-      { title: 'One transfer: a transaction of two accounts', file: 'demo/bank/transfer.ts', name: 'transfer' },
-      { title: 'The total: a strong transaction that only reads', file: 'demo/bank/transfer.ts', name: 'readTotal' },
+      {
+        title: 'One transfer: a transaction of two accounts',
+        file: 'demo/bank/transfer.ts',
+        name: 'transfer',
+      },
+      {
+        title: 'The total: a strong transaction that only reads',
+        file: 'demo/bank/transfer.ts',
+        name: 'readTotal',
+      },
     ],
     start: async () => (await import('../bank/server.ts')).startBank({ port: ANY_PORT }),
   },
@@ -74,7 +85,11 @@ export const demos: readonly Demo[] = [
     docs: '/docs/redblue/partitions.md',
     source: '/demo/social/service.ts',
     code: [
-      { title: 'A timeline: one snapshot, no log', file: 'demo/social/network.ts', name: 'readTimeline' },
+      {
+        title: 'A timeline: one snapshot, no log',
+        file: 'demo/social/network.ts',
+        name: 'readTimeline',
+      },
       { title: 'A post or a follow: one operation', file: 'demo/social/network.ts', name: 'send' },
     ],
     start: async () => (await import('../social/server.ts')).startNetwork({ port: ANY_PORT }),
@@ -103,7 +118,11 @@ export const demos: readonly Demo[] = [
     docs: '/docs/operate/data-directory.md',
     source: '/demo/kill/live.ts',
     code: [
-      { title: 'One write: it counts once the server has acknowledged it', file: 'demo/kill/load.ts', name: '#send' },
+      {
+        title: 'One write: it counts once the server has acknowledged it',
+        file: 'demo/kill/load.ts',
+        name: '#send',
+      },
     ],
     start: async () => (await import('../kill/page-server.ts')).startKillPage({ port: ANY_PORT }),
   },
@@ -116,8 +135,16 @@ export const demos: readonly Demo[] = [
     docs: '/docs/guides/speculation.md',
     source: '/demo/ad-server/ad-server.ts',
     code: [
-      { title: 'Without early answers', file: 'demo/ad-server/ad-server.ts', name: 'fetchAdsStrongly' },
-      { title: 'With early answers', file: 'demo/ad-server/ad-server.ts', name: 'fetchAdsByUserId' },
+      {
+        title: 'Without early answers',
+        file: 'demo/ad-server/ad-server.ts',
+        name: 'fetchAdsStrongly',
+      },
+      {
+        title: 'With early answers',
+        file: 'demo/ad-server/ad-server.ts',
+        name: 'fetchAdsByUserId',
+      },
     ],
     breaks: ['stale'],
     start: async () => {
@@ -130,7 +157,8 @@ export const demos: readonly Demo[] = [
     title: 'News reader',
     about:
       'One call shows the headlines from your device at once, then fresh from the near site, then confirmed. Below them, comments keep causal order: cut a line, go offline, or move to another site, and no answer comes before its question.',
-    paper: 'Correctables, OSDI 2016, Listing 6, and Causal Consistency and Latency Optimality, VLDB 2018',
+    paper:
+      'Correctables, OSDI 2016, Listing 6, and Causal Consistency and Latency Optimality, VLDB 2018',
     docs: '/docs/bindings/causal.md',
     source: '/demo/news/front-page.ts',
     code: [
@@ -139,7 +167,11 @@ export const demos: readonly Demo[] = [
         file: 'demo/news/front-page.ts',
         name: 'showLatestNews',
       },
-      { title: 'A comment: one key for each writer', file: 'demo/news/comment-room.ts', name: 'post' },
+      {
+        title: 'A comment: one key for each writer',
+        file: 'demo/news/comment-room.ts',
+        name: 'post',
+      },
     ],
     start: async () => (await import('../news/server.ts')).startNews({ port: ANY_PORT }),
   },
@@ -152,12 +184,21 @@ export const demos: readonly Demo[] = [
     docs: '/docs/guides/speculation.md',
     source: '/demo/twissandra/timelines.ts',
     code: [
-      { title: 'Without early answers', file: 'demo/twissandra/timelines.ts', name: 'getTimelineStrongly' },
+      {
+        title: 'Without early answers',
+        file: 'demo/twissandra/timelines.ts',
+        name: 'getTimelineStrongly',
+      },
       { title: 'With early answers', file: 'demo/twissandra/timelines.ts', name: 'getTimeline' },
     ],
     start: async () => {
       const { startTimelinePage } = await import('../twissandra/page-server.ts');
-      return startTimelinePage({ port: ANY_PORT, wan: 'paper', scale: SCALE.timelines, seed: SEED });
+      return startTimelinePage({
+        port: ANY_PORT,
+        wan: 'paper',
+        scale: SCALE.timelines,
+        seed: SEED,
+      });
     },
   },
 ];

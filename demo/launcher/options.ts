@@ -11,22 +11,33 @@ const PORT_MAX = 65_535;
  * @returns the port, or `undefined` when help was asked for and has been printed
  * @throws UsageError naming the flag or variable at fault
  */
-export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEnv): number | undefined {
+export function parsePort(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): number | undefined {
   const cli = cac('npm run demo --');
   cli
     .command(
       '[...none]',
       'Opens a start page with all demos; ads, bank, case, cluster, kill, news, social, tickets or twissandra: that one by itself',
     )
-    .option('--port <n>', `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
+    .option(
+      '--port <n>',
+      `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`,
+    );
   cli.help();
   const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });
   if (options['help'] === true) return undefined;
-  const [unexpected] = [...args, ...Object.keys(options).filter((name) => name !== '--' && name !== 'port')];
+  const [unexpected] = [
+    ...args,
+    ...Object.keys(options).filter((name) => name !== '--' && name !== 'port'),
+  ];
   if (unexpected !== undefined) throw new UsageError(`unexpected "${unexpected}"; see --help`);
   if (options['port'] !== undefined) return checked('--port', options['port']);
   const fromEnvironment = environment['PORT'];
-  return fromEnvironment === undefined || fromEnvironment === '' ? PORT_DEFAULT : checked('PORT', fromEnvironment);
+  return fromEnvironment === undefined || fromEnvironment === ''
+    ? PORT_DEFAULT
+    : checked('PORT', fromEnvironment);
 }
 
 function checked(name: string, value: unknown): number {

@@ -1,10 +1,13 @@
 /**
- * Creates the parts that the launcher adds to pages: the cards of the start page, links on the page of each demo, and
- * error pages.
+ * Creates the parts that the launcher adds to pages: the cards of the start page, links on the page
+ * of each demo, and error pages.
  */
 import type { Demo } from './demos.ts';
 
-/** The shop is an example with a project of its own, so the start page has its command instead of a link. */
+/**
+ * The shop is an example with a project of its own, so the start page has its command instead of a
+ * link.
+ */
 const REACT_SHOP_CARD = `
           <li>
             <div class="card">
@@ -37,9 +40,11 @@ export function demoCards(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
 /** Links to all demos, and to the documentation and the source of the page that is shown. */
 export function demoLinks(demos: readonly Demo[], shown?: Demo): string {
   const links = demos.map(
-    (demo) => `<a href="${addressOf(demo)}"${demo === shown ? ' aria-current="page"' : ''}>${text(demo.title)}</a>`,
+    (demo) =>
+      `<a href="${addressOf(demo)}"${demo === shown ? ' aria-current="page"' : ''}>${text(demo.title)}</a>`,
   );
-  const { docs = '/docs/start/concepts.md', source = '/demo/landing/ways/correctables.ts' } = shown ?? {};
+  const { docs = '/docs/start/concepts.md', source = '/demo/landing/ways/correctables.ts' } =
+    shown ?? {};
   return `<nav class="demo-links" aria-label="Demos">${shown === undefined ? '' : '<a href="/"><b>correctables</b></a>'}${links.join('')}<a href="${docs}">Docs</a><a href="${source}">Source</a></nav>`;
 }
 
@@ -72,7 +77,9 @@ export function failurePage(demo: Demo, failure: unknown): string {
   );
 }
 
-/** The page that is shown while a demo starts. The browser loads it again until the demo is there. */
+/**
+ * The page that is shown while a demo starts. The browser loads it again until the demo is there.
+ */
 export function startingPage(demo: Demo, forMs: number): string {
   return page(
     `${demo.title} is starting`,
@@ -90,7 +97,10 @@ export function startingPage(demo: Demo, forMs: number): string {
 
 /** The page for an unknown address. */
 export function nowherePage(): string {
-  return page('Not here', '\n    <main><h1>There is nothing here</h1><p><a href="/">To the demos</a></p></main>');
+  return page(
+    'Not here',
+    '\n    <main><h1>There is nothing here</h1><p><a href="/">To the demos</a></p></main>',
+  );
 }
 
 function page(title: string, body: string): string {
@@ -110,7 +120,12 @@ function page(title: string, body: string): string {
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
 
 function text(plain: string): string {
   return plain.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] as string);

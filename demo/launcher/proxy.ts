@@ -1,4 +1,7 @@
-/** Forwards a browser's requests for `/NAME/…` to the demo of that name, which listens on its own port. */
+/**
+ * Forwards a browser's requests for `/NAME/…` to the demo of that name, which listens on its own
+ * port.
+ */
 import { request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -15,10 +18,15 @@ export interface Target {
 const HOST = '127.0.0.1';
 
 /** Answers a request with what the demo answers. */
-export function forwardRequest(request: IncomingMessage, response: ServerResponse, target: Target): void {
+export function forwardRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target,
+): void {
   const { port, path, editPage } = target;
   const { method, headers } = request;
-  const fail = (): unknown => (response.headersSent ? response.destroy() : response.writeHead(502).end());
+  const fail = (): unknown =>
+    response.headersSent ? response.destroy() : response.writeHead(502).end();
   const forwarded = sendRequest({ host: HOST, port, path, method, headers }, (answer) => {
     const { statusCode = 502 } = answer;
     if (answer.headers['content-type']?.startsWith('text/html') !== true) {
@@ -37,7 +45,10 @@ export function forwardRequest(request: IncomingMessage, response: ServerRespons
   request.pipe(forwarded);
 }
 
-/** Connects a WebSocket to the demo. The demo gets the headers unchanged, so it can check the origin. */
+/**
+ * Connects a WebSocket to the demo. The demo gets the headers unchanged, so it can check the
+ * origin.
+ */
 export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,
@@ -47,7 +58,8 @@ export function forwardUpgrade(
   const demo = connect({ host: HOST, port: target.port, noDelay: true }, () => {
     const lines = [`${request.method} ${target.path} HTTP/1.1`];
     const { rawHeaders } = request;
-    for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
     demo.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
     demo.write(head);
     demo.pipe(socket).pipe(demo);

@@ -1,6 +1,7 @@
 /**
- * Serves the start page on the loopback interface, and every demo below its own path. So after a restart of the
- * launcher, an open page reconnects to its demo at the same path, which starts the demo.
+ * Serves the start page on the loopback interface, and every demo below its own path. So after a
+ * restart of the launcher, an open page reconnects to its demo at the same path, which starts the
+ * demo.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +15,15 @@ import { answerCheckoutFile, answerSitePage } from './checkout-files.ts';
 import { formatCode } from './demo-code.ts';
 import type { Demo } from './demos.ts';
 import { DemoRegistry } from './demo-registry.ts';
-import { addressOf, demoCards, demoLinks, failurePage, nowherePage, startingPage, withDemoLinks } from './page.ts';
+import {
+  addressOf,
+  demoCards,
+  demoLinks,
+  failurePage,
+  nowherePage,
+  startingPage,
+  withDemoLinks,
+} from './page.ts';
 import { forwardRequest, forwardUpgrade } from './proxy.ts';
 
 const HOST = '127.0.0.1';
@@ -75,12 +84,21 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
     return demo === undefined ? '' : `<a href="${addressOf(demo)}">Full demo: ${demo.title}</a>`;
   };
   const startPage = (): string =>
-    withDemoLinks(html({ more: demoCards(demos, (demo) => registry.isOpen(demo)), fullDemo }), demoLinks(demos));
+    withDemoLinks(
+      html({ more: demoCards(demos, (demo) => registry.isOpen(demo)), fullDemo }),
+      demoLinks(demos),
+    );
   return async (request, response) => {
     const { demo, path, isBare } = findDemo(demos, request);
-    if (demo !== undefined && isBare) return void response.writeHead(302, { location: addressOf(demo) }).end();
+    if (demo !== undefined && isBare)
+      return void response.writeHead(302, { location: addressOf(demo) }).end();
     const answerHtml = (status: number, body: string): void => {
-      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(body);
+      response
+        .writeHead(status, {
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-store',
+        })
+        .end(body);
     };
     if (demo !== undefined) {
       if (isVisit(request, path)) {
@@ -95,7 +113,11 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
       try {
         const editPage = async (page: string): Promise<string> =>
           withDemoLinks(page, demoLinks(demos, demo), demo.code && (await formatCode(demo.code)));
-        return forwardRequest(request, response, { port: await portOf(registry, demo), path, editPage });
+        return forwardRequest(request, response, {
+          port: await portOf(registry, demo),
+          path,
+          editPage,
+        });
       } catch (failure) {
         setPageHeaders(response);
         return answerHtml(500, failurePage(demo, failure));
@@ -111,10 +133,17 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
 
 /** Whether a person opens the page of a demo. Programs wait for the demo itself. */
 function isVisit({ method, headers }: IncomingMessage, path: string): boolean {
-  return method === 'GET' && /^\/(?:\?|$)/.test(path) && headers.accept?.includes('text/html') === true;
+  return (
+    method === 'GET' && /^\/(?:\?|$)/.test(path) && headers.accept?.includes('text/html') === true
+  );
 }
 
-async function upgrade(registry: DemoRegistry, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+async function upgrade(
+  registry: DemoRegistry,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
   const { demo, path } = findDemo(registry.demos, request);
   if (demo === undefined) return void socket.destroy();
   try {
@@ -135,7 +164,9 @@ interface Found {
 
 function findDemo(demos: readonly Demo[], { url = '/' }: IncomingMessage): Found {
   const [path = '/'] = url.split('?', 1);
-  const demo = demos.find((item) => path === addressOf(item).slice(0, -1) || path.startsWith(addressOf(item)));
+  const demo = demos.find(
+    (item) => path === addressOf(item).slice(0, -1) || path.startsWith(addressOf(item)),
+  );
   if (demo === undefined) return { demo, path, isBare: false };
   const start = addressOf(demo).length - 1;
   return { demo, path: url.slice(start), isBare: path.length === start };

@@ -1,7 +1,18 @@
-/** A person who reads and writes comments at one site, in any store that has `getMany`, `get` and `put`. */
+/**
+ * A person who reads and writes comments at one site, in any store that has `getMany`, `get` and
+ * `put`.
+ */
 import type { AnyClient, Operation, Session } from 'correctables';
 import { get, getMany, put } from 'correctables/operations';
-import { arrangeThread, KEYS, MAX_OF_WRITER, toKey, type Batch, type Comment, type Conversation } from './comments.ts';
+import {
+  arrangeThread,
+  KEYS,
+  MAX_OF_WRITER,
+  toKey,
+  type Batch,
+  type Comment,
+  type Conversation,
+} from './comments.ts';
 import type { Site } from './sites.ts';
 
 type Invoke = <T>(operation: Operation<T>) => PromiseLike<T>;
@@ -22,7 +33,9 @@ export class CommentRoom {
     this.#options = options;
   }
 
-  /** Reads all comments at once. In a causal store, they come from one snapshot of all partitions. */
+  /**
+   * Reads all comments at once. In a causal store, they come from one snapshot of all partitions.
+   */
   async readThread(): Promise<readonly Conversation[]> {
     return arrangeThread(await this.#options.read(getMany<Batch>(KEYS)));
   }

@@ -1,4 +1,7 @@
-/** The two stores of comments, with the same sites and delays. They can be in this process or on Redis. */
+/**
+ * The two stores of comments, with the same sites and delays. They can be in this process or on
+ * Redis.
+ */
 import type { Binding } from 'correctables';
 import { createCausalStore, type CausalLevels } from 'correctables/bindings/causal';
 import { PlainCopies, type CopyLevels } from './plain-copies.ts';

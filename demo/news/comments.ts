@@ -15,13 +15,15 @@ export interface Comment {
 export type Batch = readonly Comment[] | undefined;
 
 /**
- * The maximum number of concurrent writers. Each has a separate key at each site, because the last write of a key wins.
+ * The maximum number of concurrent writers. Each has a separate key at each site, because the last
+ * write of a key wins.
  */
 export const WRITERS = 24;
 /** The maximum number of comments of a writer at a site, far more than a page shows. */
 export const MAX_OF_WRITER = 50;
 /**
- * The number of conversations that a page shows. It is so low that no question is dropped while its answers are shown.
+ * The number of conversations that a page shows. It is so low that no question is dropped while its
+ * answers are shown.
  */
 export const MAX_SHOWN = 6;
 
@@ -55,7 +57,10 @@ export function arrangeThread(batches: readonly Batch[]): readonly Conversation[
 
 /** Returns how many answers are shown without their question. */
 export function countOrphans(thread: readonly Conversation[]): number {
-  return thread.reduce((count, { question, answers }) => count + (question === undefined ? answers.length : 0), 0);
+  return thread.reduce(
+    (count, { question, answers }) => count + (question === undefined ? answers.length : 0),
+    0,
+  );
 }
 
 function isQuestion({ answerTo }: Comment): boolean {
@@ -78,9 +83,15 @@ export interface ThreadFaults {
 }
 
 /** Finds the faults of a thread for a reader who has written the comments with these ids. */
-export function findFaults(thread: readonly Conversation[], ownIds: readonly string[]): ThreadFaults {
+export function findFaults(
+  thread: readonly Conversation[],
+  ownIds: readonly string[],
+): ThreadFaults {
   const ids = listIds(thread);
-  return { orphans: countOrphans(thread.slice(0, MAX_SHOWN)), missing: ownIds.filter((id) => !ids.has(id)).length };
+  return {
+    orphans: countOrphans(thread.slice(0, MAX_SHOWN)),
+    missing: ownIds.filter((id) => !ids.has(id)).length,
+  };
 }
 
 /** Returns how many comments of another thread are missing in this one. */

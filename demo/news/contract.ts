@@ -1,6 +1,6 @@
 /**
- * The operations of the news reader's store (Correctables, OSDI 2016, §4.4). A page imports this file, never the
- * service.
+ * The operations of the news reader's store (Correctables, OSDI 2016, §4.4). A page imports this
+ * file, never the service.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';

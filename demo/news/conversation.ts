@@ -1,6 +1,6 @@
 /**
- * Plays a conversation: Ann asks a question in Dublin. Bob reads in Oregon, and answers as soon as he sees the
- * question.
+ * Plays a conversation: Ann asks a question in Dublin. Bob reads in Oregon, and answers as soon as
+ * he sees the question.
  */
 import type { CommentRoom } from './comment-room.ts';
 import type { Comment } from './comments.ts';
@@ -25,18 +25,31 @@ export function writeScript(number: number, id: string, nowMs: number): Script {
   const [question, answer] = TEXTS[number % TEXTS.length] as (typeof TEXTS)[number];
   return {
     question: { id: `${id}-q`, author: 'Ann', text: question, writtenAt: nowMs },
-    answer: { id: `${id}-a`, author: 'Bob', text: answer, writtenAt: nowMs + 1, answerTo: `${id}-q` },
+    answer: {
+      id: `${id}-a`,
+      author: 'Bob',
+      text: answer,
+      writtenAt: nowMs + 1,
+      answerTo: `${id}-q`,
+    },
   };
 }
 
 /** Plays the conversation. Resolves when both comments are written at their own sites. */
-export async function converse(ann: CommentRoom, bob: CommentRoom, { question, answer }: Script): Promise<void> {
+export async function converse(
+  ann: CommentRoom,
+  bob: CommentRoom,
+  { question, answer }: Script,
+): Promise<void> {
   await ann.post(question);
   while (!hasQuestion(await bob.readThread(), question)) await pause(LOOK_EVERY_MS);
   await bob.post(answer);
 }
 
-function hasQuestion(thread: Awaited<ReturnType<CommentRoom['readThread']>>, { id }: Comment): boolean {
+function hasQuestion(
+  thread: Awaited<ReturnType<CommentRoom['readThread']>>,
+  { id }: Comment,
+): boolean {
   return thread.some(({ question }) => question?.id === id);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The news without a page: a reader in Sydney opens the front page, watches Ann and Bob while the line to Dublin is cut,
- * and moves between the sites.
+ * The news without a page: a reader in Sydney opens the front page, watches Ann and Bob while the
+ * line to Dublin is cut, and moves between the sites.
  */
 import { createClient, type AnyClient, type Session } from 'correctables';
 import { cached, mapStore } from 'correctables/bindings/cache';
@@ -73,7 +73,8 @@ export async function readHeadless(
 }
 
 export function formatReport(figures: Figures): string {
-  const { frontPage, headlinesAtStrongOnly, conversations, wrongReads, reads, moves, isInOrder } = figures;
+  const { frontPage, headlinesAtStrongOnly, conversations, wrongReads, reads, moves, isInOrder } =
+    figures;
   const { cacheMs, causalMs, strongMs } = frontPage;
   return [
     'Front page, one call with three views, median:',
@@ -98,7 +99,9 @@ class Visit {
 
   async openFrontPage(): Promise<Pick<Figures, 'frontPage' | 'headlinesAtStrongOnly'>> {
     const binding = redblue(news, { url: this.#stores.storeUrl('headlines', 'sydney'), WebSocket });
-    const reader = this.#keep(createClient(cached(binding, { principal: 'reader', store: mapStore() })));
+    const reader = this.#keep(
+      createClient(cached(binding, { principal: 'reader', store: mapStore() })),
+    );
     const newsroom = this.#keep(
       createClient(redblue(news, { url: this.#stores.storeUrl('headlines', NEWSROOM), WebSocket })),
     );
@@ -117,19 +120,35 @@ class Visit {
     }
     const measure = (level: NewsLevels[number]): Percentiles =>
       percentilesOf(views.filter((view) => view.level === level).map(({ ms }) => ms));
-    const frontPage = { cacheMs: measure('cache'), causalMs: measure('causal'), strongMs: measure('strong') };
+    const frontPage = {
+      cacheMs: measure('cache'),
+      causalMs: measure('causal'),
+      strongMs: measure('strong'),
+    };
     return { frontPage, headlinesAtStrongOnly };
   }
 
   async watchConversations(count: number): Promise<Pick<Figures, 'wrongReads' | 'reads'>> {
     const { line } = this.#stores;
-    const ann = { causal: this.#openCausalRoom('dublin', PEOPLE), copies: this.#openCopyRoom('dublin', PEOPLE) };
-    const bob = { causal: this.#openCausalRoom('oregon', PEOPLE), copies: this.#openCopyRoom('oregon', PEOPLE) };
-    const reader = { causal: this.#openCausalRoom('sydney', VISITOR), copies: this.#openCopyRoom('sydney', VISITOR) };
+    const ann = {
+      causal: this.#openCausalRoom('dublin', PEOPLE),
+      copies: this.#openCopyRoom('dublin', PEOPLE),
+    };
+    const bob = {
+      causal: this.#openCausalRoom('oregon', PEOPLE),
+      copies: this.#openCopyRoom('oregon', PEOPLE),
+    };
+    const reader = {
+      causal: this.#openCausalRoom('sydney', VISITOR),
+      copies: this.#openCopyRoom('sydney', VISITOR),
+    };
     const wrongReads = { causal: 0, copies: 0 };
     let reads = 0;
     const read = async (): Promise<void> => {
-      const [causal, copies] = await Promise.all([reader.causal.readThread(), reader.copies.readThread()]);
+      const [causal, copies] = await Promise.all([
+        reader.causal.readThread(),
+        reader.copies.readThread(),
+      ]);
       reads += 1;
       if (findFaults(causal, []).orphans > 0) wrongReads.causal += 1;
       if (findFaults(copies, []).orphans > 0) wrongReads.copies += 1;
@@ -137,13 +156,20 @@ class Visit {
     for (let number = 0; number < count; number += 1) {
       const script = writeScript(number, `${number}`, Date.now());
       await line.cut();
-      await Promise.all([converse(ann.causal, bob.causal, script), converse(ann.copies, bob.copies, script)]);
+      await Promise.all([
+        converse(ann.causal, bob.causal, script),
+        converse(ann.copies, bob.copies, script),
+      ]);
       for (let at = 0; at < READS_WHILE_CUT; at += 1) {
         await read();
         await pause(READ_EVERY_MS);
       }
       await line.repair();
-      while (!(await reader.causal.readThread()).some(({ question }) => question?.id === script.question.id))
+      while (
+        !(await reader.causal.readThread()).some(
+          ({ question }) => question?.id === script.question.id,
+        )
+      )
         await read();
     }
     return { wrongReads, reads };
@@ -154,8 +180,14 @@ class Visit {
     const ownMissing = { causal: 0, copies: 0 };
     let tokens: readonly string[] = [];
     for (let move = 0; move < MOVES; move += 1) {
-      const [from, to]: readonly [Site, Site] = move % 2 === 0 ? ['dublin', 'sydney'] : ['sydney', 'dublin'];
-      const comment = { id: `own-${move}`, author: 'Guest', text: 'I was here', writtenAt: Date.now() };
+      const [from, to]: readonly [Site, Site] =
+        move % 2 === 0 ? ['dublin', 'sydney'] : ['sydney', 'dublin'];
+      const comment = {
+        id: `own-${move}`,
+        author: 'Guest',
+        text: 'I was here',
+        writtenAt: Date.now(),
+      };
       const here = this.#openMovingRoom(from, tokens);
       await Promise.all([here.room.post(comment), this.#openCopyRoom(from, VISITOR).post(comment)]);
       ({ tokens } = here.session);
@@ -185,7 +217,9 @@ class Visit {
     writer = VISITOR,
   ): { readonly room: CommentRoom; readonly session: Session } {
     const url = this.#stores.storeUrl('comments', site);
-    const client = this.#keep(createClient(remote({ url, levels: CAUSAL_LEVELS, hasSessions: true, WebSocket })));
+    const client = this.#keep(
+      createClient(remote({ url, levels: CAUSAL_LEVELS, hasSessions: true, WebSocket })),
+    );
     const session = client.session({ tokens });
     return { room: openRoom({ site, writer, client, session }), session };
   }

@@ -1,4 +1,6 @@
-/** The headlines that the newsroom publishes: those of the first front page, then others in turn. */
+/**
+ * The headlines that the newsroom publishes: those of the first front page, then others in turn.
+ */
 import type { Story } from './contract.ts';
 
 type Draft = Omit<Story, 'id'>;
@@ -25,9 +27,12 @@ const LATER_HEADLINES: readonly Draft[] = [
 
 /** The next one that is not on the front page. */
 export function chooseHeadline(shown: readonly Story[]): Draft {
-  const isShown = ({ headline }: Draft): boolean => shown.some((story) => story.headline === headline);
+  const isShown = ({ headline }: Draft): boolean =>
+    shown.some((story) => story.headline === headline);
   // Continue after the newest headline, so that all of them are used in turn.
   const newest = LATER_HEADLINES.findIndex(({ headline }) => headline === shown[0]?.headline);
-  const inTurn = LATER_HEADLINES.map((_, at) => LATER_HEADLINES[(newest + 1 + at) % LATER_HEADLINES.length] as Draft);
+  const inTurn = LATER_HEADLINES.map(
+    (_, at) => LATER_HEADLINES[(newest + 1 + at) % LATER_HEADLINES.length] as Draft,
+  );
   return inTurn.find((draft) => !isShown(draft)) as Draft;
 }

@@ -1,6 +1,6 @@
 /**
- * The connection between two sites that visitors can cut. It is repaired after some time, so that no visitor leaves it
- * cut.
+ * The connection between two sites that visitors can cut. It is repaired after some time, so that
+ * no visitor leaves it cut.
  */
 import type { CommentStores } from './comment-stores.ts';
 

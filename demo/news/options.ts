@@ -24,16 +24,31 @@ const PORT_MAX = 65_535;
  * @returns the options, or `undefined` when help was asked for and has been printed
  * @throws UsageError naming the flag or variable at fault
  */
-export function parseOptions(argv: readonly string[], environment: NodeJS.ProcessEnv): Options | undefined {
+export function parseOptions(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Options | undefined {
   const cli = cac('npm run demo:news --');
   cli
-    .command('[...none]', 'Reads news and comments at three sites; without --headless, opens the page for it')
-    .option('--headless', 'Read without a page, print figures and a verdict; exit 1 if causal order was broken')
+    .command(
+      '[...none]',
+      'Reads news and comments at three sites; without --headless, opens the page for it',
+    )
+    .option(
+      '--headless',
+      'Read without a page, print figures and a verdict; exit 1 if causal order was broken',
+    )
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--conversations <n>', 'How often Ann asks and Bob answers', { default: 5 })
     .option('--redis', 'Keep the comments on a Redis Cluster at each site, which is started here')
-    .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}. Default: slow, measured if headless`)
-    .option('--port <n>', `The port of the page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
+    .option(
+      '--delays <name>',
+      `Delays between the sites: ${DELAYS.join(', ')}. Default: slow, measured if headless`,
+    )
+    .option(
+      '--port <n>',
+      `The port of the page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`,
+    );
   const flags = parseFlags(cli, argv);
   if (flags === undefined) return undefined;
   const headless = flags['headless'] === true;

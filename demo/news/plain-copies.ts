@@ -1,6 +1,7 @@
 /**
- * A store without causal order, for comparison. Each site has a copy. Each write is sent to the other copies
- * separately, and is visible there as soon as it arrives. Asynchronous replication of many stores works like this.
+ * A store without causal order, for comparison. Each site has a copy. Each write is sent to the
+ * other copies separately, and is visible there as soon as it arrives. Asynchronous replication of
+ * many stores works like this.
  */
 import type { Binding } from 'correctables';
 import { tiered } from 'correctables/bindings/tiered';
@@ -23,7 +24,9 @@ export interface CopyArgs {
 
 export class PlainCopies {
   readonly #delays: Delays;
-  readonly #copies: ReadonlyMap<Site, Map<string, unknown>> = new Map(SITES.map((site) => [site, new Map()]));
+  readonly #copies: ReadonlyMap<Site, Map<string, unknown>> = new Map(
+    SITES.map((site) => [site, new Map()]),
+  );
   readonly #timers = new Set<NodeJS.Timeout>();
   /** The writes that wait until a cut line is repaired, by line. */
   readonly #held = new Map<string, Write[]>();
@@ -48,7 +51,8 @@ export class PlainCopies {
 
   /** Holds back all writes between two sites, like a failed network. */
   cut(a: Site, b: Site): void {
-    for (const line of [toLine(a, b), toLine(b, a)]) if (!this.#held.has(line)) this.#held.set(line, []);
+    for (const line of [toLine(a, b), toLine(b, a)])
+      if (!this.#held.has(line)) this.#held.set(line, []);
   }
 
   repair(a: Site, b: Site): void {

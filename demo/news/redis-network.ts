@@ -1,4 +1,7 @@
-/** A Redis Cluster at each site, on this machine. Data between two sites uses separate routes with a delay. */
+/**
+ * A Redis Cluster at each site, on this machine. Data between two sites uses separate routes with a
+ * delay.
+ */
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { Cluster } from 'ioredis';
@@ -7,7 +10,10 @@ import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { RedisSite } from './redis-site.ts';
 import { getRoundTripMs, SITES, type Delays, type Site } from './sites.ts';
 
-/** The timeout of a refresh of the slots. The default of ioredis is shorter than a round trip with slow delays. */
+/**
+ * The timeout of a refresh of the slots. The default of ioredis is shorter than a round trip with
+ * slow delays.
+ */
 const SLOTS_REFRESH_MS = 10_000;
 
 /** A route from clients at one site to one master of another site. */
@@ -46,15 +52,17 @@ export class RedisNetwork {
   }
 
   /**
-   * Connects a client at `from` with the cluster at `to`. Masters announce their own ports, so the client translates
-   * them to those of the routes.
+   * Connects a client at `from` with the cluster at `to`. Masters announce their own ports, so the
+   * client translates them to those of the routes.
    */
   connect(from: Site, to: Site): Cluster {
     const ways = this.#ways.filter((way) => way.from === from);
     const natMap = Object.fromEntries(
       ways.map(({ targetPort, port }) => [`${LOOPBACK}:${targetPort}`, { host: LOOPBACK, port }]),
     );
-    const masters = this.#getPorts(to).map((port) => natMap[`${LOOPBACK}:${port}`] ?? { host: LOOPBACK, port });
+    const masters = this.#getPorts(to).map(
+      (port) => natMap[`${LOOPBACK}:${port}`] ?? { host: LOOPBACK, port },
+    );
     const cluster = new Cluster(masters, { natMap, slotsRefreshTimeout: SLOTS_REFRESH_MS });
     cluster.on('error', () => {}); // Ignore the event: each command reports its own failure.
     this.#connections.push(cluster);
@@ -71,7 +79,10 @@ export class RedisNetwork {
     );
   }
 
-  /** Begins the delays. Before that nothing is delayed, so that connections and stores are ready in seconds. */
+  /**
+   * Begins the delays. Before that nothing is delayed, so that connections and stores are ready in
+   * seconds.
+   */
   beginDelays(): void {
     this.#hasDelays = true;
   }
@@ -98,8 +109,12 @@ export class RedisNetwork {
   }
 
   async #openWays(delays: Delays): Promise<void> {
-    const pairs = SITES.flatMap((from) => SITES.filter((to) => to !== from).map((to) => ({ from, to })));
-    const targets = pairs.flatMap(({ from, to }) => this.#getPorts(to).map((targetPort) => ({ from, to, targetPort })));
+    const pairs = SITES.flatMap((from) =>
+      SITES.filter((to) => to !== from).map((to) => ({ from, to })),
+    );
+    const targets = pairs.flatMap(({ from, to }) =>
+      this.#getPorts(to).map((targetPort) => ({ from, to, targetPort })),
+    );
     const ports = await freePorts(targets.length);
     for (const [at, { from, to, targetPort }] of targets.entries()) {
       const port = ports[at] as number;

@@ -1,4 +1,6 @@
-/** The Redis Cluster of one site on this machine: three masters, which keep nothing when they end. */
+/**
+ * The Redis Cluster of one site on this machine: three masters, which keep nothing when they end.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
@@ -59,7 +61,14 @@ export class RedisSite {
 }
 
 function startMaster(busPort: number): Promise<RunningRedis> {
-  const args = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-announce-ip', LOOPBACK];
+  const args = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    String(busPort),
+    '--cluster-announce-ip',
+    LOOPBACK,
+  ];
   return startRedis({ durable: false, args });
 }
 

@@ -1,6 +1,10 @@
 /** Opens both stores of comments on a Redis Cluster at each site. */
 import type { Binding } from 'correctables';
-import { causalRedis, createCausalDeployment, type CausalRedisAlarm } from 'correctables/bindings/causal-redis';
+import {
+  causalRedis,
+  createCausalDeployment,
+  type CausalRedisAlarm,
+} from 'correctables/bindings/causal-redis';
 import { tiered } from 'correctables/bindings/tiered';
 import type { Cluster } from 'ioredis';
 import type { CommentStores } from './comment-stores.ts';
@@ -10,7 +14,10 @@ import { LINE, SITES, type Delays, type Site } from './sites.ts';
 
 const NAME = 'comments';
 const PARTITIONS = 8;
-/** The prefix of the keys of plain copies, which are in the same cluster as those of the causal store. */
+/**
+ * The prefix of the keys of plain copies, which are in the same cluster as those of the causal
+ * store.
+ */
 const COPY_PREFIX = 'copies:';
 
 type Connections = Readonly<Record<Site, Cluster>>;
@@ -26,10 +33,18 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
     const copies = new Map(SITES.map((site) => [site, openCopies(site, connectAll(site))]));
     await network.waitUntilConnected();
     for (const site of SITES) {
-      await createCausalDeployment({ name: NAME, site, sites: getSites(site), partitions: PARTITIONS });
+      await createCausalDeployment({
+        name: NAME,
+        site,
+        sites: getSites(site),
+        partitions: PARTITIONS,
+      });
     }
     const causal = new Map(
-      SITES.map((site) => [site, causalRedis({ name: NAME, site, sites: getSites(site), onAlarm: reportAlarm })]),
+      SITES.map((site) => [
+        site,
+        causalRedis({ name: NAME, site, sites: getSites(site), onAlarm: reportAlarm }),
+      ]),
     );
     network.beginDelays();
     return {
@@ -48,12 +63,17 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
   }
 }
 
-/** Reports alarms, except those about missing persistence, which every server of a demo would cause. */
+/**
+ * Reports alarms, except those about missing persistence, which every server of a demo would cause.
+ */
 function reportAlarm({ code, site, message }: CausalRedisAlarm): void {
   if (code !== 'persistence') console.error(`demo:news: ${site}: ${message}`);
 }
 
-/** The same as `PlainCopies`, with `SET` and `GET`: each write is sent to the cluster of each other site by itself. */
+/**
+ * The same as `PlainCopies`, with `SET` and `GET`: each write is sent to the cluster of each other
+ * site by itself.
+ */
 function openCopies(site: Site, connections: Connections): Binding<CopyLevels> {
   return tiered(COPY_LEVELS, {
     copy: async ({ name, args }) => {
@@ -61,7 +81,9 @@ function openCopies(site: Site, connections: Connections): Binding<CopyLevels> {
       const near = connections[site];
       // The keys are on several masters, so no single command reads them all.
       if (name === 'getMany')
-        return await Promise.all(keys.map(async (item) => fromText(await near.get(toCopyKey(item)))));
+        return await Promise.all(
+          keys.map(async (item) => fromText(await near.get(toCopyKey(item)))),
+        );
       if (name === 'get') return fromText(await near.get(toCopyKey(key)));
       const text = JSON.stringify(value);
       await near.set(toCopyKey(key), text);

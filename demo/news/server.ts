@@ -12,7 +12,15 @@ import { FIRST_HEADLINES } from './headlines.ts';
 import { Line } from './line.ts';
 import { buildPage } from './page/build.ts';
 import { service } from './service.ts';
-import { getRoundTripsMs, NEWSROOM, SITES, toPath, type Delays, type Site, type StoreName } from './sites.ts';
+import {
+  getRoundTripsMs,
+  NEWSROOM,
+  SITES,
+  toPath,
+  type Delays,
+  type Site,
+  type StoreName,
+} from './sites.ts';
 
 export interface NewsOptions {
   /** Default: `'slow'` */
@@ -41,8 +49,12 @@ export function startStores(options: NewsOptions = {}): Promise<RunningNews> {
   return start({ ...options, port: 0 });
 }
 
-/** Builds the page, then starts the stores and serves both at one address; port 0 is any free port. */
-export async function startNews(options: NewsOptions & { readonly port: number }): Promise<RunningNews> {
+/**
+ * Builds the page, then starts the stores and serves both at one address; port 0 is any free port.
+ */
+export async function startNews(
+  options: NewsOptions & { readonly port: number },
+): Promise<RunningNews> {
   return start({ ...options, page: fileListener(await buildPage()) });
 }
 
@@ -51,9 +63,18 @@ interface StartOptions extends NewsOptions {
   readonly page?: RequestListener;
 }
 
-async function start({ delays = 'slow', hasRedis = false, port, page }: StartOptions): Promise<RunningNews> {
+async function start({
+  delays = 'slow',
+  hasRedis = false,
+  port,
+  page,
+}: StartOptions): Promise<RunningNews> {
   const comments = await openStores(delays, hasRedis);
-  const headlines = createEmbedded(service, { sites: SITES, redLeader: NEWSROOM, latency: getRoundTripsMs(delays) });
+  const headlines = createEmbedded(service, {
+    sites: SITES,
+    redLeader: NEWSROOM,
+    latency: getRoundTripsMs(delays),
+  });
   const line = new Line(comments);
   const closeStores = async (): Promise<void> => {
     line.close();
@@ -64,7 +85,9 @@ async function start({ delays = 'slow', hasRedis = false, port, page }: StartOpt
     const listener = await listenGateways({
       sites: createGateways(headlines, comments),
       port,
-      ...(page !== undefined && { page: withPageHeaders(createListener({ page, line, delays, hasRedis })) }),
+      ...(page !== undefined && {
+        page: withPageHeaders(createListener({ page, line, delays, hasRedis })),
+      }),
     });
     return {
       url: listener.url,
@@ -92,7 +115,10 @@ type Gateways = Record<string, ReturnType<typeof createGateway>>;
 /** The gateway takes any binding: those of three different stores. */
 function createGateways(headlines: Embedded<Site>, comments: CommentStores): Gateways {
   const gateways = SITES.flatMap((site) => [
-    [toPath('headlines', site), createGateway({ site, binding: headlines.site(site), contract: news })],
+    [
+      toPath('headlines', site),
+      createGateway({ site, binding: headlines.site(site), contract: news }),
+    ],
     [toPath('comments', site), createGateway({ site, binding: comments.causal(site) })],
     [toPath('copies', site), createGateway({ site, binding: comments.copies(site) })],
   ]);
@@ -112,7 +138,10 @@ interface ListenerParts {
   readonly hasRedis: boolean;
 }
 
-/** Answers requests of pages about the line, and gives each page two writer numbers: the returned one, and the next. */
+/**
+ * Answers requests of pages about the line, and gives each page two writer numbers: the returned
+ * one, and the next.
+ */
 function createListener({ page, line, delays, hasRedis }: ListenerParts): RequestListener {
   let pages = 0;
   const actions: Readonly<Record<string, () => Promise<object>>> = {
@@ -122,14 +151,20 @@ function createListener({ page, line, delays, hasRedis }: ListenerParts): Reques
   };
   return (request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
-    if (path === '/state') return answer(response, { delays, hasRedis, isCut: line.isCut } satisfies NewsState);
-    const action = Object.hasOwn(actions, path) && request.method === 'POST' ? actions[path] : undefined;
+    if (path === '/state')
+      return answer(response, { delays, hasRedis, isCut: line.isCut } satisfies NewsState);
+    const action =
+      Object.hasOwn(actions, path) && request.method === 'POST' ? actions[path] : undefined;
     if (action === undefined) return page(request, response);
     act(action, request, response);
   };
 }
 
-function act(action: () => Promise<object>, request: IncomingMessage, response: ServerResponse): void {
+function act(
+  action: () => Promise<object>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (!isOwnRequest(request)) return void response.writeHead(403).end();
   action().then(
     (result) => answer(response, result),

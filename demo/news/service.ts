@@ -1,8 +1,8 @@
 /**
  * The headlines as a service of the RedBlue backend.
  *
- * Publishing is red, as with the primary of the paper: all sites have the same order, and a read at `strong` has each
- * headline that was published before it began.
+ * Publishing is red, as with the primary of the paper: all sites have the same order, and a read at
+ * `strong` has each headline that was published before it began.
  */
 import { defineService, log, shadow, table } from 'correctables/server';
 import { MAX_HEADLINES, news, type Story } from './contract.ts';
@@ -16,7 +16,8 @@ export const service = defineService(news, {
   }),
   colors: { publish: 'red' },
   generators: {
-    getLatestNews: (_args, { tables }) => tables.pages.row(FRONT_PAGE).stories.slice(-MAX_HEADLINES).toReversed(),
+    getLatestNews: (_args, { tables }) =>
+      tables.pages.row(FRONT_PAGE).stories.slice(-MAX_HEADLINES).toReversed(),
     publish: ({ headline, place }, { shadow, uniqueId }) => {
       const story = { id: uniqueId(), headline, place };
       return shadow.publish(story, story);

@@ -35,7 +35,10 @@ export function getRoundTripMs(delays: Delays, from: Site, to: Site): number {
   return getRoundTripsMs(delays)[[from, to].toSorted().join('-')] ?? 0;
 }
 
-/** What the server has at each site: headlines, comments in causal order, and comments as plain copies. */
+/**
+ * What the server has at each site: headlines, comments in causal order, and comments as plain
+ * copies.
+ */
 export const STORES = ['headlines', 'comments', 'copies'] as const;
 export type StoreName = (typeof STORES)[number];
 

@@ -1,4 +1,7 @@
-/** Bundles a page, from the built package, without a folder that others could write to at the same time. */
+/**
+ * Bundles a page, from the built package, without a folder that others could write to at the same
+ * time.
+ */
 import type { Plugin } from 'vite';
 import type { PageFiles } from './page-files.ts';
 
@@ -10,7 +13,11 @@ export interface PageToBundle {
   readonly chunkSizeWarningLimit?: number;
 }
 
-export async function bundlePage({ root, plugins = [], ...given }: PageToBundle): Promise<PageFiles> {
+export async function bundlePage({
+  root,
+  plugins = [],
+  ...given
+}: PageToBundle): Promise<PageFiles> {
   // Load Vite only if a page must be built, because loading it takes longer than bundling.
   const { build } = await import('vite');
   const built = await build({
@@ -24,6 +31,9 @@ export async function bundlePage({ root, plugins = [], ...given }: PageToBundle)
   if ('on' in built) throw new Error('a page that is watched is not built');
   const outputs = [built].flat().flatMap(({ output }) => output);
   return new Map(
-    outputs.map((file) => [file.fileName, Buffer.from(file.type === 'chunk' ? file.code : file.source)] as const),
+    outputs.map(
+      (file) =>
+        [file.fileName, Buffer.from(file.type === 'chunk' ? file.code : file.source)] as const,
+    ),
   );
 }

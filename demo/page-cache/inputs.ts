@@ -1,6 +1,6 @@
 /**
- * Computes a hash of everything that goes into the demos' pages: their source, the built package, and what is
- * installed.
+ * Computes a hash of everything that goes into the demos' pages: their source, the built package,
+ * and what is installed.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -32,7 +32,9 @@ export async function inputsHash(root: string = ROOT): Promise<string> {
 
 async function sourcesIn(root: string, folder: string): Promise<string[]> {
   const names = await readdir(join(root, folder), { recursive: true });
-  return names.filter((name) => SOURCE.test(name) && !TYPES_ONLY.test(name)).map((name) => join(folder, name));
+  return names
+    .filter((name) => SOURCE.test(name) && !TYPES_ONLY.test(name))
+    .map((name) => join(folder, name));
 }
 
 /** Returns an empty content for a missing file: without npm, there is no such list of packages. */

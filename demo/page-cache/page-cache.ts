@@ -1,6 +1,7 @@
 /**
- * Built pages are kept in build/demo from one start to the next, and built again when one of their inputs has changed.
- * Several processes may do so at the same time, because a page is one file that is written atomically.
+ * Built pages are kept in build/demo from one start to the next, and built again when one of their
+ * inputs has changed. Several processes may do so at the same time, because a page is one file that
+ * is written atomically.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -30,7 +31,9 @@ export async function keptPage(
   const place = new URL(`${name}.json`, FOLDER);
   const retained = await read(place);
   if (retained?.inputs === inputs) {
-    return new Map(Object.entries(retained.files).map(([path, body]) => [path, Buffer.from(body, 'base64')]));
+    return new Map(
+      Object.entries(retained.files).map(([path, body]) => [path, Buffer.from(body, 'base64')]),
+    );
   }
   const files = await build();
   // The files may have changed during the build: then the result is not kept.

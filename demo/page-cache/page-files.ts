@@ -2,7 +2,10 @@
 import { extname } from 'node:path';
 import type { RequestListener } from 'node:http';
 
-/** By path, without the slash that it begins with. They are in memory: so a later build does not change them. */
+/**
+ * By path, without the slash that it begins with. They are in memory: so a later build does not
+ * change them.
+ */
 export type PageFiles = ReadonlyMap<string, Buffer>;
 
 const TYPES: Readonly<Record<string, string>> = {

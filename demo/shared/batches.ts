@@ -1,8 +1,8 @@
 /** Loads much data with few operations. */
 
 /**
- * The number of operations in flight: enough to use the connection to the site, and few enough to stay below its
- * limits.
+ * The number of operations in flight: enough to use the connection to the site, and few enough to
+ * stay below its limits.
  */
 const IN_FLIGHT = 4;
 

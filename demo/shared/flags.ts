@@ -18,7 +18,8 @@ export function parseFlags(cli: CAC, argv: readonly string[]): Flags | undefined
   if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
   const known = new Set(cli.commands[0]?.options.map((option) => option.name));
   for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+    if (name !== '--' && !known.has(name))
+      throw new UsageError(`unknown option --${name}; see --help`);
   }
   return options;
 }
@@ -29,7 +30,8 @@ export interface Range {
 }
 
 /**
- * Returns one of the values that an option accepts. Throws a `UsageError` for another value, as the functions below do.
+ * Returns one of the values that an option accepts. Throws a `UsageError` for another value, as the
+ * functions below do.
  */
 export function oneOf<const T extends readonly (string | number)[]>(
   options: Flags,
@@ -38,7 +40,9 @@ export function oneOf<const T extends readonly (string | number)[]>(
 ): T[number] {
   const value = options[name] as T[number];
   if (allowed.includes(value)) return value;
-  throw new UsageError(`${formatFlag(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+  throw new UsageError(
+    `${formatFlag(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`,
+  );
 }
 
 /** Formats a flag as it is typed on the command line. */
@@ -49,12 +53,20 @@ export function formatFlag(name: string): string {
 export function numberBetween(options: Flags, name: string, { min, max }: Range): number {
   const value = options[name];
   if (typeof value === 'number' && value >= min && value <= max) return value;
-  throw new UsageError(`${formatFlag(name)} takes a number from ${min} to ${max}, not "${String(value)}"`);
+  throw new UsageError(
+    `${formatFlag(name)} takes a number from ${min} to ${max}, not "${String(value)}"`,
+  );
 }
 
 export function readInteger(options: Flags, name: string, range: Range): number {
   const value = options[name];
-  if (typeof value === 'number' && Number.isInteger(value) && value >= range.min && value <= range.max) return value;
+  if (
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= range.min &&
+    value <= range.max
+  )
+    return value;
   throw new UsageError(
     `${formatFlag(name)} takes an integer from ${range.min} to ${range.max}, not "${String(value)}"`,
   );

@@ -8,13 +8,18 @@ export interface LatencyProxy {
   close(): Promise<void>;
 }
 
-/**
- * @param roundTripMs the round trip, half of it in each direction
- */
-export async function startLatencyProxy(target: string, roundTripMs: number): Promise<LatencyProxy> {
+/** @param roundTripMs the round trip, half of it in each direction */
+export async function startLatencyProxy(
+  target: string,
+  roundTripMs: number,
+): Promise<LatencyProxy> {
   const url = new URL(target);
   const [listenPort = 0] = await freePorts(1);
-  const route = await openRoute({ listenPort, targetPort: Number(url.port), oneWayMs: roundTripMs / 2 });
+  const route = await openRoute({
+    listenPort,
+    targetPort: Number(url.port),
+    oneWayMs: roundTripMs / 2,
+  });
   url.port = String(listenPort);
   return { url: url.href, close: () => new Promise((resolve) => route.close(() => resolve())) };
 }

@@ -9,8 +9,8 @@ export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const LATENCIES = ['eu-us', 'none'] as const;
 
 /**
- * The read strategies for Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside the coordinator; 3, a
- * coordinator that supports preliminary views.
+ * The read strategies for Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside
+ * the coordinator; 3, a coordinator that supports preliminary views.
  */
 export const WAYS = [1, 2, 3] as const;
 
@@ -71,7 +71,9 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--headless', 'Run with and without speculation, without a page, and print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--binding <name>', `The store: ${program.bindings.join(', ')}`, { default: 'redblue' })
-    .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: program.scale })
+    .option('--scale <share>', "The share of the paper's data to load, up to 1", {
+      default: program.scale,
+    })
     .option('--seconds <n>', 'How long to measure', { default: 10 })
     .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
     .option('--workers <n>', 'Requests in flight at a time', { default: 4 })
@@ -79,8 +81,13 @@ export function parseOptions(argv: readonly string[], program: Program): Options
       '--client <site>',
       `The site that the client stands beside: ${SITES.join(', ')} (frankfurt; with cassandra, ireland)`,
     )
-    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)')
-    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
+    .option(
+      '--way <n>',
+      'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)',
+    )
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, {
+      default: 'eu-us',
+    })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: program.port });
@@ -101,7 +108,11 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
     workload: oneOf(options, 'workload', WORKLOADS),
     workers: readInteger(options, 'workers', { min: 1, max: 1024 }),
-    client: oneOf({ client: binding === 'cassandra' ? 'ireland' : 'frankfurt', ...options }, 'client', SITES),
+    client: oneOf(
+      { client: binding === 'cassandra' ? 'ireland' : 'frankfurt', ...options },
+      'client',
+      SITES,
+    ),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
     history: readPath(options, 'history'),
@@ -110,13 +121,20 @@ export function parseOptions(argv: readonly string[], program: Program): Options
 }
 
 /**
- * Reads the options of Cassandra. By default, as in the paper, the coordinator is in Frankfurt and reads one more
- * replica.
+ * Reads the options of Cassandra. By default, as in the paper, the coordinator is in Frankfurt and
+ * reads one more replica.
  */
-function cassandraOptions(options: Flags, binding: Options['binding']): CassandraOptions | undefined {
+function cassandraOptions(
+  options: Flags,
+  binding: Options['binding'],
+): CassandraOptions | undefined {
   if (binding !== 'cassandra') {
     if (options['way'] !== undefined) throw new UsageError('--way is for --binding cassandra');
     return undefined;
   }
-  return { way: oneOf({ way: 3, ...options }, 'way', WAYS), coordinator: 'frankfurt', readQuorum: 2 };
+  return {
+    way: oneOf({ way: 3, ...options }, 'way', WAYS),
+    coordinator: 'frankfurt',
+    readQuorum: 2,
+  };
 }

@@ -1,4 +1,7 @@
-/** Random numbers from a seed, so that a run can be repeated, and the skewed popularity that YCSB gives to its keys. */
+/**
+ * Random numbers from a seed, so that a run can be repeated, and the skewed popularity that YCSB
+ * gives to its keys.
+ */
 
 /** Returns the next number in [0, 1). */
 export type Random = () => number;
@@ -17,8 +20,8 @@ export function seeded(seed: number): Random {
 }
 
 /**
- * Creates a generator for the item at `index` of a seeded collection, so that items can be created in any order, or
- * left out.
+ * Creates a generator for the item at `index` of a seeded collection, so that items can be created
+ * in any order, or left out.
  */
 export function seededAt(seed: number, index: number): Random {
   return seeded(mixed(mixed(seed >>> 0) ^ Math.imul(index + 1, 0x9e3779b1)));
@@ -37,8 +40,8 @@ export function wholeBetween(random: Random, min: number, max: number): number {
 }
 
 /**
- * Returns different integers below `below`, at most as many as there are. They are the beginning of a shuffle of all of
- * them.
+ * Returns different integers below `below`, at most as many as there are. They are the beginning of
+ * a shuffle of all of them.
  */
 export function distinctBelow(random: Random, below: number, count: number): number[] {
   const moved = new Map<number, number>();
@@ -61,8 +64,9 @@ export function zetaOf(items: number): number {
 }
 
 /**
- * Returns a function that draws ranks below `items`, of which smaller ones are more popular, as YCSB does (after Gray
- * and others, *Quickly generating billion-record synthetic databases*, SIGMOD 1994).
+ * Returns a function that draws ranks below `items`, of which smaller ones are more popular, as
+ * YCSB does (after Gray and others, *Quickly generating billion-record synthetic databases*, SIGMOD
+ * 1994).
  *
  * @param zetaN the result of `zetaOf(items)`, whose computation takes time in proportion to `items`
  */
@@ -81,7 +85,8 @@ export function zipfian(items: number, zetaN: number = zetaOf(items)): (random: 
 }
 
 /**
- * Spreads ranks over the keys, so that popular keys are not adjacent. Several ranks may have the same key, as in YCSB.
+ * Spreads ranks over the keys, so that popular keys are not adjacent. Several ranks may have the
+ * same key, as in YCSB.
  */
 export function scattered(rank: number, items: number): number {
   return mixed(Math.imul(rank + 1, 0x9e3779b1)) % items;

@@ -24,7 +24,8 @@ export async function openRedblue(
   progress(`starting three sites (delays: ${wan}), the client beside ${client} asks ${asks}`);
   const sites = await startSites({ service, wan, placement });
   const near = sites.siteUrl(asks);
-  const way = asks === client ? undefined : await startLatencyProxy(near, roundTripMs(wan, client, asks));
+  const way =
+    asks === client ? undefined : await startLatencyProxy(near, roundTripMs(wan, client, asks));
   const store = createClient(redblue(contract, { url: way?.url ?? near, WebSocket }));
   const close = async (): Promise<void> => {
     await store.close();

@@ -1,4 +1,7 @@
-/** Runs `correctables serve` as a separate process, so that it can be killed, frozen and started again. */
+/**
+ * Runs `correctables serve` as a separate process, so that it can be killed, frozen and started
+ * again.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -15,7 +18,8 @@ export interface ServeOptions {
   /** The arguments after `correctables serve`. */
   readonly args: readonly string[];
   /**
-   * Whether it has its own process group, so that Ctrl-C in the terminal reaches only the demo, which ends its servers.
+   * Whether it has its own process group, so that Ctrl-C in the terminal reaches only the demo,
+   * which ends its servers.
    */
   readonly detached?: boolean;
   /** Called with each line of its log. */
@@ -24,7 +28,10 @@ export interface ServeOptions {
 
 /** A running server. */
 export class ServeProcess {
-  /** The websocket address of each of its sites, once it listens after its recovery. Rejects if it ends before. */
+  /**
+   * The websocket address of each of its sites, once it listens after its recovery. Rejects if it
+   * ends before.
+   */
   readonly listening: Promise<Readonly<Record<string, string>>>;
   /** Resolves when it has ended, with a signal, or with an exit code and its last lines. */
   readonly ended: Promise<string>;
@@ -35,7 +42,11 @@ export class ServeProcess {
     const command = [CLI, 'serve', ...args, '--log-level', 'warn', '--json'];
     // `PORT` is the port of this program's page, and the server would listen on it too.
     const { PORT: _, ...env } = process.env;
-    const child = spawn(process.execPath, command, { detached, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, command, {
+      detached,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => {

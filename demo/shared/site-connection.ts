@@ -1,12 +1,24 @@
 /** A client of several sites that shows which of them it is connected to. */
-import { exponentialBackoff, redblue, type RemoteBinding, type RedBlueLevels } from 'correctables/bindings/redblue';
+import {
+  exponentialBackoff,
+  redblue,
+  type RemoteBinding,
+  type RedBlueLevels,
+} from 'correctables/bindings/redblue';
 
 type Contract = Parameters<typeof redblue>[0];
 type Options = Parameters<typeof redblue>[1];
 export type WebSocketClass = NonNullable<Options['WebSocket']>;
 
-/** Short heartbeats, so that visitors see within two or three seconds that clients leave a stalled site. */
-const PATIENCE = { heartbeatIntervalMs: 2_500, pongTimeoutMs: 1_000, connectTimeoutMs: 2_000 } as const;
+/**
+ * Short heartbeats, so that visitors see within two or three seconds that clients leave a stalled
+ * site.
+ */
+const PATIENCE = {
+  heartbeatIntervalMs: 2_500,
+  pongTimeoutMs: 1_000,
+  connectTimeoutMs: 2_000,
+} as const;
 const RECONNECT_MS_MAX = 1_000;
 
 export interface SiteConnectionOptions {

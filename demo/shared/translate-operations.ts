@@ -21,18 +21,24 @@ export interface Translation {
 export type Translations = Readonly<Record<string, (args: never) => Translation>>;
 
 /** Creates a binding that has the operations of `translations`. Closing it closes `binding`. */
-export function translated<L extends Levels>(binding: Binding<L>, translations: Translations): Binding<L> {
+export function translated<L extends Levels>(
+  binding: Binding<L>,
+  translations: Translations,
+): Binding<L> {
   return {
     name: binding.name,
     consistencyLevels: () => binding.consistencyLevels(),
     supports: ({ name }) => Object.hasOwn(translations, name),
     submitOperation(operation, levels, sink, context) {
-      const translate = translations[operation.name] as ((args: unknown) => Translation) | undefined;
+      const translate = translations[operation.name] as
+        | ((args: unknown) => Translation)
+        | undefined;
       if (translate === undefined) {
         throw new CorrectableError('UNSUPPORTED', `the store has no operation ${operation.name}`);
       }
       const { first, operation: own, result } = translate(operation.args);
-      const views = result === undefined ? sink : resultSink(sink, result as (value: unknown) => never);
+      const views =
+        result === undefined ? sink : resultSink(sink, result as (value: unknown) => never);
       const submit = (): void | PromiseLike<void> =>
         binding.submitOperation(own, levels, views as Sink<unknown, L[number]>, context);
       if (first === undefined) return submit();

@@ -29,7 +29,9 @@ async function open({ port }: Options): Promise<void> {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The social network is open: ${network.url}`);
-  console.log('Two regions, each with a red log: Ireland orders Europe, Virginia orders America. Ctrl-C closes it.');
+  console.log(
+    'Two regions, each with a red log: Ireland orders Europe, Virginia orders America. Ctrl-C closes it.',
+  );
   await waitForSignal();
   await network.close();
 }

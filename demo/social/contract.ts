@@ -1,6 +1,7 @@
 /**
- * The social network of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI) as its users
- * see it. A page can import this file: it contains names and schemas, not the implementation.
+ * The social network of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN
+ * 2013, §VI) as its users see it. A page can import this file: it contains names and schemas, not
+ * the implementation.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
@@ -21,9 +22,19 @@ export type Profile = z.output<typeof profile>;
 
 export const social = defineContract('social', {
   /** The newest messages of a user and of those that it follows. */
-  timeline: { access: 'read', partitionBy: 'user', args: z.object({ user }), result: z.array(message) },
+  timeline: {
+    access: 'read',
+    partitionBy: 'user',
+    args: z.object({ user }),
+    result: z.array(message),
+  },
   /** Returns the number of the message among those of its author. */
-  post: { access: 'write', partitionBy: 'author', args: z.object({ author: user, text }), result: z.int() },
+  post: {
+    access: 'write',
+    partitionBy: 'author',
+    args: z.object({ author: user, text }),
+    result: z.int(),
+  },
   /** Returns false if nothing has to change, or if the user follows as many as it may. */
   follow: {
     access: 'write',

@@ -1,4 +1,7 @@
-/** What the users of the page have done before a visitor comes, so that timelines and logs are not empty. */
+/**
+ * What the users of the page have done before a visitor comes, so that timelines and logs are not
+ * empty.
+ */
 import { createClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
@@ -6,7 +9,10 @@ import { social } from './contract.ts';
 import { act, type Action } from './network.ts';
 import { REGION_SITES, REGIONS, type Region, type Site } from './regions.ts';
 
-/** The actions of the users of each region. Ada and Eve follow someone of each region, and can still both follow Finn. */
+/**
+ * The actions of the users of each region. Ada and Eve follow someone of each region, and can still
+ * both follow Finn.
+ */
 export const FIRST_ACTIONS: Readonly<Record<Region, readonly Action[]>> = {
   eu: [
     { kind: 'post', author: 'eu/cleo', text: 'The trams are running again.' },

@@ -1,6 +1,7 @@
 /**
- * The social network without a page. Users of both regions work on a deployment with a red log for each region, and on
- * one with a single log, in turns. Auditors read strongly meanwhile who follows whom.
+ * The social network without a page. Users of both regions work on a deployment with a red log for
+ * each region, and on one with a single log, in turns. Auditors read strongly meanwhile who follows
+ * whom.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, isCorrectableError } from 'correctables';
@@ -9,7 +10,12 @@ import { WebSocket } from 'ws';
 import { seededAt, wholeBetween, type Random } from '../shared/random.ts';
 import { percentilesOf, type Percentiles } from '../tickets/verify/percentiles.ts';
 import { social } from './contract.ts';
-import { findHalfFollows, findMissedFollows, type FollowChange, type ProfilesRead } from './history.ts';
+import {
+  findHalfFollows,
+  findMissedFollows,
+  type FollowChange,
+  type ProfilesRead,
+} from './history.ts';
 import { readLogCounts, type CountsByRegion } from './log-counts.ts';
 import { act, readProfiles, readTimeline, type Receipt, type SocialClient } from './network.ts';
 import type { Options } from './options.ts';
@@ -54,7 +60,10 @@ export interface Figures {
 type RunOptions = Pick<Options, 'seconds' | 'usersPerRegion' | 'seed'>;
 
 /** Runs the scenario. `progress` gets lines for a person. */
-export async function runUsers(options: RunOptions, progress: (text: string) => void): Promise<Figures> {
+export async function runUsers(
+  options: RunOptions,
+  progress: (text: string) => void,
+): Promise<Figures> {
   const runs = {
     logPerRegion: await NetworkRun.start(true, options),
     oneLog: await NetworkRun.start(false, options),
@@ -64,7 +73,9 @@ export async function runUsers(options: RunOptions, progress: (text: string) => 
     const roundMs = (options.seconds * 1000) / ROUNDS;
     for (let round = 1; round <= ROUNDS; round += 1) {
       for (const [, run] of all) await run.work(roundMs);
-      progress(`round ${round} of ${ROUNDS}: both deployments have worked for ${Math.round(roundMs)} ms`);
+      progress(
+        `round ${round} of ${ROUNDS}: both deployments have worked for ${Math.round(roundMs)} ms`,
+      );
     }
     const reads = all.flatMap(([, { history }]) => history.reads);
     return {
@@ -84,11 +95,23 @@ export async function runUsers(options: RunOptions, progress: (text: string) => 
 
 /** One deployment, its users and its history. */
 class NetworkRun {
-  readonly history: { readonly changes: FollowChange[]; readonly reads: ProfilesRead[] } = { changes: [], reads: [] };
+  readonly history: { readonly changes: FollowChange[]; readonly reads: ProfilesRead[] } = {
+    changes: [],
+    reads: [],
+  };
   readonly #network: RunningNetwork;
   readonly #clients: ReadonlyMap<Site, SocialClient>;
-  readonly #workloads: readonly { readonly region: Region; readonly workload: Workload; readonly random: Random }[];
-  readonly #times: Readonly<Record<Kind, number[]>> = { timeline: [], post: [], localFollow: [], crossFollow: [] };
+  readonly #workloads: readonly {
+    readonly region: Region;
+    readonly workload: Workload;
+    readonly random: Random;
+  }[];
+  readonly #times: Readonly<Record<Kind, number[]>> = {
+    timeline: [],
+    post: [],
+    localFollow: [],
+    crossFollow: [],
+  };
   readonly #receipts: Receipt[] = [];
   /** The latest pairs of two regions that an operation is about: auditors read those. */
   readonly #pairs: (readonly [string, string])[] = [];
@@ -96,7 +119,10 @@ class NetworkRun {
   private constructor(network: RunningNetwork, { usersPerRegion, seed }: RunOptions) {
     this.#network = network;
     this.#clients = new Map(
-      SITES.map((site) => [site, createClient(redblue(social, { url: network.siteUrl(site), WebSocket }))]),
+      SITES.map((site) => [
+        site,
+        createClient(redblue(social, { url: network.siteUrl(site), WebSocket })),
+      ]),
     );
     this.#workloads = REGIONS.map((region, at) => {
       const random = seededAt(seed, at);
@@ -124,10 +150,9 @@ class NetworkRun {
     const count = (outcome: Receipt['outcome']): number =>
       this.#receipts.filter((receipt) => receipt.outcome === outcome).length;
     return {
-      operations: Object.fromEntries(KINDS.map((kind) => [kind, measure(this.#times[kind])])) as Record<
-        Kind,
-        ReturnType<typeof measure>
-      >,
+      operations: Object.fromEntries(
+        KINDS.map((kind) => [kind, measure(this.#times[kind])]),
+      ) as Record<Kind, ReturnType<typeof measure>>,
       strongReads: measure(this.history.reads.map(({ startMs, endMs }) => endMs - startMs)),
       conflicts: count('conflict'),
       unknown: count('unknown'),
@@ -151,7 +176,8 @@ class NetworkRun {
       const startMs = performance.now();
       if (action === undefined) await readTimeline(client, user);
       else {
-        if (kind === 'crossFollow' && action.kind !== 'post') this.#pairs.push([action.follower, action.followed]);
+        if (kind === 'crossFollow' && action.kind !== 'post')
+          this.#pairs.push([action.follower, action.followed]);
         this.#record(await act(client, action), startMs);
       }
       this.#times[kind].push(performance.now() - startMs);
@@ -164,7 +190,13 @@ class NetworkRun {
     if (action.kind === 'post' || outcome === 'unchanged' || outcome === 'conflict') return;
     const { kind, follower, followed } = action;
     const endMs = outcome === 'done' ? startMs + ms : undefined;
-    this.history.changes.push({ follower, followed, isFollowing: kind === 'follow', startMs, endMs });
+    this.history.changes.push({
+      follower,
+      followed,
+      isFollowing: kind === 'follow',
+      startMs,
+      endMs,
+    });
   }
 
   /** Reads pairs while they change: a half follow would show itself then. */
@@ -175,7 +207,8 @@ class NetworkRun {
       if (pair !== undefined) {
         const startMs = performance.now();
         const profiles = await readProfiles(client, pair).catch(ignoreConflict);
-        if (profiles !== undefined) this.history.reads.push({ profiles, startMs, endMs: performance.now() });
+        if (profiles !== undefined)
+          this.history.reads.push({ profiles, startMs, endMs: performance.now() });
       }
       await sleep(AUDIT_PAUSE_MS);
     }

@@ -1,6 +1,6 @@
 /**
- * The history of a run, and its check. A follow writes two rows, which are in two regions if its users are. No strong
- * read may show one row with it and the other one without it.
+ * The history of a run, and its check. A follow writes two rows, which are in two regions if its
+ * users are. No strong read may show one row with it and the other one without it.
  */
 import type { Profile } from './contract.ts';
 
@@ -36,19 +36,24 @@ export interface WrongPair {
 /** Returns the pairs of a read of which one row has the follow, and the other one has not. */
 export function findHalfFollows(read: ProfilesRead): readonly WrongPair[] {
   return pairsOf(read)
-    .filter(({ follower, followed }) => follower.follows.includes(followed.user) !== isFollowedBy(followed, follower))
+    .filter(
+      ({ follower, followed }) =>
+        follower.follows.includes(followed.user) !== isFollowedBy(followed, follower),
+    )
     .map((pair) => toWrongPair(pair, read));
 }
 
 /**
- * Returns the pairs of which a strong read does not show the last change that was confirmed before it. Pairs that
- * another change may have changed meanwhile are left out.
+ * Returns the pairs of which a strong read does not show the last change that was confirmed before
+ * it. Pairs that another change may have changed meanwhile are left out.
  */
 export function findMissedFollows({ changes, reads }: History): readonly WrongPair[] {
   return reads.flatMap((read) =>
     pairsOf(read)
       .filter(({ follower, followed }) => {
-        const ofPair = changes.filter((item) => item.follower === follower.user && item.followed === followed.user);
+        const ofPair = changes.filter(
+          (item) => item.follower === follower.user && item.followed === followed.user,
+        );
         const expected = findExpected(ofPair, read);
         return expected !== undefined && follower.follows.includes(followed.user) !== expected;
       })
@@ -57,8 +62,13 @@ export function findMissedFollows({ changes, reads }: History): readonly WrongPa
 }
 
 /** Whether the pair has to follow at the read; `undefined` if that is not certain. */
-function findExpected(changes: readonly FollowChange[], { startMs, endMs }: ProfilesRead): boolean | undefined {
-  const [last] = changes.filter((change) => getEndMs(change) <= startMs).toSorted((a, b) => b.startMs - a.startMs);
+function findExpected(
+  changes: readonly FollowChange[],
+  { startMs, endMs }: ProfilesRead,
+): boolean | undefined {
+  const [last] = changes
+    .filter((change) => getEndMs(change) <= startMs)
+    .toSorted((a, b) => b.startMs - a.startMs);
   if (last === undefined) return undefined;
   const isAlone = changes.every(
     (change) => change === last || getEndMs(change) <= last.startMs || change.startMs > endMs,
@@ -78,7 +88,9 @@ interface Pair {
 
 function pairsOf({ profiles }: ProfilesRead): readonly Pair[] {
   return profiles.flatMap((follower) =>
-    profiles.filter((followed) => followed !== follower).map((followed) => ({ follower, followed })),
+    profiles
+      .filter((followed) => followed !== follower)
+      .map((followed) => ({ follower, followed })),
   );
 }
 

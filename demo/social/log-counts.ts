@@ -25,14 +25,19 @@ export async function readLogCounts(url: string): Promise<CountsByRegion> {
 
 /** Reads the counts of each region from metrics in the text format of Prometheus. */
 export function parseLogCounts(metrics: string): CountsByRegion {
-  const samples = [...metrics.matchAll(/^correctables_(\w+)\{(.*)\} (\S+)$/gm)].map(([, name, labels, value]) => ({
-    name,
-    labels: ` ${labels?.replaceAll(',', ' ')} `,
-    value: Number(value),
-  }));
+  const samples = [...metrics.matchAll(/^correctables_(\w+)\{(.*)\} (\S+)$/gm)].map(
+    ([, name, labels, value]) => ({
+      name,
+      labels: ` ${labels?.replaceAll(',', ' ')} `,
+      value: Number(value),
+    }),
+  );
   const sum = (name: string, ...labels: readonly string[]): number =>
     samples
-      .filter((sample) => sample.name === name && labels.every((label) => sample.labels.includes(` ${label} `)))
+      .filter(
+        (sample) =>
+          sample.name === name && labels.every((label) => sample.labels.includes(` ${label} `)),
+      )
       .reduce((total, { value }) => total + value, 0);
   const counts = REGIONS.map((region) => {
     const partition = `partition="${region}"`;

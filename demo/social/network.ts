@@ -1,4 +1,7 @@
-/** What users of the social network do: each function is one operation, with the levels that it needs. */
+/**
+ * What users of the social network do: each function is one operation, with the levels that it
+ * needs.
+ */
 import { isCorrectableError, type Client, type Correctable } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { social, type Message, type Profile } from './contract.ts';
@@ -36,12 +39,21 @@ export function findLogs(action: Action): NeededLogs {
   return { home, held: other === home ? undefined : other };
 }
 
-/** Reads a timeline from one snapshot of the near site: it has rows of all regions, and waits for no log. */
-export async function readTimeline(client: SocialClient, user: string): Promise<readonly Message[]> {
+/**
+ * Reads a timeline from one snapshot of the near site: it has rows of all regions, and waits for no
+ * log.
+ */
+export async function readTimeline(
+  client: SocialClient,
+  user: string,
+): Promise<readonly Message[]> {
   return await client.invokeWeak(social.timeline({ user }));
 }
 
-/** Posts, follows or unfollows, and calls `onChange` with each new state of the receipt. Never rejects. */
+/**
+ * Posts, follows or unfollows, and calls `onChange` with each new state of the receipt. Never
+ * rejects.
+ */
 export async function act(
   client: SocialClient,
   action: Action,
@@ -49,7 +61,8 @@ export async function act(
 ): Promise<Receipt> {
   let receipt: Receipt = { action };
   const startedMs = performance.now();
-  const change = (changes: Partial<Receipt>): void => onChange((receipt = { ...receipt, ...changes }));
+  const change = (changes: Partial<Receipt>): void =>
+    onChange((receipt = { ...receipt, ...changes }));
   change({});
   const views = send(client, action);
   views.onUpdate(() => change({ earlyMs: receipt.earlyMs ?? performance.now() - startedMs }));
@@ -62,13 +75,17 @@ export async function act(
 }
 
 /** Reads who follows whom, at one moment, in the logs of all regions concerned. */
-export async function readProfiles(client: SocialClient, users: readonly string[]): Promise<readonly Profile[]> {
+export async function readProfiles(
+  client: SocialClient,
+  users: readonly string[],
+): Promise<readonly Profile[]> {
   return await client.invokeStrong(social.profiles({ users: [...users] }));
 }
 
 /** The result is false if nothing had to change. */
 function send(client: SocialClient, action: Action): Correctable<number | boolean, RedBlueLevels> {
-  if (action.kind === 'post') return client.invoke(social.post({ author: action.author, text: action.text }));
+  if (action.kind === 'post')
+    return client.invoke(social.post({ author: action.author, text: action.text }));
   const { kind, follower, followed } = action;
   return client.invoke(social[kind]({ follower, followed }));
 }

@@ -21,10 +21,18 @@ export interface Options {
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run demo:social --');
   cli
-    .command('[...none]', 'A social network over two regions, each with a red log; without --headless, opens its page')
-    .option('--headless', 'Let users work without a page, print figures; exit 1 if a strong read shows half a follow')
+    .command(
+      '[...none]',
+      'A social network over two regions, each with a red log; without --headless, opens its page',
+    )
+    .option(
+      '--headless',
+      'Let users work without a page, print figures; exit 1 if a strong read shows half a follow',
+    )
     .option('--json', 'Print the figures as one JSON object on stdout')
-    .option('--seconds <n>', 'How long to measure, with a log for each region and with one log', { default: 10 })
+    .option('--seconds <n>', 'How long to measure, with a log for each region and with one log', {
+      default: 10,
+    })
     .option('--users <n>', 'How many users each region has', { default: 100 })
     .option('--seed <n>', 'Seeds who does what', { default: 1 })
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7460 });

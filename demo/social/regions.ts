@@ -1,4 +1,6 @@
-/** The two regions of the social network, and where their sites are. A page can import this file. */
+/**
+ * The two regions of the social network, and where their sites are. A page can import this file.
+ */
 import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
 
 export const REGIONS = ['eu', 'us'] as const;
@@ -16,7 +18,10 @@ export const SITES = [...REGION_SITES.eu, ...REGION_SITES.us] as const;
 /** The site that orders everything if there is one log. */
 export const MAIN_LEADER = 'ireland';
 
-/** Most voters of a log are in its region. The third one is in the other region, where it survives a lost region. */
+/**
+ * Most voters of a log are in its region. The third one is in the other region, where it survives a
+ * lost region.
+ */
 export const PARTITIONS = {
   eu: { leader: 'ireland', voters: ['ireland', 'frankfurt', 'virginia'] },
   us: { leader: 'virginia', voters: ['virginia', 'ohio', 'ireland'] },

@@ -18,7 +18,9 @@ export function isWhole({ check: { halfFollows, missedFollows } }: Figures): boo
 export function formatReport(figures: Figures): string {
   const { logPerRegion, oneLog, logs } = figures;
   const rows = KINDS.map((kind) =>
-    [KIND_NAMES[kind].padEnd(23), formatTimes(logPerRegion, kind), formatTimes(oneLog, kind)].join('  '),
+    [KIND_NAMES[kind].padEnd(23), formatTimes(logPerRegion, kind), formatTimes(oneLog, kind)].join(
+      '  ',
+    ),
   );
   const counts = REGIONS.map((region) => {
     const { committed, globals, rejected, holds, heldMs } = logs[region];
@@ -37,13 +39,16 @@ export function formatReport(figures: Figures): string {
 
 /** Returns a line if operations were given up or have no answer. */
 function formatUnfinished(name: string, { conflicts, unknown }: LayoutFigures): readonly string[] {
-  return conflicts + unknown === 0 ? [] : [`${name}: ${conflicts} given up, ${unknown} without an answer`];
+  return conflicts + unknown === 0
+    ? []
+    : [`${name}: ${conflicts} given up, ${unknown} without an answer`];
 }
 
 /** Returns the result in sentences. */
 export function formatSummary(figures: Figures): string {
   const { logPerRegion, oneLog, check } = figures;
-  const median = ({ operations }: LayoutFigures, kind: Kind): string => formatMs(operations[kind].p50);
+  const median = ({ operations }: LayoutFigures, kind: Kind): string =>
+    formatMs(operations[kind].p50);
   const near = `A post takes ${median(logPerRegion, 'post')} with a log for each region, and ${median(oneLog, 'post')} with one log (p50).`;
   const far = `A follow between regions takes ${median(logPerRegion, 'crossFollow')} and ${median(oneLog, 'crossFollow')}.`;
   const verdict = isWhole(figures)

@@ -1,4 +1,7 @@
-/** The social network in one process: two regions of two sites each, with the delays of a wide area between them. */
+/**
+ * The social network in one process: two regions of two sites each, with the delays of a wide area
+ * between them.
+ */
 import type { RequestListener } from 'node:http';
 import { serve, type SiteAlarm } from 'correctables/server';
 import { ROUND_TRIPS_MS } from '../../engines/wan.ts';
@@ -26,7 +29,10 @@ export function startSites(options: NetworkOptions = {}): Promise<RunningNetwork
   return start({ port: 0, ...options });
 }
 
-/** Builds the page, then starts the sites with some content, and serves both at one address; 0 is any free port. */
+/**
+ * Builds the page, then starts the sites with some content, and serves both at one address; 0 is
+ * any free port.
+ */
 export async function startNetwork({ port }: { readonly port: number }): Promise<RunningNetwork> {
   const network = await start({ port, page: withPageHeaders(fileListener(await buildPage())) });
   try {

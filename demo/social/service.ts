@@ -1,8 +1,10 @@
 /**
- * The social network's implementation. Each row begins with the region of its user, so the red log of that region orders
- * it. A message is ordered in one log. If two users of different regions follow each other, two logs are concerned.
+ * The social network's implementation. Each row begins with the region of its user, so the red log
+ * of that region orders it. A message is ordered in one log. If two users of different regions
+ * follow each other, two logs are concerned.
  *
- * Messages get the next number of their author, and a user follows at most `FOLLOWS_MAX` others. So both are red.
+ * Messages get the next number of their author, and a user follows at most `FOLLOWS_MAX` others. So
+ * both are red.
  */
 import { cell, counter, defineService, red, set, table } from 'correctables/server';
 import { FOLLOWS_MAX, SHOWN_MAX, social, type Message } from './contract.ts';
@@ -14,7 +16,10 @@ interface Pair {
 
 export const service = defineService(social, {
   tables: {
-    users: table({ follows: set<string>(), followers: set<string>(), posts: counter() }, { partition: 'key' }),
+    users: table(
+      { follows: set<string>(), followers: set<string>(), posts: counter() },
+      { partition: 'key' },
+    ),
     messages: table({ message: cell<Message>() }, { partition: 'key' }),
   },
   shadowOperations: ({ users, messages }) => ({
@@ -38,7 +43,10 @@ export const service = defineService(social, {
         .flatMap((author) => {
           const { posts } = tables.users.row(author);
           const count = Math.min(posts, SHOWN_MAX);
-          return Array.from({ length: count }, (_, at) => tables.messages.row(toKey(author, posts - at)).message);
+          return Array.from(
+            { length: count },
+            (_, at) => tables.messages.row(toKey(author, posts - at)).message,
+          );
         })
         .filter((message) => message !== undefined)
         .toSorted((a, b) => b.sentAtMs - a.sentAtMs)
@@ -50,7 +58,8 @@ export const service = defineService(social, {
     },
     follow: ({ follower, followed }, { tables, shadow }) => {
       const { follows } = tables.users.row(follower);
-      if (follower === followed || follows.has(followed) || follows.size >= FOLLOWS_MAX) return false;
+      if (follower === followed || follows.has(followed) || follows.size >= FOLLOWS_MAX)
+        return false;
       return shadow.follow({ follower, followed }, true);
     },
     unfollow: ({ follower, followed }, { tables, shadow }) => {

@@ -1,6 +1,7 @@
 /**
- * What users do, in the mix of *Geo-Replicated Storage with Scalable Deferred Update Replication* (DSN 2013, §VI): 85 %
- * read their timeline, 7.5 % post, and 7.5 % follow, half of them a user of the other region.
+ * What users do, in the mix of *Geo-Replicated Storage with Scalable Deferred Update Replication*
+ * (DSN 2013, §VI): 85 % read their timeline, 7.5 % post, and 7.5 % follow, half of them a user of
+ * the other region.
  */
 import { wholeBetween, type Random } from '../shared/random.ts';
 import type { Action } from './network.ts';
@@ -43,7 +44,11 @@ export class Workload {
     const drawn = this.#random();
     if (drawn < TIMELINE_SHARE) return { kind: 'timeline', user };
     if (drawn < TIMELINE_SHARE + POST_SHARE)
-      return { kind: 'post', user, action: { kind: 'post', author: user, text: `A message of ${user}` } };
+      return {
+        kind: 'post',
+        user,
+        action: { kind: 'post', author: user, text: `A message of ${user}` },
+      };
     return this.#random() < OTHER_REGION_SHARE
       ? { kind: 'crossFollow', user, action: this.#drawFollow(user, getOtherRegion(this.#region)) }
       : { kind: 'localFollow', user, action: this.#drawFollow(user, this.#region) };

@@ -1,5 +1,6 @@
 /**
- * Computes how long customers waited by the number of tickets left, averaged over several sales (OSDI 2016, Figure 12).
+ * Computes how long customers waited by the number of tickets left, averaged over several sales
+ * (OSDI 2016, Figure 12).
  */
 import type { Purchase } from './serve-customer.ts';
 
@@ -10,8 +11,8 @@ export interface MeanWait {
 }
 
 /**
- * Averages sales of the same stock, ticket by ticket. Two purchases of one sale may begin with the same number of
- * tickets left: each counts. Customers who found the sale sold out do not count.
+ * Averages sales of the same stock, ticket by ticket. Two purchases of one sale may begin with the
+ * same number of tickets left: each counts. Customers who found the sale sold out do not count.
  *
  * @returns by falling number of tickets left
  */
@@ -24,6 +25,9 @@ export function averageWaits(
     const sum = sums.get(ticketsLeft) ?? { total: 0, count: 0 };
     sums.set(ticketsLeft, { total: sum.total + answeredMs, count: sum.count + 1 });
   }
-  const means = [...sums].map(([ticketsLeft, { total, count }]) => ({ ticketsLeft, ms: total / count }));
+  const means = [...sums].map(([ticketsLeft, { total, count }]) => ({
+    ticketsLeft,
+    ms: total / count,
+  }));
   return means.sort((a, b) => b.ticketsLeft - a.ticketsLeft);
 }

@@ -1,6 +1,7 @@
 /**
- * The operations of the ticket shop's store: the portable queue operations, with one queue for each event, and an
- * operation that opens an event, which succeeds once. A page imports this file, never the service.
+ * The operations of the ticket shop's store: the portable queue operations, with one queue for each
+ * event, and an operation that opens an event, which succeeds once. A page imports this file, never
+ * the service.
  */
 import { defineContract, operation, queueOperations } from 'correctables/contract';
 import * as z from 'zod';
@@ -11,8 +12,8 @@ export const TICKETS_MAX = 5_000;
 export const ticketShop = defineContract('ticket-shop', {
   ...queueOperations,
   /**
-   * Puts `tickets` on sale, unless the event is open already: the result contains the number of tickets, and whether
-   * this call opened the event.
+   * Puts `tickets` on sale, unless the event is open already: the result contains the number of
+   * tickets, and whether this call opened the event.
    */
   openEvent: operation({
     access: 'write',

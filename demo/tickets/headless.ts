@@ -26,14 +26,22 @@ export interface Figures extends Verdict {
 const WARM_UP_TICKETS = 40;
 
 /** Runs the sale that `options` describe. `progress` gets lines for a person. */
-export async function headlessSale(options: Options, progress: (text: string) => void): Promise<Figures> {
+export async function headlessSale(
+  options: Options,
+  progress: (text: string) => void,
+): Promise<Figures> {
   const { client, threshold, binding, stock } = options;
   const store = await (await storeOf(binding))({ ...options, isFixed: false }, progress);
   const { shops } = store;
-  const purchase = (history: readonly SaleEvent[]): Percentiles => verifySales(history).latencyMs.purchase;
+  const purchase = (history: readonly SaleEvent[]): Percentiles =>
+    verifySales(history).latencyMs.purchase;
   try {
     await sale('warm-up', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress });
-    await sale('warm-up-strong', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress, strongOnly: true });
+    await sale(
+      'warm-up-strong',
+      { ...options, tickets: WARM_UP_TICKETS },
+      { shops, progress, strongOnly: true },
+    );
     const baseline = await sale('baseline', options, { shops, progress, strongOnly: true });
     const baselines: Record<string, { purchase: Percentiles }> = {};
     for (const [name, others] of Object.entries(store.baselines)) {
@@ -78,7 +86,8 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.answer === undefined || purchase.finalMs !== undefined) return;
     reported += 1;
-    if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers answered`);
+    if (reported % Math.ceil(tickets / 5) === 0)
+      progress(`${event}: ${reported} customers answered`);
   };
   const names = isByRights ? { nameOf: ticketNames(event) } : {};
   const done = await runSale(shops, {

@@ -11,7 +11,10 @@ const LATENCIES = ['eu-us', 'none'] as const;
 
 /** The sites of the retailers, in turn. */
 const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
-/** PostgreSQL: beside replicas. A retailer beside the primary gets final views at once, and sells almost everything. */
+/**
+ * PostgreSQL: beside replicas. A retailer beside the primary gets final views at once, and sells
+ * almost everything.
+ */
 const BESIDE_REPLICAS = ['ireland', 'frankfurt'] as const;
 const RETAILERS_MAX = 64;
 const DEFAULT_RETAILERS = 4;
@@ -41,19 +44,29 @@ export interface Options {
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run demo:tickets --');
   cli
-    .command('[...none]', 'Sells tickets from a geo-replicated queue; without --headless, opens the page for it')
+    .command(
+      '[...none]',
+      'Sells tickets from a geo-replicated queue; without --headless, opens the page for it',
+    )
     .option('--headless', 'Run one sale and its baseline without a page, print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
     .option('--stock <kind>', `How tickets are sold: ${STOCKS.join(', ')}`, { default: 'queue' })
-    .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client sets it)`)
+    .option(
+      '--retailers <n>',
+      `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client sets it)`,
+    )
     .option('--tickets <n>', 'How many tickets there are', { default: 500 })
-    .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
+    .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', {
+      default: 20,
+    })
     .option(
       '--client <sites>',
       `The site of each retailer: ${SITES.join(', ')}; one for all of them (${SPREAD.join()}; with postgres, ${BESIDE_REPLICAS.join()})`,
     )
-    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, {
+      default: 'eu-us',
+    })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
   const options = parseFlags(cli, argv);
@@ -88,18 +101,23 @@ function placement(options: Flags, defaultSites: readonly Site[]): readonly Site
   const sites = names.map((name) => siteOf(name));
   const isList = client !== undefined && sites.length > 1;
   if (options['retailers'] === undefined) {
-    if (sites.length > RETAILERS_MAX) throw new UsageError(`--client takes ${RETAILERS_MAX} sites at most`);
+    if (sites.length > RETAILERS_MAX)
+      throw new UsageError(`--client takes ${RETAILERS_MAX} sites at most`);
     return isList ? sites : repeated(sites, DEFAULT_RETAILERS);
   }
   const retailers = readInteger(options, 'retailers', { min: 1, max: RETAILERS_MAX });
   if (!isList || sites.length === retailers) return repeated(sites, retailers);
-  throw new UsageError(`--client names ${sites.length} sites for --retailers ${retailers}: leave one of the two out`);
+  throw new UsageError(
+    `--client names ${sites.length} sites for --retailers ${retailers}: leave one of the two out`,
+  );
 }
 
 function siteOf(name: string): Site {
   const site = SITES.find((item) => item === name);
   if (site !== undefined) return site;
-  throw new UsageError(`--client takes one of ${SITES.join(', ')} for each retailer, not "${name}"`);
+  throw new UsageError(
+    `--client takes one of ${SITES.join(', ')} for each retailer, not "${name}"`,
+  );
 }
 
 function repeated(sites: readonly Site[], count: number): readonly Site[] {

@@ -1,6 +1,6 @@
 /**
- * Sells one ticket (Correctables, OSDI 2016, Listing 5): answers yes on the early view while many tickets are left, and
- * waits for the final view when few are left.
+ * Sells one ticket (Correctables, OSDI 2016, Listing 5): answers yes on the early view while many
+ * tickets are left, and waits for the final view when few are left.
  */
 import type { AnyClient, AnyView, Correctable, Levels } from 'correctables';
 import { dequeue, getSafeThreshold, type QueueItem } from 'correctables/operations';
@@ -33,11 +33,14 @@ export type PurchaseEvent =
 export interface PurchaseOptions {
   /** The queue that holds the tickets. */
   readonly event: string;
-  /** Answers yes early only while more tickets than this are left, the one about to be sold included. */
+  /**
+   * Answers yes early only while more tickets than this are left, the one about to be sold
+   * included.
+   */
   readonly threshold: number;
   /**
-   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left than others may have
-   * taken.
+   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left
+   * than others may have taken.
    */
   readonly isFixed?: boolean;
   /** Whether to request only the strongest view: the baseline without incremental consistency. */
@@ -47,7 +50,10 @@ export interface PurchaseOptions {
   readonly onEvent: (event: PurchaseEvent) => void;
 }
 
-/** Buys a ticket. The customer gets one answer, through `onEvent`. The Correctable closes with the final view. */
+/**
+ * Buys a ticket. The customer gets one answer, through `onEvent`. The Correctable closes with the
+ * final view.
+ */
 export function purchaseTicket(shop: Shop, options: PurchaseOptions): Purchase {
   return options.strongOnly === true ? sellWhenConfirmed(shop, options) : sellEarly(shop, options);
 }
@@ -113,13 +119,22 @@ class Customer {
   answer(level: string, item: string | null, early: boolean): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    this.#options.onEvent({ kind: 'answered', level, item, answer: item === null ? 'no' : 'yes', early });
+    this.#options.onEvent({
+      kind: 'answered',
+      level,
+      item,
+      answer: item === null ? 'no' : 'yes',
+      early,
+    });
   }
 }
 
 const asItIs = (item: string): string => item;
 
-/** Returns how many items are left after a dequeue; 0 if unknown, so that no customer gets an answer too early. */
+/**
+ * Returns how many items are left after a dequeue; 0 if unknown, so that no customer gets an answer
+ * too early.
+ */
 function remainingOf(meta: Readonly<Record<string, unknown>> | undefined): number {
   const remaining = meta?.['remaining'];
   return typeof remaining === 'number' ? remaining : -1;

@@ -1,9 +1,17 @@
 /**
- * The ticket shop's service in which sites sell by rights. Tickets have no numbers. Each site holds rights to some of
- * them and sells these alone, final at once. Only the last few tickets are sold in the red order. The contract and the
- * shop are the same.
+ * The ticket shop's service in which sites sell by rights. Tickets have no numbers. Each site holds
+ * rights to some of them and sells these alone, final at once. Only the last few tickets are sold
+ * in the red order. The contract and the shop are the same.
  */
-import { blue, boundedCounter, cell, defineService, red, table, withMeta } from 'correctables/server';
+import {
+  blue,
+  boundedCounter,
+  cell,
+  defineService,
+  red,
+  table,
+  withMeta,
+} from 'correctables/server';
 import { ticketShop } from './contract.ts';
 
 interface Event {

@@ -5,13 +5,15 @@ import { pause } from './pause.ts';
 import type { Shop } from './purchase.ts';
 import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.ts';
 
-/** How retailers sell. It is read again for each customer, so that it can be changed during a sale. */
+/**
+ * How retailers sell. It is read again for each customer, so that it can be changed during a sale.
+ */
 export interface SalePolicy {
   /** Answers yes early only while more tickets than this are left. */
   readonly threshold: number;
   /**
-   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left than others may have
-   * taken.
+   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left
+   * than others may have taken.
    */
   readonly isFixed?: boolean;
   /** A pause between two customers of one retailer, in milliseconds. Default: none */
@@ -26,7 +28,10 @@ export interface SaleOptions {
   readonly stock?: readonly string[];
   /** The site of each retailer, for the history. */
   readonly sites?: readonly string[];
-  /** Returns a name for the item of a final view, if tickets have no numbers. Default: the item itself */
+  /**
+   * Returns a name for the item of a final view, if tickets have no numbers. Default: the item
+   * itself
+   */
   readonly nameOf?: (item: string) => string;
   /** Whether to request only the strongest view: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
@@ -36,8 +41,9 @@ export interface SaleOptions {
   /** Called whenever a purchase changes, with what is known so far. */
   readonly onPurchase?: (purchase: Purchase) => void;
   /**
-   * Called when a purchase has failed. Resolves when the retailer may continue. Rejects to stop the retailer, which
-   * ends the sale with that reason once all have stopped. Default: every failure ends the sale
+   * Called when a purchase has failed. Resolves when the retailer may continue. Rejects to stop the
+   * retailer, which ends the sale with that reason once all have stopped. Default: every failure
+   * ends the sale
    */
   readonly recover?: (failure: unknown, retailer: number) => Promise<void>;
 }
@@ -49,11 +55,16 @@ export interface Sale {
 }
 
 /**
- * Puts `tickets` numbered tickets into the queue of the event, and waits until every retailer can see them.
+ * Puts `tickets` numbered tickets into the queue of the event, and waits until every retailer can
+ * see them.
  *
  * @returns the tickets
  */
-export async function stockUp(retailers: readonly Shop[], event: string, tickets: number): Promise<readonly string[]> {
+export async function stockUp(
+  retailers: readonly Shop[],
+  event: string,
+  tickets: number,
+): Promise<readonly string[]> {
   const [first] = retailers;
   if (first === undefined) throw new RangeError('a sale needs a retailer');
   const stock = Array.from({ length: tickets }, (_, n) => `${event}#${n + 1}`);
@@ -63,7 +74,8 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
 }
 
 /**
- * Opens an event whose tickets have no numbers, and waits until every retailer's site holds some of them.
+ * Opens an event whose tickets have no numbers, and waits until every retailer's site holds some of
+ * them.
  *
  * @returns the names of the tickets in the history
  */
@@ -97,7 +109,16 @@ const SHARE_OUT_LOOK_MS = 10;
  * @throws the failure of the first retailer that did not recover, once all have stopped
  */
 export async function runSale(retailers: readonly Shop[], options: SaleOptions): Promise<Sale> {
-  const { event, policy, stock = [], sites = [], strongOnly = false, nameOf, signal, recover = giveUp } = options;
+  const {
+    event,
+    policy,
+    stock = [],
+    sites = [],
+    strongOnly = false,
+    nameOf,
+    signal,
+    recover = giveUp,
+  } = options;
   const purchases = new Map<string, Purchase>();
   const history: SaleEvent[] = [];
   const saleBeganAt = performance.now();
@@ -117,15 +138,30 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
     for (let n = 1; isOpen(); n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
       const { threshold, isFixed } = policy;
-      const sale = { event, threshold, isFixed, strongOnly, nameOf, saleBeganAt, onEvent, onPurchase };
-      const { answer, failure } = serveCustomer(shop, { customer, retailer, site: sites[retailer], ...sale });
+      const sale = {
+        event,
+        threshold,
+        isFixed,
+        strongOnly,
+        nameOf,
+        saleBeganAt,
+        onEvent,
+        onPurchase,
+      };
+      const { answer, failure } = serveCustomer(shop, {
+        customer,
+        retailer,
+        site: sites[retailer],
+        ...sale,
+      });
       const reported = await answer;
       if (reported === undefined) await recover(await failure, retailer);
       else inBackground.push(failure);
       if (reported === 'no') soldOut = true;
       else if (policy.paceMs !== undefined) await pause(policy.paceMs, signal);
     }
-    for (const failure of await Promise.all(inBackground)) if (failure !== undefined) await recover(failure, retailer);
+    for (const failure of await Promise.all(inBackground))
+      if (failure !== undefined) await recover(failure, retailer);
   };
 
   for (const item of stock) onEvent({ kind: 'stocked', item, atMs: 0 });

@@ -1,10 +1,15 @@
-/** One customer of a sale: a purchase with its history and its timing, retried while the store is overloaded. */
+/**
+ * One customer of a sale: a purchase with its history and its timing, retried while the store is
+ * overloaded.
+ */
 import { isCorrectableError } from 'correctables';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
 import { retry } from './retry.ts';
 
 /** One line of a sale's history: a ticket put on sale, or a step of a purchase. */
-export type SaleEvent = { readonly kind: 'stocked'; readonly item: string; readonly atMs: number } | CustomerEvent;
+export type SaleEvent =
+  | { readonly kind: 'stocked'; readonly item: string; readonly atMs: number }
+  | CustomerEvent;
 
 /** One step of a purchase. */
 export type CustomerEvent = {
@@ -33,7 +38,9 @@ export interface Purchase {
   readonly finalItem?: string | null;
   /** How often the store was too busy to accept the purchase. */
   readonly retries?: number;
-  /** Why there will be no final view. Unless the error rules it out, a ticket may have been taken. */
+  /**
+   * Why there will be no final view. Unless the error rules it out, a ticket may have been taken.
+   */
   readonly failure?: unknown;
 }
 
@@ -89,7 +96,13 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
     change(advance(purchase, step, now - begunAt));
     if (step.kind === 'answered') answered(step.answer);
   };
-  options.onEvent({ ...whose, kind: 'begun', retailer, ...(site && { site }), atMs: begunAt - saleBeganAt });
+  options.onEvent({
+    ...whose,
+    kind: 'begun',
+    retailer,
+    ...(site && { site }),
+    atMs: begunAt - saleBeganAt,
+  });
   change(purchase); // List the purchase now, so that purchases are in the order in which customers arrive.
   const attempt = (): PromiseLike<unknown> =>
     purchaseTicket(shop, { event, threshold, isFixed, strongOnly, nameOf, onEvent });
@@ -114,7 +127,12 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
 function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purchase {
   switch (step.kind) {
     case 'preliminary':
-      return { ...purchase, preliminaryMs: tookMs, preliminaryItem: step.item, ...leftAtStart(purchase, step) };
+      return {
+        ...purchase,
+        preliminaryMs: tookMs,
+        preliminaryItem: step.item,
+        ...leftAtStart(purchase, step),
+      };
     case 'final':
       return { ...purchase, finalMs: tookMs, finalItem: step.item, ...leftAtStart(purchase, step) };
     case 'answered':
@@ -122,6 +140,9 @@ function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purch
   }
 }
 
-function leftAtStart(purchase: Purchase, step: { readonly ticketsLeft: number }): { ticketsLeft: number } {
+function leftAtStart(
+  purchase: Purchase,
+  step: { readonly ticketsLeft: number },
+): { ticketsLeft: number } {
   return { ticketsLeft: purchase.ticketsLeft ?? step.ticketsLeft };
 }

@@ -1,4 +1,7 @@
-/** The ticket shop's backend in one process: three sites with the papers' delays, and the page for it. */
+/**
+ * The ticket shop's backend in one process: three sites with the papers' delays, and the page for
+ * it.
+ */
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer } from 'correctables/server';
 import { fileListener } from '../page-cache/page-files.ts';
@@ -27,15 +30,24 @@ export function startBackend(options: ShopOptions = {}): Promise<RunningShop> {
   return start(options);
 }
 
-/** The limit of purchases in flight at a site of the page. It is so low that a rush of customers exceeds it. */
+/**
+ * The limit of purchases in flight at a site of the page. It is so low that a rush of customers
+ * exceeds it.
+ */
 const IN_FLIGHT_MAX = 100;
 
 /** Builds the page, then starts the sites and serves both at one address. */
 export async function startShop(options: ShopOptions = {}): Promise<RunningShop> {
-  return start({ ...options, maxInFlight: IN_FLIGHT_MAX }, withPageHeaders(fileListener(await buildPage())));
+  return start(
+    { ...options, maxInFlight: IN_FLIGHT_MAX },
+    withPageHeaders(fileListener(await buildPage())),
+  );
 }
 
-function start(options: ShopOptions & { maxInFlight?: number }, page?: RequestListener): Promise<RunningShop> {
+function start(
+  options: ShopOptions & { maxInFlight?: number },
+  page?: RequestListener,
+): Promise<RunningShop> {
   const { port = 0, wan = 'paper', stock = 'queue', pace, ...limits } = options;
   const latency = wan === 'none' ? wan : 'eu-us';
   const service = stock === 'rights' ? rightsService : serviceAt(pace);

@@ -1,6 +1,7 @@
 /**
- * Names tickets without numbers: each sold item gets the name of one of the tickets on sale, always the same one.
- * Further items get names that were never on sale, so that a history shows oversold tickets.
+ * Names tickets without numbers: each sold item gets the name of one of the tickets on sale, always
+ * the same one. Further items get names that were never on sale, so that a history shows oversold
+ * tickets.
  */
 export function ticketNames(event: string): (item: string) => string {
   const names = new Map<string, string>();

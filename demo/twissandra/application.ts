@@ -1,6 +1,6 @@
 /**
- * The timelines as an `Application` for benchmarks and pages: users have numbers, timelines are read with and without
- * speculation, and tweets are posted.
+ * The timelines as an `Application` for benchmarks and pages: users have numbers, timelines are
+ * read with and without speculation, and tweets are posted.
  */
 import type { AnyClient } from 'correctables';
 import type { Application } from '../shared/speculation/application.ts';
@@ -16,6 +16,7 @@ export function timelineApplication(store: AnyClient, data: TweetData): Applicat
       way === 'correctable'
         ? timelines.getTimeline(userOf(user), watch)
         : timelines.getTimelineStrongly(userOf(user), watch),
-    change: (user, random) => store.invoke(twissandraContract.post({ user: userOf(user), body: data.newBody(random) })),
+    change: (user, random) =>
+      store.invoke(twissandraContract.post({ user: userOf(user), body: data.newBody(random) })),
   };
 }

@@ -6,7 +6,8 @@ import { startTimelinePage } from './page-server.ts';
 await runDemo(
   {
     command: 'demo:twissandra',
-    about: 'Reads timelines with and without speculation; without --headless, opens the page for it',
+    about:
+      'Reads timelines with and without speculation; without --headless, opens the page for it',
     scale: 0.05,
     port: 7415,
     bindings: ['redblue', 'cassandra'],

@@ -1,6 +1,6 @@
 /**
- * The operations of the timelines' store (Correctables, OSDI 2016, §6.3.1): a timeline refers to tweets. A page imports
- * this file, never the service.
+ * The operations of the timelines' store (Correctables, OSDI 2016, §6.3.1): a timeline refers to
+ * tweets. A page imports this file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
 import * as z from 'zod';

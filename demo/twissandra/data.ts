@@ -1,6 +1,6 @@
 /**
- * The timelines' data, made from a seed, in the shape of the Correctables paper (OSDI 2016, §6.3.1): 65 000 tweets spread
- * over 22 000 timelines.
+ * The timelines' data, made from a seed, in the shape of the Correctables paper (OSDI 2016,
+ * §6.3.1): 65 000 tweets spread over 22 000 timelines.
  */
 import { seededAt, wholeBetween, type Random } from '../shared/random.ts';
 import type { Tweet } from './contract.ts';
@@ -36,8 +36,17 @@ export interface TweetData {
 /** The name of a user, by number. */
 export const userOf = (user: number): string => `user-${user}`;
 
-/** Creates data of `scale` times the paper's size. Equal seeds lead to equal data, in whatever order it is read. */
-export function tweetData({ scale, seed }: { readonly scale: number; readonly seed: number }): TweetData {
+/**
+ * Creates data of `scale` times the paper's size. Equal seeds lead to equal data, in whatever order
+ * it is read.
+ */
+export function tweetData({
+  scale,
+  seed,
+}: {
+  readonly scale: number;
+  readonly seed: number;
+}): TweetData {
   const timelines = Math.max(1, Math.round(PAPER_SIZES.timelines * scale));
   const tweets = Math.max(timelines, Math.round(PAPER_SIZES.tweets * scale));
   return {
@@ -54,6 +63,7 @@ export function tweetData({ scale, seed }: { readonly scale: number; readonly se
 }
 
 function bodyOf(random: Random): string {
-  const pick = (texts: readonly string[]): string => texts[wholeBetween(random, 0, texts.length - 1)] as string;
+  const pick = (texts: readonly string[]): string =>
+    texts[wholeBetween(random, 0, texts.length - 1)] as string;
   return `${pick(OPENINGS)} ${pick(SUBJECTS)}.`;
 }

@@ -11,7 +11,11 @@ import { loadTweets } from './stores/redblue.ts';
 export const startTimelinePage: StartPage = (options) => {
   const data = tweetData(options);
   return startPageDemo(options, {
-    page: { name: 'twissandra', entry: new URL('page/main.ts', import.meta.url), words: timelineWords },
+    page: {
+      name: 'twissandra',
+      entry: new URL('page/main.ts', import.meta.url),
+      words: timelineWords,
+    },
     contract: twissandraContract,
     service,
     users: data.timelines,

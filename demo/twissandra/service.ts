@@ -1,7 +1,7 @@
 /**
- * The timelines' service for the RedBlue backend. A timeline is a log, so that concurrent tweets of several sites are
- * all kept. Posting is blue, final at `causal`. A strong read shows what its site has after a round trip through the
- * red order.
+ * The timelines' service for the RedBlue backend. A timeline is a log, so that concurrent tweets of
+ * several sites are all kept. Posting is blue, final at `causal`. A strong read shows what its site
+ * has after a round trip through the red order.
  */
 import { blue, defineService, log, register, table } from 'correctables/server';
 import { SHOWN_MAX, twissandraContract, type Tweet } from './contract.ts';
@@ -25,7 +25,8 @@ export const service = defineService(twissandraContract, {
     ),
   }),
   generators: {
-    getTimeline: ({ user }, { tables }) => tables.timelines.row(user).tweets.slice(-SHOWN_MAX).toReversed(),
+    getTimeline: ({ user }, { tables }) =>
+      tables.timelines.row(user).tweets.slice(-SHOWN_MAX).toReversed(),
     getTweets: ({ ids }, { tables }) => ids.map((id) => tables.tweets.row(id).tweet ?? null),
     post: ({ user, body }, { shadow, uniqueId }) => {
       const tweet = { id: `tweet-${uniqueId()}`, author: user, body };

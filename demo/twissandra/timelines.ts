@@ -1,6 +1,6 @@
 /**
- * Reads a timeline in two steps (Correctables, OSDI 2016, §6.3.1): the references of the tweets, then the tweets; the
- * second step begins on the preliminary references.
+ * Reads a timeline in two steps (Correctables, OSDI 2016, §6.3.1): the references of the tweets,
+ * then the tweets; the second step begins on the preliminary references.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
 import type { Watch } from '../shared/speculation/application.ts';
@@ -23,7 +23,10 @@ export class Timelines {
 
   /** Does the same without speculation: waits for the final timeline before it fetches tweets. */
   async getTimelineStrongly(user: string, watch: Watch): Promise<Tweet[]> {
-    const ids = await watched(this.#store.invokeStrong(twissandraContract.getTimeline({ user })), watch);
+    const ids = await watched(
+      this.#store.invokeStrong(twissandraContract.getTimeline({ user })),
+      watch,
+    );
     const tweets = await this.#getTweets(ids, watch);
     watch.delivered(tweets.map(({ id }) => id));
     return tweets;
@@ -31,7 +34,9 @@ export class Timelines {
 
   async #getTweets(ids: readonly string[], watch: Watch, signal?: AbortSignal): Promise<Tweet[]> {
     watch.fetching(ids, signal);
-    const found = await this.#store.invokeStrong(twissandraContract.getTweets({ ids: [...ids] }), { signal });
+    const found = await this.#store.invokeStrong(twissandraContract.getTweets({ ids: [...ids] }), {
+      signal,
+    });
     return found.filter((tweet) => tweet !== null);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Listing 7 over HTTP, with axios: `cache` is a shared cache close by (a CDN, a reverse proxy) that answers from what it
- * has, `origin` the server behind it.
+ * Listing 7 over HTTP, with axios: `cache` is a shared cache close by (a CDN, a reverse proxy) that
+ * answers from what it has, `origin` the server behind it.
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import { CorrectableError, type Binding, type Access, type Operation } from 'correctables';
@@ -27,20 +27,31 @@ export const rename = (id: string, title: string): Operation<{ title: string }> 
 });
 
 /** Articles behind an HTTP cache. */
-export function articles(urls: { cache: string; origin: string }): Binding<readonly ['cache', 'origin']> {
-  const cache = axios.create({ baseURL: urls.cache, headers: { 'Cache-Control': 'only-if-cached' } });
+export function articles(urls: {
+  cache: string;
+  origin: string;
+}): Binding<readonly ['cache', 'origin']> {
+  const cache = axios.create({
+    baseURL: urls.cache,
+    headers: { 'Cache-Control': 'only-if-cached' },
+  });
   const origin = axios.create({ baseURL: urls.origin, headers: { 'Cache-Control': 'no-cache' } });
   return tiered(
     ['cache', 'origin'],
     {
       cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),
-      origin: (operation, context) => ask(origin, operation, context).catch((error) => explain(error, operation)),
+      origin: (operation, context) =>
+        ask(origin, operation, context).catch((error) => explain(error, operation)),
     },
     { supports: ({ name, access }) => ACCESS.get(name) === access },
   );
 }
 
-async function ask(server: AxiosInstance, { args, access }: Operation, context: TierContext): Promise<unknown> {
+async function ask(
+  server: AxiosInstance,
+  { args, access }: Operation,
+  context: TierContext,
+): Promise<unknown> {
   const { id, title } = args as { readonly id: string; readonly title?: string };
   const { data, headers } = await server.request({
     method: access === 'read' ? 'GET' : 'PATCH',
@@ -63,7 +74,11 @@ function missOrThrow(error: unknown): typeof skipLevel {
 function explain(error: unknown, { access }: Operation): never {
   if (!isAxiosError(error) || error.response !== undefined) throw error;
   if (access === 'read' || error.code === 'ECONNREFUSED') {
-    throw new CorrectableError('UNAVAILABLE', 'the origin cannot be reached: try again', { cause: error });
+    throw new CorrectableError('UNAVAILABLE', 'the origin cannot be reached: try again', {
+      cause: error,
+    });
   }
-  throw new CorrectableError('UNKNOWN', 'the origin gave no answer: it may have done the update', { cause: error });
+  throw new CorrectableError('UNKNOWN', 'the origin gave no answer: it may have done the update', {
+    cause: error,
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * Listing 1 (Correctables, OSDI 2016, §4): weak and strong reads without Correctables, after Reddit's `user_messages`.
- * The application looks after the cache itself, decides when to bypass it, and has each read twice.
+ * Listing 1 (Correctables, OSDI 2016, §4): weak and strong reads without Correctables, after
+ * Reddit's `user_messages`. The application looks after the cache itself, decides when to bypass
+ * it, and has each read twice.
  */
 
 interface User {

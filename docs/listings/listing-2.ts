@@ -1,6 +1,6 @@
 /**
- * Listing 2 (Correctables, OSDI 2016, §4.1): the code of Listing 1 with Correctables. Coherence and bypassing are the
- * binding's business; the application says how consistent it wants its data.
+ * Listing 2 (Correctables, OSDI 2016, §4.1): the code of Listing 1 with Correctables. Coherence and
+ * bypassing are the binding's business; the application says how consistent it wants its data.
  */
 import { createClient, type Correctable } from 'correctables';
 import { cached } from 'correctables/bindings/cache';
@@ -12,7 +12,9 @@ interface User {
 }
 
 const backend = memoryStore();
-const reddit = createClient(cached(memory({ store: backend, levels: ['strong'] }), { onMiss: 'fetch' }));
+const reddit = createClient(
+  cached(memory({ store: backend, levels: ['strong'] }), { onMiss: 'fetch' }),
+);
 
 const messagesKey = (userId: string): string => `messages:${userId}`;
 
@@ -32,7 +34,9 @@ console.log('strong, bypassing it:', await userMessages(ada, true));
 console.log('weak, coherent again:', await userMessages(ada));
 
 // The third way to ask, which Listing 1 could not offer: one call, both views.
-const both: Correctable<readonly string[] | undefined> = reddit.invoke(get<readonly string[]>(messagesKey('ada')));
+const both: Correctable<readonly string[] | undefined> = reddit.invoke(
+  get<readonly string[]>(messagesKey('ada')),
+);
 for await (const { level, value } of both) console.log(`${level}:`, value);
 
 await Promise.all([reddit.close(), elsewhere.close()]);

@@ -1,6 +1,7 @@
 /**
- * Listing 3 (Correctables, OSDI 2016, §4.2): generic speculation. The function runs on the preliminary view while the
- * store still works on the final one; where they differ it is undone and runs again.
+ * Listing 3 (Correctables, OSDI 2016, §4.2): generic speculation. The function runs on the
+ * preliminary view while the store still works on the final one; where they differ it is undone and
+ * runs again.
  */
 import { createClient } from 'correctables';
 import { memory, memoryStore } from 'correctables/bindings/memory';
@@ -21,11 +22,18 @@ function abortFunc(name: string | undefined): void {
   console.log('undo what was done for:', name);
 }
 
-// The common case: the preliminary view is right, and the result is there as soon as the final view confirms it.
-await store.invoke(get<string>('name')).speculate(speculationFunc, abortFunc).setCallbacks({ onFinal: deliver });
+// The common case: the preliminary view is right, and the result is there as soon as the final view
+// confirms it.
+await store
+  .invoke(get<string>('name'))
+  .speculate(speculationFunc, abortFunc)
+  .setCallbacks({ onFinal: deliver });
 
 // A write that the backup has not seen yet: the speculation was wrong.
 await elsewhere.invoke(put('name', 'Ada'));
-await store.invoke(get<string>('name')).speculate(speculationFunc, abortFunc).setCallbacks({ onFinal: deliver });
+await store
+  .invoke(get<string>('name'))
+  .speculate(speculationFunc, abortFunc)
+  .setCallbacks({ onFinal: deliver });
 
 await Promise.all([store.close(), elsewhere.close()]);

@@ -1,6 +1,6 @@
 /**
- * Listing 4 (Correctables, OSDI 2016, §4.2): an advertising system hides the latency of strong consistency by fetching
- * ads for the preliminary references while the final ones are on their way.
+ * Listing 4 (Correctables, OSDI 2016, §4.2): an advertising system hides the latency of strong
+ * consistency by fetching ads for the preliminary references while the final ones are on their way.
  */
 import { createClient, type Operation } from 'correctables';
 import { memory, memoryStore } from 'correctables/bindings/memory';
@@ -10,11 +10,13 @@ type Refs = readonly string[] | undefined;
 
 const shared = memoryStore();
 const elsewhere = createClient(memory({ store: shared }));
-for (const [ref, ad] of Object.entries({ 'ad:tea': 'Tea', 'ad:bike': 'Bikes' })) await elsewhere.invoke(put(ref, ad));
+for (const [ref, ad] of Object.entries({ 'ad:tea': 'Tea', 'ad:bike': 'Bikes' }))
+  await elsewhere.invoke(put(ref, ad));
 await elsewhere.invoke(put('user:7:ads', ['ad:tea']));
 const store = createClient(memory({ store: shared, lagMs: 60_000 })); // from now on its backup is far behind
 
-const getPersonalizedAdsRefs = (uid: string): Operation<Refs> => get<readonly string[]>(`user:${uid}:ads`);
+const getPersonalizedAdsRefs = (uid: string): Operation<Refs> =>
+  get<readonly string[]>(`user:${uid}:ads`);
 
 /** Fetches the ads themselves and localises them. */
 async function getAds(refs: Refs): Promise<string[]> {

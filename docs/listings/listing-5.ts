@@ -1,6 +1,6 @@
 /**
- * Listing 5 (Correctables, OSDI 2016, §4.3): selling tickets. While many are left the preliminary view is good enough;
- * the last ones are sold on the final view.
+ * Listing 5 (Correctables, OSDI 2016, §4.3): selling tickets. While many are left the preliminary
+ * view is good enough; the last ones are sold on the final view.
  */
 import { createClient } from 'correctables';
 import { memory } from 'correctables/bindings/memory';

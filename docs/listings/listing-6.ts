@@ -1,6 +1,7 @@
 /**
- * Listing 6 (Correctables, OSDI 2016, §4.4): a news reader on a phone shows what it has and gets fresher. One logical
- * access; the binding makes three of it: to the phone's cache, the closest backup, and the distant primary.
+ * Listing 6 (Correctables, OSDI 2016, §4.4): a news reader on a phone shows what it has and gets
+ * fresher. One logical access; the binding makes three of it: to the phone's cache, the closest
+ * backup, and the distant primary.
  */
 import { createClient, type Operation } from 'correctables';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
@@ -10,7 +11,11 @@ interface Edition {
   readonly items: readonly string[];
 }
 
-const getLatestNews = (): Operation<readonly string[]> => ({ name: 'latestNews', args: {}, access: 'read' });
+const getLatestNews = (): Operation<readonly string[]> => ({
+  name: 'latestNews',
+  args: {},
+  access: 'read',
+});
 
 const latest = new Map<string, Edition>(); // the phone's cache
 const backup: Edition = { revision: 2, items: ['Storm nears', 'Cup final tonight'] };
@@ -31,9 +36,14 @@ const news = createClient(
   ),
 );
 
-/** An edition as a view: its revision keeps an older one that comes late from replacing it on the screen. */
+/**
+ * An edition as a view: its revision keeps an older one that comes late from replacing it on the
+ * screen.
+ */
 function show(edition: Edition | undefined): unknown {
-  return edition === undefined ? skipLevel : withDetails(edition.items, { version: edition.revision });
+  return edition === undefined
+    ? skipLevel
+    : withDetails(edition.items, { version: edition.revision });
 }
 
 function refreshDisplay(items: readonly string[], level: string): void {
@@ -43,7 +53,8 @@ function refreshDisplay(items: readonly string[], level: string): void {
 async function openReader(): Promise<void> {
   await news.invoke(getLatestNews()).setCallbacks({
     onUpdate: (items, { level }) => refreshDisplay(items, level),
-    onFinal: (items, { level, confirms }) => (confirms ? console.log('up to date') : refreshDisplay(items, level)),
+    onFinal: (items, { level, confirms }) =>
+      confirms ? console.log('up to date') : refreshDisplay(items, level),
   });
 }
 

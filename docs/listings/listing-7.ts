@@ -1,6 +1,7 @@
 /**
- * Listing 7 (Correctables, OSDI 2016, §5.1): a simple binding to a storage system with primary-backup replication, by
- * hand. `tiered` of 'correctables/bindings/tiered' is this, ready made.
+ * Listing 7 (Correctables, OSDI 2016, §5.1): a simple binding to a storage system with
+ * primary-backup replication, by hand. `tiered` of 'correctables/bindings/tiered' is this, ready
+ * made.
  */
 import { createClient, type Binding, type Operation, type Sink } from 'correctables';
 import { get, put } from 'correctables/operations';
@@ -21,7 +22,11 @@ class SimpleBinding implements Binding<Levels> {
     return name === 'get' || name === 'put';
   }
 
-  async submitOperation<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>): Promise<void> {
+  async submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly string[],
+    sink: Sink<T>,
+  ): Promise<void> {
     if (levels.includes('weak') && operation.access === 'read') {
       const backupResult = await queryClosestBackup(operation);
       sink.view(backupResult as T, 'weak');

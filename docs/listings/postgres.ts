@@ -1,19 +1,25 @@
 /**
- * Listing 7 on PostgreSQL: `weak` is a read replica, `strong` the primary. The shape only: `Pool` is the part of
- * node-postgres' pool that is used, so that any client, or a test, can stand in.
+ * Listing 7 on PostgreSQL: `weak` is a read replica, `strong` the primary. The shape only: `Pool`
+ * is the part of node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
 import type { Binding, Access, Operation } from 'correctables';
 import { withDetails, tiered } from 'correctables/bindings/tiered';
 
 /** What is needed of `pg.Pool`. */
 export interface Pool {
-  query(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  query(
+    text: string,
+    values: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   end(): Promise<void>;
 }
 
 /** A statement with its parameters. The statements stay in this file; callers name operations. */
 interface Statement {
-  /** What the statement does, whatever a caller says of it: a read may be asked twice, and at the replica. */
+  /**
+   * What the statement does, whatever a caller says of it: a read may be asked twice, and at the
+   * replica.
+   */
   readonly access: Access;
   readonly of: (args: never) => readonly [text: string, values: readonly unknown[]];
 }
@@ -32,7 +38,12 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
 };
 
-export const page = (id: string): Operation<string | null> => ({ name: 'page', args: { id }, access: 'read', key: id });
+export const page = (id: string): Operation<string | null> => ({
+  name: 'page',
+  args: { id },
+  access: 'read',
+  key: id,
+});
 
 export const edit = (id: string, body: string): Operation<string | null> => ({
   name: 'edit',
@@ -41,8 +52,14 @@ export const edit = (id: string, body: string): Operation<string | null> => ({
   key: id,
 });
 
-/** Wikis on a PostgreSQL primary and one of its replicas. Reads go to both at once, updates to the primary. */
-export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly ['weak', 'strong']> {
+/**
+ * Wikis on a PostgreSQL primary and one of its replicas. Reads go to both at once, updates to the
+ * primary.
+ */
+export function wiki(pools: {
+  replica: Pool;
+  primary: Pool;
+}): Binding<readonly ['weak', 'strong']> {
   const ask = async (pool: Pool, { name, args }: Operation): Promise<unknown> => {
     const [text, values] = (STATEMENTS[name] as Statement).of(args as never);
     const [row] = (await pool.query(text, values)).rows;
@@ -56,7 +73,8 @@ export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly 
       strong: (operation) => ask(pools.primary, operation),
     },
     {
-      supports: ({ name, access }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.access === access,
+      supports: ({ name, access }) =>
+        Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.access === access,
       close: async () => {
         await Promise.all([pools.replica.end(), pools.primary.end()]);
       },

@@ -1,4 +1,7 @@
-/** Adya, an independent checker of transactions in Rust: built once, asked by histories of transactions. */
+/**
+ * Adya, an independent checker of transactions in Rust: built once, asked by histories of
+ * transactions.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -43,8 +46,14 @@ export function buildAdya(): Promise<string> {
 }
 
 /** Judges whether a store that keeps to `model` can have given this history. */
-export async function askAdya(program: string, events: readonly ElleEvent[], model: AdyaModel): Promise<AdyaReport> {
+export async function askAdya(
+  program: string,
+  events: readonly ElleEvent[],
+  model: AdyaModel,
+): Promise<AdyaReport> {
   const running = run(program, [model], { maxBuffer: MAX_REPORT_BYTES });
-  running.child.stdin?.end(events.map((event, index) => `${JSON.stringify({ index, ...event })}\n`).join(''));
+  running.child.stdin?.end(
+    events.map((event, index) => `${JSON.stringify({ index, ...event })}\n`).join(''),
+  );
   return JSON.parse((await running).stdout) as AdyaReport;
 }

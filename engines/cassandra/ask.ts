@@ -19,7 +19,10 @@ const ANSWER_MS = 8_000;
 const EVERYWHERE =
   "SELECT host_id FROM system_distributed.view_build_status WHERE keyspace_name = '-' AND view_name = '-'";
 
-/** How many nodes the one at `address` can reach, itself included; undefined while it does not answer. */
+/**
+ * How many nodes the one at `address` can reach, itself included; undefined while it does not
+ * answer.
+ */
 export async function nodesInReach(address: string, access: Access): Promise<number | undefined> {
   const client = clientOf(address, access);
   try {
@@ -39,15 +42,18 @@ export function clientOf(address: string, { credentials, certificate }: Access):
   return new Client({
     contactPoints: [`${address}:${CQL_PORT}`],
     policies: {
-      loadBalancing: new policies.loadBalancing.AllowListPolicy(new policies.loadBalancing.RoundRobinPolicy(), [
-        `${address}:${CQL_PORT}`,
-      ]),
+      loadBalancing: new policies.loadBalancing.AllowListPolicy(
+        new policies.loadBalancing.RoundRobinPolicy(),
+        [`${address}:${CQL_PORT}`],
+      ),
       retry: new policies.retry.FallthroughRetryPolicy(),
     },
     socketOptions: { connectTimeout: ANSWER_MS, readTimeout: ANSWER_MS },
     pooling: { heartBeatInterval: 0 },
     ...(credentials !== undefined && { credentials }),
-    ...(certificate !== undefined && { sslOptions: { ca: [readFileSync(certificate)], rejectUnauthorized: true } }),
+    ...(certificate !== undefined && {
+      sslOptions: { ca: [readFileSync(certificate)], rejectUnauthorized: true },
+    }),
   });
 }
 

@@ -3,7 +3,15 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startDelays } from '../delays.ts';
 import { hasLibrariesOf, librariesOf, requireCommand, requireJava } from '../maven.ts';
-import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
+import {
+  isRunning,
+  killDaemon,
+  signalDaemon,
+  startDaemon,
+  stopDaemon,
+  waitUntil,
+  type Daemon,
+} from '../process.ts';
 import type { Place } from '../wan.ts';
 import { nodesInReach, type Access } from './ask.ts';
 import { configure, filesOf, type NodeOptions } from './config.ts';
@@ -15,11 +23,16 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   /** Data, logs and configuration; emptied at the start. */
   readonly folder: string;
   readonly progress: (text: string) => void;
-  /** Nodes that give preliminary views of their own (`research/cassandra-icg`); not unless given. */
+  /**
+   * Nodes that give preliminary views of their own (`research/cassandra-icg`); not unless given.
+   */
   readonly plugin?: boolean;
   /** Which release to fetch and run; unless given, the one that the plugin is built with. */
   readonly version?: string;
-  /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no hints; not unless given. */
+  /**
+   * For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no
+   * hints; not unless given.
+   */
   readonly fast?: boolean;
   /** Clients have to log in, first as {@link SUPERUSER}; not unless given. */
   readonly authentication?: boolean;
@@ -29,7 +42,10 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   readonly settings?: readonly string[];
   /** Further flags of each node's Java. */
   readonly javaFlags?: readonly string[];
-  /** Called with the state whenever a process of the cluster was started: to be written down before anything can fail. */
+  /**
+   * Called with the state whenever a process of the cluster was started: to be written down before
+   * anything can fail.
+   */
   readonly onChange?: ChangeListener;
 }
 
@@ -41,7 +57,10 @@ export interface ClusterState extends NodeOptions {
   readonly proxy: Daemon | undefined;
 }
 
-/** How a node does: it serves and reaches so many nodes, it runs without serving, or it does not run. */
+/**
+ * How a node does: it serves and reaches so many nodes, it runs without serving, or it does not
+ * run.
+ */
 export type NodeHealth = { readonly inReach: number } | 'not serving' | 'down';
 
 /** The login of a new cluster with authentication. */
@@ -71,7 +90,11 @@ export class Cluster implements AsyncDisposable {
     const { folder, progress } = options;
     const { version } = options;
     const java = requireTools();
-    const libraries = await librariesOf(POM, progress, version === undefined ? {} : { 'cassandra.version': version });
+    const libraries = await librariesOf(
+      POM,
+      progress,
+      version === undefined ? {} : { 'cassandra.version': version },
+    );
     const plugin = options.plugin === true ? await buildPlugin(progress) : undefined;
     const layout = await layOut({ ...options, nodesDelay: plugin !== undefined });
     rmSync(folder, { recursive: true, force: true });
@@ -80,7 +103,15 @@ export class Cluster implements AsyncDisposable {
     const tls = options.tls === true ? await makeCertificate(folder, java, addresses) : undefined;
     const { fast = false, authentication = false, settings = [], javaFlags = [] } = options;
     const machine = { folder, layout, libraries, java };
-    const common: NodeOptions = { ...machine, plugin, fast, authentication, tls, settings, javaFlags };
+    const common: NodeOptions = {
+      ...machine,
+      plugin,
+      fast,
+      authentication,
+      tls,
+      settings,
+      javaFlags,
+    };
     const cluster = new Cluster({ ...common, daemons: {}, proxy: undefined }, options.onChange);
     try {
       await cluster.#startAll(progress);
@@ -106,12 +137,15 @@ export class Cluster implements AsyncDisposable {
   /** The replication of a keyspace with a replica at each node, in CQL. */
   get replication(): string {
     const counts = new Map<string, number>();
-    for (const { dataCenter } of this.nodes) counts.set(dataCenter, (counts.get(dataCenter) ?? 0) + 1);
+    for (const { dataCenter } of this.nodes)
+      counts.set(dataCenter, (counts.get(dataCenter) ?? 0) + 1);
     const factors = [...counts].map(([dataCenter, count]) => `, '${dataCenter}': ${count}`);
     return `{'class': 'NetworkTopologyStrategy'${factors.join('')}}`;
   }
 
-  /** The certificate that clients have to trust, a PEM file; undefined where they do not use TLS. */
+  /**
+   * The certificate that clients have to trust, a PEM file; undefined where they do not use TLS.
+   */
   get certificate(): string | undefined {
     return this.#state.tls?.certificate;
   }
@@ -124,7 +158,10 @@ export class Cluster implements AsyncDisposable {
     };
   }
 
-  /** The address, `host:port`, of the node at `at` for a client beside the site `from` (unless given, the same). */
+  /**
+   * The address, `host:port`, of the node at `at` for a client beside the site `from` (unless
+   * given, the same).
+   */
   address(at: Place, from: Place = at): string {
     return `${clientAddress(this.#state.layout, from, this.#node(at).site)}:${CQL_PORT}`;
   }
@@ -136,11 +173,13 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Returns where a client beside `from` has to connect for a node that the cluster reports: nodes know their own
-   * addresses only, not those with delays. Drivers call this address translation.
+   * Returns where a client beside `from` has to connect for a node that the cluster reports: nodes
+   * know their own addresses only, not those with delays. Drivers call this address translation.
    */
   translate(host: string, from: Place): string {
-    const node = this.nodes.find(({ address, peerAddress }) => address === host || peerAddress === host);
+    const node = this.nodes.find(
+      ({ address, peerAddress }) => address === host || peerAddress === host,
+    );
     return node === undefined ? host : clientAddress(this.#state.layout, from, node.site);
   }
 
@@ -151,7 +190,9 @@ export class Cluster implements AsyncDisposable {
       const inReach = await nodesInReach(address, this.access);
       return inReach === undefined ? 'not serving' : { inReach };
     };
-    return Object.fromEntries(await Promise.all(this.nodes.map(async (node) => [node.site, await getHealth(node)])));
+    return Object.fromEntries(
+      await Promise.all(this.nodes.map(async (node) => [node.site, await getHealth(node)])),
+    );
   }
 
   isRunning(site: Place): boolean {
@@ -177,7 +218,10 @@ export class Cluster implements AsyncDisposable {
     if (daemon !== undefined) signalDaemon(daemon, 'SIGCONT');
   }
 
-  /** Starts a node on its old data, after killing it if it runs, and waits until all nodes that run reach each other. */
+  /**
+   * Starts a node on its old data, after killing it if it runs, and waits until all nodes that run
+   * reach each other.
+   */
   async restart(site: Place): Promise<void> {
     await this.kill(site);
     this.#startNode(this.#node(site));
@@ -216,7 +260,9 @@ export class Cluster implements AsyncDisposable {
     for (const node of layout.nodes) this.#startNode(node);
     const ready = async (node: NodeLayout): Promise<void> => {
       await this.#untilReaches(node, layout.nodes.length);
-      progress(`${node.site} serves and reaches all nodes (${((performance.now() - from) / 1000).toFixed(1)} s)`);
+      progress(
+        `${node.site} serves and reaches all nodes (${((performance.now() - from) / 1000).toFixed(1)} s)`,
+      );
     };
     await Promise.all(layout.nodes.map(ready));
   }
@@ -225,7 +271,13 @@ export class Cluster implements AsyncDisposable {
     const { home, yaml, log } = filesOf(this.#state.folder, node);
     const args = configure(node, this.#state);
     const { java: command } = this.#state;
-    this.#state.daemons[node.site] = startDaemon({ command, args, mark: yaml, logFile: log, cwd: home });
+    this.#state.daemons[node.site] = startDaemon({
+      command,
+      args,
+      mark: yaml,
+      logFile: log,
+      cwd: home,
+    });
     this.#onChange(this.#state);
   }
 
@@ -238,7 +290,9 @@ export class Cluster implements AsyncDisposable {
       return ((await nodesInReach(node.address, this.access)) ?? 0) >= count;
     };
     if (await waitUntil(reaches, SERVING_MS, POLL_MS)) return;
-    throw new Error(`${description} does not reach ${count} nodes; see ${log}, which ends with\n${lastLines(log)}`);
+    throw new Error(
+      `${description} does not reach ${count} nodes; see ${log}, which ends with\n${lastLines(log)}`,
+    );
   }
 
   #node(site: Place): NodeLayout {
@@ -255,7 +309,8 @@ export class Cluster implements AsyncDisposable {
  */
 export function requireTools(): string {
   const java = requireJava(17, 'Cassandra 5.0 runs on it');
-  if (!hasLibrariesOf(POM)) requireCommand('mvn', 'Maven fetches Cassandra: install Maven 3.6 or later');
+  if (!hasLibrariesOf(POM))
+    requireCommand('mvn', 'Maven fetches Cassandra: install Maven 3.6 or later');
   return java;
 }
 

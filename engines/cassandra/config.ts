@@ -13,7 +13,10 @@ export interface NodeOptions {
   readonly java: string;
   /** The jar with preliminary replies, and the class in it that a node starts with. */
   readonly plugin: { readonly jar: string; readonly queryHandler: string } | undefined;
-  /** For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no hints. */
+  /**
+   * For tests: small heaps, a compiler that is soon done, writes on disk when acknowledged, no
+   * hints.
+   */
   readonly fast: boolean;
   /** Whether clients have to log in. */
   readonly authentication: boolean;
@@ -32,7 +35,10 @@ const MEMORY = {
   full: ['-Xms512M', '-Xmx512M'],
 };
 
-/** Has to exceed the time between the starts of the first node and the last, or they do not find each other. */
+/**
+ * Has to exceed the time between the starts of the first node and the last, or they do not find
+ * each other.
+ */
 const RING_DELAY_MS = 10_000;
 
 export interface NodeFiles {
@@ -52,7 +58,10 @@ export function configure(node: NodeLayout, options: NodeOptions): string[] {
   const { home, yaml } = filesOf(folder, node);
   const conf = join(home, 'conf');
   mkdirSync(conf, { recursive: true });
-  writeFileSync(join(conf, 'cassandra-rackdc.properties'), `dc=${node.dataCenter}\nrack=${node.rack}\n`);
+  writeFileSync(
+    join(conf, 'cassandra-rackdc.properties'),
+    `dc=${node.dataCenter}\nrack=${node.rack}\n`,
+  );
   writeFileSync(yaml, yamlOf(node, home, options));
   const jars = [...(plugin === undefined ? [] : [plugin.jar]), join(libraries, '*')];
   return [
@@ -89,7 +98,11 @@ function pluginFlags(node: NodeLayout, { wan, nodes }: Layout, queryHandler: str
   ];
 }
 
-function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, tls, settings }: NodeOptions): string {
+function yamlOf(
+  node: NodeLayout,
+  home: string,
+  { layout, fast, authentication, tls, settings }: NodeOptions,
+): string {
   const data = (name: string): string => JSON.stringify(join(home, 'data', name));
   const seeds = layout.nodes.map(({ peerAddress }) => `${peerAddress}:${STORAGE_PORT}`).join(',');
   return [
@@ -115,7 +128,9 @@ function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, 
     `saved_caches_directory: ${data('saved_caches')}`,
     `hints_directory: ${data('hints')}`,
     `cdc_raw_directory: ${data('cdc_raw')}`,
-    ...(fast ? ['commitlog_sync: batch'] : ['commitlog_sync: periodic', 'commitlog_sync_period: 10000ms']),
+    ...(fast
+      ? ['commitlog_sync: batch']
+      : ['commitlog_sync: periodic', 'commitlog_sync_period: 10000ms']),
     'commitlog_segment_size: 16MiB',
     'disk_optimization_strategy: ssd',
     'memtable_heap_space: 64MiB',
@@ -130,7 +145,9 @@ function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, 
     `hinted_handoff_enabled: ${!fast}`, // In tests, what a node missed is brought by repairs alone, whenever it comes back.
     'internode_compression: none',
     'inter_dc_tcp_nodelay: true',
-    ...(authentication ? ['authenticator: PasswordAuthenticator', 'authorizer: CassandraAuthorizer'] : []),
+    ...(authentication
+      ? ['authenticator: PasswordAuthenticator', 'authorizer: CassandraAuthorizer']
+      : []),
     ...(tls === undefined ? [] : encryption(tls)),
     ...settings,
     '',

@@ -1,4 +1,6 @@
-/** `npm run engines -- up cassandra`: one cluster, with or without the wide area between its nodes. */
+/**
+ * `npm run engines -- up cassandra`: one cluster, with or without the wide area between its nodes.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, type Engine, type UpOptions } from '../engine.ts';
@@ -13,7 +15,8 @@ import { clientPlaces, NETWORK_MAX, whatIsTakenIn } from './layout.ts';
 const NAME = 'cassandra';
 
 /** What two clusters have to agree in so that one can take the place of the other. */
-type Kind = Required<Pick<ClusterOptions, 'nodes' | 'wan' | 'placement'>> & Pick<ClusterOptions, 'plugin' | 'network'>;
+type Kind = Required<Pick<ClusterOptions, 'nodes' | 'wan' | 'placement'>> &
+  Pick<ClusterOptions, 'plugin' | 'network'>;
 
 export const cassandra: Engine = {
   name: NAME,
@@ -26,7 +29,8 @@ export const cassandra: Engine = {
     },
     {
       flag: '--placement <name>',
-      about: 'paper (unless given), or twissandra: nodes in Virginia, Northern California and Oregon',
+      about:
+        'paper (unless given), or twissandra: nodes in Virginia, Northern California and Oregon',
     },
     { flag: '--plugin', about: 'Nodes that give preliminary views of their own' },
     {
@@ -58,8 +62,8 @@ export interface UsedCluster {
 let privateClusters = 0;
 
 /**
- * The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either
- * will do.
+ * The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is
+ * not said, either will do.
  */
 export async function useCluster(
   {
@@ -108,7 +112,8 @@ async function up(options: UpOptions, progress: (text: string) => void): Promise
   }
   await stopLeftovers();
   if (await stopUp()) progress('stopped the one that ran with other options, or in part');
-  const isPreferredFree = kind.network === undefined && (await whatIsTakenIn(0, kind)) === undefined;
+  const isPreferredFree =
+    kind.network === undefined && (await whatIsTakenIn(0, kind)) === undefined;
   const network = isPreferredFree ? { network: 0 } : {};
   const cluster = await Cluster.start({
     ...kind,
@@ -137,13 +142,18 @@ async function status(): Promise<readonly string[]> {
   });
 }
 
-/** What a program needs that uses the cluster which is up: its state, and where clients of each site connect. */
+/**
+ * What a program needs that uses the cluster which is up: its state, and where clients of each site
+ * connect.
+ */
 function describe(): unknown {
   const state = readState<ClusterState>(NAME);
   if (state === undefined) return undefined;
   const cluster = new Cluster(state);
   const places = clientPlaces(state.layout);
-  const contactPoints = Object.fromEntries(places.map((place) => [place, cluster.contactPoints(place)]));
+  const contactPoints = Object.fromEntries(
+    places.map((place) => [place, cluster.contactPoints(place)]),
+  );
   return { ...state, contactPoints };
 }
 
@@ -165,20 +175,32 @@ function checked(options: UpOptions): Kind {
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
   const placement = oneOf(options, 'placement', { allowed: PLACEMENTS, unlessGiven: 'paper' });
   const network = options['network'] === undefined ? undefined : Number(options['network']);
-  if (network !== undefined && !(Number.isInteger(network) && network >= 0 && network <= NETWORK_MAX)) {
+  if (
+    network !== undefined &&
+    !(Number.isInteger(network) && network >= 0 && network <= NETWORK_MAX)
+  ) {
     throw new UsageError(
       `--network takes a whole number from 0 to ${NETWORK_MAX}, not "${String(options['network'])}"`,
     );
   }
   const plugin = options['plugin'] === true;
-  return { nodes: nodes === 1 ? 1 : 3, wan, placement, plugin, ...(network !== undefined && { network }) };
+  return {
+    nodes: nodes === 1 ? 1 : 3,
+    wan,
+    placement,
+    plugin,
+    ...(network !== undefined && { network }),
+  };
 }
 
 function isLike(cluster: Cluster, { nodes, wan, placement, plugin, network }: Kind): boolean {
   const { layout, plugin: its } = cluster.state;
-  const isSame = layout.nodes.length === nodes && layout.wan === wan && layout.placement === placement;
+  const isSame =
+    layout.nodes.length === nodes && layout.wan === wan && layout.placement === placement;
   return (
-    isSame && (network ?? layout.network) === layout.network && (plugin === undefined || plugin === (its !== undefined))
+    isSame &&
+    (network ?? layout.network) === layout.network &&
+    (plugin === undefined || plugin === (its !== undefined))
   );
 }
 
@@ -188,6 +210,7 @@ function inWords(health: NodeHealth, count: number): string {
 
 async function report(cluster: Cluster, progress: (text: string) => void): Promise<void> {
   for (const line of await status()) progress(line);
-  for (const site of cluster.sites) progress(`beside ${site}, connect to ${cluster.contactPoints(site).join(',')}`);
+  for (const site of cluster.sites)
+    progress(`beside ${site}, connect to ${cluster.contactPoints(site).join(',')}`);
   progress(`logs and data: ${cluster.state.folder}`);
 }

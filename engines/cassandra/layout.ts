@@ -1,18 +1,28 @@
 /**
- * Where everything of a cluster listens. A cluster owns one network of the loopback interface, 127.0.N.*, so that several
- * run side by side on Cassandra's own ports: the nodes are .1 to .5, three of them; with delays, .11 to .15 is how nodes
- * reach each other, .21 to .65 how clients that are elsewhere reach them.
+ * Where everything of a cluster listens. A cluster owns one network of the loopback interface,
+ * 127.0.N.*, so that several run side by side on Cassandra's own ports: the nodes are .1 to .5,
+ * three of them; with delays, .11 to .15 is how nodes reach each other, .21 to .65 how clients that
+ * are elsewhere reach them.
  */
 import type { Route } from '../delay-proxy.ts';
 import { EngineUnavailable } from '../engine.ts';
 import { freePorts, listenProblem } from '../ports.ts';
-import { accessDelayMs, roundTripMs, type Place, type Placement, type Site, type WanPreset } from '../wan.ts';
+import {
+  accessDelayMs,
+  roundTripMs,
+  type Place,
+  type Placement,
+  type Site,
+  type WanPreset,
+} from '../wan.ts';
 
 /** Frankfurt first: the coordinator of the paper's experiments (Correctables, OSDI 2016, §6). */
 export const NODE_SITES = ['frankfurt', 'ireland', 'virginia'] as const satisfies readonly Site[];
 
 /** The nodes, the paper's coordinator first, and all places where clients may be. */
-const PLACES: Readonly<Record<Placement, { readonly nodes: readonly Place[]; readonly clients: readonly Place[] }>> = {
+const PLACES: Readonly<
+  Record<Placement, { readonly nodes: readonly Place[]; readonly clients: readonly Place[] }>
+> = {
   paper: { nodes: NODE_SITES, clients: NODE_SITES },
   twissandra: { nodes: ['virginia', 'nca', 'ore'], clients: ['virginia', 'nca', 'ore', 'ireland'] },
 };
@@ -32,7 +42,9 @@ const DATA_CENTERS: Readonly<Record<Placement, Readonly<Partial<Record<Place, st
 
 export interface NodeLayout {
   readonly site: Place;
-  /** Where the node listens, for clients without delay and, unless proxies delay it, for its peers. */
+  /**
+   * Where the node listens, for clients without delay and, unless proxies delay it, for its peers.
+   */
   readonly address: string;
   /** How its peers reach it. */
   readonly peerAddress: string;
@@ -47,7 +59,10 @@ export interface Layout {
   readonly wan: WanPreset;
   readonly placement: Placement;
   readonly nodes: readonly NodeLayout[];
-  /** What the delay proxy keeps open: client links, and, unless the plugin delays them, the links between nodes. */
+  /**
+   * What the delay proxy keeps open: client links, and, unless the plugin delays them, the links
+   * between nodes.
+   */
   readonly routes: readonly Route[];
 }
 
@@ -77,7 +92,11 @@ export function clientPlaces({ placement }: Pick<Layout, 'placement'>): readonly
 }
 
 /** The address at which a client beside the site `from` reaches the node at `at`. */
-export function clientAddress({ network, wan }: Pick<Layout, 'network' | 'wan'>, from: Place, at: Place): string {
+export function clientAddress(
+  { network, wan }: Pick<Layout, 'network' | 'wan'>,
+  from: Place,
+  at: Place,
+): string {
   if (roundTripMs(wan, from, at) === 0) return hostAt(network, number(at));
   return hostAt(network, 10 + 10 * number(from) + number(at));
 }
@@ -122,8 +141,13 @@ export function whatIsTakenIn(
 }
 
 async function whatIsTaken({ nodes, routes }: Layout): Promise<string | undefined> {
-  const ours = nodes.flatMap(({ address }) => [STORAGE_PORT, CQL_PORT].map((port) => ({ address, port })));
-  const proxies = routes.map(({ listenHost = '', listenPort }) => ({ address: listenHost, port: listenPort }));
+  const ours = nodes.flatMap(({ address }) =>
+    [STORAGE_PORT, CQL_PORT].map((port) => ({ address, port })),
+  );
+  const proxies = routes.map(({ listenHost = '', listenPort }) => ({
+    address: listenHost,
+    port: listenPort,
+  }));
   for (const { address, port } of [...ours, ...proxies]) {
     const problem = await listenProblem(port, address);
     if (problem === 'EADDRNOTAVAIL') {
@@ -136,7 +160,10 @@ async function whatIsTaken({ nodes, routes }: Layout): Promise<string | undefine
   return undefined;
 }
 
-/** A network in which nothing of a cluster is taken, drawn at random: clusters that start at once keep apart. */
+/**
+ * A network in which nothing of a cluster is taken, drawn at random: clusters that start at once
+ * keep apart.
+ */
 async function freeNetwork(options: LayoutOptions): Promise<number> {
   let problem = '';
   for (let attempt = 0; attempt < 20; attempt += 1) {

@@ -1,4 +1,7 @@
-/** Clusters of programs that were killed before they could stop them: found by the number of the program. */
+/**
+ * Clusters of programs that were killed before they could stop them: found by the number of the
+ * program.
+ */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { forgetState, readState, runFolder } from '../folders.ts';
@@ -11,7 +14,10 @@ export function privateRun(name: string): string {
   return `cassandra/program-${process.pid}-${name}`;
 }
 
-/** Stops what programs that are gone have left, and removes their data and logs. Returns whether any of it ran. */
+/**
+ * Stops what programs that are gone have left, and removes their data and logs. Returns whether any
+ * of it ran.
+ */
 export async function stopLeftovers(): Promise<boolean> {
   let hasStopped = false;
   for (const name of readdirSync(runFolder('cassandra'))) {
@@ -23,13 +29,17 @@ export async function stopLeftovers(): Promise<boolean> {
   return hasStopped;
 }
 
-/** Stops the cluster that is written down there, and removes its data, not its logs. Returns whether there was one. */
+/**
+ * Stops the cluster that is written down there, and removes its data, not its logs. Returns whether
+ * there was one.
+ */
 export async function stopRun(run: string): Promise<boolean> {
   const state = readState<ClusterState>(run);
   if (state === undefined) return false;
   const cluster = new Cluster(state);
   await cluster.stop();
-  for (const site of cluster.sites) rmSync(join(state.folder, site), { recursive: true, force: true });
+  for (const site of cluster.sites)
+    rmSync(join(state.folder, site), { recursive: true, force: true });
   forgetState(run);
   return true;
 }

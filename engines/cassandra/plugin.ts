@@ -9,6 +9,11 @@ const FOLDER = fileURLToPath(new URL('../../research/cassandra-icg/', import.met
 const QUERY_HANDLER = 'org.correctables.cassandra.CorrectableQueryHandler';
 
 /** @throws EngineUnavailable where Maven or a JDK is missing, or the build fails */
-export async function buildPlugin(progress: (text: string) => void): Promise<NodeOptions['plugin']> {
-  return { jar: await builtJar({ folder: FOLDER, jar: 'cassandra-icg.jar' }, progress), queryHandler: QUERY_HANDLER };
+export async function buildPlugin(
+  progress: (text: string) => void,
+): Promise<NodeOptions['plugin']> {
+  return {
+    jar: await builtJar({ folder: FOLDER, jar: 'cassandra-icg.jar' }, progress),
+    queryHandler: QUERY_HANDLER,
+  };
 }

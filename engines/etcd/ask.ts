@@ -23,7 +23,10 @@ export interface ServerStatus {
 
 const ANSWER_MS = 2_000;
 
-/** The answer to a request, as `post(server, 'maintenance/status', {})`. Rejects if there is none in time, or an error. */
+/**
+ * The answer to a request, as `post(server, 'maintenance/status', {})`. Rejects if there is none in
+ * time, or an error.
+ */
 export function post<T = unknown>(server: AskedServer, path: string, body: object): Promise<T> {
   return send<T>(server, 'POST', `/v3/${path}`, JSON.stringify(body));
 }
@@ -37,11 +40,20 @@ export async function isHealthy(server: AskedServer): Promise<boolean> {
   }
 }
 
-function send<T>({ port, tls, token }: AskedServer, method: string, path: string, body = ''): Promise<T> {
-  const headers = { 'content-type': 'application/json', ...(token !== undefined && { authorization: token }) };
+function send<T>(
+  { port, tls, token }: AskedServer,
+  method: string,
+  path: string,
+  body = '',
+): Promise<T> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token !== undefined && { authorization: token }),
+  };
   const options = { host: LOOPBACK, port, method, path, headers, agent: false, timeout: ANSWER_MS };
   return new Promise((resolve, reject) => {
-    const request = tls === undefined ? requestPlain(options) : requestTls({ ...options, ...readFiles(tls) });
+    const request =
+      tls === undefined ? requestPlain(options) : requestTls({ ...options, ...readFiles(tls) });
     request.on('timeout', () => request.destroy(new Error(`no answer within ${ANSWER_MS} ms`)));
     request.on('error', reject);
     request.on('response', (response) => {

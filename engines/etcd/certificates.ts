@@ -32,9 +32,32 @@ export async function makeCertificates(folder: string): Promise<TlsFiles> {
   const [key, certificate] = [join(folder, 'etcd.key'), join(folder, 'etcd.pem')];
   const names = ['-addext', `subjectAltName=IP:${LOOPBACK},DNS:localhost`];
   const usage = ['-addext', 'extendedKeyUsage=serverAuth,clientAuth'];
-  await openssl('req', '-x509', ...KEY, ...DAYS, '-keyout', caKey, '-out', ca, '-subj', '/CN=etcd authority');
+  await openssl(
+    'req',
+    '-x509',
+    ...KEY,
+    ...DAYS,
+    '-keyout',
+    caKey,
+    '-out',
+    ca,
+    '-subj',
+    '/CN=etcd authority',
+  );
   const signer = ['-CA', ca, '-CAkey', caKey, '-subj', SUBJECT];
-  await openssl('req', '-x509', ...KEY, ...DAYS, '-keyout', key, '-out', certificate, ...signer, ...names, ...usage);
+  await openssl(
+    'req',
+    '-x509',
+    ...KEY,
+    ...DAYS,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+    ...signer,
+    ...names,
+    ...usage,
+  );
   return { ca, certificate, key };
 }
 
@@ -43,6 +66,8 @@ async function openssl(...args: string[]): Promise<void> {
     await run('openssl', args);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new EngineUnavailable('openssl is missing: etcd with TLS needs OpenSSL 3 or later', { cause: error });
+    throw new EngineUnavailable('openssl is missing: etcd with TLS needs OpenSSL 3 or later', {
+      cause: error,
+    });
   }
 }

@@ -5,7 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { builtGoProgram } from '../built-go-program.ts';
 import { startDelays } from '../delays.ts';
 import { LOOPBACK } from '../ports.ts';
-import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
+import {
+  isRunning,
+  killDaemon,
+  signalDaemon,
+  startDaemon,
+  stopDaemon,
+  waitUntil,
+  type Daemon,
+} from '../process.ts';
 import type { Site } from '../wan.ts';
 import { isHealthy, post, type AskedServer, type ServerStatus } from './ask.ts';
 import { makeCertificates, type TlsFiles } from './certificates.ts';
@@ -78,7 +86,9 @@ export class EtcdCluster implements AsyncDisposable {
     const state = { folder, layout, program, tls, user, quotaBytes, servers: {}, proxy: undefined };
     const cluster = new EtcdCluster(state);
     try {
-      progress(`starting ${layout.members.length === 1 ? 'a server' : `${layout.members.length} servers`}`);
+      progress(
+        `starting ${layout.members.length === 1 ? 'a server' : `${layout.members.length} servers`}`,
+      );
       if (layout.routes.length > 0) cluster.#state.proxy = await startDelays(folder, layout.routes);
       for (const member of layout.members) cluster.#startServer(member);
       await Promise.all(cluster.sites.map((site) => cluster.untilServing(site)));
@@ -98,7 +108,9 @@ export class EtcdCluster implements AsyncDisposable {
     return this.#state.layout.members.map(({ site }) => site);
   }
 
-  /** The address of the server at `at` for a client beside the site `from` (unless given, the same). */
+  /**
+   * The address of the server at `at` for a client beside the site `from` (unless given, the same).
+   */
   endpoint(at: Site, from: Site = at): string {
     const scheme = this.#state.tls === undefined ? 'http' : 'https';
     return `${scheme}://${LOOPBACK}:${this.#state.layout.clientPorts[from][at]}`;
@@ -165,7 +177,10 @@ export class EtcdCluster implements AsyncDisposable {
     await this.untilServing(site);
   }
 
-  /** Puts a server with an empty disk in the place of one that lost its data. A majority of the others has to serve. */
+  /**
+   * Puts a server with an empty disk in the place of one that lost its data. A majority of the
+   * others has to serve.
+   */
   async replace(site: Site): Promise<void> {
     const other = this.sites.find((name) => name !== site) as Site;
     await this.kill(site);
@@ -173,7 +188,8 @@ export class EtcdCluster implements AsyncDisposable {
     const old = members.find(({ name }) => name === site);
     if (old !== undefined) await this.request(other, 'cluster/member/remove', { ID: old.ID });
     const peerURLs = [getPeerUrl(this.#member(site))];
-    if (!members.some(({ name = '' }) => name === '')) await this.request(other, 'cluster/member/add', { peerURLs });
+    if (!members.some(({ name = '' }) => name === ''))
+      await this.request(other, 'cluster/member/add', { peerURLs });
     rmSync(this.dataFolder(site), { recursive: true, force: true });
     this.#startServer(this.#member(site), 'existing');
     await this.untilServing(site);
@@ -189,7 +205,9 @@ export class EtcdCluster implements AsyncDisposable {
     const serves = async (): Promise<boolean> => {
       if (!this.isRunning(site)) {
         const lastLine = readFileSync(this.#logFile(site), 'utf8').trimEnd().split('\n').at(-1);
-        throw new Error(`the etcd server of ${site} ended; see ${this.#logFile(site)}: ${lastLine}`);
+        throw new Error(
+          `the etcd server of ${site} ended; see ${this.#logFile(site)}: ${lastLine}`,
+        );
       }
       return await isHealthy(this.#asked(site));
     };
@@ -197,7 +215,10 @@ export class EtcdCluster implements AsyncDisposable {
     throw new Error(`the etcd server of ${site} does not serve; see ${this.#logFile(site)}`);
   }
 
-  /** Sends a request over HTTP with JSON to a server, as `request('ireland', 'maintenance/defragment', {})`. */
+  /**
+   * Sends a request over HTTP with JSON to a server, as `request('ireland',
+   * 'maintenance/defragment', {})`.
+   */
   async request<T>(site: Site, path: string, body: object): Promise<T> {
     const { user } = this.#state;
     const server = this.#asked(site);
@@ -206,12 +227,20 @@ export class EtcdCluster implements AsyncDisposable {
     return await post<T>({ ...server, token }, path, body);
   }
 
-  /** Gives space that was freed back to the file of each server, and lifts the alarm of a full quota. */
+  /**
+   * Gives space that was freed back to the file of each server, and lifts the alarm of a full
+   * quota.
+   */
   async freeSpace(): Promise<void> {
     for (const site of this.sites) await this.request(site, 'maintenance/defragment', {});
     const [site] = this.sites as [Site];
-    const { alarms = [] } = await this.request<{ readonly alarms?: object[] }>(site, 'maintenance/alarm', {});
-    for (const alarm of alarms) await this.request(site, 'maintenance/alarm', { action: 'DEACTIVATE', ...alarm });
+    const { alarms = [] } = await this.request<{ readonly alarms?: object[] }>(
+      site,
+      'maintenance/alarm',
+      {},
+    );
+    for (const alarm of alarms)
+      await this.request(site, 'maintenance/alarm', { action: 'DEACTIVATE', ...alarm });
   }
 
   async stop(): Promise<void> {
@@ -253,7 +282,11 @@ export class EtcdCluster implements AsyncDisposable {
       'initial-cluster-state': clusterState,
       'log-level': 'warn',
       ...(quotaBytes !== undefined && { 'quota-backend-bytes': String(quotaBytes) }),
-      ...(tls !== undefined && { 'trusted-ca-file': tls.ca, 'cert-file': tls.certificate, 'key-file': tls.key }),
+      ...(tls !== undefined && {
+        'trusted-ca-file': tls.ca,
+        'cert-file': tls.certificate,
+        'key-file': tls.key,
+      }),
     };
     this.#state.servers[site] = startDaemon({
       command: program,

@@ -72,7 +72,11 @@ async function up(value: UpOptions, progress: (text: string) => void): Promise<v
     return report(running, progress);
   }
   if (await down()) progress('stopped the one that ran with other options, or in part');
-  const cluster = await EtcdCluster.start({ ...kind, folder: join(runFolder(NAME), 'cluster'), progress });
+  const cluster = await EtcdCluster.start({
+    ...kind,
+    folder: join(runFolder(NAME), 'cluster'),
+    progress,
+  });
   writeState(NAME, cluster.state);
   await report(cluster, progress);
 }
@@ -88,12 +92,18 @@ async function status(): Promise<readonly string[]> {
   });
 }
 
-/** What a program needs that uses the cluster which is up: its state, and where clients of each site connect. */
+/**
+ * What a program needs that uses the cluster which is up: its state, and where clients of each site
+ * connect.
+ */
 function describe(): unknown {
   const state = readState<EtcdClusterState>(NAME);
   if (state === undefined) return undefined;
   const cluster = new EtcdCluster(state);
-  return { ...state, endpoints: Object.fromEntries(SITES.map((site) => [site, cluster.endpoints(site)])) };
+  return {
+    ...state,
+    endpoints: Object.fromEntries(SITES.map((site) => [site, cluster.endpoints(site)])),
+  };
 }
 
 async function down(): Promise<boolean> {
@@ -107,7 +117,8 @@ async function down(): Promise<boolean> {
 function checked(options: UpOptions): EtcdKind {
   const nodes = Number(oneOf(options, 'nodes', { allowed: ['1', '3'], unlessGiven: '3' }));
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
-  if (nodes === 1 && wan !== 'none') throw new UsageError('--wan needs several servers: leave out --nodes 1');
+  if (nodes === 1 && wan !== 'none')
+    throw new UsageError('--wan needs several servers: leave out --nodes 1');
   const tls = options['tls'] === true;
   return { nodes: nodes === 1 ? 1 : 3, wan, tls, ...(options['auth'] === true && { user: USER }) };
 }
@@ -120,9 +131,11 @@ function isLike(cluster: EtcdCluster, { nodes, wan, tls = false, user }: EtcdKin
 
 async function report(cluster: EtcdCluster, progress: (text: string) => void): Promise<void> {
   for (const line of await status()) progress(line);
-  for (const site of cluster.sites) progress(`beside ${site}, connect to ${cluster.endpoints(site).join(',')}`);
+  for (const site of cluster.sites)
+    progress(`beside ${site}, connect to ${cluster.endpoints(site).join(',')}`);
   const { tls, user, folder } = cluster.state;
-  if (tls !== undefined) progress(`trust ${tls.ca}, show ${tls.certificate} with the key ${tls.key}`);
+  if (tls !== undefined)
+    progress(`trust ${tls.ca}, show ${tls.certificate} with the key ${tls.key}`);
   if (user !== undefined) progress(`log in as ${user.name} with the password ${user.password}`);
   progress(`logs and data: ${folder}`);
 }

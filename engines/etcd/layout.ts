@@ -15,7 +15,10 @@ export interface MemberLayout {
 export interface Layout {
   readonly wan: WanPreset;
   readonly members: readonly MemberLayout[];
-  /** The port at which a client beside the first site reaches the server at the second: `clientPorts.ireland.virginia`. */
+  /**
+   * The port at which a client beside the first site reaches the server at the second:
+   * `clientPorts.ireland.virginia`.
+   */
   readonly clientPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
   readonly routes: readonly Route[];
 }
@@ -29,9 +32,10 @@ export interface LayoutOptions {
 const START_MS = 2_000;
 
 /**
- * Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. All servers have to name one
- * peer by one address, so that address delays by what the site adds to every trip; a server sends through the connection
- * that the receiver has opened to it, so a request and its answer take a round trip together.
+ * Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. All
+ * servers have to name one peer by one address, so that address delays by what the site adds to
+ * every trip; a server sends through the connection that the receiver has opened to it, so a
+ * request and its answer take a round trip together.
  */
 export async function layOut({ nodes: count, wan }: LayoutOptions): Promise<Layout> {
   const sites = SITES.slice(0, count);
@@ -47,11 +51,19 @@ export async function layOut({ nodes: count, wan }: LayoutOptions): Promise<Layo
   const members = sites.map((site): MemberLayout => {
     const peerPort = nextPort();
     const delayMs = wan === 'none' ? 0 : accessDelayMs(wan, site, SITES);
-    return { site, clientPort: nextPort(), peerPort, announcedPeerPort: reach(peerPort, delayMs, START_MS) };
+    return {
+      site,
+      clientPort: nextPort(),
+      peerPort,
+      announcedPeerPort: reach(peerPort, delayMs, START_MS),
+    };
   });
   const reachAll = (from: Site): Partial<Record<Site, number>> =>
     Object.fromEntries(
-      members.map(({ site, clientPort }) => [site, reach(clientPort, roundTripMs(wan, from, site) / 2, 0)]),
+      members.map(({ site, clientPort }) => [
+        site,
+        reach(clientPort, roundTripMs(wan, from, site) / 2, 0),
+      ]),
     );
   const clientPorts = {
     ireland: reachAll('ireland'),

@@ -1,4 +1,7 @@
-/** Porcupine, an independent checker of linearizability in Go: built once, asked by histories of queues. */
+/**
+ * Porcupine, an independent checker of linearizability in Go: built once, asked by histories of
+ * queues.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,6 @@
-/** `npm run engines -- up postgres`: a primary in Virginia, and replicas in Ireland and Frankfurt. */
+/**
+ * `npm run engines -- up postgres`: a primary in Virginia, and replicas in Ireland and Frankfurt.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, type Engine, type UpOptions } from '../engine.ts';
@@ -15,7 +17,10 @@ export const postgres: Engine = {
   about: 'PostgreSQL: a primary in Virginia, replicas in Ireland and Frankfurt, clients in Ireland',
   options: [
     { flag: '--replicas <n>', about: `Of the primary: ${REPLICAS.join(', ')} (2 unless given)` },
-    { flag: '--wan <preset>', about: `Delays between the places: ${WANS.join(', ')} (none unless given)` },
+    {
+      flag: '--wan <preset>',
+      about: `Delays between the places: ${WANS.join(', ')} (none unless given)`,
+    },
   ],
   up,
   status,
@@ -44,7 +49,8 @@ export async function useRunningPostgres(
   progress: (text: string) => void,
 ): Promise<UsedPostgres> {
   const running = runningPostgres();
-  if (running === undefined || !isLike(running, { replicas, wan })) return usePostgres({ replicas, wan }, progress);
+  if (running === undefined || !isLike(running, { replicas, wan }))
+    return usePostgres({ replicas, wan }, progress);
   progress(`using the PostgreSQL servers that run (delays: ${wan})`);
   return { servers: running, stop: async () => {} };
 }
@@ -79,7 +85,11 @@ async function up(options: UpOptions, progress: (text: string) => void): Promise
     return report(running, progress);
   }
   if (await down()) progress('stopped the one that ran with other options, or in part');
-  const servers = await PostgresServers.start({ ...kind, folder: join(runFolder(NAME), 'servers'), progress });
+  const servers = await PostgresServers.start({
+    ...kind,
+    folder: join(runFolder(NAME), 'servers'),
+    progress,
+  });
   writeState(NAME, servers.state);
   await report(servers, progress);
 }
@@ -92,13 +102,20 @@ async function status(): Promise<readonly string[]> {
     if (!servers.isRunning(name)) return `${name} in ${place}: down`;
     const text = 'select pg_is_in_recovery() as is_replica';
     const [row] = await servers.query(name, text).catch(() => []);
-    const role = row === undefined ? 'does not answer' : row['is_replica'] === true ? 'is a replica' : 'is the primary';
+    const role =
+      row === undefined
+        ? 'does not answer'
+        : row['is_replica'] === true
+          ? 'is a replica'
+          : 'is the primary';
     return `${name} in ${place} ${role}, delays: ${state.layout.wan}`;
   });
   return await Promise.all(lines);
 }
 
-/** What a program needs that uses the servers which are up: their state, and how clients connect. */
+/**
+ * What a program needs that uses the servers which are up: their state, and how clients connect.
+ */
 function describe(): unknown {
   const state = readState<PostgresState>(NAME);
   if (state === undefined) return undefined;

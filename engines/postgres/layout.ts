@@ -36,7 +36,10 @@ export async function layOut({ replicas, wan }: LayoutOptions): Promise<Postgres
   const nextPort = (): number => ports.pop() as number;
   const servers = PLACES.slice(0, count).map((place, index): ServerLayout => {
     const name = index === 0 ? 'primary' : `replica-${index}`;
-    const clientPorts = Object.fromEntries(SITES.map((site) => [site, nextPort()])) as Record<Site, number>;
+    const clientPorts = Object.fromEntries(SITES.map((site) => [site, nextPort()])) as Record<
+      Site,
+      number
+    >;
     return { name, place, port: nextPort(), clientPorts };
   });
   const routes: Route[] = servers.flatMap(({ place, port, clientPorts }) =>

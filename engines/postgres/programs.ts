@@ -1,4 +1,7 @@
-/** The programs of PostgreSQL: those that are installed, or Debian's, unpacked without installing anything. */
+/**
+ * The programs of PostgreSQL: those that are installed, or Debian's, unpacked without installing
+ * anything.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +14,11 @@ const run = promisify(execFile);
 /** Where Debian has the servers, by version. Only tools for clients are on the path. */
 const DEBIAN_FOLDER = 'usr/lib/postgresql';
 const DEBIAN_VERSION = '15';
-const DEBIAN_PACKAGES = [`postgresql-${DEBIAN_VERSION}`, `postgresql-client-${DEBIAN_VERSION}`, 'libpq5'];
+const DEBIAN_PACKAGES = [
+  `postgresql-${DEBIAN_VERSION}`,
+  `postgresql-client-${DEBIAN_VERSION}`,
+  'libpq5',
+];
 const HOW_TO_GET =
   'install PostgreSQL 14 or later, or run this on Debian, whose package is unpacked (after apt-get update)';
 
@@ -69,16 +76,23 @@ function findVersion(root: string): string | undefined {
   return bins.find((bin) => existsSync(join(bin, 'postgres')));
 }
 
-/** PostgreSQL refuses to run as root, as processes of a container often do. Returns another user then. */
+/**
+ * PostgreSQL refuses to run as root, as processes of a container often do. Returns another user
+ * then.
+ */
 export async function findUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
-    const ids = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]).catch(() => undefined);
+    const ids = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]).catch(
+      () => undefined,
+    );
     if (ids === undefined) continue;
     const [uid = 0, gid = 0] = ids.map(({ stdout }) => Number(stdout));
     return { uid, gid };
   }
-  throw new Error('PostgreSQL does not run as root: create the user postgres, or run this as another user');
+  throw new Error(
+    'PostgreSQL does not run as root: create the user postgres, or run this as another user',
+  );
 }
 
 /** Runs a program to its end, as the user of the servers. */
@@ -88,6 +102,9 @@ export async function runProgram(
   args: readonly string[],
   user: SystemUser | undefined,
 ): Promise<string> {
-  const { stdout } = await run(join(folder, name), [...args], { env: { ...process.env, ...env }, ...user });
+  const { stdout } = await run(join(folder, name), [...args], {
+    env: { ...process.env, ...env },
+    ...user,
+  });
   return stdout;
 }

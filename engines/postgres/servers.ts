@@ -5,10 +5,24 @@ import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
 import { startDelays } from '../delays.ts';
 import { LOOPBACK } from '../ports.ts';
-import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
+import {
+  isRunning,
+  killDaemon,
+  signalDaemon,
+  startDaemon,
+  stopDaemon,
+  waitUntil,
+  type Daemon,
+} from '../process.ts';
 import type { WanPreset } from '../wan.ts';
 import { layOut, type PostgresLayout, type ServerLayout } from './layout.ts';
-import { findPostgres, findUser, runProgram, type PostgresPrograms, type SystemUser } from './programs.ts';
+import {
+  findPostgres,
+  findUser,
+  runProgram,
+  type PostgresPrograms,
+  type SystemUser,
+} from './programs.ts';
 
 export interface PostgresKind {
   readonly replicas: number;
@@ -69,7 +83,14 @@ export class PostgresServers implements AsyncDisposable {
     const [layout, user] = await Promise.all([layOut(kind), findUser()]);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const servers = new PostgresServers({ folder, layout, programs, user, servers: {}, delays: undefined });
+    const servers = new PostgresServers({
+      folder,
+      layout,
+      programs,
+      user,
+      servers: {},
+      delays: undefined,
+    });
     try {
       progress(`starting a primary and ${kind.replicas} replicas`);
       await servers.#startAll();
@@ -94,12 +115,19 @@ export class PostgresServers implements AsyncDisposable {
     return found;
   }
 
-  /** Returns how a client in Ireland connects, with the delays between; `port` is another way to it. */
-  connection(name: string, port: number = this.server(name).clientPorts.ireland): ConnectionOptions {
+  /**
+   * Returns how a client in Ireland connects, with the delays between; `port` is another way to it.
+   */
+  connection(
+    name: string,
+    port: number = this.server(name).clientPorts.ireland,
+  ): ConnectionOptions {
     return { host: LOOPBACK, port, user: USER, database: 'postgres' };
   }
 
-  /** Runs one statement at a server, over a connection of its own without delays: an operator's way. */
+  /**
+   * Runs one statement at a server, over a connection of its own without delays: an operator's way.
+   */
   async query(name: string, text: string, values: unknown[] = []): Promise<QueryResult['rows']> {
     const client = new Client(this.connection(name, this.server(name).port));
     client.on('error', () => {}); // The statement fails with it.
@@ -123,7 +151,10 @@ export class PostgresServers implements AsyncDisposable {
     if (server !== undefined) await killDaemon(server);
   }
 
-  /** Freezes a server and its processes, as a host that hangs: it accepts connections and answers nothing. */
+  /**
+   * Freezes a server and its processes, as a host that hangs: it accepts connections and answers
+   * nothing.
+   */
   freeze(name: string): void {
     this.#signalAll(name, 'SIGSTOP');
   }
@@ -160,7 +191,8 @@ export class PostgresServers implements AsyncDisposable {
       const [row] = await this.query(name, 'select pg_get_wal_replay_pause_state() as state');
       return row?.['state'] === 'paused';
     };
-    if (!(await waitUntil(isPaused, SERVING_MS))) throw new Error(`the replay of ${name} does not stop`);
+    if (!(await waitUntil(isPaused, SERVING_MS)))
+      throw new Error(`the replay of ${name} does not stop`);
   }
 
   async resumeReplay(name: string): Promise<void> {
@@ -228,7 +260,10 @@ export class PostgresServers implements AsyncDisposable {
     await runProgram(programs, 'pg_basebackup', args, user);
     appendFileSync(join(data, 'standby.signal'), '', { mode: 0o600 });
     this.#own(join(data, 'standby.signal'));
-    appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${this.#link(name, 'primary')}'\n`);
+    appendFileSync(
+      join(data, 'postgresql.auto.conf'),
+      `primary_conninfo = '${this.#link(name, 'primary')}'\n`,
+    );
     await this.#serve(name);
     await this.#untilStreaming(name);
   }
@@ -246,14 +281,20 @@ export class PostgresServers implements AsyncDisposable {
 
   async #untilStreaming(name: string): Promise<void> {
     const isStreaming = async (): Promise<boolean> => {
-      const rows = await this.query(name, "select 1 from pg_stat_wal_receiver where status = 'streaming'");
+      const rows = await this.query(
+        name,
+        "select 1 from pg_stat_wal_receiver where status = 'streaming'",
+      );
       return rows.length === 1;
     };
     if (await waitUntil(isStreaming, SERVING_MS)) return;
     throw new Error(`${name} does not follow its primary; see ${this.#logFile(name)}`);
   }
 
-  /** Processes of a server that was killed may hold its data for a moment: then it ends, and is started again. */
+  /**
+   * Processes of a server that was killed may hold its data for a moment: then it ends, and is
+   * started again.
+   */
   async #serve(name: string): Promise<void> {
     const serves = async (): Promise<boolean> => {
       if (!this.isRunning(name)) this.#startServer(name);

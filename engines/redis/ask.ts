@@ -1,12 +1,21 @@
-/** One command to one server, over a connection of its own: an operator's way, beside the clients. */
+/**
+ * One command to one server, over a connection of its own: an operator's way, beside the clients.
+ */
 import { Redis } from 'ioredis';
 import { LOOPBACK } from '../ports.ts';
 
 const CONNECT_MS = 1_000;
 const ANSWER_MS = 10_000;
 
-/** Returns the reply to a command, as `ask(port, 'CLUSTER', 'INFO')`. Rejects if there is none in time, or an error. */
-export async function ask(port: number, command: string, ...args: readonly (string | number)[]): Promise<unknown> {
+/**
+ * Returns the reply to a command, as `ask(port, 'CLUSTER', 'INFO')`. Rejects if there is none in
+ * time, or an error.
+ */
+export async function ask(
+  port: number,
+  command: string,
+  ...args: readonly (string | number)[]
+): Promise<unknown> {
   const redis = new Redis({
     host: LOOPBACK,
     port,
@@ -44,10 +53,19 @@ export async function readRole(port: number): Promise<NodeRole | undefined> {
   }
 }
 
-/** Returns a field of `INFO`, as `readInfo(port, 'replication', 'master_link_status')`; `undefined` without an answer. */
-export async function readInfo(port: number, section: string, field: string): Promise<string | undefined> {
+/**
+ * Returns a field of `INFO`, as `readInfo(port, 'replication', 'master_link_status')`; `undefined`
+ * without an answer.
+ */
+export async function readInfo(
+  port: number,
+  section: string,
+  field: string,
+): Promise<string | undefined> {
   try {
-    const info = String(await (section === 'cluster' ? ask(port, 'CLUSTER', 'INFO') : ask(port, 'INFO', section)));
+    const info = String(
+      await (section === 'cluster' ? ask(port, 'CLUSTER', 'INFO') : ask(port, 'INFO', section)),
+    );
     const line = info.split('\r\n').find((item) => item.startsWith(`${field}:`));
     return line?.slice(field.length + 1);
   } catch {

@@ -1,4 +1,7 @@
-/** `npm run engines -- up redis`: two sites, each a Redis Cluster, with or without the wide area between them. */
+/**
+ * `npm run engines -- up redis`: two sites, each a Redis Cluster, with or without the wide area
+ * between them.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, type Engine, type UpOptions } from '../engine.ts';
@@ -20,7 +23,10 @@ export const redis: Engine = {
     { flag: '--server <name>', about: `${REDIS_SERVERS.join(' or ')} (redis unless given)` },
     { flag: '--masters <n>', about: `Of each site: ${MASTERS.join(', ')} (3 unless given)` },
     { flag: '--replicas <n>', about: `Of each master: ${REPLICAS.join(' or ')} (1 unless given)` },
-    { flag: '--wan <preset>', about: `Delays between the sites: ${WANS.join(', ')} (none unless given)` },
+    {
+      flag: '--wan <preset>',
+      about: `Delays between the sites: ${WANS.join(', ')} (none unless given)`,
+    },
   ],
   up,
   status,
@@ -52,7 +58,15 @@ export async function useRedis(
 ): Promise<UsedRedis> {
   privateSites += 1;
   const folder = join(runFolder(NAME), `${process.pid}-${privateSites}`);
-  const sites = await RedisSites.start({ server, masters, replicas, wan, ...others, folder, progress });
+  const sites = await RedisSites.start({
+    server,
+    masters,
+    replicas,
+    wan,
+    ...others,
+    folder,
+    progress,
+  });
   const forget = whenInterrupted(() => sites.stop());
   const stop = async (): Promise<void> => {
     forget();
@@ -70,7 +84,11 @@ async function up(value: UpOptions, progress: (text: string) => void): Promise<v
     return report(running, progress);
   }
   if (await down()) progress('stopped the one that ran with other options, or in part');
-  const sites = await RedisSites.start({ ...kind, folder: join(runFolder(NAME), 'sites'), progress });
+  const sites = await RedisSites.start({
+    ...kind,
+    folder: join(runFolder(NAME), 'sites'),
+    progress,
+  });
   writeState(NAME, sites.state);
   await report(sites, progress);
 }
@@ -82,14 +100,19 @@ async function status(): Promise<readonly string[]> {
   const lines = REDIS_SITES.map(async (site) => {
     const masters = await Promise.all(sites.shards.map((shard) => sites.master(site, shard)));
     const running = sites.nodes(site).filter((node) => sites.isRunning(node)).length;
-    const parts = masters.map((node) => (node === undefined ? 'no master' : `127.0.0.1:${node.port}`));
+    const parts = masters.map((node) =>
+      node === undefined ? 'no master' : `127.0.0.1:${node.port}`,
+    );
     const { wan } = state.layout;
     return `${site} ${state.server}, masters ${parts.join(' ')}, ${running} servers run, delays: ${wan}`;
   });
   return await Promise.all(lines);
 }
 
-/** What a program needs that uses the sites which are up: their state, and where clients of each site connect. */
+/**
+ * What a program needs that uses the sites which are up: their state, and where clients of each
+ * site connect.
+ */
 function describe(): unknown {
   const state = readState<RedisSitesState>(NAME);
   if (state === undefined) return undefined;
@@ -128,7 +151,10 @@ function isLike(sites: RedisSites, { server, masters, replicas, wan }: RedisKind
 async function report(sites: RedisSites, progress: (text: string) => void): Promise<void> {
   progress(`version ${await readRedisVersion(sites.state.program)}`);
   for (const line of await status()) progress(line);
-  for (const site of REDIS_SITES) progress(`beside ${site}, connect to ${sites.addresses(site).join(',')}`);
-  progress('for clients at the other site, `status --json` has the addresses and the natMap of ioredis');
+  for (const site of REDIS_SITES)
+    progress(`beside ${site}, connect to ${sites.addresses(site).join(',')}`);
+  progress(
+    'for clients at the other site, `status --json` has the addresses and the natMap of ioredis',
+  );
   progress(`logs and data: ${sites.state.folder}`);
 }

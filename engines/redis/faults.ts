@@ -16,7 +16,10 @@ const PROMOTED_MS = 30_000;
 const MIGRATE_MS = 10_000;
 const KEYS_AT_ONCE = 100;
 
-/** Kills the master of a shard, and waits until a replica is promoted, if there is one. Returns the server that was killed. */
+/**
+ * Kills the master of a shard, and waits until a replica is promoted, if there is one. Returns the
+ * server that was killed.
+ */
 export async function killMaster(sites: RedisSites, address: ShardAddress): Promise<NodeLayout> {
   const master = await getMaster(sites, address);
   await sites.kill(master);
@@ -25,9 +28,11 @@ export async function killMaster(sites: RedisSites, address: ShardAddress): Prom
 }
 
 /**
- * Kills the master of a shard when its replica lacks the last writes, and waits until that one is promoted.
+ * Kills the master of a shard when its replica lacks the last writes, and waits until that one is
+ * promoted.
  *
- * The replica is frozen, and its connection is closed: otherwise it would read from its socket what was sent to it before.
+ * The replica is frozen, and its connection is closed: otherwise it would read from its socket what
+ * was sent to it before.
  *
  * @param letPass resolves when enough writes have passed that will be lost
  */
@@ -74,8 +79,15 @@ export async function saveCopy(sites: RedisSites, address: ShardAddress): Promis
   return file;
 }
 
-/** Kills all servers of a shard and starts them on older data; without `copy` they are empty, as after a lost disk. */
-export async function restartFromCopy(sites: RedisSites, address: ShardAddress, copy?: string): Promise<void> {
+/**
+ * Kills all servers of a shard and starts them on older data; without `copy` they are empty, as
+ * after a lost disk.
+ */
+export async function restartFromCopy(
+  sites: RedisSites,
+  address: ShardAddress,
+  copy?: string,
+): Promise<void> {
   const master = await getMaster(sites, address);
   const replicas = getOthers(sites, address, master);
   // No replica may be promoted, nor serve as the source of newer data.
@@ -109,8 +121,15 @@ export async function findShard(sites: RedisSites, site: RedisSite, slot: number
   return (await findOwner(masters[0] as NodeLayout, slot, masters)).shard;
 }
 
-/** Moves a slot to another shard with all its keys, while clients use it. Does nothing if it is there already. */
-export async function moveSlot(sites: RedisSites, slot: number, { site, shard }: ShardAddress): Promise<void> {
+/**
+ * Moves a slot to another shard with all its keys, while clients use it. Does nothing if it is
+ * there already.
+ */
+export async function moveSlot(
+  sites: RedisSites,
+  slot: number,
+  { site, shard }: ShardAddress,
+): Promise<void> {
   const masters = await getMasters(sites, site);
   const target = masters[sites.shards.indexOf(shard)] as NodeLayout;
   const source = await findOwner(target, slot, masters);
@@ -118,18 +137,29 @@ export async function moveSlot(sites: RedisSites, slot: number, { site, shard }:
   await ask(target.port, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', source.id);
   await ask(source.port, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', target.id);
   for (;;) {
-    const keys = (await ask(source.port, 'CLUSTER', 'GETKEYSINSLOT', slot, KEYS_AT_ONCE)) as string[];
+    const keys = (await ask(
+      source.port,
+      'CLUSTER',
+      'GETKEYSINSLOT',
+      slot,
+      KEYS_AT_ONCE,
+    )) as string[];
     if (keys.length === 0) break;
     await ask(source.port, 'MIGRATE', '127.0.0.1', target.port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
   }
   // The target first: if the source let go before, nobody would own the slot.
   const others = masters.filter((node) => node !== target && node !== source);
-  for (const node of [target, source, ...others]) await ask(node.port, 'CLUSTER', 'SETSLOT', slot, 'NODE', target.id);
+  for (const node of [target, source, ...others])
+    await ask(node.port, 'CLUSTER', 'SETSLOT', slot, 'NODE', target.id);
 }
 
 type SlotRange = readonly [first: number, last: number, master: readonly [string, number, string]];
 
-async function findOwner({ port }: NodeLayout, slot: number, masters: readonly NodeLayout[]): Promise<NodeLayout> {
+async function findOwner(
+  { port }: NodeLayout,
+  slot: number,
+  masters: readonly NodeLayout[],
+): Promise<NodeLayout> {
   const ranges = (await ask(port, 'CLUSTER', 'SLOTS')) as readonly SlotRange[];
   const range = ranges.find(([first, last]) => first <= slot && slot <= last);
   const owner = masters.find(({ id }) => id === range?.[2][2]);
@@ -147,12 +177,23 @@ async function getMaster(sites: RedisSites, { site, shard }: ShardAddress): Prom
   return master;
 }
 
-function getOthers(sites: RedisSites, { site, shard }: ShardAddress, master: NodeLayout): readonly NodeLayout[] {
+function getOthers(
+  sites: RedisSites,
+  { site, shard }: ShardAddress,
+  master: NodeLayout,
+): readonly NodeLayout[] {
   return sites.nodes(site, shard).filter((node) => node !== master && sites.isRunning(node));
 }
 
-/** Waits until a shard has a master that all masters of the site know. Without a running server, it returns at once. */
-async function untilPromoted(sites: RedisSites, { site, shard }: ShardAddress, expected?: NodeLayout): Promise<void> {
+/**
+ * Waits until a shard has a master that all masters of the site know. Without a running server, it
+ * returns at once.
+ */
+async function untilPromoted(
+  sites: RedisSites,
+  { site, shard }: ShardAddress,
+  expected?: NodeLayout,
+): Promise<void> {
   if (!sites.nodes(site, shard).some((node) => sites.isRunning(node))) return;
   const isPromoted = async (): Promise<boolean> => {
     const master = await sites.master(site, shard);
@@ -160,5 +201,7 @@ async function untilPromoted(sites: RedisSites, { site, shard }: ShardAddress, e
     return (await readInfo(master.port, 'cluster', 'cluster_state')) === 'ok';
   };
   if (await waitUntil(isPromoted, PROMOTED_MS)) return;
-  throw new Error(`no replica of shard ${shard} of ${site} was promoted; see the logs in ${sites.state.folder}`);
+  throw new Error(
+    `no replica of shard ${shard} of ${site} was promoted; see the logs in ${sites.state.folder}`,
+  );
 }

@@ -1,4 +1,7 @@
-/** Where everything of two sites listens, and the files by which the servers of a site form a cluster at once. */
+/**
+ * Where everything of two sites listens, and the files by which the servers of a site form a
+ * cluster at once.
+ */
 import { createHash } from 'node:crypto';
 import type { Route } from '../delay-proxy.ts';
 import { freePorts, LOOPBACK } from '../ports.ts';
@@ -11,7 +14,10 @@ export type RedisSite = (typeof REDIS_SITES)[number];
 const PLACES: Readonly<Record<RedisSite, Place>> = { dublin: 'ireland', oregon: 'ore' };
 const SLOTS = 16_384;
 
-/** One server. A shard is a master and its replicas; after a promotion they have changed their parts. */
+/**
+ * One server. A shard is a master and its replicas; after a promotion they have changed their
+ * parts.
+ */
 export interface NodeLayout {
   readonly site: RedisSite;
   readonly shard: number;
@@ -41,10 +47,12 @@ export interface LayoutOptions {
 }
 
 /**
- * Chooses ports for everything. What crosses sites does so through a proxy, also without delays: so it can be cut.
+ * Chooses ports for everything. What crosses sites does so through a proxy, also without delays: so
+ * it can be cut.
  *
- * Servers announce their own ports. A client at the other site translates them to the ports of its proxies (`getNatMap`).
- * If the servers announced the proxies, clients beside them would take the long way too.
+ * Servers announce their own ports. A client at the other site translates them to the ports of its
+ * proxies (`getNatMap`). If the servers announced the proxies, clients beside them would take the
+ * long way too.
  */
 export async function layOut({ masters, replicas, wan }: LayoutOptions): Promise<Layout> {
   const count = REDIS_SITES.length * masters * (1 + replicas);
@@ -54,7 +62,15 @@ export async function layOut({ masters, replicas, wan }: LayoutOptions): Promise
     Array.from({ length: masters * (1 + replicas) }, (_, index): NodeLayout => {
       const [shard, place] = [index % masters, Math.floor(index / masters)];
       const name = `${site}-${shard}-${place}`;
-      return { site, shard, place, name, id: createNodeId(name), port: nextPort(), busPort: nextPort() };
+      return {
+        site,
+        shard,
+        place,
+        name,
+        id: createNodeId(name),
+        port: nextPort(),
+        busPort: nextPort(),
+      };
     }),
   );
   const oneWayMs = roundTripMs(wan, PLACES.dublin, PLACES.oregon) / 2;
@@ -65,8 +81,14 @@ export async function layOut({ masters, replicas, wan }: LayoutOptions): Promise
   return { wan, nodes, routes: { dublin: routesFrom('dublin'), oregon: routesFrom('oregon') } };
 }
 
-/** Returns where a client of `from` finds the servers of the other site: the option `natMap` of ioredis. */
-export function getNatMap({ routes }: Layout, from: RedisSite): Record<string, { host: string; port: number }> {
+/**
+ * Returns where a client of `from` finds the servers of the other site: the option `natMap` of
+ * ioredis.
+ */
+export function getNatMap(
+  { routes }: Layout,
+  from: RedisSite,
+): Record<string, { host: string; port: number }> {
   return Object.fromEntries(
     routes[from].map(({ listenPort, targetPort }) => [
       `${LOOPBACK}:${targetPort}`,
@@ -75,7 +97,10 @@ export function getNatMap({ routes }: Layout, from: RedisSite): Record<string, {
   );
 }
 
-/** Returns the text of `nodes.conf` with which a server starts as a part of its cluster, so that none has to join. */
+/**
+ * Returns the text of `nodes.conf` with which a server starts as a part of its cluster, so that
+ * none has to join.
+ */
 export function createNodesFile({ nodes }: Layout, { site, name }: NodeLayout): string {
   const ofSite = nodes.filter((node) => node.site === site);
   const masters = ofSite.filter(({ place }) => place === 0);

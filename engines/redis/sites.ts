@@ -1,10 +1,21 @@
-/** Two sites on this machine, each a Redis Cluster: one process a server, one for the ways from each site to the other. */
+/**
+ * Two sites on this machine, each a Redis Cluster: one process a server, one for the ways from each
+ * site to the other.
+ */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cluster } from 'ioredis';
 import { startDelays } from '../delays.ts';
 import { LOOPBACK } from '../ports.ts';
-import { isRunning, killDaemon, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
+import {
+  isRunning,
+  killDaemon,
+  signalDaemon,
+  startDaemon,
+  stopDaemon,
+  waitUntil,
+  type Daemon,
+} from '../process.ts';
 import { readInfo, readRole, type NodeRole } from './ask.ts';
 import {
   createNodesFile,
@@ -16,7 +27,12 @@ import {
   type NodeLayout,
   type RedisSite,
 } from './layout.ts';
-import { findFakeClock, findRedisProgram, type RedisProgram, type RedisServerName } from './programs.ts';
+import {
+  findFakeClock,
+  findRedisProgram,
+  type RedisProgram,
+  type RedisServerName,
+} from './programs.ts';
 
 export interface RedisKind extends LayoutOptions {
   readonly server: RedisServerName;
@@ -52,7 +68,10 @@ export interface RedisSitesState {
 const NODE_TIMEOUT_MS = 1_000;
 const SERVING_MS = 60_000;
 
-/** A server keeps nothing on its disk, unless a test saves its data. Each shard stays with its servers. */
+/**
+ * A server keeps nothing on its disk, unless a test saves its data. Each shard stays with its
+ * servers.
+ */
 const SETTINGS = {
   save: '',
   appendonly: 'no',
@@ -92,11 +111,23 @@ export class RedisSites implements AsyncDisposable {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { server, args = [] } = kind;
-    const sites = new RedisSites({ folder, layout, server, program, fakeClock, args, servers: {}, proxies: {} });
+    const sites = new RedisSites({
+      folder,
+      layout,
+      server,
+      program,
+      fakeClock,
+      args,
+      servers: {},
+      proxies: {},
+    });
     try {
       progress(`starting ${layout.nodes.length} ${server} servers`);
       for (const node of layout.nodes) sites.#startServer(node);
-      await Promise.all([sites.#startProxies(), ...REDIS_SITES.map((site) => sites.untilServing(site))]);
+      await Promise.all([
+        sites.#startProxies(),
+        ...REDIS_SITES.map((site) => sites.untilServing(site)),
+      ]);
       return sites;
     } catch (error) {
       await sites.stop();
@@ -116,10 +147,15 @@ export class RedisSites implements AsyncDisposable {
   /** Returns the servers of a site, or of one of its shards. */
   nodes(site: RedisSite, shard?: number): readonly NodeLayout[] {
     const { nodes } = this.#state.layout;
-    return nodes.filter((node) => node.site === site && (shard === undefined || node.shard === shard));
+    return nodes.filter(
+      (node) => node.site === site && (shard === undefined || node.shard === shard),
+    );
   }
 
-  /** Returns the addresses, `host:port`, of the servers of `at` for a client beside `from`. Default: the same site. */
+  /**
+   * Returns the addresses, `host:port`, of the servers of `at` for a client beside `from`. Default:
+   * the same site.
+   */
   addresses(at: RedisSite, from: RedisSite = at): readonly string[] {
     const natMap = this.natMap(from);
     return this.nodes(at).map(({ port }) => {
@@ -128,7 +164,10 @@ export class RedisSites implements AsyncDisposable {
     });
   }
 
-  /** Returns the option `natMap` of ioredis for a client beside `from`: so redirections take the long way too. */
+  /**
+   * Returns the option `natMap` of ioredis for a client beside `from`: so redirections take the
+   * long way too.
+   */
   natMap(from: RedisSite): Record<string, { host: string; port: number }> {
     return getNatMap(this.#state.layout, from);
   }
@@ -147,7 +186,9 @@ export class RedisSites implements AsyncDisposable {
     const nodes = this.nodes(site, shard);
     const roles = await Promise.all(nodes.map(({ port }) => readRole(port)));
     const epochOf = (node: NodeLayout): number => roles[nodes.indexOf(node)]?.epoch ?? 0;
-    const masters = nodes.filter((_, index) => (roles[index] as NodeRole | undefined)?.isMaster === true);
+    const masters = nodes.filter(
+      (_, index) => (roles[index] as NodeRole | undefined)?.isMaster === true,
+    );
     return masters.toSorted((a, b) => epochOf(b) - epochOf(a))[0];
   }
 
@@ -181,13 +222,19 @@ export class RedisSites implements AsyncDisposable {
     return join(this.#state.folder, name);
   }
 
-  /** Resolves when each shard of a site has a master that all its running servers follow, and all of them serve. */
+  /**
+   * Resolves when each shard of a site has a master that all its running servers follow, and all of
+   * them serve.
+   */
   async untilServing(site: RedisSite): Promise<void> {
     if (await waitUntil(() => this.#serves(site), SERVING_MS)) return;
     throw new Error(`the servers of ${site} do not serve; see the logs in ${this.#state.folder}`);
   }
 
-  /** Holds all that clients of `from` send to the other site, and what they get from there. Connections stay open. */
+  /**
+   * Holds all that clients of `from` send to the other site, and what they get from there.
+   * Connections stay open.
+   */
   cutLink(from: RedisSite): void {
     const proxy = this.#state.proxies[from];
     if (proxy !== undefined) signalDaemon(proxy, 'SIGSTOP');
@@ -205,7 +252,8 @@ export class RedisSites implements AsyncDisposable {
    * @throws Error if the sites were started without `hasFakeClocks`
    */
   setClock(node: NodeLayout, offsetMs: number): void {
-    if (this.#state.fakeClock === undefined) throw new Error('setClock: start the sites with hasFakeClocks');
+    if (this.#state.fakeClock === undefined)
+      throw new Error('setClock: start the sites with hasFakeClocks');
     writeFileSync(this.#clockFile(node), `${offsetMs < 0 ? '' : '+'}${offsetMs / 1000}\n`);
   }
 
@@ -228,8 +276,11 @@ export class RedisSites implements AsyncDisposable {
 
   async #serves(site: RedisSite): Promise<boolean> {
     const nodes = this.nodes(site).filter((node) => this.isRunning(node));
-    if (nodes.length === 0) throw new Error(`no server of ${site} runs; see ${this.#logFile(this.nodes(site)[0])}`);
-    const states = await Promise.all(nodes.map(({ port }) => readInfo(port, 'cluster', 'cluster_state')));
+    if (nodes.length === 0)
+      throw new Error(`no server of ${site} runs; see ${this.#logFile(this.nodes(site)[0])}`);
+    const states = await Promise.all(
+      nodes.map(({ port }) => readInfo(port, 'cluster', 'cluster_state')),
+    );
     if (states.some((state) => state !== 'ok')) return false;
     const shards = await Promise.all(this.shards.map((shard) => this.#isComplete(site, shard)));
     return shards.every(Boolean);
@@ -239,10 +290,18 @@ export class RedisSites implements AsyncDisposable {
   async #isComplete(site: RedisSite, shard: number): Promise<boolean> {
     const master = await this.master(site, shard);
     if (master === undefined) return false;
-    const others = this.nodes(site, shard).filter((node) => node !== master && this.isRunning(node));
-    const links = await Promise.all(others.map(({ port }) => readInfo(port, 'replication', 'master_link_status')));
-    const ports = await Promise.all(others.map(({ port }) => readInfo(port, 'replication', 'master_port')));
-    return links.every((link) => link === 'up') && ports.every((port) => port === String(master.port));
+    const others = this.nodes(site, shard).filter(
+      (node) => node !== master && this.isRunning(node),
+    );
+    const links = await Promise.all(
+      others.map(({ port }) => readInfo(port, 'replication', 'master_link_status')),
+    );
+    const ports = await Promise.all(
+      others.map(({ port }) => readInfo(port, 'replication', 'master_port')),
+    );
+    return (
+      links.every((link) => link === 'up') && ports.every((port) => port === String(master.port))
+    );
   }
 
   #startServer(node: NodeLayout): void {
@@ -250,20 +309,31 @@ export class RedisSites implements AsyncDisposable {
     const folder = this.dataFolder(node);
     const file = join(folder, 'nodes.conf');
     mkdirSync(folder, { recursive: true });
-    if (this.#state.servers[node.name] === undefined) writeFileSync(file, createNodesFile(layout, node));
+    if (this.#state.servers[node.name] === undefined)
+      writeFileSync(file, createNodesFile(layout, node));
     const settings = { ...SETTINGS, port: node.port, 'cluster-port': node.busPort, dir: folder };
     this.#state.servers[node.name] = startDaemon({
       command: program.command,
-      args: [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), ...args],
-      // A server soon replaces its command line by its name, its address and its mode. Both have the port.
+      args: [
+        ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+        ...args,
+      ],
+      // A server soon replaces its command line by its name, its address and its mode. Both have
+      // the port.
       mark: String(node.port),
       logFile: this.#logFile(node),
       cwd: folder,
-      env: { ...program.env, ...(fakeClock !== undefined && this.#createClockEnv(node, fakeClock)) },
+      env: {
+        ...program.env,
+        ...(fakeClock !== undefined && this.#createClockEnv(node, fakeClock)),
+      },
     });
   }
 
-  /** Only the time of day is moved, not the clock by which a server measures how long something takes. */
+  /**
+   * Only the time of day is moved, not the clock by which a server measures how long something
+   * takes.
+   */
   #createClockEnv(node: NodeLayout, fakeClock: string): Record<string, string> {
     const file = this.#clockFile(node);
     writeFileSync(file, '+0\n', { flag: 'a' });

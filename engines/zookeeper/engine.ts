@@ -1,4 +1,7 @@
-/** `npm run engines -- up zookeeper`: one ensemble, with or without the wide area between its servers. */
+/**
+ * `npm run engines -- up zookeeper`: one ensemble, with or without the wide area between its
+ * servers.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneOf, type Engine, type UpOptions } from '../engine.ts';
@@ -75,7 +78,11 @@ async function up(value: UpOptions, progress: (text: string) => void): Promise<v
     return report(running, progress);
   }
   if (await down()) progress('stopped the one that ran with other options, or in part');
-  const ensemble = await Ensemble.start({ ...options, folder: join(runFolder(NAME), 'ensemble'), progress });
+  const ensemble = await Ensemble.start({
+    ...options,
+    folder: join(runFolder(NAME), 'ensemble'),
+    progress,
+  });
   writeState(NAME, ensemble.state);
   await report(ensemble, progress);
 }
@@ -91,12 +98,18 @@ async function status(): Promise<readonly string[]> {
   });
 }
 
-/** What a program needs that uses the ensemble which is up: its state, and where clients of each site connect. */
+/**
+ * What a program needs that uses the ensemble which is up: its state, and where clients of each
+ * site connect.
+ */
 function describe(): unknown {
   const state = readState<EnsembleState>(NAME);
   if (state === undefined) return undefined;
   const ensemble = new Ensemble(state);
-  return { ...state, connectStrings: Object.fromEntries(SITES.map((site) => [site, ensemble.connectString(site)])) };
+  return {
+    ...state,
+    connectStrings: Object.fromEntries(SITES.map((site) => [site, ensemble.connectString(site)])),
+  };
 }
 
 async function down(): Promise<boolean> {
@@ -111,7 +124,8 @@ function checked(options: UpOptions): LayoutOptions {
   const nodes = Number(oneOf(options, 'nodes', { allowed: ['1', '3'], unlessGiven: '3' }));
   const leader = oneOf(options, 'leader', { allowed: SITES, unlessGiven: 'ireland' });
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
-  if (nodes === 1 && wan !== 'none') throw new UsageError('--wan needs several servers: leave out --nodes 1');
+  if (nodes === 1 && wan !== 'none')
+    throw new UsageError('--wan needs several servers: leave out --nodes 1');
   const czk = options['czk'] === true;
   if (nodes === 1 && czk) throw new UsageError('--czk needs several servers: leave out --nodes 1');
   return { nodes: nodes === 1 ? 1 : 3, leader, wan, czk };
@@ -126,6 +140,7 @@ function isLike(ensemble: Ensemble, { nodes, leader, wan, czk }: LayoutOptions):
 
 async function report(ensemble: Ensemble, progress: (text: string) => void): Promise<void> {
   for (const line of await status()) progress(line);
-  for (const site of ensemble.sites) progress(`beside ${site}, connect to ${ensemble.connectString(site)}`);
+  for (const site of ensemble.sites)
+    progress(`beside ${site}, connect to ${ensemble.connectString(site)}`);
   progress(`logs and data: ${ensemble.state.folder}`);
 }

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { startDelays } from '../delays.ts';
 import { requireCommand, librariesOf } from '../maven.ts';
 import { LOOPBACK } from '../ports.ts';
-import { isRunning, signalDaemon, startDaemon, stopDaemon, waitUntil, type Daemon } from '../process.ts';
+import {
+  isRunning,
+  signalDaemon,
+  startDaemon,
+  stopDaemon,
+  waitUntil,
+  type Daemon,
+} from '../process.ts';
 import type { Site } from '../wan.ts';
 import { CZK_MAIN, czkJar } from './czk.ts';
 import { modeOf, type Mode } from './four-letters.ts';
@@ -37,7 +44,10 @@ const MAIN = {
   many: 'org.apache.zookeeper.server.quorum.QuorumPeerMain',
 };
 const JVM = ['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-const QUIET = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=info', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
+const QUIET = [
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=info',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+];
 
 export class Ensemble implements AsyncDisposable {
   readonly #state: { -readonly [K in keyof EnsembleState]: EnsembleState[K] };
@@ -47,16 +57,30 @@ export class Ensemble implements AsyncDisposable {
     this.#state = { ...state, servers: { ...state.servers } };
   }
 
-  /** Starts an ensemble without data whose leader is the one asked for, and waits until all its servers serve. */
+  /**
+   * Starts an ensemble without data whose leader is the one asked for, and waits until all its
+   * servers serve.
+   */
   static async start({ folder, progress, ...options }: EnsembleOptions): Promise<Ensemble> {
     requireCommand('java', 'ZooKeeper runs on Java: install a JDK or JRE, version 11 or later');
-    const libraries = await librariesOf(fileURLToPath(new URL('pom.xml', import.meta.url)), progress);
+    const libraries = await librariesOf(
+      fileURLToPath(new URL('pom.xml', import.meta.url)),
+      progress,
+    );
     const czk = options.czk === true ? await czkJar(progress) : undefined;
     const layout = await layOut(options);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     const { settings = [] } = options;
-    const ensemble = new Ensemble({ folder, layout, libraries, czk, settings, servers: {}, proxy: undefined });
+    const ensemble = new Ensemble({
+      folder,
+      layout,
+      libraries,
+      czk,
+      settings,
+      servers: {},
+      proxy: undefined,
+    });
     try {
       await ensemble.#startAll(progress);
       return ensemble;
@@ -74,7 +98,10 @@ export class Ensemble implements AsyncDisposable {
     return this.#state.layout.nodes.map(({ site }) => site);
   }
 
-  /** The address, `host:port`, of the server at `at` for a client beside the site `from` (unless given, the same). */
+  /**
+   * The address, `host:port`, of the server at `at` for a client beside the site `from` (unless
+   * given, the same).
+   */
   address(at: Site, from: Site = at): string {
     return `${LOOPBACK}:${this.#state.layout.clientPorts[from][at]}`;
   }
@@ -88,7 +115,9 @@ export class Ensemble implements AsyncDisposable {
   /** What part each server plays now; undefined for one that does not serve. */
   async modes(): Promise<Partial<Record<Site, Mode | undefined>>> {
     const { nodes } = this.#state.layout;
-    const modes = await Promise.all(nodes.map(async (node) => [node.site, await modeOf(node.clientPort)] as const));
+    const modes = await Promise.all(
+      nodes.map(async (node) => [node.site, await modeOf(node.clientPort)] as const),
+    );
     return Object.fromEntries(modes);
   }
 
@@ -107,7 +136,9 @@ export class Ensemble implements AsyncDisposable {
     return server !== undefined && isRunning(server);
   }
 
-  /** Sends a signal to a server: `SIGKILL` kills it, `SIGSTOP` freezes it, `SIGCONT` lets it go on. */
+  /**
+   * Sends a signal to a server: `SIGKILL` kills it, `SIGSTOP` freezes it, `SIGCONT` lets it go on.
+   */
   signal(site: Site, signal: NodeJS.Signals): void {
     const server = this.#state.servers[site];
     if (server !== undefined) signalDaemon(server, signal);
@@ -126,7 +157,8 @@ export class Ensemble implements AsyncDisposable {
   async untilServing(site: Site): Promise<void> {
     const { clientPort } = this.#node(site);
     const serves = async (): Promise<boolean> => {
-      if (!this.isRunning(site)) throw new Error(`the ZooKeeper server of ${site} ended; see ${this.#logFile(site)}`);
+      if (!this.isRunning(site))
+        throw new Error(`the ZooKeeper server of ${site} ended; see ${this.#logFile(site)}`);
       return (await modeOf(clientPort)) !== undefined;
     };
     if (await waitUntil(serves, SERVING_MS)) return;
@@ -145,9 +177,13 @@ export class Ensemble implements AsyncDisposable {
 
   async #startAll(progress: (text: string) => void): Promise<void> {
     const { layout } = this.#state;
-    if (layout.routes.length > 0) this.#state.proxy = await startDelays(this.#state.folder, layout.routes);
-    // Two form a majority and, without data, elect the higher id, the leader asked for; then the others join.
-    const byVote = [...layout.nodes].sort((a, b) => Number(a.isObserver) - Number(b.isObserver) || b.id - a.id);
+    if (layout.routes.length > 0)
+      this.#state.proxy = await startDelays(this.#state.folder, layout.routes);
+    // Two form a majority and, without data, elect the higher id, the leader asked for; then the
+    // others join.
+    const byVote = [...layout.nodes].sort(
+      (a, b) => Number(a.isObserver) - Number(b.isObserver) || b.id - a.id,
+    );
     const [leader, second, ...others] = byVote as [NodeLayout, ...NodeLayout[]];
     const first = second === undefined ? [leader] : [leader, second];
     progress(

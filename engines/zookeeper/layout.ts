@@ -18,7 +18,10 @@ export interface Layout {
   readonly wan: WanPreset;
   readonly leader: Site;
   readonly nodes: readonly NodeLayout[];
-  /** The port at which a client beside the first site reaches the server at the second: `clientPorts.ireland.virginia`. */
+  /**
+   * The port at which a client beside the first site reaches the server at the second:
+   * `clientPorts.ireland.virginia`.
+   */
   readonly clientPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
   /** The port at which the first server reaches the quorum port of the second. */
   readonly quorumPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
@@ -41,7 +44,12 @@ type Port = 'clientPort' | 'quorumPort';
 const ELECTED_MS = 2_000;
 
 /** Chooses ports for everything. With delays, whatever crosses sites does so through a proxy. */
-export async function layOut({ nodes: count, leader, wan, observer }: LayoutOptions): Promise<Layout> {
+export async function layOut({
+  nodes: count,
+  leader,
+  wan,
+  observer,
+}: LayoutOptions): Promise<Layout> {
   const sites = count === 1 ? [leader] : [...SITES.filter((site) => site !== leader), leader];
   const ports = await freePorts(sites.length * 3 + SITES.length * sites.length + sites.length ** 2);
   const nextPort = (): number => ports.pop() as number;
@@ -62,7 +70,8 @@ export async function layOut({ nodes: count, leader, wan, observer }: LayoutOpti
     const oneWayMs = roundTripMs(wan, from, to.site) / 2;
     if (oneWayMs === 0) return targetPort;
     const listenPort = nextPort();
-    // A follower that is faster than its new leader would be rejected, and the election would begin again.
+    // A follower that is faster than its new leader would be rejected, and the election would begin
+    // again.
     const timeoutMs = port === 'quorumPort' ? ELECTED_MS : 0;
     routes.push({ listenPort, targetPort, oneWayMs, timeoutMs });
     return listenPort;

@@ -1,6 +1,6 @@
 /**
- * Reads all rows of one site, page by page. A case study has this read beside its transactions: an audit sees what any
- * client can see, and no internal state of the site.
+ * Reads all rows of one site, page by page. A case study has this read beside its transactions: an
+ * audit sees what any client can see, and no internal state of the site.
  */
 import { createHash } from 'node:crypto';
 import type { Operation } from 'correctables';
@@ -9,7 +9,10 @@ import type { Service, Tables } from 'correctables/server';
 import * as z from 'zod';
 import type { Audit, Store } from './case-study.ts';
 
-/** Rows of one page: so few that reading them stays far below what a generator may take, on a machine that is busy too. */
+/**
+ * Rows of one page: so few that reading them stays far below what a generator may take, on a
+ * machine that is busy too.
+ */
 const PAGE_ROWS = 100;
 /** How many broken rules are reported. */
 const REPORTED_MAX = 20;
@@ -34,7 +37,9 @@ type Page = z.infer<typeof auditOperation.result>;
 interface Declared {
   readonly tables: Tables;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, (row: never) => boolean>>>>;
-  readonly bonds?: Readonly<Record<string, Readonly<Record<string, (key: string, tables: never) => boolean>>>>;
+  readonly bonds?: Readonly<
+    Record<string, Readonly<Record<string, (key: string, tables: never) => boolean>>>
+  >;
 }
 
 /** What is needed of the tables that a generator gets. */
@@ -69,7 +74,12 @@ export function auditPages({
       }
     }
     const next = found.length > PAGE_ROWS ? (keys.at(-1) ?? null) : null;
-    return { rows: keys.length, broken: broken.slice(0, REPORTED_MAX), digest: hash.digest('hex'), next };
+    return {
+      rows: keys.length,
+      broken: broken.slice(0, REPORTED_MAX),
+      digest: hash.digest('hex'),
+      next,
+    };
   };
 }
 

@@ -35,8 +35,14 @@ async function work(run: TieredRunOptions, { json }: Options): Promise<void> {
   process.exitCode = EXIT_FAILED;
 }
 
-function brokenIn({ alarms, audits, agree }: Awaited<ReturnType<typeof runStudy>>): readonly string[] {
-  const atSites = Object.entries(audits).flatMap(([site, { broken }]) => broken.map((line) => `${site}: ${line}`));
+function brokenIn({
+  alarms,
+  audits,
+  agree,
+}: Awaited<ReturnType<typeof runStudy>>): readonly string[] {
+  const atSites = Object.entries(audits).flatMap(([site, { broken }]) =>
+    broken.map((line) => `${site}: ${line}`),
+  );
   return [...alarms, ...atSites, ...(agree ? [] : ['the sites do not have the same data'])];
 }
 
@@ -45,7 +51,9 @@ async function open(run: TieredRunOptions, { port }: Options): Promise<void> {
     throw explainPort(error, port, '--port N');
   });
   console.log(`${run.study.name}, ${run.study.about}: ${page.url}`);
-  console.log(`${run.sites} sites with the delays of the RedBlue paper, ${run.users} users at each. Ctrl-C closes it.`);
+  console.log(
+    `${run.sites} sites with the delays of the RedBlue paper, ${run.users} users at each. Ctrl-C closes it.`,
+  );
   await waitUntilClosing();
   await page.close();
 }

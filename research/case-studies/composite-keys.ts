@@ -1,9 +1,14 @@
 /** Keys and indexes of several parts, which stand in the order in which they are looked through. */
 
-/** Stands between the parts: before any letter, so that what begins with shorter parts comes first. */
+/**
+ * Stands between the parts: before any letter, so that what begins with shorter parts comes first.
+ */
 const GAP = '\u0001';
 
-/** A text of several parts; `prefixOf` finds all that begin with some of them, and `getPart` gives one of them. */
+/**
+ * A text of several parts; `prefixOf` finds all that begin with some of them, and `getPart` gives
+ * one of them.
+ */
 export const joined = (...parts: readonly string[]): string => parts.join(GAP);
 export const prefixOf = (...parts: readonly string[]): string => joined(...parts, '');
 export const getPart = (text: string, part: number): string => text.split(GAP)[part] ?? '';

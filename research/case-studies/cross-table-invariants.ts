@@ -1,6 +1,6 @@
 /**
- * What rows of several tables say of each other, seen from one row: looked at row by row at the end of a run, however many
- * there are, and of all rows at once in tests and by `correctables label`.
+ * What rows of several tables say of each other, seen from one row: looked at row by row at the end
+ * of a run, however many there are, and of all rows at once in tests and by `correctables label`.
  */
 import type { SnapshotInvariants, Tables } from 'correctables/server';
 
@@ -8,7 +8,9 @@ type ReadersOf<T extends Tables> = Parameters<SnapshotInvariants<T>[string]>[0];
 
 /** By table and in words: whether it holds of the row with this key. */
 export type Bonds<T extends Tables> = {
-  readonly [N in keyof T]?: Readonly<Record<string, (key: string, tables: ReadersOf<T>) => boolean>>;
+  readonly [N in keyof T]?: Readonly<
+    Record<string, (key: string, tables: ReadersOf<T>) => boolean>
+  >;
 };
 
 /** The same of all rows. */

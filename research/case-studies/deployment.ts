@@ -1,4 +1,6 @@
-/** The sites of a case study in this process, each reached over a websocket by the users beside it. */
+/**
+ * The sites of a case study in this process, each reached over a websocket by the users beside it.
+ */
 import type { RequestListener } from 'node:http';
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -22,7 +24,9 @@ export interface SiteDoor {
   /** Where the users are. */
   readonly site: Site;
   readonly client: Client<RedBlueLevels>;
-  /** What the way to the site and back takes them, in milliseconds: nothing where it is beside them. */
+  /**
+   * What the way to the site and back takes them, in milliseconds: nothing where it is beside them.
+   */
   readonly awayMs: number;
 }
 
@@ -35,9 +39,13 @@ export interface Deployment {
   close(): Promise<void>;
 }
 
-/** Long enough for a red operation that is sent back several times over the widest of the delays. */
+/**
+ * Long enough for a red operation that is sent back several times over the widest of the delays.
+ */
 const TIMEOUT_MS = 60_000;
-/** How long a site waits for what another has shown: after a load, all of it is still on its way. */
+/**
+ * How long a site waits for what another has shown: after a load, all of it is still on its way.
+ */
 const SITE_WAIT_MS = 30_000;
 
 /** Starts the sites and connects to each. */
@@ -74,7 +82,10 @@ export async function openDeployment(options: DeploymentOptions): Promise<Deploy
   };
 }
 
-/** Doors for users at all five places, however many sites there are: those without one of their own ask the nearest. */
+/**
+ * Doors for users at all five places, however many sites there are: those without one of their own
+ * ask the nearest.
+ */
 export function doorsEverywhere(doors: readonly SiteDoor[]): readonly SiteDoor[] {
   return SITES.map((place) => {
     const site = nearestSite(place, doors.length);

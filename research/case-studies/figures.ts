@@ -7,7 +7,10 @@ export interface Latency extends Percentiles {
   readonly count: number;
 }
 
-/** Of the interactions of one kind: those with a red operation in them, and all others; null where there are none. */
+/**
+ * Of the interactions of one kind: those with a red operation in them, and all others; null where
+ * there are none.
+ */
 export interface ByColor {
   readonly blue: Latency | null;
   readonly red: Latency | null;
@@ -82,7 +85,8 @@ export class Tally {
 
   readonly add = ({ site, request, ms, operations, updates, red, failure }: Interaction): void => {
     // A store that rejects everything at once is not fast.
-    if (failure !== undefined) return void this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
+    if (failure !== undefined)
+      return void this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
     this.interactions += 1;
     this.#operations += operations;
     this.#red += red;
@@ -97,7 +101,8 @@ export class Tally {
 
   /** All of it, for a run of so many seconds. */
   figures(seconds: number): RunFigures {
-    const share = (part: number, of: number): number => (of === 0 ? 0 : Math.round((part / of) * 1e4) / 1e4);
+    const share = (part: number, of: number): number =>
+      of === 0 ? 0 : Math.round((part / of) * 1e4) / 1e4;
     const { interactions } = this;
     return {
       interactions,
@@ -108,7 +113,9 @@ export class Tally {
         readOnly: share(interactions - this.#updating, interactions),
         update: share(this.#updating, interactions),
       },
-      requests: Object.fromEntries([...this.#requests].map(([name, cell]) => [name, byColor(cell)])),
+      requests: Object.fromEntries(
+        [...this.#requests].map(([name, cell]) => [name, byColor(cell)]),
+      ),
       sites: Object.fromEntries(
         [...this.#sites].map(([site, cell]) => [
           site,
@@ -121,7 +128,11 @@ export class Tally {
 
   /** Request by request at each site, for the page. */
   get cells(): readonly (ByColor & { readonly site: Site; readonly request: string })[] {
-    return [...this.#cells.values()].map(({ site, request, ...cell }) => ({ site, request, ...byColor(cell) }));
+    return [...this.#cells.values()].map(({ site, request, ...cell }) => ({
+      site,
+      request,
+      ...byColor(cell),
+    }));
   }
 }
 

@@ -1,4 +1,6 @@
-/** The command line of the case studies, parsed and checked. Which mixes there are, the study says. */
+/**
+ * The command line of the case studies, parsed and checked. Which mixes there are, the study says.
+ */
 import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 import { SITES } from './sites.ts';
@@ -35,16 +37,28 @@ export interface Options {
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run case-study --');
   cli
-    .command('[study]', `A case study of the RedBlue paper at several sites: ${STUDIES.join(', ')}; with a page`)
-    .option('--headless', 'Run for a while without a page, check the invariants at every site, print figures')
+    .command(
+      '[study]',
+      `A case study of the RedBlue paper at several sites: ${STUDIES.join(', ')}; with a page`,
+    )
+    .option(
+      '--headless',
+      'Run for a while without a page, check the invariants at every site, print figures',
+    )
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--mix <name>', "The mix of requests (default: the study's first mix)")
-    .option('--sites <n>', `How many sites, in the order of the paper: ${SITES.join(', ')}`, { default: 3 })
+    .option('--sites <n>', `How many sites, in the order of the paper: ${SITES.join(', ')}`, {
+      default: 3,
+    })
     .option('--users <n>', 'Emulated users at each site', { default: 10 })
     .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: 0.02 })
     .option('--seconds <n>', 'How long the users work, with --headless', { default: 10 })
-    .option('--think <share>', 'The share of the time that users look at a page; 0: none', { default: 0.1 })
-    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'ec2' })
+    .option('--think <share>', 'The share of the time that users look at a page; 0: none', {
+      default: 0.1,
+    })
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, {
+      default: 'ec2',
+    })
     .option('--seed <n>', 'Seeds the data and the users', { default: 1 })
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7430 });
   cli.help();
@@ -52,7 +66,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   if (options['help'] === true) return undefined;
   const known = new Set(cli.commands[0]?.options.map((option) => option.name));
   for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+    if (name !== '--' && !known.has(name))
+      throw new UsageError(`unknown option --${name}; see --help`);
   }
   if (args.length > 1) throw new UsageError(`unexpected argument "${args[1]}"; see --help`);
   return {
@@ -76,7 +91,10 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
  *
  * @throws UsageError naming those that there are
  */
-export function mixNamed(value: string | undefined, mixes: Readonly<Record<string, unknown>>): string {
+export function mixNamed(
+  value: string | undefined,
+  mixes: Readonly<Record<string, unknown>>,
+): string {
   const names = Object.keys(mixes);
   const name = value ?? names[0];
   if (name !== undefined && names.includes(name)) return name;
@@ -102,7 +120,11 @@ function text(options: Raw, name: string): string | undefined {
   throw new UsageError(`--${name} takes a name, not "${String(value)}"`);
 }
 
-function oneOf<const T extends readonly string[]>(options: Raw, name: string, allowed: T): T[number] {
+function oneOf<const T extends readonly string[]>(
+  options: Raw,
+  name: string,
+  allowed: T,
+): T[number] {
   const value = options[name];
   if (typeof value === 'string' && allowed.includes(value)) return value;
   throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
@@ -116,6 +138,7 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
 
 function readInteger(options: Raw, name: string, { min, max }: Range): number {
   const value = options[name];
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
+    return value;
   throw new UsageError(`--${name} takes an integer from ${min} to ${max}, not "${String(value)}"`);
 }

@@ -1,4 +1,6 @@
-/** A case study with its page: the sites, their users, and what the page asks for while it is open. */
+/**
+ * A case study with its page: the sites, their users, and what the page asks for while it is open.
+ */
 import type { RequestListener } from 'node:http';
 import { fileListener } from '../../demo/page-cache/page-files.ts';
 import { bundleSmallPage } from '../../demo/page-cache/small-page.ts';
@@ -17,7 +19,10 @@ export interface RunningStudy {
   close(): Promise<void>;
 }
 
-/** Starts the sites, loads the data, lets the users in and serves the page at the address of the sites. */
+/**
+ * Starts the sites, loads the data, lets the users in and serves the page at the address of the
+ * sites.
+ */
 export async function startStudyPage(
   options: TieredRunOptions & { readonly port: number },
   progress: (line: string) => void,
@@ -30,11 +35,32 @@ export async function startStudyPage(
     const seconds = (performance.now() - from) / 1000;
     const { interactions, shares, failures } = stats.figures(seconds);
     const { name, about } = study;
-    const running = { sites, users, mix, seconds, interactions, shares, failures, broken: [...deployment.alarms] };
-    return { name, about, requests: Object.keys(study.mixes[mix] ?? {}), ...running, cells: stats.cells };
+    const running = {
+      sites,
+      users,
+      mix,
+      seconds,
+      interactions,
+      shares,
+      failures,
+      broken: [...deployment.alarms],
+    };
+    return {
+      name,
+      about,
+      requests: Object.keys(study.mixes[mix] ?? {}),
+      ...running,
+      cells: stats.cells,
+    };
   };
   const page = await pageListener(state);
-  const deployment = await openDeployment({ service: study.service, sites: options.sites, wan, port, page });
+  const deployment = await openDeployment({
+    service: study.service,
+    sites: options.sites,
+    wan,
+    port,
+    page,
+  });
   const leaving = new AbortController();
   let working: Promise<void> | undefined;
   const close = async (): Promise<void> => {

@@ -29,7 +29,10 @@ export interface Report extends RunFigures {
   readonly seed: number;
   readonly seconds: number;
   readonly loadSeconds: number;
-  /** Whether every invariant held while the sites were at work and holds at each at the end, with the same data at all. */
+  /**
+   * Whether every invariant held while the sites were at work and holds at each at the end, with
+   * the same data at all.
+   */
   readonly sound: boolean;
   readonly agree: boolean;
   /** What sites reported while they were at work. */
@@ -37,7 +40,10 @@ export interface Report extends RunFigures {
   readonly audits: Readonly<Partial<Record<Site, SiteAudit>>>;
 }
 
-export interface TieredRunOptions extends Omit<Options, 'study' | 'mix' | 'headless' | 'json' | 'port'> {
+export interface TieredRunOptions extends Omit<
+  Options,
+  'study' | 'mix' | 'headless' | 'json' | 'port'
+> {
   readonly study: CaseStudy;
   /** One of the study's. */
   readonly mix: string;
@@ -53,7 +59,10 @@ interface Loading {
   readonly signal?: AbortSignal;
 }
 
-/** Loads the data through the first site, and waits until all have it. @returns how many operations that were */
+/**
+ * Loads the data through the first site, and waits until all have it. @returns how many operations
+ * that were
+ */
 export async function load(
   study: CaseStudy,
   doors: Deployment['doors'],
@@ -75,11 +84,17 @@ export async function load(
 }
 
 /** Lets so many users work at each site until `signal` aborts. */
-export async function letUsersWork(doors: readonly SiteDoor[], users: number, options: UserOptions): Promise<void> {
+export async function letUsersWork(
+  doors: readonly SiteDoor[],
+  users: number,
+  options: UserOptions,
+): Promise<void> {
   // All of them listen, which Node would take for a leak.
   setMaxListeners(0, options.signal);
   await Promise.all(
-    doors.flatMap((door, at) => Array.from({ length: users }, (_, n) => runUser(at * users + n, door, options))),
+    doors.flatMap((door, at) =>
+      Array.from({ length: users }, (_, n) => runUser(at * users + n, door, options)),
+    ),
   );
 }
 
@@ -93,7 +108,12 @@ export interface LoadedStudy extends Deployment {
 type LoadOptions = Pick<TieredRunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed' | 'signal'>;
 
 /** Starts the sites and loads the data. */
-export async function openStudy({ study, sites, wan, ...loaded }: LoadOptions): Promise<LoadedStudy> {
+export async function openStudy({
+  study,
+  sites,
+  wan,
+  ...loaded
+}: LoadOptions): Promise<LoadedStudy> {
   const deployment = await openDeployment({ service: study.service, sites, wan });
   try {
     const from = performance.now();
@@ -106,7 +126,10 @@ export async function openStudy({ study, sites, wan, ...loaded }: LoadOptions): 
 }
 
 /** Runs a study as `options` say. `progress` gets lines for a person. */
-export async function runStudy(options: TieredRunOptions, progress: (line: string) => void): Promise<Report> {
+export async function runStudy(
+  options: TieredRunOptions,
+  progress: (line: string) => void,
+): Promise<Report> {
   const { study, mix, scale, users, think, wan, seed } = options;
   progress(`starting ${options.sites} sites (delays: ${wan})`);
   const loaded = await openStudy(options);
@@ -115,19 +138,35 @@ export async function runStudy(options: TieredRunOptions, progress: (line: strin
     const share = options.signal?.aborted === true ? 'a part' : scale;
     progress(`loaded ${share} of the paper's data with ${loading} operations in ${loadSeconds} s`);
     const stats = new Tally();
-    const reported = setInterval(() => progress(`${stats.interactions} interactions`), PROGRESS_EVERY_MS);
+    const reported = setInterval(
+      () => progress(`${stats.interactions} interactions`),
+      PROGRESS_EVERY_MS,
+    );
     const work = { ...options, mix: study.mixes[mix] ?? {}, onInteraction: stats.add };
     const seconds = await workFor(doors, work).finally(() => clearInterval(reported));
     progress('the users have gone; waiting until each site has what the others have');
     const found = await soundnessOf(study, loaded);
-    const setting = { study: study.name, mix, scale, users, think, wan, seed, seconds, loadSeconds };
+    const setting = {
+      study: study.name,
+      mix,
+      scale,
+      users,
+      think,
+      wan,
+      seed,
+      seconds,
+      loadSeconds,
+    };
     return { ...setting, ...stats.figures(seconds), ...found };
   } finally {
     await loaded.close();
   }
 }
 
-/** Returns what all sites show once no client is at work any more and each site has what the others have. */
+/**
+ * Returns what all sites show once no client is at work any more and each site has what the others
+ * have.
+ */
 export async function soundnessOf(
   study: CaseStudy,
   { doors, alarms }: Pick<Deployment, 'doors' | 'alarms'>,
@@ -135,7 +174,10 @@ export async function soundnessOf(
   const audits = await auditEverywhere(study, doors);
   const agree = new Set(audits.map(({ digest }) => digest)).size === 1;
   const sound = agree && alarms.length === 0 && audits.every(({ broken }) => broken.length === 0);
-  const named = doors.map(({ site }, at) => [site, { rows: audits[at]?.rows, broken: audits[at]?.broken }]);
+  const named = doors.map(({ site }, at) => [
+    site,
+    { rows: audits[at]?.rows, broken: audits[at]?.broken },
+  ]);
   return { sound, agree, alarms, audits: Object.fromEntries(named) as Report['audits'] };
 }
 
@@ -148,10 +190,14 @@ export interface Work extends Omit<UserOptions, 'signal'> {
   readonly signal?: AbortSignal;
 }
 
-/** Lets users work at each door, and waits for what is under way at the end. @returns how many seconds they worked */
+/**
+ * Lets users work at each door, and waits for what is under way at the end. @returns how many
+ * seconds they worked
+ */
 export async function workFor(doors: readonly SiteDoor[], options: Work): Promise<number> {
   const { users, seconds, signal } = options;
-  // Not by `AbortSignal.timeout`, which may be collected too early if it has listeners only through `any`.
+  // Not by `AbortSignal.timeout`, which may be collected too early if it has listeners only through
+  // `any`.
   const end = new AbortController();
   const leave = (): void => end.abort();
   const timer = setTimeout(leave, seconds * 1000);

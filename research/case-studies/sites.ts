@@ -1,4 +1,7 @@
-/** The five sites of RedBlue's evaluation (OSDI 2012, §8), in the order in which experiments with fewer add them. */
+/**
+ * The five sites of RedBlue's evaluation (OSDI 2012, §8), in the order in which experiments with
+ * fewer add them.
+ */
 
 export const SITES = ['ue', 'uw', 'ie', 'br', 'sg'] as const;
 export type Site = (typeof SITES)[number];
@@ -28,7 +31,9 @@ export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
 
 /** The round trip between two of them; none within one. */
 export function roundTripMs(from: Site, to: Site): number {
-  return from === to ? 0 : (ROUND_TRIPS_MS[`${from}-${to}`] ?? (ROUND_TRIPS_MS[`${to}-${from}`] as number));
+  return from === to
+    ? 0
+    : (ROUND_TRIPS_MS[`${from}-${to}`] ?? (ROUND_TRIPS_MS[`${to}-${from}`] as number));
 }
 
 /** Of so many sites, the first ones, the one that is nearest to users at a place. */

@@ -67,8 +67,15 @@ export interface UserOptions {
   readonly onInteraction: (interaction: Interaction) => void;
 }
 
-/** Runs the user with this number until `signal` aborts; the request under way then still comes to its end. */
-export async function runUser(user: number, { site, client, awayMs }: SiteDoor, options: UserOptions): Promise<void> {
+/**
+ * Runs the user with this number until `signal` aborts; the request under way then still comes to
+ * its end.
+ */
+export async function runUser(
+  user: number,
+  { site, client, awayMs }: SiteDoor,
+  options: UserOptions,
+): Promise<void> {
   const { study, scale, mix, think, signal, onInteraction } = options;
   const random = seededAt(options.seed, user);
   const store = new CountingStore(client);
@@ -84,9 +91,12 @@ export async function runUser(user: number, { site, client, awayMs }: SiteDoor, 
     const request = next();
     store.asked = { operations: 0, updates: 0, red: 0 };
     const from = performance.now();
-    // A click and its page travel once, whatever the application asks of the store, which is beside it.
+    // A click and its page travel once, whatever the application asks of the store, which is beside
+    // it.
     if (awayMs > 0) await pause(awayMs);
-    const failure = await failureOf(requests[request] ?? (() => Promise.reject(new Error(`no request '${request}'`))));
+    const failure = await failureOf(
+      requests[request] ?? (() => Promise.reject(new Error(`no request '${request}'`))),
+    );
     onInteraction({ site, request, ms: performance.now() - from, ...store.asked, failure });
     await look();
   }

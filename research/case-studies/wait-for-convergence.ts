@@ -38,7 +38,9 @@ export async function auditEverywhere(study: CaseStudy, doors: Doors): Promise<r
   const sessions = await caughtUp(study, doors);
   try {
     return await Promise.all(
-      doors.map(({ client }, at) => study.audit(new CountingStore(client, sessions[at] as Session))),
+      doors.map(({ client }, at) =>
+        study.audit(new CountingStore(client, sessions[at] as Session)),
+      ),
     );
   } finally {
     for (const session of sessions) session.close();

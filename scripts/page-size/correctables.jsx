@@ -10,7 +10,10 @@ const client = createClient(
     cache: ({ key }) => Number(localStorage.getItem(key)),
     origin: async ({ key, access, args }) => {
       const isWrite = access === 'write';
-      const response = await fetch(`/api/${key}`, isWrite ? { method: 'PUT', body: String(args.value) } : {});
+      const response = await fetch(
+        `/api/${key}`,
+        isWrite ? { method: 'PUT', body: String(args.value) } : {},
+      );
       return response.json();
     },
   }),

@@ -1,5 +1,11 @@
 /** Shows the cached value, then that of the API, and writes. */
-import { QueryClient, QueryClientProvider, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  QueryClient,
+  QueryClientProvider,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 
 const client = new QueryClient();

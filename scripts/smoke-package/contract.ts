@@ -1,7 +1,7 @@
 /**
- * What an application does with a contract, whichever zod 4 it has: schemas are compiled, hashed, and parse at both ends of
- * a connection. Prints the same with each of them; so must schemas have the same hash, or a page with another zod than its
- * server's would be turned away.
+ * What an application does with a contract, whichever zod 4 it has: schemas are compiled, hashed,
+ * and parse at both ends of a connection. Prints the same with each of them; so must schemas have
+ * the same hash, or a page with another zod than its server's would be turned away.
  */
 import { createClient, isCorrectableError } from 'correctables';
 import { defineContract, isDomainError } from 'correctables/contract';
@@ -21,7 +21,8 @@ const bank = defineContract('bank', {
     args: z.object({ account: z.string(), amount }),
     result: z.object({ left: z.int().nullable() }),
     errors: { notEnough: z.object({ balance: z.int() }) },
-    // Not taken apart: of `never`, which is what a compiler infers that cannot, anything could be taken.
+    // Not taken apart: of `never`, which is what a compiler infers that cannot, anything could be
+    // taken.
     key: (args) => args.account,
     equals: (a, b) => a.left === b.left,
   },
@@ -37,7 +38,9 @@ const bank = defineContract('bank', {
 const service = defineService(bank, {
   tables: { accounts: table({ balance: counter() }) },
   shadowOperations: ({ accounts }) => ({
-    add: red((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
+    add: red((a: { account: string; amount: number }) => [
+      accounts.row(a.account).balance.add(a.amount),
+    ]),
   }),
   generators: {
     deposit: (args, { shadow }) => shadow.add(args, null),

@@ -1,4 +1,7 @@
-/** What an application may export with its types inferred: each has to be something that a declaration can name. */
+/**
+ * What an application may export with its types inferred: each has to be something that a
+ * declaration can name.
+ */
 import {
   all,
   boxCorrectable,
@@ -36,11 +39,28 @@ import * as pg from 'correctables/bindings/postgres';
 import { getLagMs, replicas, type ReplicaStore } from 'correctables/bindings/replicas';
 import { d1, migrations as d1Table, type D1DatabaseLike } from 'correctables/bindings/d1';
 import { valkey } from 'correctables/bindings/valkey';
-import { cacheAside, withDetails, tiered, skipLevel, versionSessions } from 'correctables/bindings/tiered';
+import {
+  cacheAside,
+  withDetails,
+  tiered,
+  skipLevel,
+  versionSessions,
+} from 'correctables/bindings/tiered';
 import { signedTokens } from 'correctables/bindings/tiered/node';
-import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
+import {
+  exponentialBackoff,
+  findSites,
+  neverReconnect,
+  redblue,
+  REDBLUE_LEVELS,
+} from 'correctables/bindings/redblue';
 import { remote } from 'correctables/bindings/remote';
-import { computeMinThreshold, OPEN_ACL, ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
+import {
+  computeMinThreshold,
+  OPEN_ACL,
+  ZooKeeper,
+  zookeeper,
+} from 'correctables/bindings/zookeeper';
 import {
   createHandler,
   defineContract,
@@ -51,7 +71,17 @@ import {
   parseArgs,
   queueOperations,
 } from 'correctables/contract';
-import { commit, dequeue, enqueue, get, peek, put, getRemaining, readVersions, remove } from 'correctables/operations';
+import {
+  commit,
+  dequeue,
+  enqueue,
+  get,
+  peek,
+  put,
+  getRemaining,
+  readVersions,
+  remove,
+} from 'correctables/operations';
 import { retryPolicy, dedupeReads } from 'correctables/policies';
 import { preliminaryReplies } from 'correctables/research/cassandra-icg';
 import { atLeast, finalOnly, fromObservable, toObservable, values } from 'correctables/rxjs';
@@ -80,7 +110,12 @@ import {
   table,
   withMeta,
 } from 'correctables/server';
-import { testBindingConformance, simulateService, singleSiteService, scriptedBinding } from 'correctables/testing';
+import {
+  testBindingConformance,
+  simulateService,
+  singleSiteService,
+  scriptedBinding,
+} from 'correctables/testing';
 import { transaction } from 'correctables/transactions';
 import * as z from 'zod';
 
@@ -95,7 +130,8 @@ export const weak = () => store.invokeWeak(get<{ n: number }>('k'));
 export const strong = () => store.invokeStrong(get<number>('k'));
 export const atLevels = () => store.invoke(get<number>('k'), { levels: ['strong'] });
 export const early = () => store.invoke(dequeue<string>('q')).settle({ withinMs: 5 });
-export const enough = () => store.invoke(peek<string>('q')).settle({ enough: (v) => getRemaining(v) > 3 });
+export const enough = () =>
+  store.invoke(peek<string>('q')).settle({ enough: (v) => getRemaining(v) > 3 });
 export const mapped = () =>
   read()
     .map(String)
@@ -114,7 +150,9 @@ export const box = () => boxCorrectable(read());
 export const session = store.session();
 export const counts = store.stats;
 export const own = correctable(['quoted', 'charged'], (sink) => void sink.view(1, 'charged'));
-export const typed = correctable(['quoted', 'charged'])<number>((sink) => void sink.view(1, 'charged'));
+export const typed = correctable(['quoted', 'charged'])<number>(
+  (sink) => void sink.view(1, 'charged'),
+);
 export const withSink = correctable(['quoted', 'charged']).withSink<number>();
 export const known = correctableFromValue(3);
 export const from = correctableFromPromise(Promise.resolve(3));
@@ -128,16 +166,23 @@ export async function* views() {
 
 export const versioned = () => store.invoke(readVersions<number>(['k']));
 export const committing = () => store.invoke(commit([], [{ key: 'k', value: 1 }]));
-export const transfer = () => transaction(store, async (tx) => ({ left: await tx.get<number>('k') }));
+export const transfer = () =>
+  transaction(store, async (tx) => ({ left: await tx.get<number>('k') }));
 
 // Bindings.
 export const causalStore = createCausalStore({ sites: ['dublin', 'oregon'], partitions: 2 });
 export const dublin = createClient(causalStore.site('dublin'));
-const redisSites = { name: 'shop', site: 'dublin', sites: { dublin: { nodes: ['10.0.0.1:6379'] } } } as const;
+const redisSites = {
+  name: 'shop',
+  site: 'dublin',
+  sites: { dublin: { nodes: ['10.0.0.1:6379'] } },
+} as const;
 export const onRedis = () => createClient(causalRedis(redisSites));
 export const prepareRedis = () => createCausalDeployment(redisSites);
 export const removed = () => dublin.invoke(remove('k'));
-export const overHttp = createClient(http(keyValueContract, { url: '/api', levels: ['weak', 'strong'] }));
+export const overHttp = createClient(
+  http(keyValueContract, { url: '/api', levels: ['weak', 'strong'] }),
+);
 export const handler = httpHandler(keyValueContract, memory());
 export const keyValueParts = [keyValueContract, keyValueService] as const;
 export const front = { ...cached(memory(), {}) };
@@ -171,8 +216,18 @@ export const statements = defineStatements({
     args: z.object({ user: z.string() }),
     result: oneRow((row) => ({ name: row['name'] as string }), { version: 'written' }),
   },
-  all: { access: 'read', cql: 'SELECT', args: z.object({}), result: rows(z.object({ a: z.int() })) },
-  some: { access: 'read', cql: 'SELECT', args: z.object({}), result: page((row) => row['x'] as string) },
+  all: {
+    access: 'read',
+    cql: 'SELECT',
+    args: z.object({}),
+    result: rows(z.object({ a: z.int() })),
+  },
+  some: {
+    access: 'read',
+    cql: 'SELECT',
+    args: z.object({}),
+    result: page((row) => row['x'] as string),
+  },
   add: { access: 'write', cql: 'INSERT', args: z.object({}), result: wasApplied() },
   drop: statement({ access: 'write', cql: 'DELETE', args: z.object({}), result: noResult() }),
 });
@@ -190,7 +245,9 @@ export const sqlStatements = pg.defineStatements({
     result: pg.oneRow((row) => row['age'] as number),
   },
 });
-export const people = createClient(pg.postgres({ primary: 'postgres://localhost/k', statements: sqlStatements }));
+export const people = createClient(
+  pg.postgres({ primary: 'postgres://localhost/k', statements: sqlStatements }),
+);
 export const age = (name: string) => people.invoke(sqlStatements.age({ name }));
 export const onD1 = (database: D1DatabaseLike) => createClient(d1({ database }));
 export const d1Sql = d1Table();
@@ -229,7 +286,8 @@ export const look = () => contract.total({});
 export const define = defineContract;
 export const adding = createHandler(contract, { add: () => null, total: () => 0 });
 export const parsed = parseArgs(contract, look());
-export const refused = (error: unknown) => (isDomainError(error, contract.operations.add, 'no') ? error : undefined);
+export const refused = (error: unknown) =>
+  isDomainError(error, contract.operations.add, 'no') ? error : undefined;
 export const implemented = implementStatements(defineContract('b', { one: apart }), {
   one: { cql: 'SELECT', result: oneRow((row) => row['n'] as number) },
 });
@@ -240,7 +298,13 @@ export const bank = defineContract('bank', {
 });
 export const tables = {
   rows: table(
-    { n: counter(), tag: register<string>(), seen: set<string>(), rank: cell<number>(), lines: log<{ at: number }>() },
+    {
+      n: counter(),
+      tag: register<string>(),
+      seen: set<string>(),
+      rank: cell<number>(),
+      lines: log<{ at: number }>(),
+    },
     { indexes: ['tag'], removable: true },
   ),
   halls: table({ seats: boundedCounter({ min: 0 }), stock: stock(), items: queue<string>() }),
@@ -268,13 +332,18 @@ export const service = defineService(bank, {
 });
 export const chosen = uncertified(3);
 export const isRedOnly = withColors(service, { add: 'red' });
-export const client = createClient(redblue(bank, { url: 'ws://localhost/ireland', reconnect: neverReconnect }));
+export const client = createClient(
+  redblue(bank, { url: 'ws://localhost/ireland', reconnect: neverReconnect }),
+);
 export const added = (n: number) => client.invoke(bank.add({ n }));
 export const taken = (n: number) => client.invoke(bank.take({ n })).map((left) => left + 1);
 export const total = () => client.invoke(bank.total({}));
 export const quick = () => client.invokeWeak(bank.total({}));
-export const behindGateway = createClient(remote({ url: 'ws://localhost/a', levels: ['weak', 'strong'], contract }));
-export const totalThere = () => behindGateway.invoke(contract.total({})).settle({ enough: (v) => v.level === 'weak' });
+export const behindGateway = createClient(
+  remote({ url: 'ws://localhost/a', levels: ['weak', 'strong'], contract }),
+);
+export const totalThere = () =>
+  behindGateway.invoke(contract.total({})).settle({ enough: (v) => v.level === 'weak' });
 export const sites = () => findSites('http://localhost');
 export const redblueLevels = [...REDBLUE_LEVELS];
 export const embedded = createEmbedded(service, { sites: ['a', 'b'] });
@@ -293,7 +362,10 @@ export class Repository {
 
 // Observables and tests.
 export const observed = () => toObservable(read());
-export const operators = [values<number>(), finalOnly<number, readonly ['weak', 'strong'], 'strong'>()] as const;
+export const operators = [
+  values<number>(),
+  finalOnly<number, readonly ['weak', 'strong'], 'strong'>(),
+] as const;
 export const above = atLeast(store.levels, 'strong');
 export const backFrom = () => fromObservable(['weak', 'strong'], observed(), { view: (v) => v });
 export const plain = singleSiteService(service);

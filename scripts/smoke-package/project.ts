@@ -9,16 +9,29 @@ export const execute = promisify(execFile);
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Packs this package and installs the archive, and `others`, into the folder `project`. */
-export async function installPacked(project: string, others: readonly string[] = []): Promise<void> {
+export async function installPacked(
+  project: string,
+  others: readonly string[] = [],
+): Promise<void> {
   const { archive, size } = await pack(project);
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
+  await writeFile(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'empty', private: true, type: 'module' }),
+  );
   await install(project, [archive, ...others]);
   console.log(`ok  packed and installed: ${basename(archive)}, ${Math.round(size / 1024)} kB`);
 }
 
-/** Packs this package into the folder `project`. Returns the path of the archive, and its size in bytes. */
-export async function pack(project: string): Promise<{ readonly archive: string; readonly size: number }> {
-  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
+/**
+ * Packs this package into the folder `project`. Returns the path of the archive, and its size in
+ * bytes.
+ */
+export async function pack(
+  project: string,
+): Promise<{ readonly archive: string; readonly size: number }> {
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], {
+    cwd: root,
+  });
   const [{ filename, size }] = JSON.parse(stdout) as [{ filename: string; size: number }];
   return { archive: join(project, filename), size };
 }

@@ -81,7 +81,8 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
       if (ts.isElementAccessExpression(visited)) return wrapElementKey(visited);
       if (ts.isCallExpression(visited)) return wrapLookup(visited);
       if (ts.isNewExpression(visited)) return wrapCreation(visited);
-      const isLiteral = ts.isObjectLiteralExpression(visited) || ts.isArrayLiteralExpression(visited);
+      const isLiteral =
+        ts.isObjectLiteralExpression(visited) || ts.isArrayLiteralExpression(visited);
       if (isLiteral && !isAssigned(node)) return wrapCreation(visited);
       return visited;
     };
@@ -96,11 +97,18 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
 
     const wrapLookup = (node: ts.CallExpression): ts.Node => {
       const [key, ...others] = node.arguments;
-      const isLookup = ts.isPropertyAccessExpression(node.expression) && LOOKUPS.has(node.expression.name.text);
+      const isLookup =
+        ts.isPropertyAccessExpression(node.expression) && LOOKUPS.has(node.expression.name.text);
       if (!isLookup || key === undefined || ts.isSpreadElement(key)) return node;
       const args = [call(KEY, key), ...others];
       if (ts.isCallChain(node))
-        return factory.updateCallChain(node, node.expression, node.questionDotToken, node.typeArguments, args);
+        return factory.updateCallChain(
+          node,
+          node.expression,
+          node.questionDotToken,
+          node.typeArguments,
+          args,
+        );
       return factory.updateCallExpression(node, node.expression, node.typeArguments, args);
     };
 
@@ -111,8 +119,12 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
       if (node.body === undefined) return node;
       const { line } = root.getLineAndCharacterOfPosition(original.getStart(root));
       const id = functions.push({ file, name: nameFunction(original, root), line: line + 1 }) - 1;
-      const body = ts.isBlock(node.body) ? node.body : factory.createBlock([factory.createReturnStatement(node.body)]);
-      const enter = factory.createExpressionStatement(call(ENTER, factory.createNumericLiteral(id)));
+      const body = ts.isBlock(node.body)
+        ? node.body
+        : factory.createBlock([factory.createReturnStatement(node.body)]);
+      const enter = factory.createExpressionStatement(
+        call(ENTER, factory.createNumericLiteral(id)),
+      );
       const exit = factory.createExpressionStatement(call(EXIT));
       // After the first `await`, the order of a function is that of its callers no more.
       const isSplit =
@@ -120,7 +132,10 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
         node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) === true;
       const wrapped = isSplit
         ? factory.createBlock([enter, exit, ...body.statements], true)
-        : factory.createBlock([enter, factory.createTryStatement(body, undefined, factory.createBlock([exit]))], true);
+        : factory.createBlock(
+            [enter, factory.createTryStatement(body, undefined, factory.createBlock([exit]))],
+            true,
+          );
       return withBody(factory, node, wrapped);
     };
 
@@ -196,19 +211,31 @@ function withBody(factory: ts.NodeFactory, node: FunctionNode, body: ts.Block): 
   if (ts.isConstructorDeclaration(node))
     return factory.updateConstructorDeclaration(node, modifiers, node.parameters, body);
   if (ts.isGetAccessorDeclaration(node))
-    return factory.updateGetAccessorDeclaration(node, modifiers, node.name, node.parameters, node.type, body);
+    return factory.updateGetAccessorDeclaration(
+      node,
+      modifiers,
+      node.name,
+      node.parameters,
+      node.type,
+      body,
+    );
   return factory.updateSetAccessorDeclaration(node, modifiers, node.name, node.parameters, body);
 }
 
-/** Returns `Class.method`, or the name of the variable or property that the function is given to. */
+/**
+ * Returns `Class.method`, or the name of the variable or property that the function is given to.
+ */
 function nameFunction(node: FunctionNode, root: ts.SourceFile): string {
   const { parent } = node;
-  const owner = parent !== undefined && ts.isClassLike(parent) ? `${parent.name?.text ?? 'class'}.` : '';
+  const owner =
+    parent !== undefined && ts.isClassLike(parent) ? `${parent.name?.text ?? 'class'}.` : '';
   if (ts.isConstructorDeclaration(node)) return `new ${owner.slice(0, -1)}`;
   if (node.name !== undefined) return `${owner}${node.name.getText(root)}`;
   const isNamed =
     parent !== undefined &&
-    (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent));
+    (ts.isVariableDeclaration(parent) ||
+      ts.isPropertyAssignment(parent) ||
+      ts.isPropertyDeclaration(parent));
   return isNamed ? parent.name.getText(root) : '(callback)';
 }
 

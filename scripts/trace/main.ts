@@ -38,7 +38,8 @@ process.stdout.on('error', () => process.exit());
 const { values, positionals } = parseArguments();
 const [name] = positionals;
 if (values.help === true) console.log(HELP);
-else if (name === undefined || !(name in walks)) fail(`name a walk: ${Object.keys(walks).join(', ')}`);
+else if (name === undefined || !(name in walks))
+  fail(`name a walk: ${Object.keys(walks).join(', ')}`);
 else await printWalk(name as WalkName);
 
 async function printWalk(walk: WalkName): Promise<void> {

@@ -51,7 +51,10 @@ export function formatCounts(counts: TraceCounts): string {
 }
 
 /** Returns a line for each call: indented by its depth, with the file where that changes. */
-export function formatWay({ steps }: Trace, functions: readonly InstrumentedFunction[]): readonly string[] {
+export function formatWay(
+  { steps }: Trace,
+  functions: readonly InstrumentedFunction[],
+): readonly string[] {
   const lowest = Math.min(...steps.map(({ depth }) => depth));
   const lines: string[] = [];
   let lastFile = '';

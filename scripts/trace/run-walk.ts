@@ -18,5 +18,6 @@ export async function runWalk(startWalk: StartWalk): Promise<void> {
 /** Includes what the operation has left to the end of its turn. */
 async function runToEnd(run: () => Promise<unknown>): Promise<void> {
   await run();
-  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+  for (let turn = 0; turn < 3; turn += 1)
+    await new Promise((resolve) => void setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * The client of the React shop in this documentation. It replaces the client of the example, whose sites are servers: here,
- * Ireland is a store in the page, and Singapore a copy of it.
+ * The client of the React shop in this documentation. It replaces the client of the example, whose
+ * sites are servers: here, Ireland is a store in the page, and Singapore a copy of it.
  */
 import { createClient } from 'correctables';
 import { memory, memoryStore } from 'correctables/bindings/memory';
@@ -16,7 +16,8 @@ const MIN_LEFT = 3;
 const store = memoryStore();
 const ireland = createClient(memory({ store, delaysMs: { weak: 0, strong: 0 } }));
 for (const { id, tickets } of concerts)
-  for (let index = 0; index < tickets; index++) await ireland.invoke(enqueue(id, formatSeat(index)));
+  for (let index = 0; index < tickets; index++)
+    await ireland.invoke(enqueue(id, formatSeat(index)));
 
 const singapore = memory({
   store,

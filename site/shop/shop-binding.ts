@@ -1,5 +1,15 @@
-/** Executes the operations of the React shop on a binding with queues: the tickets of a concert are a queue of seats. */
-import type { Binding, InvocationContext, Levels, Operation, Sink, ViewDetails } from 'correctables';
+/**
+ * Executes the operations of the React shop on a binding with queues: the tickets of a concert are
+ * a queue of seats.
+ */
+import type {
+  Binding,
+  InvocationContext,
+  Levels,
+  Operation,
+  Sink,
+  ViewDetails,
+} from 'correctables';
 import { dequeue, peek, type QueueItem } from 'correctables/operations';
 
 /** A queue operation, and what the shop returns of its result. */
@@ -9,7 +19,10 @@ interface Translation {
 }
 
 const toNumber = (_: unknown, remaining: number): number => remaining;
-const toSale = (item: QueueItem<string> | null, left: number) => ({ seat: item?.item ?? null, left });
+const toSale = (item: QueueItem<string> | null, left: number) => ({
+  seat: item?.item ?? null,
+  left,
+});
 
 function translate({ name, key = '' }: Operation): Translation | undefined {
   if (name === 'ticketsLeft') return { operation: peek(key), convert: toNumber };
@@ -30,7 +43,11 @@ export function createShopBinding<L extends Levels>(queues: Binding<L>): Binding
       context: InvocationContext,
     ): void => {
       const { operation: translated, convert } = translate(operation)!;
-      const view = (value: QueueItem<string> | null, level: L[number], details?: ViewDetails): number =>
+      const view = (
+        value: QueueItem<string> | null,
+        level: L[number],
+        details?: ViewDetails,
+      ): number =>
         sink.view(convert(value, Number(details?.meta?.['remaining'])) as T, level, details);
       const converting: Sink<QueueItem<string> | null, L[number]> = {
         view,

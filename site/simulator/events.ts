@@ -51,9 +51,25 @@ export function listEvents(run: RecordedRun): readonly RunEvent[] {
       toMs: item.endedAtMs,
       text: `${item.text} ${FATES[item.fate](formatMs(item.endedAtMs))}`,
     })),
-    ...run.marks.map((item) => ({ kind: 'mark' as const, item, fromMs: item.atMs, toMs: item.atMs, text: item.text })),
-    ...run.outages.map((item) => ({ kind: 'outage' as const, item, ...spanOf(item), text: describeSpan(item) })),
-    ...run.cuts.map((item) => ({ kind: 'cut' as const, item, ...spanOf(item), text: describeCut(item) })),
+    ...run.marks.map((item) => ({
+      kind: 'mark' as const,
+      item,
+      fromMs: item.atMs,
+      toMs: item.atMs,
+      text: item.text,
+    })),
+    ...run.outages.map((item) => ({
+      kind: 'outage' as const,
+      item,
+      ...spanOf(item),
+      text: describeSpan(item),
+    })),
+    ...run.cuts.map((item) => ({
+      kind: 'cut' as const,
+      item,
+      ...spanOf(item),
+      text: describeCut(item),
+    })),
     ...run.operations.map((item) => ({
       kind: 'operation' as const,
       item,
@@ -62,7 +78,9 @@ export function listEvents(run: RecordedRun): readonly RunEvent[] {
       text: describeCall(item),
     })),
   ];
-  return events.toSorted((a, b) => a.fromMs - b.fromMs).map((event, index) => ({ ...event, index }));
+  return events
+    .toSorted((a, b) => a.fromMs - b.fromMs)
+    .map((event, index) => ({ ...event, index }));
 }
 
 /** Returns the events that overlap the span. Messages of other groups are left out. */
@@ -73,13 +91,18 @@ export function filterEvents(
 ): readonly RunEvent[] {
   return events.filter(
     (event) =>
-      event.fromMs <= toMs && event.toMs >= fromMs && (event.kind !== 'message' || groups.has(event.item.group)),
+      event.fromMs <= toMs &&
+      event.toMs >= fromMs &&
+      (event.kind !== 'message' || groups.has(event.item.group)),
   );
 }
 
 const SPANS_MS = [2000, 1000, 500, 300, 200, 150, 100, 75, 50, 30, 20] as const;
 
-/** Returns how long the longest span from `fromMs` on is in which no more than `maxMessages` messages begin. */
+/**
+ * Returns how long the longest span from `fromMs` on is in which no more than `maxMessages`
+ * messages begin.
+ */
 export function chooseSpanMs(run: RecordedRun, fromMs: number, maxMessages: number): number {
   const count = (spanMs: number): number =>
     run.messages.filter(({ sentAtMs }) => sentAtMs >= fromMs && sentAtMs <= fromMs + spanMs).length;
@@ -104,10 +127,19 @@ function describeCut({ from, to, fromMs, toMs }: RecordedCut): string {
   return `The network carries nothing from site ${from} to site ${to}, from ${formatMs(fromMs)} to ${formatMs(toMs)}.`;
 }
 
-function describeCall({ client, call, id, level, submittedAtMs, views, error }: RecordedOperation): string {
+function describeCall({
+  client,
+  call,
+  id,
+  level,
+  submittedAtMs,
+  views,
+  error,
+}: RecordedOperation): string {
   const begin = `Client ${client} calls ${call} with level ${level} at ${formatMs(submittedAtMs)} (${id}).`;
   const shown = views.map(
-    ({ atMs, stage, value, site }) => `${formatMs(atMs)}: site ${site} answers ${value}, level ${stage}.`,
+    ({ atMs, stage, value, site }) =>
+      `${formatMs(atMs)}: site ${site} answers ${value}, level ${stage}.`,
   );
   const end = error === undefined ? [] : [`It ends with ${error}.`];
   if (views.length === 0 && error === undefined) end.push('It gets no answer in this run.');

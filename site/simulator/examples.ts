@@ -117,7 +117,9 @@ export function readRequest(query: string): RunRequest {
   const parameters = new URLSearchParams(query);
   const seed = Number(parameters.get('seed') || FIRST_RUN.seed);
   const fault = FAULT_CHOICES.find((choice) => choice.fault === parameters.get('fault'));
-  const profile = PROFILE_CHOICES.find((choice) => choice.profile === parameters.get('profile'))?.profile;
+  const profile = PROFILE_CHOICES.find(
+    (choice) => choice.profile === parameters.get('profile'),
+  )?.profile;
   return {
     seed: isSeed(seed) ? seed : FIRST_RUN.seed,
     profile: fault?.profile ?? profile ?? FIRST_RUN.profile,

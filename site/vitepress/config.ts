@@ -16,10 +16,15 @@ interface Settings {
   }[];
 }
 
-const settings = JSON.parse(readFileSync(join(import.meta.dirname, 'settings.json'), 'utf8')) as Settings;
+const settings = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'settings.json'), 'utf8'),
+) as Settings;
 const { sections, internals, checkout } = settings;
 
-/** Where the source of a page can be edited, as `https://example.org/edit/main/docs/`. Without it there is no link. */
+/**
+ * Where the source of a page can be edited, as `https://example.org/edit/main/docs/`. Without it
+ * there is no link.
+ */
 const editAddress = process.env['DOCS_EDIT_ADDRESS'];
 
 const isInternal = (path: string): boolean => internals.some((start) => path.startsWith(start));
@@ -49,7 +54,11 @@ interface Area {
 }
 
 /** All sections without an area of their own are in the last one. */
-const REST: Area = { titles: [], last: PROJECT, morePages: PROJECT_PAGES.map((name) => `/${name}`) };
+const REST: Area = {
+  titles: [],
+  last: PROJECT,
+  morePages: PROJECT_PAGES.map((name) => `/${name}`),
+};
 const AREAS: readonly Area[] = [
   { titles: ['Start', 'Guides', 'Bindings'] },
   { titles: ['RedBlue', 'Operate'] },
@@ -70,7 +79,10 @@ function isOfOneArea(folder: string): boolean {
 
 const toFolder = (path: string): string => `/${path.slice(0, path.lastIndexOf('/') + 1)}`;
 
-/** Returns the address that the sidebar of a page is for: its whole folder if possible, since each page has the list of all. */
+/**
+ * Returns the address that the sidebar of a page is for: its whole folder if possible, since each
+ * page has the list of all.
+ */
 function toPlace(path: string): string {
   const folder = toFolder(path);
   return folder !== '/' && isOfOneArea(folder) ? folder : toLink(path);

@@ -1,4 +1,7 @@
-/** Returns the anchor that GitHub gives a heading, so that links of pages work on both, such as `#final_failed`. */
+/**
+ * Returns the anchor that GitHub gives a heading, so that links of pages work on both, such as
+ * `#final_failed`.
+ */
 export function toHeadingSlug(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,6 +1,7 @@
 /**
- * Adds a Run button to the code of a page. The `ts` blocks of a page are one program, and a `text` block is what the blocks
- * since the last one print. So a button runs the program up to its block, and shows the output from there.
+ * Adds a Run button to the code of a page. The `ts` blocks of a page are one program, and a `text`
+ * block is what the blocks since the last one print. So a button runs the program up to its block,
+ * and shows the output from there.
  */
 import { transformSync } from 'esbuild';
 import { isPlayable } from './playable-modules.ts';
@@ -22,8 +23,8 @@ export interface Block {
 const IMPORTED = /^(?:import|export)\s[^'"]*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]/gm;
 
 /**
- * Returns the parts of the program of a page that run in a browser. The first block that imports something else ends it,
- * because later blocks may use what it declares.
+ * Returns the parts of the program of a page that run in a browser. The first block that imports
+ * something else ends it, because later blocks may use what it declares.
  */
 export function findRunnableParts(blocks: readonly Block[]): Part[] {
   const parts: Part[] = [];
@@ -75,7 +76,9 @@ export function addRunButtons(markdown: Markdown): void {
   markdown.core.ruler.push('run-buttons', (state) => {
     const { frontmatter } = state.env;
     const fences = state.tokens.filter(({ type }) => type === 'fence');
-    const parts = findRunnableParts(fences.map(({ info, content }) => ({ info: info.trim(), content })));
+    const parts = findRunnableParts(
+      fences.map(({ info, content }) => ({ info: info.trim(), content })),
+    );
     if (frontmatter === undefined || parts.length === 0) return;
     frontmatter['programParts'] = parts.map(({ code }) => code);
     const partAt = new Map(parts.map(({ block }, part) => [fences[block], part]));

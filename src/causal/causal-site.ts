@@ -153,8 +153,8 @@ export class CausalSite {
   /** Takes what another gateway of the site has published. */
   observeView(view: SiteView): void {
     for (const { partition, hasLost } of this.stabilizer.observeView(view)) {
-      // Another gateway has restored this part of the data from other sites. It may never have
-      // seen the writes that are lost, so this gateway reports them.
+      // Another gateway has restored this part of the data from other sites. It may never have seen
+      // the writes that are lost, so this gateway reports them.
       if (hasLost) this.#raiseAlarm('lost-writes', partition);
       this.#noteHealed(partition);
     }

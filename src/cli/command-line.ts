@@ -1,8 +1,8 @@
 /**
  * Reads a command line with the flags of a command.
  *
- * Values stay texts: a number like `007` or a port that is too large is
- * reported as it was typed. A flag may be set by an environment variable.
+ * Values stay texts: a number like `007` or a port that is too large is reported as it was typed. A
+ * flag may be set by an environment variable.
  */
 import { parseArgs } from 'node:util';
 import { findClosestName } from '../correctable/unknown-option.ts';
@@ -38,8 +38,8 @@ export function splitCommand(
 /**
  * Reads the arguments of a command.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if a flag is unknown or typed
- * twice, lacks its value, or has a value that it does not take
+ * @throws CorrectableError `INVALID_ARGUMENT` if a flag is unknown or typed twice, lacks its value,
+ * or has a value that it does not take
  */
 export function parseCommandLine(
   argv: readonly string[],
@@ -95,8 +95,8 @@ export function getVariableNames(flag: string): readonly string[] {
 }
 
 /**
- * Returns the variable that gave the flag its value, or `undefined` if it was
- * typed or is the default.
+ * Returns the variable that gave the flag its value, or `undefined` if it was typed or is the
+ * default.
  */
 export function findVariableFor(
   field: string,
@@ -189,8 +189,8 @@ function readDefaults(flags: readonly Flag[]): RawOptions {
 }
 
 /**
- * Reads the flags that are set by variables. A variable of a flag without a
- * value takes `true`, `1`, `false` or `0`. An empty one counts as not set.
+ * Reads the flags that are set by variables. A variable of a flag without a value takes `true`,
+ * `1`, `false` or `0`. An empty one counts as not set.
  */
 function readEnvironment(
   known: ReadonlyMap<string, KnownFlag>,

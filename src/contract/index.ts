@@ -1,6 +1,6 @@
 /**
- * `correctables/contract`: the part of a service that its clients share. Runs
- * anywhere, and connects to nothing.
+ * `correctables/contract`: the part of a service that its clients share. Runs anywhere, and
+ * connects to nothing.
  */
 export { createHandler } from '../protocol/contract/create-handler.ts';
 export type {
@@ -37,13 +37,6 @@ export type {
 } from '../protocol/contract/contract.ts';
 export { isDomainError } from '../protocol/contract/contract.ts';
 export type { DomainError } from '../protocol/contract/contract.ts';
-export {
-  keyValueOperations,
-  queueOperations,
-} from '../protocol/contract/portable-operations.ts';
-export type {
-  InputOf,
-  OutputOf,
-  Schema,
-} from '../protocol/contract/schema-parts.ts';
+export { keyValueOperations, queueOperations } from '../protocol/contract/portable-operations.ts';
+export type { InputOf, OutputOf, Schema } from '../protocol/contract/schema-parts.ts';
 export { keyValue } from './key-value.ts';

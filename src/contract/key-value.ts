@@ -1,7 +1,6 @@
 /**
- * The contract of `keyValueService`. Its operations have the names and
- * arguments of the builders in `correctables/operations`, so the same program
- * runs on this service and on other stores.
+ * The contract of `keyValueService`. Its operations have the names and arguments of the builders in
+ * `correctables/operations`, so the same program runs on this service and on other stores.
  */
 import * as z from 'zod/v4-mini';
 import { MAX_TRANSACTION_KEYS } from '../operations/index.ts';
@@ -13,18 +12,14 @@ const version = z.union([z.string(), z.number()]);
 /** Absent if the key has no value, so `undefined` as a value removes it. */
 const value = z.optional(z.unknown());
 
-/**
- * Arrays are limited here too, because the contract's own builders check
- * nothing.
- */
+/** Arrays are limited here too, because the contract's own builders check nothing. */
 const maxKeys = z.maxLength(MAX_TRANSACTION_KEYS);
 
 /**
- * The contract of `keyValueService` of `correctables/server`: values by key,
- * with the transactions of `readVersions` and `commit`. Reads have the levels
- * `causal` and `strong`; `put` and `commit` have `tentative` and `strong`. Use
- * the builders of `correctables/operations` or those of the contract. A value
- * is any that the wire can carry; `undefined` removes it.
+ * The contract of `keyValueService` of `correctables/server`: values by key, with the transactions
+ * of `readVersions` and `commit`. Reads have the levels `causal` and `strong`; `put` and `commit`
+ * have `tentative` and `strong`. Use the builders of `correctables/operations` or those of the
+ * contract. A value is any that the wire can carry; `undefined` removes it.
  *
  * @example
  * const store = createClient(redblue(keyValue, { url: 'ws://127.0.0.1:7420/ireland' }));

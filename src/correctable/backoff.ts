@@ -1,15 +1,11 @@
-/**
- * Decides when to retry after a lost connection, or after a store failed for
- * now.
- */
+/** Decides when to retry after a lost connection, or after a store failed for now. */
 import { checkOptions } from './errors.ts';
 
 /** A policy for retries. */
 export interface Backoff {
   /**
-   * Returns how long to wait before attempt number `attempt`, in milliseconds;
-   * `undefined` to give up. Attempt 1 is the first after a failure. `random`
-   * returns a number in [0, 1).
+   * Returns how long to wait before attempt number `attempt`, in milliseconds; `undefined` to give
+   * up. Attempt 1 is the first after a failure. `random` returns a number in [0, 1).
    */
   delayMs(attempt: number, random: () => number): number | undefined;
 }
@@ -27,12 +23,10 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns delays that double up to a bound, each drawn from the upper half of
- * its range. So clients that lost the same server do not reconnect all at once,
- * and no client floods it.
+ * Returns delays that double up to a bound, each drawn from the upper half of its range. So clients
+ * that lost the same server do not reconnect all at once, and no client floods it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names
- * the option
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names the option
  * @example
  * const store = remote({
  *   url,
@@ -41,23 +35,12 @@ export interface BackoffOptions {
  * });
  */
 export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
-  checkOptions(
-    options,
-    'initialDelayMs:number,factor:number,maxDelayMs:number,maxAttempts:number',
-  );
-  const {
-    initialDelayMs = 100,
-    factor = 2,
-    maxDelayMs = 5_000,
-    maxAttempts = Infinity,
-  } = options;
+  checkOptions(options, 'initialDelayMs:number,factor:number,maxDelayMs:number,maxAttempts:number');
+  const { initialDelayMs = 100, factor = 2, maxDelayMs = 5_000, maxAttempts = Infinity } = options;
   return {
     delayMs(attempt, random) {
       if (attempt > maxAttempts) return undefined;
-      const ceiling = Math.min(
-        maxDelayMs,
-        initialDelayMs * factor ** (attempt - 1),
-      );
+      const ceiling = Math.min(maxDelayMs, initialDelayMs * factor ** (attempt - 1));
       return ceiling * (0.5 + random() / 2);
     },
   };

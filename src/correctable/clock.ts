@@ -1,14 +1,13 @@
 /**
- * The port through which the library reads the time and sets timers, so that
- * tests and simulations can control time.
+ * The port through which the library reads the time and sets timers, so that tests and simulations
+ * can control time.
  */
 
 /** A timer that has been set. */
 export interface Timer {
   cancel(): void;
   /**
-   * Sets whether the timer keeps the process running. Absent if the platform
-   * has no such choice.
+   * Sets whether the timer keeps the process running. Absent if the platform has no such choice.
    */
   setRef?(retained: boolean): void;
 }
@@ -16,14 +15,11 @@ export interface Timer {
 /** Source of time. */
 export interface Clock {
   /**
-   * Returns elapsed milliseconds, an integer. Never goes back, nor jumps when
-   * the machine's clock is set.
+   * Returns elapsed milliseconds, an integer. Never goes back, nor jumps when the machine's clock
+   * is set.
    */
   now(): number;
-  /**
-   * Returns milliseconds since the epoch, by the machine's clock. Default:
-   * `now`
-   */
+  /** Returns milliseconds since the epoch, by the machine's clock. Default: `now` */
   wallNow?(): number;
   /** Calls `fire` once, `delayMs` from now. */
   setTimer(fire: () => void, delayMs: number): Timer;
@@ -44,17 +40,14 @@ export function getWallOffsetMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
 
-/**
- * Returns elapsed milliseconds, from any start; by the wall clock if the
- * platform has no other.
- */
+/** Returns elapsed milliseconds, from any start; by the wall clock if the platform has no other. */
 export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }
 
 /**
- * A timer of the platform for a delay of any length, also `Infinity`. It is a
- * class, since each operation that runs alone sets one: closures cost more.
+ * A timer of the platform for a delay of any length, also `Infinity`. It is a class, since each
+ * operation that runs alone sets one: closures cost more.
  */
 class SystemTimer implements Timer {
   #handle!: TimeoutHandle;
@@ -85,8 +78,8 @@ class SystemTimer implements Timer {
 }
 
 /**
- * The clock of the process. `now` counts from the start of the process, as
- * timers do. Adding the start time would be slower.
+ * The clock of the process. `now` counts from the start of the process, as timers do. Adding the
+ * start time would be slower.
  */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),

@@ -1,7 +1,7 @@
 /**
- * The deadlines of many operations on few timers. Operations with one timeout
- * end in the order in which they began. So one list and one timer for each
- * timeout suffice, and to set or remove one more deadline costs no timer.
+ * The deadlines of many operations on few timers. Operations with one timeout end in the order in
+ * which they began. So one list and one timer for each timeout suffice, and to set or remove one
+ * more deadline costs no timer.
  */
 import type { Clock, Timer } from './clock.ts';
 
@@ -9,20 +9,17 @@ import type { Clock, Timer } from './clock.ts';
 interface DeadlineItem {
   readonly state: string;
   readonly dueAt: number | undefined;
-  /**
-   * Called once the deadline has passed. It closes the item, which calls
-   * `remove`.
-   */
+  /** Called once the deadline has passed. It closes the item, which calls `remove`. */
   expire(): void;
 }
 
 const isOpen = ({ state }: DeadlineItem): boolean => state === 'pending';
 
 /**
- * All items that have one timeout. It has a timer only while it has an open
- * item. A timer that stays behind would keep a page busy for tools that wait
- * until it has none, such as zone.js. If a test replaces the timers of the
- * platform, a timer from before would never fire for the items to come.
+ * All items that have one timeout. It has a timer only while it has an open item. A timer that
+ * stays behind would keep a page busy for tools that wait until it has none, such as zone.js. If a
+ * test replaces the timers of the platform, a timer from before would never fire for the items to
+ * come.
  */
 export class DeadlineList {
   readonly #clock: Clock;
@@ -37,9 +34,7 @@ export class DeadlineList {
     this.#clock = clock;
   }
 
-  /**
-   * Expires `item` in `limitMs` unless it closes before, which calls `remove`.
-   */
+  /** Expires `item` in `limitMs` unless it closes before, which calls `remove`. */
   add(item: DeadlineItem, limitMs: number): void {
     this.#all.push(item);
     this.setRef(true);
@@ -47,22 +42,19 @@ export class DeadlineList {
   }
 
   /**
-   * Notes that an item of the list has closed. `wasHeld` is false if no caller
-   * waited for it any more.
+   * Notes that an item of the list has closed. `wasHeld` is false if no caller waited for it any
+   * more.
    */
   remove(wasHeld: boolean): void {
     if (--this.#open === 0) {
       this.#timer?.cancel();
       this.#timer = undefined;
       this.#all = [];
-    } else if (this.#all.length > 2 * this.#open)
-      this.#all = this.#all.filter(isOpen);
+    } else if (this.#all.length > 2 * this.#open) this.#all = this.#all.filter(isOpen);
     if (wasHeld) this.setRef(false);
   }
 
-  /**
-   * Keeps the process alive for one more item of the list, or for one fewer.
-   */
+  /** Keeps the process alive for one more item of the list, or for one fewer. */
   setRef(isHeld: boolean): void {
     const before = this.#retained;
     this.#retained += isHeld ? 1 : -1;
@@ -75,12 +67,11 @@ export class DeadlineList {
   }
 
   #fire(armedFor: number): void {
-    // The timer has fired, so its time has passed. The clock may not show that
-    // if a test controls the timers but not the clock.
+    // The timer has fired, so its time has passed. The clock may not show that if a test controls
+    // the timers but not the clock.
     const now = Math.max(this.#clock.now(), armedFor);
     this.#timer = undefined;
-    for (const item of this.#all.filter(isOpen))
-      if (item.dueAt! <= now) item.expire();
+    for (const item of this.#all.filter(isOpen)) if (item.dueAt! <= now) item.expire();
     const next = this.#all.find(isOpen);
     // An item that was added meanwhile, to the empty list, has set the timer.
     if (next && !this.#timer) this.#arm(next.dueAt!, next.dueAt! - now);

@@ -1,28 +1,16 @@
 /**
- * Sources that are made from other sources. A derived source observes the
- * failures of its sources, and reports a failure in their place (COR-5).
+ * Sources that are made from other sources. A derived source observes the failures of its sources,
+ * and reports a failure in their place (COR-5).
  */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
-import {
-  hasSubscribers,
-  removeSubscriber,
-  subscribeToViews,
-  unrefTimers,
-} from './subscribers.ts';
+import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import { addPart } from './side-effects.ts';
-import {
-  cancelSource,
-  failFromPart,
-  failWith,
-  addCleanUp,
-  Source,
-} from './source.ts';
+import { cancelSource, failFromPart, failWith, addCleanUp, Source } from './source.ts';
 import { toCompositeError } from './operation-error.ts';
 
 /**
- * Creates a source for views that are made from the views of another one. The
- * new source may have several views at one level. It takes over the name and
- * the deadline.
+ * Creates a source for views that are made from the views of another one. The new source may have
+ * several views at one level. It takes over the name and the deadline.
  */
 export function deriveSource<T, U>(source: Source<T>): Source<U> {
   const { isOlder } = source.options;
@@ -36,15 +24,14 @@ export function deriveSource<T, U>(source: Source<T>): Source<U> {
 }
 
 /**
- * Passes the views to `onView`, until `derived` closes, then calls `onClosed`.
- * Fails `derived` when `source` fails, unless `onError` is passed.
+ * Passes the views to `onView`, until `derived` closes, then calls `onClosed`. Fails `derived` when
+ * `source` fails, unless `onError` is passed.
  */
 export function observeSource<T, U>(
   source: Source<T>,
   derived: Source<U>,
   onView: ViewCallback<T>,
-  onError: ErrorCallback = (error) =>
-    failWith(derived, toCompositeError(derived, error)),
+  onError: ErrorCallback = (error) => failWith(derived, toCompositeError(derived, error)),
   onClosed?: () => void,
 ): void {
   addPart(derived, source);
@@ -59,17 +46,13 @@ export function observeSource<T, U>(
 }
 
 /** Returns a source with `transform` applied to each value (COR-11). */
-export function mapSource<T, U>(
-  source: Source<T>,
-  transform: (value: T) => U,
-): Source<U> {
+export function mapSource<T, U>(source: Source<T>, transform: (value: T) => U): Source<U> {
   const mapped = deriveSource<T, U>(source);
   let input: T;
   let result: U;
   observeSource(source, mapped, (value, view) => {
     try {
-      // A confirmed value keeps its reference, so the result is known and
-      // `transform` need not run.
+      // A confirmed value keeps its reference, so the result is known and `transform` need not run.
       if (!mapped.latest || !Object.is(input, value)) result = transform(value);
       input = value;
       mapped.view(result, view.level, view);

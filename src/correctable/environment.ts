@@ -1,6 +1,6 @@
 /**
- * The surroundings of the operations of one client: the time, and the listeners
- * for events that no caller waits for.
+ * The surroundings of the operations of one client: the time, and the listeners for events that no
+ * caller waits for.
  */
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
@@ -30,15 +30,9 @@ export type CorrectableEvent =
       readonly reason: DropReason;
       readonly level: string | undefined;
     }
-  /**
-   * The operation failed after `settle` or `when` had already taken one of its
-   * early views.
-   */
+  /** The operation failed after `settle` or `when` had already taken one of its early views. */
   | { readonly type: 'late-failure'; readonly error: unknown }
-  /**
-   * The final view has another value than the view that `settle` or `when` took
-   * early.
-   */
+  /** The final view has another value than the view that `settle` or `when` took early. */
   | {
       readonly type: 'late-correction';
       readonly operation: {
@@ -53,10 +47,7 @@ export type CorrectableEvent =
 export interface EnvironmentOptions {
   /** Source of time. Default: the clock of the process */
   readonly clock?: Clock | undefined;
-  /**
-   * Receives what a callback throws. Default: `reportError`, or a process
-   * warning in Node
-   */
+  /** Receives what a callback throws. Default: `reportError`, or a process warning in Node */
   readonly onUncaught?: ((error: unknown) => void) | undefined;
   /** Receives dropped views, late failures and late corrections. */
   readonly onEvent?: ((event: CorrectableEvent) => void) | undefined;
@@ -73,27 +64,15 @@ export interface ClientStats {
   readonly corrected: number;
   /** Views that `settle` or `when` took early and whose value the final has. */
   readonly earlyConfirmed: number;
-  /**
-   * Views that `settle` or `when` took early and whose value the final does not
-   * have.
-   */
+  /** Views that `settle` or `when` took early and whose value the final does not have. */
   readonly earlyCorrected: number;
-  /**
-   * Runs of `speculate` and `chain` on a preliminary view whose value the final
-   * has.
-   */
+  /** Runs of `speculate` and `chain` on a preliminary view whose value the final has. */
   readonly speculationsWon: number;
-  /**
-   * Runs of `speculate` and `chain` that were undone because a later view had
-   * another value.
-   */
+  /** Runs of `speculate` and `chain` that were undone because a later view had another value. */
   readonly speculationsLost: number;
   /** Attempts after the first, by `retry`. */
   readonly retried: number;
-  /**
-   * Reads that were not submitted because an equal one was in flight, by
-   * `dedupeReads`.
-   */
+  /** Reads that were not submitted because an equal one was in flight, by `dedupeReads`. */
   readonly deduped: number;
 }
 
@@ -109,18 +88,17 @@ export interface Environment {
   /** Whether the client was closed. */
   isClosed?: boolean;
   /**
-   * Operations between two attempts. The binding does not know them, so it
-   * would not close them.
+   * Operations between two attempts. The binding does not know them, so it would not close them.
    */
   pendingSources?: Set<{ fail(error: unknown): void }>;
   /**
-   * Returns the time of the current tick. Views that arrive together get one
-   * time, which is read once.
+   * Returns the time of the current tick. Views that arrive together get one time, which is read
+   * once.
    */
   getTickTime(): number;
   /**
-   * Converts a moment of the clock to milliseconds since the epoch. Default:
-   * the moment of the current tick
+   * Converts a moment of the clock to milliseconds since the epoch. Default: the moment of the
+   * current tick
    */
   getWallTime(moment?: number): number;
   count(name: keyof ClientStats): void;
@@ -158,8 +136,7 @@ export function createEnvironment({
       if (environment.drops) environment.drops[reason]++;
       environment.report({ type: 'drop', reason, level });
     },
-    report: (event) =>
-      onEvent && call(onEvent, event, environment.reportUncaught),
+    report: (event) => onEvent && call(onEvent, event, environment.reportUncaught),
     reportUncaught: (error) => call(onUncaught, error, reportUncaught),
   };
   return environment;
@@ -178,16 +155,13 @@ function call<A>(
 }
 
 /**
- * @throws CorrectableError `UNSUPPORTED` if the platform lacks a function that
- * every operation needs
+ * @throws CorrectableError `UNSUPPORTED` if the platform lacks a function that every operation
+ * needs
  */
 export function requirePlatform(): void {
   for (const name of ['AbortController', 'queueMicrotask'] as const) {
     if (!globalThis[name])
-      throw new CorrectableError(
-        'UNSUPPORTED',
-        `${name} is missing. Load a polyfill.`,
-      );
+      throw new CorrectableError('UNSUPPORTED', `${name} is missing. Load a polyfill.`);
   }
 }
 
@@ -196,10 +170,7 @@ interface GlobalHost {
   process?: { emitWarning?(warning: Error | string): void };
 }
 
-/**
- * Reports an uncaught error. In Node, where that would end the process, it
- * emits a warning.
- */
+/** Reports an uncaught error. In Node, where that would end the process, it emits a warning. */
 function reportUncaught(error: unknown): void {
   const { reportError, process }: GlobalHost = globalThis;
   if (reportError) reportError(error);
@@ -214,8 +185,7 @@ function reportUncaught(error: unknown): void {
 }
 
 /**
- * Shared by all Correctables that were made without options, so that none of
- * them needs an environment of its own.
+ * Shared by all Correctables that were made without options, so that none of them needs an
+ * environment of its own.
  */
-export const defaultEnvironment: Environment =
-  /* @__PURE__ */ createEnvironment();
+export const defaultEnvironment: Environment = /* @__PURE__ */ createEnvironment();

@@ -1,7 +1,4 @@
-/**
- * The one error type of the package, with its codes (COR-14 in
- * docs/spec/correctable.md).
- */
+/** The one error type of the package, with its codes (COR-14 in docs/spec/correctable.md). */
 import { getToStringTag } from './built-in-class.ts';
 import type { Levels } from './level-types.ts';
 import type { View } from './view.ts';
@@ -31,26 +28,20 @@ export type ErrorCode =
   | 'REPLY_EXPIRED'
   | 'DOMAIN';
 
-/**
- * An error of the application itself, with the name and the data that its
- * contract declares.
- */
+/** An error of the application itself, with the name and the data that its contract declares. */
 export interface DomainErrorInfo {
   readonly name: string;
   readonly data: unknown;
   /**
-   * The operation that was refused, if the binding reports it. Other operations
-   * may have errors of this name.
+   * The operation that was refused, if the binding reports it. Other operations may have errors of
+   * this name.
    */
   readonly operation?: string | undefined;
 }
 
 /** Details of a `CorrectableError`. */
 export interface ErrorDetails {
-  /**
-   * Whether a retry of the unchanged operation can succeed. Default: decided by
-   * the code
-   */
+  /** Whether a retry of the unchanged operation can succeed. Default: decided by the code */
   readonly retryable?: boolean | undefined;
   /** How long to wait before a retry, if the store specifies it. */
   readonly retryAfterMs?: number | undefined;
@@ -66,29 +57,25 @@ export interface ErrorDetails {
   /** The path of the invalid field, if there is one. */
   readonly field?: string | undefined;
   /**
-   * The domain error that the service refused the operation with, as its
-   * contract declares it. Code: `DOMAIN`.
+   * The domain error that the service refused the operation with, as its contract declares it.
+   * Code: `DOMAIN`.
    */
   readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
 
-const RETRYABLE_CODES =
-  /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
+const RETRYABLE_CODES = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
 /**
- * The page about error codes. It comes with the package, so it fits the version
- * that runs. Errors have its address, because a terminal prints them far from
- * any documentation.
+ * The page about error codes. It comes with the package, so it fits the version that runs. Errors
+ * have its address, because a terminal prints them far from any documentation.
  */
-const ERROR_CODES_PAGE =
-  'node_modules/correctables/docs/reference/error-codes.md';
+const ERROR_CODES_PAGE = 'node_modules/correctables/docs/reference/error-codes.md';
 /** Values of users must not reach logs, so these fields are not enumerable. */
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
- * Reports every failure of this package. Test for it with `isCorrectableError`,
- * not with `instanceof`: only the former holds across duplicate copies of the
- * package and minification.
+ * Reports every failure of this package. Test for it with `isCorrectableError`, not with
+ * `instanceof`: only the former holds across duplicate copies of the package and minification.
  *
  * @example
  * try {
@@ -100,8 +87,7 @@ const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
  */
 export class CorrectableError extends Error {
   override readonly name = 'CorrectableError';
-  // The constructor sets these fields. A declaration alone costs no bytes in a
-  // bundle.
+  // The constructor sets these fields. A declaration alone costs no bytes in a bundle.
   declare readonly code: ErrorCode;
   declare readonly retryable: boolean;
   declare readonly retryAfterMs: number | undefined;
@@ -113,20 +99,16 @@ export class CorrectableError extends Error {
   declare readonly field: string | undefined;
   declare readonly domain: DomainErrorInfo | undefined;
   /**
-   * The address of the documentation of `code`, as a path: when it occurs,
-   * whether data may have changed, and what to do. Node prints it with the
-   * error. Empty in pages in production, as most messages.
+   * The address of the documentation of `code`, as a path: when it occurs, whether data may have
+   * changed, and what to do. Node prints it with the error. Empty in pages in production, as most
+   * messages.
    */
   declare readonly docs: string;
 
   constructor(
     code: ErrorCode,
     message: string,
-    {
-      retryable = RETRYABLE_CODES.test(code),
-      levelErrors = {},
-      ...details
-    }: ErrorDetails = {},
+    { retryable = RETRYABLE_CODES.test(code), levelErrors = {}, ...details }: ErrorDetails = {},
   ) {
     // In a build for production, the texts of this package are empty.
     super(message || code);
@@ -147,9 +129,7 @@ export class CorrectableError extends Error {
     }
   }
 
-  /**
-   * Returns what a log may show: no values of views, domain errors or causes.
-   */
+  /** Returns what a log may show: no values of views, domain errors or causes. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
@@ -166,8 +146,8 @@ export function getErrorDetails({
 }
 
 /**
- * Returns whether `error` is a `CorrectableError`, with this `code` if you pass
- * one. Narrows the type of `code`.
+ * Returns whether `error` is a `CorrectableError`, with this `code` if you pass one. Narrows the
+ * type of `code`.
  */
 export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   error: unknown,
@@ -176,70 +156,51 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   return (
     getToStringTag(error) === 'Error' &&
     (error as Error).name === 'CorrectableError' &&
-    (code === undefined
-      ? 'code' in (error as Error)
-      : (error as CorrectableError).code === code)
+    (code === undefined ? 'code' in (error as Error) : (error as CorrectableError).code === code)
   );
 }
 
-/**
- * Creates the error for an invalid argument `field`. `advice` says what is
- * expected.
- */
-export function createInvalidArgumentError(
-  field: string,
-  advice: string,
-): CorrectableError {
+/** Creates the error for an invalid argument `field`. `advice` says what is expected. */
+export function createInvalidArgumentError(field: string, advice: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, {
     field,
   });
 }
 
 /** Throws `INVALID_ARGUMENT` unless the argument `isRight`. */
-export function check(
-  isRight: unknown,
-  field: string,
-  advice: string,
-): asserts isRight {
+export function check(isRight: unknown, field: string, advice: string): asserts isRight {
   if (!isRight) throw createInvalidArgumentError(field, advice);
 }
 
 /**
- * Checks a callback. Without this check, a wrong one would leave the caller
- * without value and without error.
+ * Checks a callback. Without this check, a wrong one would leave the caller without value and
+ * without error.
  */
 export function checkFunction(value: unknown, field: string): void {
   check(typeof value === 'function', field, 'give a function');
 }
 
-/**
- * The names in a list of options such as `'afterEarly:string,withinMs:number'`.
- */
-type OptionNamesIn<S extends string> =
-  S extends `${infer First},${infer Others}`
-    ? OptionNamesIn<First> | OptionNamesIn<Others>
-    : S extends `${infer Name}:${string}`
-      ? Name
-      : never;
+/** The names in a list of options such as `'afterEarly:string,withinMs:number'`. */
+type OptionNamesIn<S extends string> = S extends `${infer First},${infer Others}`
+  ? OptionNamesIn<First> | OptionNamesIn<Others>
+  : S extends `${infer Name}:${string}`
+    ? Name
+    : never;
 
 /**
- * Checks the options of a call, or the argument that `field` names. Without
- * types, a program may pass a string, number or array instead, or misspell a
- * name. Either would be ignored in silence. `kinds` lists the name of each
- * option with what `typeof` may return for it. The compiler checks that the
- * list is complete.
+ * Checks the options of a call, or the argument that `field` names. Without types, a program may
+ * pass a string, number or array instead, or misspell a name. Either would be ignored in silence.
+ * `kinds` lists the name of each option with what `typeof` may return for it. The compiler checks
+ * that the list is complete.
  */
 export function checkOptions<O extends object, const S extends string>(
   options: O,
   kinds: S & ([keyof O] extends [OptionNamesIn<S>] ? unknown : never),
   field = 'options',
 ): O {
-  const isRecord =
-    options && typeof options === 'object' && !Array.isArray(options);
-  // Messages are built only if something is wrong, because every `invoke` runs
-  // this.
-  if (!isRecord)
-    throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
+  const isRecord = options && typeof options === 'object' && !Array.isArray(options);
+  // Messages are built only if something is wrong, because every `invoke` runs this.
+  if (!isRecord) throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
   for (const name in options) {
     const value = options[name];
     if (value === undefined) continue;

@@ -1,6 +1,6 @@
 /**
- * Consistency levels: an ordered tuple of names, weakest first, declared by a
- * binding and carried in the types (Correctables, OSDI 2016, §3.2 and §5.1).
+ * Consistency levels: an ordered tuple of names, weakest first, declared by a binding and carried
+ * in the types (Correctables, OSDI 2016, §3.2 and §5.1).
  */
 
 /** An ordered, non-empty tuple of consistency level names, weakest first. */
@@ -14,10 +14,7 @@ export type Weakest<L extends readonly string[]> = L extends readonly [
   ? A
   : never;
 
-/**
- * The last (strongest) level of a tuple; `string` if the tuple is not known at
- * compile time.
- */
+/** The last (strongest) level of a tuple; `string` if the tuple is not known at compile time. */
 export type Strongest<L extends readonly string[]> = string extends L[number]
   ? string
   : L extends readonly [...string[], infer Z extends string]
@@ -25,10 +22,7 @@ export type Strongest<L extends readonly string[]> = string extends L[number]
     : never;
 
 /** The levels of `L` that are named in `S`, as a tuple in the order of `L`. */
-export type Subset<
-  L extends readonly string[],
-  S extends string,
-> = L extends readonly [
+export type Subset<L extends readonly string[], S extends string> = L extends readonly [
   infer A extends string,
   ...infer Rest extends readonly string[],
 ]
@@ -38,27 +32,25 @@ export type Subset<
   : readonly [];
 
 /**
- * The levels that the views of an operation can have, as its contract specifies
- * them; `string` if they are unknown. An operation with several of these in a
- * union has the levels of one of them in each execution.
+ * The levels that the views of an operation can have, as its contract specifies them; `string` if
+ * they are unknown. An operation with several of these in a union has the levels of one of them in
+ * each execution.
  */
 export interface FinalLevels {
   readonly levels: string;
 }
 
 /**
- * The final levels of an operation at a store: those of its contract if they
- * hold there (`C`), otherwise unknown.
+ * The final levels of an operation at a store: those of its contract if they hold there (`C`),
+ * otherwise unknown.
  */
-export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [
-  C,
-] extends [true]
+export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [C] extends [true]
   ? R
   : FinalLevels;
 
 /**
- * The level of the final if `S` were requested of a binding with levels `L`,
- * for an operation whose final levels are `R`.
+ * The level of the final if `S` were requested of a binding with levels `L`, for an operation whose
+ * final levels are `R`.
  */
 export type FinalLevel<
   L extends Levels,
@@ -75,45 +67,31 @@ export type FinalLevel<
   : never;
 
 /**
- * The final levels that a request of the levels `S` may lead to: the strongest
- * of `S`, and every level above it. If `S` is chosen at run time, the compiler
- * does not know its strongest level, so every level from the weakest possible
- * one counts.
+ * The final levels that a request of the levels `S` may lead to: the strongest of `S`, and every
+ * level above it. If `S` is chosen at run time, the compiler does not know its strongest level, so
+ * every level from the weakest possible one counts.
  */
-type RequestedFinalLevel<
-  L extends Levels,
-  S extends readonly string[],
-> = S extends unknown
+type RequestedFinalLevel<L extends Levels, S extends readonly string[]> = S extends unknown
   ? true extends { [I in keyof S]: IsUnion<S[I]> }[number]
     ? AtLeast<L, S[number]>
     : AtLeast<L, Strongest<RequestedLevels<L, S>>>
   : never;
 
 /** Whether `K` is a union of several types. */
-export type IsUnion<K, All = K> = K extends unknown
-  ? [All] extends [K]
-    ? false
-    : true
-  : never;
+export type IsUnion<K, All = K> = K extends unknown ? ([All] extends [K] ? false : true) : never;
 
 /** The union of level `K` of `L` and every level stronger than it. */
-export type AtLeast<
-  L extends readonly string[],
-  K extends string,
-> = string extends L[number]
+export type AtLeast<L extends readonly string[], K extends string> = string extends L[number]
   ? string
-  : L extends readonly [
-        infer A extends string,
-        ...infer Rest extends readonly string[],
-      ]
+  : L extends readonly [infer A extends string, ...infer Rest extends readonly string[]]
     ? A extends K
       ? L[number]
       : AtLeast<Rest, K>
     : never;
 
 /**
- * The tuple of the requested levels `S` of `L`; the general tuple if `L` is not
- * known at compile time.
+ * The tuple of the requested levels `S` of `L`; the general tuple if `L` is not known at compile
+ * time.
  */
 export type RequestedLevels<
   L extends Levels,

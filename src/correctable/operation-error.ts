@@ -1,14 +1,9 @@
 /**
- * The errors of one operation. Each one names the operation and its latest
- * view, and accounts for what the operation may have done: a caller that
- * retries must not execute a write twice.
+ * The errors of one operation. Each one names the operation and its latest view, and accounts for
+ * what the operation may have done: a caller that retries must not execute a write twice.
  */
 import type { ErrorCode, ErrorDetails } from './errors.ts';
-import {
-  CorrectableError,
-  getErrorDetails,
-  isCorrectableError,
-} from './errors.ts';
+import { CorrectableError, getErrorDetails, isCorrectableError } from './errors.ts';
 import type { PartExtras, SourcePart } from './side-effects.ts';
 import { getEffectState, NO_EFFECT, WRITE } from './side-effects.ts';
 import type { AnyView } from './view.ts';
@@ -39,8 +34,8 @@ export function formatLabel({ name, key }: OperationLabel): string {
 }
 
 /**
- * Returns an error with the name and the key of the operation, its latest view
- * and its failed levels.
+ * Returns an error with the name and the key of the operation, its latest view and its failed
+ * levels.
  */
 export function createOperationError(
   source: ErrorSource,
@@ -59,9 +54,8 @@ export function createOperationError(
 }
 
 /**
- * Returns an error that accounts for what may have been done. For a write, its
- * code is `UNKNOWN`. It never suggests a retry of something that may have taken
- * effect.
+ * Returns an error that accounts for what may have been done. For a write, its code is `UNKNOWN`.
+ * It never suggests a retry of something that may have taken effect.
  */
 export function createInterruptionError(
   source: ErrorSource,
@@ -70,8 +64,7 @@ export function createInterruptionError(
   details: ErrorDetails,
 ): CorrectableError {
   const done = getEffectState(source);
-  if (done === NO_EFFECT)
-    return createOperationError(source, code, message, details);
+  if (done === NO_EFFECT) return createOperationError(source, code, message, details);
   return createOperationError(
     source,
     done === WRITE ? 'UNKNOWN' : code,
@@ -81,18 +74,11 @@ export function createInterruptionError(
 }
 
 /**
- * Converts the failure of one part to a failure of the whole: a retry must not
- * execute another part twice.
+ * Converts the failure of one part to a failure of the whole: a retry must not execute another part
+ * twice.
  */
-export function toCompositeError<E>(
-  source: ErrorSource,
-  error: E,
-): E | CorrectableError {
-  if (
-    !isCorrectableError(error) ||
-    !(error.retryable || error.code === 'ABORTED')
-  )
-    return error;
+export function toCompositeError<E>(source: ErrorSource, error: E): E | CorrectableError {
+  if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   if (getEffectState(source) === NO_EFFECT) return error;
   return createInterruptionError(source, error.code, error.message, {
     level: error.level,
@@ -101,9 +87,8 @@ export function toCompositeError<E>(
 }
 
 /**
- * Returns the error to close with (COR-6). It is the binding's own error if
- * that names the operation, the latest view and the failed levels; otherwise a
- * copy with these facts.
+ * Returns the error to close with (COR-6). It is the binding's own error if that names the
+ * operation, the latest view and the failed levels; otherwise a copy with these facts.
  */
 export function toFinalError(
   source: ErrorSource,
@@ -120,8 +105,8 @@ export function toFinalError(
   const isNamed = error.operation || source.label === UNNAMED_OPERATION;
   const hasLastView = !source.latest || error.lastView === source.latest;
   if (isNamed && hasLastView && !source.extras?.levelErrors) return error;
-  // Do not change the error itself: a binding may fail several operations with
-  // the same error object.
+  // Do not change the error itself: a binding may fail several operations with the same error
+  // object.
   return createOperationError(source, error.code, error.message, {
     level,
     ...getErrorDetails(error),
@@ -129,10 +114,7 @@ export function toFinalError(
   });
 }
 
-function describeFailure(
-  source: ErrorSource,
-  level: string | undefined,
-): string {
+function describeFailure(source: ErrorSource, level: string | undefined): string {
   return level !== undefined && getEffectState(source) === WRITE
     ? `the write at ${level} failed and may have been made`
     : `the ${level ?? 'final'} view failed`;

@@ -1,24 +1,17 @@
 /**
- * Describes the options of a function in one place. A description is a plain
- * object with one entry for each option: its check, and its default if it has a
- * fixed one. Names, checks, defaults and flags of the command line all come
- * from it, so that they cannot differ.
+ * Describes the options of a function in one place. A description is a plain object with one entry
+ * for each option: its check, and its default if it has a fixed one. Names, checks, defaults and
+ * flags of the command line all come from it, so that they cannot differ.
  *
- * The text of an option is the docstring of its member in the type of the
- * options. `scripts/options-page.ts` reads it from there, so that no text gets
- * into the bundle of a page.
+ * The text of an option is the docstring of its member in the type of the options.
+ * `scripts/options-page.ts` reads it from there, so that no text gets into the bundle of a page.
  */
 import { createInvalidArgumentError } from './errors.ts';
-import {
-  checkOptionNames,
-  hasMethods,
-  isNonEmptyString,
-  type Usage,
-} from './validate.ts';
+import { checkOptionNames, hasMethods, isNonEmptyString, type Usage } from './validate.ts';
 
 /**
- * Returns what is expected, as `must be true or false`, or `undefined` if the
- * value fits. The check of an object may throw itself, to name a field in it.
+ * Returns what is expected, as `must be true or false`, or `undefined` if the value fits. The check
+ * of an object may throw itself, to name a field in it.
  */
 export type OptionCheck = (value: unknown, field: string) => string | undefined;
 
@@ -53,31 +46,24 @@ export function required(check: OptionCheck): Option<never> {
 }
 
 /**
- * Describes an option that may be left out. If its default depends on something
- * else, pass none here.
+ * Describes an option that may be left out. If its default depends on something else, pass none
+ * here.
  */
 export function optional(check: OptionCheck): Option<never>;
-export function optional<T>(
-  check: OptionCheck,
-  defaultValue: T,
-): DefaultedOption<T>;
-export function optional<T>(
-  check: OptionCheck,
-  defaultValue?: T,
-): Option<T | undefined> {
+export function optional<T>(check: OptionCheck, defaultValue: T): DefaultedOption<T>;
+export function optional<T>(check: OptionCheck, defaultValue?: T): Option<T | undefined> {
   return {
-    check: (value, field) =>
-      value === undefined ? undefined : check(value, field),
+    check: (value, field) => (value === undefined ? undefined : check(value, field)),
     defaultValue,
   };
 }
 
 /**
- * Checks the options of a call and fills in the defaults. An option that is
- * `undefined` counts as left out.
+ * Checks the options of a call and fills in the defaults. An option that is `undefined` counts as
+ * left out.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the input is no object, an
- * option is misspelled, missing, or does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` if the input is no object, an option is misspelled,
+ * missing, or does not fit
  */
 export function readOptions<O extends object, const D extends OptionsOf<O>>(
   input: O,
@@ -96,20 +82,13 @@ export function readOptions<O extends object, const D extends OptionsOf<O>>(
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` if the value does not fit */
-export function checkOption(
-  value: unknown,
-  field: string,
-  { check }: Option,
-): void {
+export function checkOption(value: unknown, field: string, { check }: Option): void {
   const problem = check(value, field);
   if (problem !== undefined) throw createInvalidArgumentError(field, problem);
 }
 
 /** Creates a check of what `expected` describes, as `must be a function`. */
-export function matches(
-  isRight: (value: unknown) => boolean,
-  expected: string,
-): OptionCheck {
+export function matches(isRight: (value: unknown) => boolean, expected: string): OptionCheck {
   return (value) => (isRight(value) ? undefined : expected);
 }
 
@@ -152,10 +131,7 @@ export function oneOf(...values: readonly string[]): OptionCheck {
 }
 
 /** Checks an object with methods. `example` names one that has them. */
-export function objectWith(
-  methods: readonly string[],
-  example: string,
-): OptionCheck {
+export function objectWith(methods: readonly string[], example: string): OptionCheck {
   return matches(
     (value) => hasMethods(value, ...methods),
     `must have ${methods.join(', ')}, as ${example} has`,
@@ -163,10 +139,7 @@ export function objectWith(
 }
 
 /** Checks options inside of an option. */
-export function nested(
-  call: string,
-  description: Readonly<Record<string, Option>>,
-): OptionCheck {
+export function nested(call: string, description: Readonly<Record<string, Option>>): OptionCheck {
   return (value, field) => {
     readOptions(value as object, { call, field }, description);
     return undefined;
@@ -178,8 +151,7 @@ interface Bounds {
   /** The number must be greater than this. */
   readonly above?: number;
   /**
-   * The upper bound. `Infinity` is accepted only if `max` is `Infinity`.
-   * Default: any finite number
+   * The upper bound. `Infinity` is accepted only if `max` is `Infinity`. Default: any finite number
    */
   readonly max?: number;
 }
@@ -210,8 +182,7 @@ function checkNumber(
 }
 
 function describeRange(min: number, above: number, max?: number): string {
-  if (max === Infinity)
-    return `${describeRange(min, above)}, or Infinity for no limit`;
+  if (max === Infinity) return `${describeRange(min, above)}, or Infinity for no limit`;
   if (above >= min) return `above ${above}`;
   return max === undefined ? `from ${min} on` : `from ${min} to ${max}`;
 }

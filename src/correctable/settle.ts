@@ -1,12 +1,8 @@
 /**
- * Takes a view before the final one (COR-9). A caller that waits leaves nothing
- * behind on the source.
+ * Takes a view before the final one (COR-9). A caller that waits leaves nothing behind on the
+ * source.
  */
-import {
-  removeSubscriber,
-  subscribeToViews,
-  unrefTimers,
-} from './subscribers.ts';
+import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import type { SettleOptions } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import { check, checkOptions } from './errors.ts';
@@ -19,12 +15,11 @@ import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
 
-const SETTLE_OPTIONS =
-  'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
+const SETTLE_OPTIONS = 'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
 
 /**
- * Takes one view early. With `level`, takes the first view at that level or
- * stronger, and fails if there is none.
+ * Takes one view early. With `level`, takes the first view at that level or stronger, and fails if
+ * there is none.
  */
 export function settleSource<T>(
   source: Source<T>,
@@ -33,31 +28,18 @@ export function settleSource<T>(
 ): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
     const { levelOrder } = source;
-    const rank =
-      level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
-    const kinds = level
-      ? ('withinMs:number' as typeof SETTLE_OPTIONS)
-      : SETTLE_OPTIONS;
-    const { enough, withinMs, orLatest, afterEarly } = checkOptions(
-      options,
-      kinds,
-    );
-    const isKnown =
-      !afterEarly || afterEarly === 'cancel' || afterEarly === 'continue';
+    const rank = level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
+    const kinds = level ? ('withinMs:number' as typeof SETTLE_OPTIONS) : SETTLE_OPTIONS;
+    const { enough, withinMs, orLatest, afterEarly } = checkOptions(options, kinds);
+    const isKnown = !afterEarly || afterEarly === 'cancel' || afterEarly === 'continue';
     check(isKnown, 'afterEarly', "give 'continue' or 'cancel'");
-    check(
-      withinMs === undefined || withinMs >= 0,
-      'withinMs',
-      'give milliseconds from 0',
-    );
+    check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     const isEnough = (view: AnyView<T>): unknown =>
-      level
-        ? getRank(levelOrder, view.level) >= rank
-        : enough?.(view) || view.final;
+      level ? getRank(levelOrder, view.level) >= rank : enough?.(view) || view.final;
     let isLate = false;
     /**
-     * Takes `view`, or fails with `error`. After that, a failure of the
-     * operation is not reported as unhandled, even if no view was taken.
+     * Takes `view`, or fails with `error`. After that, a failure of the operation is not reported
+     * as unhandled, even if no view was taken.
      */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();
@@ -103,8 +85,6 @@ export function settleSource<T>(
       else if (source.latest) end(source.latest);
     };
     const timer =
-      withinMs === undefined
-        ? undefined
-        : source.environment.clock.setTimer(onTime, withinMs);
+      withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
   });
 }

@@ -1,11 +1,11 @@
 /**
- * The state machine of one operation (Correctables, OSDI 2016, Figure 3):
- * `updating → (update)* → final | error`. The binding sees it as its sink and
- * its context; consumers see it through the Correctable. The table of states
- * and events, with the invariants COR-1–COR-15, is docs/spec/correctable.md.
+ * The state machine of one operation (Correctables, OSDI 2016, Figure 3): `updating → (update)* →
+ * final | error`. The binding sees it as its sink and its context; consumers see it through the
+ * Correctable. The table of states and events, with the invariants COR-1–COR-15, is
+ * docs/spec/correctable.md.
  *
- * The binding gets this object, so it has only the methods that a binding may
- * call. Everything else is a function of this module.
+ * The binding gets this object, so it has only the methods that a binding may call. Everything else
+ * is a function of this module.
  */
 import type {
   SubscriberList,
@@ -13,12 +13,7 @@ import type {
   ErrorCallback,
   ViewCallback,
 } from './subscribers.ts';
-import {
-  attachCallbacks,
-  deliverView,
-  FAILURE,
-  unrefTimers,
-} from './subscribers.ts';
+import { attachCallbacks, deliverView, FAILURE, unrefTimers } from './subscribers.ts';
 import type {
   BindingSession,
   InvocationContext,
@@ -29,11 +24,7 @@ import type {
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import { DeadlineList } from './deadline-list.ts';
 import type { EffectState, PartExtras } from './side-effects.ts';
-import {
-  getRemainingEffects,
-  getEffectState,
-  NO_EFFECT,
-} from './side-effects.ts';
+import { getRemainingEffects, getEffectState, NO_EFFECT } from './side-effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
 import type { CorrectableError, ErrorCode, ErrorDetails } from './errors.ts';
@@ -52,21 +43,18 @@ import type { LevelOrder } from './level-order.ts';
 import { NO_RANK, getRank } from './level-order.ts';
 import type { AnyView } from './view.ts';
 
-/**
- * How many values of one operation are kept for confirmations. Older ones are
- * dropped.
- */
+/** How many values of one operation are kept for confirmations. Older ones are dropped. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 /**
- * For how many timeouts a client finds the list again. Most programs have a few
- * timeouts, but one that computes them may have any number.
+ * For how many timeouts a client finds the list again. Most programs have a few timeouts, but one
+ * that computes them may have any number.
  */
 const MAX_DEADLINE_LISTS = 16;
 
 /**
- * Returns the source of a Correctable of this copy of the package, or
- * `undefined` for anything else.
+ * Returns the source of a Correctable of this copy of the package, or `undefined` for anything
+ * else.
  */
 export function getSource<T = unknown>(value: unknown): Source<T> | undefined {
   const source = getForeignSource(value);
@@ -79,8 +67,8 @@ export interface SourceOptions<T> {
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /**
-   * Creates the error of an operation that its client gives up. Default: an
-   * error that depends on what may have taken effect
+   * Creates the error of an operation that its client gives up. Default: an error that depends on
+   * what may have taken effect
    */
   createSubmissionError?<U>(
     source: Source<U>,
@@ -91,36 +79,30 @@ export interface SourceOptions<T> {
 }
 
 /**
- * Fields that few operations need. They are apart, so that other operations do
- * not pay for them.
+ * Fields that few operations need. They are apart, so that other operations do not pay for them.
  */
 interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
   /**
-   * The reason with which the signal aborts, if the operation was abandoned
-   * because no caller waits any more.
+   * The reason with which the signal aborts, if the operation was abandoned because no caller waits
+   * any more.
    */
   abandonReason?: CorrectableError;
-  /**
-   * The values that the binding delivered, by number, for later confirmations
-   * (COR-7).
-   */
+  /** The values that the binding delivered, by number, for later confirmations (COR-7). */
   confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /**
-   * The views that `settle` or `when` took early. If there are any, a later
-   * failure is no caller's error (COR-9).
+   * The views that `settle` or `when` took early. If there are any, a later failure is no caller's
+   * error (COR-9).
    */
   earlyViews?: Set<AnyView>;
 }
 
 /**
- * All sources of views share one class: engines run code for one shape of
- * object faster than for several.
+ * All sources of views share one class: engines run code for one shape of object faster than for
+ * several.
  */
-export class Source<T>
-  implements SubscriberList<T>, Sink<T>, InvocationContext
-{
+export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
   levelOrder: LevelOrder;
@@ -150,13 +132,12 @@ export class Source<T>
   /** The name of the operation in messages. */
   label: OperationLabel = UNNAMED_OPERATION;
   /**
-   * A submitted update cannot be called back: its outcome is unknown, never
-   * "not done" (COR-10).
+   * A submitted update cannot be called back: its outcome is unknown, never "not done" (COR-10).
    */
   effectState: EffectState = NO_EFFECT;
   /**
-   * These fields exist only for operations that are invoked with them, so that
-   * others do not pay for them.
+   * These fields exist only for operations that are invoked with them, so that others do not pay
+   * for them.
    */
   declare session: BindingSession | undefined;
   declare trace: unknown;
@@ -165,11 +146,7 @@ export class Source<T>
   /** Exists only if the binding sets it. */
   declare submissionStatus: SubmissionStatus | undefined;
 
-  constructor(
-    levelOrder: LevelOrder,
-    environment: Environment,
-    options: SourceOptions<T>,
-  ) {
+  constructor(levelOrder: LevelOrder, environment: Environment, options: SourceOptions<T>) {
     this.levelOrder = levelOrder;
     this.environment = environment;
     this.options = options;
@@ -178,8 +155,7 @@ export class Source<T>
   view(value: T, level: string, details?: ViewDetails): number {
     const seq = this.valueCount++;
     if (!isOpen(this, level)) return seq;
-    if (isThenable(value))
-      interrupt(this, 'INVALID_VALUE', 'await the promise, or use chain');
+    if (isThenable(value)) interrupt(this, 'INVALID_VALUE', 'await the promise, or use chain');
     else this.acceptView(seq, value, level, details);
     return seq;
   }
@@ -187,22 +163,9 @@ export class Source<T>
   confirm(level: string, seq: number, details?: ViewDetails): void {
     if (!isOpen(this, level)) return;
     const retained =
-      this.latest?.seq === seq
-        ? this.latest
-        : this.extras?.confirmableViews?.get(seq);
-    if (retained)
-      this.acceptView(
-        seq,
-        retained.value as T,
-        level,
-        mergeDetails(retained, details),
-      );
-    else
-      abandon(
-        this,
-        'PROTOCOL',
-        `view ${seq} was confirmed, but never delivered`,
-      );
+      this.latest?.seq === seq ? this.latest : this.extras?.confirmableViews?.get(seq);
+    if (retained) this.acceptView(seq, retained.value as T, level, mergeDetails(retained, details));
+    else abandon(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -215,8 +178,7 @@ export class Source<T>
         ...this.extras?.levelErrors,
         [level]: error,
       };
-    if (rank >= levelOrder.strongestRank)
-      failWith(this, toFinalError(this, error, level));
+    if (rank >= levelOrder.strongestRank) failWith(this, toFinalError(this, error, level));
   }
 
   expire(): void {
@@ -224,15 +186,10 @@ export class Source<T>
   }
 
   get deadlineAt(): number | undefined {
-    return this.dueAt === undefined
-      ? undefined
-      : this.environment.getWallTime(this.dueAt);
+    return this.dueAt === undefined ? undefined : this.environment.getWallTime(this.dueAt);
   }
 
-  /**
-   * Aborts when no caller waits for views any more. Created at the first
-   * access.
-   */
+  /** Aborts when no caller waits for views any more. Created at the first access. */
   get signal(): AbortSignal {
     const extras = getExtras(this);
     const controller = (extras.controller ??= new AbortController());
@@ -240,12 +197,7 @@ export class Source<T>
     return controller.signal;
   }
 
-  private acceptView(
-    seq: number,
-    value: T,
-    level: string,
-    details: ViewDetails | undefined,
-  ): void {
+  private acceptView(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
     const { latest, levelOrder, environment, version: newest } = this;
     const { equals } = this.options;
     const version = details?.version;
@@ -258,15 +210,11 @@ export class Source<T>
       newest !== undefined &&
       callPredicate(environment, isOlder, version, newest);
     const reason = final ? undefined : getDropReason(this, rank, older);
-    const confirms =
-      !reason && latest !== undefined && isEqual(this, value, latest.value);
-    // If two values are structurally equal, the new view gets the old
-    // reference. If only the operation's own `equals` accepts them as equal,
-    // each view keeps its own value.
+    const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
+    // If two values are structurally equal, the new view gets the old reference. If only the
+    // operation's own `equals` accepts them as equal, each view keeps its own value.
     const shared =
-      confirms &&
-      (!equals ||
-        callPredicate(environment, structurallyEqual, value, latest.value))
+      confirms && (!equals || callPredicate(environment, structurallyEqual, value, latest.value))
         ? latest.value
         : value;
     const view = createDraft(
@@ -288,8 +236,8 @@ export class Source<T>
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
     if (final) {
-      // Views of a derived source are not counted. The operation that they are
-      // derived from is counted already.
+      // Views of a derived source are not counted. The operation that they are derived from is
+      // counted already.
       if (latest && !this.options.isRefining)
         environment.count(confirms ? 'confirmed' : 'corrected');
       for (const taken of this.extras?.earlyViews ?? [])
@@ -300,15 +248,8 @@ export class Source<T>
   }
 }
 
-/**
- * Counts and reports whether the final view confirmed a view that was taken
- * early (COR-9).
- */
-function reportEarlyView<T>(
-  source: Source<T>,
-  earlyView: AnyView<T>,
-  final: AnyView<T>,
-): void {
+/** Counts and reports whether the final view confirmed a view that was taken early (COR-9). */
+function reportEarlyView<T>(source: Source<T>, earlyView: AnyView<T>, final: AnyView<T>): void {
   const { environment } = source;
   const isRight = isEqual(source, final.value, earlyView.value);
   environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
@@ -325,10 +266,7 @@ export function getExtras<T>(source: Source<T>): SourceExtras {
   return (source.extras ??= {});
 }
 
-/**
- * Closes with an error that the binding did not report, and aborts the
- * submission.
- */
+/** Closes with an error that the binding did not report, and aborts the submission. */
 export function abandon<T>(
   source: Source<T>,
   code: ErrorCode,
@@ -338,12 +276,7 @@ export function abandon<T>(
   if (source.state !== 'pending') return;
   abandonWith(
     source,
-    createOperationError(
-      source,
-      code,
-      `${formatLabel(source.label)}: ${message}`,
-      details,
-    ),
+    createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details),
   );
 }
 
@@ -364,13 +297,10 @@ function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
 }
 
 /**
- * Aborts the signal of a failed operation, so that the binding learns that no
- * caller waits any more.
+ * Aborts the signal of a failed operation, so that the binding learns that no caller waits any
+ * more.
  */
-export function abortSubmission<T>(
-  source: Source<T>,
-  error: CorrectableError,
-): void {
+export function abortSubmission<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'error') return;
   const extras = getExtras(source);
   extras.abandonReason ??= error;
@@ -383,8 +313,7 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   getExtras(source).error = error;
   closeSource(source, 'error');
   deliverView(source, FAILURE);
-  if (source.extras?.earlyViews)
-    source.environment.report({ type: 'late-failure', error });
+  if (source.extras?.earlyViews) source.environment.report({ type: 'late-failure', error });
   else if (!source.isObserved)
     // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
     setTimeout(() => source.isObserved || void Promise.reject(error), 0);
@@ -396,8 +325,8 @@ export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
 }
 
 /**
- * Creates the error of an operation that is given up. An update that may have
- * taken effect is `UNKNOWN` (COR-10, COR-14).
+ * Creates the error of an operation that is given up. An update that may have taken effect is
+ * `UNKNOWN` (COR-10, COR-14).
  */
 export function createAbandonError<T>(
   source: Source<T>,
@@ -405,22 +334,12 @@ export function createAbandonError<T>(
   description: string,
   details: ErrorDetails = {},
 ): CorrectableError {
-  const create =
-    source.options.createSubmissionError ?? createInterruptionError;
-  return create(
-    source,
-    code,
-    `${formatLabel(source.label)}: ${description}`,
-    details,
-  );
+  const create = source.options.createSubmissionError ?? createInterruptionError;
+  return create(source, code, `${formatLabel(source.label)}: ${description}`, details);
 }
 
 /** Fails the whole with the failure of one of its parts. */
-export function failFromPart<T>(
-  source: Source<T>,
-  error: unknown,
-  level?: string,
-): void {
+export function failFromPart<T>(source: Source<T>, error: unknown, level?: string): void {
   source.fail(toCompositeError(source, error), level);
 }
 
@@ -433,8 +352,7 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
     if (deadlines.size === MAX_DEADLINE_LISTS) deadlines.clear();
     deadlines.set(limitMs, (list = new DeadlineList(clock)));
   }
-  // The time of the current tick may be old if the code before this call ran
-  // for long.
+  // The time of the current tick may be old if the code before this call ran for long.
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
@@ -442,25 +360,23 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
 }
 
 /**
- * Lets timers keep no process alive any more if a view was taken early. Called
- * when a listener has left.
+ * Lets timers keep no process alive any more if a view was taken early. Called when a listener has
+ * left.
  */
 export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
 /**
- * Calls `cleanUp` when the source closes, with any outcome. If it is closed
- * already, calls it after the delivery.
+ * Calls `cleanUp` when the source closes, with any outcome. If it is closed already, calls it after
+ * the delivery.
  */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
   else (source.cleanUpCallbacks ??= []).push(cleanUp);
 }
 
-/**
- * Returns the one promise of the final value. Its caller observes a failure.
- */
+/** Returns the one promise of the final value. Its caller observes a failure. */
 export function getPromise<T>(source: Source<T>): Promise<T> {
   source.isObserved = true;
   return (source.promise ??= new Promise((onFinal, onError) => {
@@ -470,10 +386,7 @@ export function getPromise<T>(source: Source<T>): Promise<T> {
   }));
 }
 
-/**
- * If `work` is a promise, closes the source when that ends. `work` delivers the
- * views.
- */
+/** If `work` is a promise, closes the source when that ends. `work` delivers the views. */
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
@@ -485,19 +398,11 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
 function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
   return (
     Object.is(a, b) ||
-    callPredicate(
-      source.environment,
-      source.options.equals ?? structurallyEqual,
-      a,
-      b,
-    )
+    callPredicate(source.environment, source.options.equals ?? structurallyEqual, a, b)
   );
 }
 
-/**
- * Calls a predicate of the application. If it throws, the answer counts as
- * false.
- */
+/** Calls a predicate of the application. If it throws, the answer counts as false. */
 function callPredicate<V>(
   environment: Environment,
   question: (a: V, b: V) => boolean,
@@ -512,20 +417,14 @@ function callPredicate<V>(
   }
 }
 
-/**
- * Returns whether a call of the sink still has an effect. If not, it counts as
- * dropped.
- */
+/** Returns whether a call of the sink still has an effect. If not, it counts as dropped. */
 function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
   if (source.state === 'pending') return true;
   source.environment.recordDrop('closed', level);
   return false;
 }
 
-/**
- * A view while it is created. Optional keys are present only if they have a
- * value.
- */
+/** A view while it is created. Optional keys are present only if they have a value. */
 type ViewDraft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & {
   regressed?: true;
 };
@@ -546,10 +445,9 @@ const createDraft = (
   at,
 });
 
-// Create one draft without a time before any other. Engines then let all views
-// of one tick share one number object for the time. Otherwise they create one
-// for each view, which takes a tenth of the time of an invocation. See
-// `invoke-vs-promise` of `npm run bench -- core`.
+// Create one draft without a time before any other. Engines then let all views of one tick share
+// one number object for the time. Otherwise they create one for each view, which takes a tenth of
+// the time of an invocation. See `invoke-vs-promise` of `npm run bench -- core`.
 createDraft();
 
 function getDropReason<T>(
@@ -559,8 +457,7 @@ function getDropReason<T>(
 ): DropReason | undefined {
   const { all, requested } = levelOrder;
   if (rank === NO_RANK) return 'unknown-level';
-  if (requested !== all && !requested.includes(all[rank]!))
-    return 'not-requested';
+  if (requested !== all && !requested.includes(all[rank]!)) return 'not-requested';
   const reached = latest ? getRank(levelOrder, latest.level) : NO_RANK;
   if (rank < reached) return 'weaker';
   if (rank === reached && !options.isRefining) return 'repeated';
@@ -576,28 +473,20 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
 /** The only transition (COR-1): every end of an operation comes here. */
 function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
-  if (source.extras || source.cleanUpCallbacks || source.deadlines)
-    cleanUp(source);
+  if (source.extras || source.cleanUpCallbacks || source.deadlines) cleanUp(source);
 }
 
 /**
- * This is a separate function, so that engines compile the delivery of a view
- * without it, as one piece.
+ * This is a separate function, so that engines compile the delivery of a view without it, as one
+ * piece.
  */
 function cleanUp<T>(source: Source<T>): void {
   const { extras, cleanUpCallbacks } = source;
   source.cleanUpCallbacks = undefined;
   source.deadlines?.remove(!extras?.isUnref);
   if (extras) {
-    source.effectState = getRemainingEffects(
-      extras.error,
-      getEffectState(source),
-    );
-    extras.confirmableViews =
-      extras.parts =
-      extras.futureEffects =
-      extras.isUnref =
-        undefined;
+    source.effectState = getRemainingEffects(extras.error, getEffectState(source));
+    extras.confirmableViews = extras.parts = extras.futureEffects = extras.isUnref = undefined;
   }
   cleanUpCallbacks?.forEach((cleanUp) => cleanUp());
 }

@@ -1,20 +1,12 @@
 /**
- * Adds and removes callbacks and observers. To unsubscribe never cancels the
- * operation (COR-4, COR-10). An `AbortSignal` gets one listener, however many
- * operations use it, and none once they have closed.
+ * Adds and removes callbacks and observers. To unsubscribe never cancels the operation (COR-4,
+ * COR-10). An `AbortSignal` gets one listener, however many operations use it, and none once they
+ * have closed.
  */
 import type { Listener, Subscriber } from './subscribers.ts';
 import { removeSubscriber, addSubscriber } from './subscribers.ts';
-import type {
-  SubscribeOptions,
-  Subscription,
-  ViewObserver,
-} from './correctable.ts';
-import {
-  checkFunction,
-  checkOptions,
-  createInvalidArgumentError,
-} from './errors.ts';
+import type { SubscribeOptions, Subscription, ViewObserver } from './correctable.ts';
+import { checkFunction, checkOptions, createInvalidArgumentError } from './errors.ts';
 import type { Levels } from './level-types.ts';
 import type { Source } from './source.ts';
 import { unrefTimersIfTakenEarly } from './source.ts';
@@ -24,22 +16,16 @@ import type { AnyView } from './view.ts';
 type AbortFollower = (reason: unknown) => void;
 
 /**
- * The followers of a signal and its one listener. The listener is an arrow
- * function, because signals of other libraries call it without `this`.
+ * The followers of a signal and its one listener. The listener is an arrow function, because
+ * signals of other libraries call it without `this`.
  */
-type FollowerGroup = readonly [
-  followers: Set<AbortFollower>,
-  onAbort: () => void,
-];
+type FollowerGroup = readonly [followers: Set<AbortFollower>, onAbort: () => void];
 
-const followerGroups = /* @__PURE__ */ new WeakMap<
-  AbortSignal,
-  FollowerGroup
->();
+const followerGroups = /* @__PURE__ */ new WeakMap<AbortSignal, FollowerGroup>();
 
 /**
- * Returns whether `signal` has aborted. Throws `INVALID_ARGUMENT` if it is no
- * signal, or a proxy of one.
+ * Returns whether `signal` has aborted. Throws `INVALID_ARGUMENT` if it is no signal, or a proxy of
+ * one.
  */
 export function isAborted(signal: AbortSignal): boolean {
   try {
@@ -47,27 +33,18 @@ export function isAborted(signal: AbortSignal): boolean {
   } catch {
     // A method of the platform's signal throws if it is called on a proxy.
   }
-  throw createInvalidArgumentError(
-    'signal',
-    'give an AbortSignal, not a proxy of one',
-  );
+  throw createInvalidArgumentError('signal', 'give an AbortSignal, not a proxy of one');
 }
 
 /**
- * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns a
- * function that removes the follower.
+ * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns a function that
+ * removes the follower.
  */
-export function followSignal(
-  signal: AbortSignal,
-  follower: AbortFollower,
-): () => void {
+export function followSignal(signal: AbortSignal, follower: AbortFollower): () => void {
   let group = followerGroups.get(signal);
   if (!group) {
     const all = new Set<AbortFollower>();
-    followerGroups.set(
-      signal,
-      (group = [all, () => all.forEach((item) => item(signal.reason))]),
-    );
+    followerGroups.set(signal, (group = [all, () => all.forEach((item) => item(signal.reason))]));
   }
   const [followers, onAbort] = group;
   if (followers.size === 0) signal.addEventListener('abort', onAbort);
@@ -88,9 +65,7 @@ export function subscribeUntilAborted<T>(
   let closed = signal !== undefined && isAborted(signal);
   let unfollow: (() => void) | undefined;
   let subscriber: Subscriber<T> | undefined;
-  const ending = <A extends unknown[]>(
-    callback: ((...args: A) => void) | undefined,
-  ) => {
+  const ending = <A extends unknown[]>(callback: ((...args: A) => void) | undefined) => {
     return (...args: A): void => {
       closed = true;
       unfollow?.();
@@ -117,9 +92,7 @@ export function subscribeUntilAborted<T>(
   };
 }
 
-export function getSignal(
-  options: SubscribeOptions = {},
-): AbortSignal | undefined {
+export function getSignal(options: SubscribeOptions = {}): AbortSignal | undefined {
   return checkOptions(options, 'signal:object').signal;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The listeners of one operation. All get the deliveries in one order, whatever
- * callbacks do meanwhile (COR-4).
+ * The listeners of one operation. All get the deliveries in one order, whatever callbacks do
+ * meanwhile (COR-4).
  */
 import type { Timer } from './clock.ts';
 import type { Environment } from './environment.ts';
@@ -9,8 +9,8 @@ import { activeRun } from './speculation/speculative-run.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Delivered in place of a view if the operation has failed. The field `error`
- * of the extras has the error.
+ * Delivered in place of a view if the operation has failed. The field `error` of the extras has the
+ * error.
  */
 export const FAILURE = null;
 
@@ -29,14 +29,13 @@ export interface Listener<T> {
 /** One listener. Its callbacks are removed when it unsubscribes. */
 export interface Subscriber<T> extends Listener<T> {
   /**
-   * The number of deliveries before the listener was added. The listener gets
-   * only later deliveries.
+   * The number of deliveries before the listener was added. The listener gets only later
+   * deliveries.
    */
   readonly joinedAfter: number;
   /**
-   * The latest view, or the failure, if the listener was added late. The
-   * listener gets this delivery first, after the call that adds the listener
-   * has returned.
+   * The latest view, or the failure, if the listener was added late. The listener gets this
+   * delivery first, after the call that adds the listener has returned.
    */
   missedDelivery: Delivery<T> | undefined;
   /** The derived Correctable that listens, if there is one. */
@@ -49,36 +48,30 @@ interface Parent {
 }
 
 /**
- * Fields that few operations need. They are apart, so that other operations do
- * not pay for them.
+ * Fields that few operations need. They are apart, so that other operations do not pay for them.
  */
 export interface SubscriberExtras {
   error?: CorrectableError;
   /** Deliveries that began inside a delivery. */
   queue?: Delivery<unknown>[];
-  /**
-   * Set if no listener waits for later views (COR-9), until one is added again.
-   */
+  /** Set if no listener waits for later views (COR-9), until one is added again. */
   isUnref?: boolean | undefined;
   /** The timers of the timeouts of single levels. */
   timers?: Timer[];
   /** The operations that this one is made of. All are subscriber lists. */
   parts?: object[] | undefined;
   /**
-   * Set if the run of this operation is undone (COR-8). Then parts that have
-   * not begun yet are never started.
+   * Set if the run of this operation is undone (COR-8). Then parts that have not begun yet are
+   * never started.
    */
   isUndone?: true;
-  /**
-   * The run whose step invoked this operation, for a write that may begin
-   * later.
-   */
+  /** The run whose step invoked this operation, for a write that may begin later. */
   run?: { readonly phase: string } | undefined;
 }
 
 /**
- * One operation, as its listeners see it. It is its own first listener: most
- * operations have at most one callback of each kind, and need no list.
+ * One operation, as its listeners see it. It is its own first listener: most operations have at
+ * most one callback of each kind, and need no list.
  */
 export interface SubscriberList<T> extends Listener<T> {
   readonly environment: Environment;
@@ -118,8 +111,8 @@ export function attachCallbacks<T>(
 }
 
 /**
- * Delivers the latest view to `listener`, not inside this call, and then later
- * ones. After the end, delivers the outcome.
+ * Delivers the latest view to `listener`, not inside this call, and then later ones. After the end,
+ * delivers the outcome.
  */
 export function addSubscriber<T>(
   subscribers: SubscriberList<T>,
@@ -127,8 +120,7 @@ export function addSubscriber<T>(
   parent?: Parent,
 ): Subscriber<T> {
   const { state, latest, deliveryCount } = subscribers;
-  const missedDelivery =
-    deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
+  const missedDelivery = deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
   const subscriber: Subscriber<T> = {
     onUpdate,
     onFinal,
@@ -138,18 +130,13 @@ export function addSubscriber<T>(
     parent,
   };
   if (subscribers.extras?.isUnref) setTimersRef(subscribers, true);
-  if (deliveryCount)
-    queueMicrotask(() => deliverMissed(subscribers, subscriber));
+  if (deliveryCount) queueMicrotask(() => deliverMissed(subscribers, subscriber));
   // Only an open operation has further deliveries.
-  if (state === 'pending')
-    (subscribers.subscribers ??= new Set()).add(subscriber);
+  if (state === 'pending') (subscribers.subscribers ??= new Set()).add(subscriber);
   return subscriber;
 }
 
-/**
- * Removes a subscriber at once. It does not get a delivery that it has missed
- * either.
- */
+/** Removes a subscriber at once. It does not get a delivery that it has missed either. */
 export function removeSubscriber<T>(
   subscribers: SubscriberList<T>,
   subscriber: Subscriber<T>,
@@ -159,8 +146,8 @@ export function removeSubscriber<T>(
 }
 
 /**
- * Returns whether there is a listener: a first one, or a subscriber for which
- * `counts` returns true.
+ * Returns whether there is a listener: a first one, or a subscriber for which `counts` returns
+ * true.
  */
 export function hasSubscribers<T>(
   subscribers: SubscriberList<T>,
@@ -175,19 +162,16 @@ export function hasSubscribers<T>(
 }
 
 /**
- * If no listener waits for later views after one was taken early (COR-9),
- * timeouts still expire but keep no process alive, until a listener is attached
- * again. The same applies to the sources of the operation.
+ * If no listener waits for later views after one was taken early (COR-9), timeouts still expire but
+ * keep no process alive, until a listener is attached again. The same applies to the sources of the
+ * operation.
  */
 export function unrefTimers<T>(subscribers: SubscriberList<T>): void {
   if (!hasSubscribers(subscribers, ({ parent }) => !parent?.extras?.isUnref))
     setTimersRef(subscribers, false);
 }
 
-function setTimersRef<T>(
-  subscribers: SubscriberList<T>,
-  isHeld: boolean,
-): void {
+function setTimersRef<T>(subscribers: SubscriberList<T>, isHeld: boolean): void {
   const extras = (subscribers.extras ??= {});
   if (subscribers.state !== 'pending' || !extras.isUnref === isHeld) return;
   extras.isUnref = !isHeld;
@@ -199,10 +183,7 @@ function setTimersRef<T>(
   }
 }
 
-/**
- * Delivers every view to `onView`, also the final one. `onError` handles the
- * failure.
- */
+/** Delivers every view to `onView`, also the final one. `onError` handles the failure. */
 export function subscribeToViews<T>(
   subscribers: SubscriberList<T>,
   onView: ViewCallback<T>,
@@ -210,31 +191,19 @@ export function subscribeToViews<T>(
   of?: Parent,
 ): Subscriber<T> {
   subscribers.isObserved = true;
-  return addSubscriber(
-    subscribers,
-    { onUpdate: onView, onFinal: onView, onError },
-    of,
-  );
+  return addSubscriber(subscribers, { onUpdate: onView, onFinal: onView, onError }, of);
 }
 
 /** Delivers the view, or the failure, to all listeners. */
-export function deliverView<T>(
-  subscribers: SubscriberList<T>,
-  view: Delivery<T>,
-): void {
+export function deliverView<T>(subscribers: SubscriberList<T>, view: Delivery<T>): void {
   subscribers.deliveryCount++;
-  if (subscribers.isDelivering)
-    ((subscribers.extras ??= {}).queue ??= []).push(view);
+  if (subscribers.isDelivering) ((subscribers.extras ??= {}).queue ??= []).push(view);
   else {
     const outer = activeRun.run;
     activeRun.run = undefined;
     subscribers.isDelivering = true;
     let next = view;
-    for (
-      let number = subscribers.deliveryCount;
-      number <= subscribers.deliveryCount;
-      number++
-    ) {
+    for (let number = subscribers.deliveryCount; number <= subscribers.deliveryCount; number++) {
       callListener(subscribers, subscribers, next);
       // Listeners that were added during this delivery get only later ones.
       for (const subscriber of subscribers.subscribers ?? []) {
@@ -256,14 +225,10 @@ export function deliverView<T>(
   }
 }
 
-function deliverMissed<T>(
-  subscribers: SubscriberList<T>,
-  subscriber: Subscriber<T>,
-): void {
+function deliverMissed<T>(subscribers: SubscriberList<T>, subscriber: Subscriber<T>): void {
   const { missedDelivery } = subscriber;
   subscriber.missedDelivery = undefined;
-  if (missedDelivery !== undefined)
-    callListener(subscribers, subscriber, missedDelivery);
+  if (missedDelivery !== undefined) callListener(subscribers, subscriber, missedDelivery);
 }
 
 function callListener<T>(

@@ -1,17 +1,13 @@
 /**
- * Builds the error message for an unknown option, flag or limit. All of them
- * use the same wording.
+ * Builds the error message for an unknown option, flag or limit. All of them use the same wording.
  */
 
-/**
- * If two names differ by more edits than this, the one is not suggested for the
- * other.
- */
+/** If two names differ by more edits than this, the one is not suggested for the other. */
 const MAX_EDITS = 3;
 
 /**
- * Describes a name that is no option, as
- * `unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.`
+ * Describes a name that is no option, as `unknown option "lag". Did you mean "lagMs"? Options:
+ * lagMs, levels.`
  */
 export function describeUnknownOption(
   name: unknown,
@@ -26,19 +22,12 @@ export function describeUnknownOption(
 }
 
 /**
- * Returns the name that `typed` resembles most, or that begins with `typed`.
- * Returns `undefined` if none is within three edits.
+ * Returns the name that `typed` resembles most, or that begins with `typed`. Returns `undefined` if
+ * none is within three edits.
  */
-export function findClosestName(
-  typed: string,
-  names: readonly string[],
-): string | undefined {
+export function findClosestName(typed: string, names: readonly string[]): string | undefined {
   // A short name resembles every other name, so it gets fewer edits.
-  for (
-    let edits = 0;
-    edits <= Math.min(MAX_EDITS, typed.length >> 1);
-    edits++
-  ) {
+  for (let edits = 0; edits <= Math.min(MAX_EDITS, typed.length >> 1); edits++) {
     const isClose = (name: string): boolean =>
       isWithinEdits(typed.toLowerCase(), name.toLowerCase(), edits) ||
       (edits === 1 && typed.length > 2 && name.startsWith(typed));

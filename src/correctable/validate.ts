@@ -1,16 +1,15 @@
 /**
- * Checks arguments of programs without types. An argument is checked where it
- * is passed: later it would fail as something else, or be ignored in silence.
- * The entry `correctables` bundles only `isThenable` of this file. For
- * everything else it uses `check` and `checkOptions` of `errors.ts`, which are
- * smaller.
+ * Checks arguments of programs without types. An argument is checked where it is passed: later it
+ * would fail as something else, or be ignored in silence. The entry `correctables` bundles only
+ * `isThenable` of this file. For everything else it uses `check` and `checkOptions` of `errors.ts`,
+ * which are smaller.
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';
 
 /**
- * The names of all options in `O`, for `checkOptionNames`. The compiler checks
- * that such a list is complete.
+ * The names of all options in `O`, for `checkOptionNames`. The compiler checks that such a list is
+ * complete.
  */
 export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
 
@@ -19,8 +18,8 @@ export interface Usage {
   /** A correct call, for example `memory({ lagMs: 20 })`. */
   readonly call: string;
   /**
-   * The argument that is checked. Errors name it together with a misspelled
-   * option. Default: `options`
+   * The argument that is checked. Errors name it together with a misspelled option. Default:
+   * `options`
    */
   readonly field?: string;
 }
@@ -30,24 +29,17 @@ export function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/**
- * Names that JavaScript uses itself, so no object of this package can have such
- * a member.
- */
+/** Names that JavaScript uses itself, so no object of this package can have such a member. */
 const RESERVED_NAMES: readonly string[] = ['', '__proto__', 'then'];
 
 /**
- * Checks a name that becomes the name of a member, like that of an operation in
- * its contract. `taken` are names that the object uses itself.
+ * Checks a name that becomes the name of a member, like that of an operation in its contract.
+ * `taken` are names that the object uses itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half
- * of a surrogate pair, which cannot be sent
+ * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate
+ * pair, which cannot be sent
  */
-export function checkMemberName(
-  name: string,
-  field: string,
-  taken: readonly string[] = [],
-): void {
+export function checkMemberName(name: string, field: string, taken: readonly string[] = []): void {
   const reserved = [...taken, ...RESERVED_NAMES];
   const advice = `the name ${JSON.stringify(name)} is reserved, as are ${JSON.stringify(reserved)}. Choose another name.`;
   check(!reserved.includes(name), field, advice);
@@ -60,27 +52,18 @@ export function checkMemberName(
 }
 
 /** Returns whether the value is an object and no array. */
-export function isRecord(
-  value: unknown,
-): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns whether the value can be awaited: a promise, or a Correctable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
-  );
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Returns whether the value is an object with methods of these names. */
-export function hasMethods(
-  value: unknown,
-  ...names: readonly string[]
-): boolean {
-  return (
-    isRecord(value) && names.every((name) => typeof value[name] === 'function')
-  );
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return isRecord(value) && names.every((name) => typeof value[name] === 'function');
 }
 
 /** Returns whether the value can be a binding. */
@@ -89,19 +72,16 @@ export function isBinding(value: unknown): boolean {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object; the
- * message shows a correct call
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object; the message shows a
+ * correct call
  */
-export function checkRecord(
-  value: unknown,
-  { call, field = 'options' }: Usage,
-): void {
+export function checkRecord(value: unknown, { call, field = 'options' }: Usage): void {
   check(isRecord(value), field, `write ${call}`);
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object of
- * options, or an option is misspelled
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object of options, or an option is
+ * misspelled
  */
 export function checkOptionNames(
   input: unknown,
@@ -128,8 +108,8 @@ function describeUnknownName(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if one of these options is
- * present and has another type
+ * @throws CorrectableError `INVALID_ARGUMENT` if one of these options is present and has another
+ * type
  */
 export function checkOptionTypes(
   input: object,
@@ -139,10 +119,6 @@ export function checkOptionTypes(
   const fields = input as Readonly<Record<string, unknown>>;
   for (const name of names) {
     const value = fields[name];
-    check(
-      value === undefined || typeof value === kind,
-      name,
-      `must be a ${kind}, or none`,
-    );
+    check(value === undefined || typeof value === kind, name, `must be a ${kind}, or none`);
   }
 }

@@ -1,33 +1,28 @@
 /**
- * A view: the result of an operation under one consistency level (Correctables,
- * OSDI 2016, §1 and §3.1).
+ * A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and
+ * §3.1).
  */
 import type { AtLeast, Levels, Strongest } from './level-types.ts';
 
 /** Properties of every view beside its value and level. */
 export interface ViewInfo {
   /**
-   * Number of the value within its operation, counted from 0 over the values
-   * that the binding delivered. A confirmation without payload has the number
-   * of the value that it confirms.
+   * Number of the value within its operation, counted from 0 over the values that the binding
+   * delivered. A confirmation without payload has the number of the value that it confirms.
    */
   readonly seq: number;
   /**
-   * Time when the view reached this process: milliseconds since the epoch, by
-   * the machine's clock.
+   * Time when the view reached this process: milliseconds since the epoch, by the machine's clock.
    */
   readonly at: number;
   /**
-   * Whether this view repeats, by the operation's `equals`, the value of the
-   * last view delivered before it.
+   * Whether this view repeats, by the operation's `equals`, the value of the last view delivered
+   * before it.
    */
   readonly confirms: boolean;
   /** The store's version of the value, if the binding knows one. */
   readonly version?: unknown;
-  /**
-   * Facts that the binding adds to the view, for example `{ remaining }` of a
-   * `dequeue`.
-   */
+  /** Facts that the binding adds to the view, for example `{ remaining }` of a `dequeue`. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -41,22 +36,17 @@ export type PreliminaryView<T, L extends Levels> = ViewInfo & {
 /**
  * The last view of an operation.
  *
- * `F` is the level that the final view can have. This is the strongest
- * requested level. If the operation lacks it, `F` is the next stronger level
- * that the operation has, or else its strongest level. Test `final`, not the
- * level, to see that no view follows.
+ * `F` is the level that the final view can have. This is the strongest requested level. If the
+ * operation lacks it, `F` is the next stronger level that the operation has, or else its strongest
+ * level. Test `final`, not the level, to see that no view follows.
  */
-export type FinalView<
-  T,
-  L extends Levels,
-  F extends string = L[number],
-> = ViewInfo & {
+export type FinalView<T, L extends Levels, F extends string = L[number]> = ViewInfo & {
   readonly final: true;
   readonly value: T;
   readonly level: F;
   /**
-   * Set if the final is older, by version, than a preliminary view that was
-   * delivered, or if the store has lost something that the session has seen.
+   * Set if the final is older, by version, than a preliminary view that was delivered, or if the
+   * store has lost something that the session has seen.
    */
   readonly regressed?: true;
 };
@@ -67,8 +57,8 @@ export type View<T, L extends Levels, F extends string = L[number]> =
   | FinalView<T, L, F>;
 
 /**
- * A view at the level `K` of `L` or a stronger one; `F` as in `FinalView`. A
- * view at the strongest level is final.
+ * A view at the level `K` of `L` or a stronger one; `F` as in `FinalView`. A view at the strongest
+ * level is final.
  */
 export type ViewFrom<
   T,

@@ -1,19 +1,15 @@
 /**
- * Removes session tokens that other tokens of the session make redundant. Each
- * of many concurrent replies brings a token, and a request carries all of them
- * in one header, so their number needs a bound.
+ * Removes session tokens that other tokens of the session make redundant. Each of many concurrent
+ * replies brings a token, and a request carries all of them in one header, so their number needs a
+ * bound.
  *
- * A token of a RedBlue site is `maker.vector.signature`. Its vector is
- * readable, although only a site can sign it. A session with a larger vector
- * has seen everything that a session with a smaller vector has seen, so tokens
- * with smaller vectors are dropped. Tokens of other stores cannot be compared:
- * only the latest of them are kept.
+ * A token of a RedBlue site is `maker.vector.signature`. Its vector is readable, although only a
+ * site can sign it. A session with a larger vector has seen everything that a session with a
+ * smaller vector has seen, so tokens with smaller vectors are dropped. Tokens of other stores
+ * cannot be compared: only the latest of them are kept.
  */
 
-/**
- * Servers and proxies limit a header to 8 KiB or less, and browsers a cookie to
- * 4 KiB.
- */
+/** Servers and proxies limit a header to 8 KiB or less, and browsers a cookie to 4 KiB. */
 const MAX_LENGTH = 4_000;
 
 interface SeenToken {
@@ -23,8 +19,8 @@ interface SeenToken {
 }
 
 /**
- * Returns the tokens that no other token makes redundant, in their order. If
- * the header would be too long, the earliest tokens are left out.
+ * Returns the tokens that no other token makes redundant, in their order. If the header would be
+ * too long, the earliest tokens are left out.
  */
 export function compactTokens(tokens: readonly string[]): readonly string[] {
   let latest: readonly SeenToken[] = [];
@@ -41,10 +37,7 @@ export function compactTokens(tokens: readonly string[]): readonly string[] {
     .toReversed();
 }
 
-/**
- * Returns a function that accepts texts until the header is full. The first
- * text always fits.
- */
+/** Returns a function that accepts texts until the header is full. The first text always fits. */
 function createLengthLimit(maxLength: number): (token: string) => boolean {
   let length = 0;
   return (token) => {
@@ -69,9 +62,7 @@ function readVector(token: string): SeenToken['vector'] {
   try {
     const text = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const vector: unknown = JSON.parse(text);
-    const isVector =
-      Array.isArray(vector) &&
-      vector.every((stamp) => typeof stamp === 'number');
+    const isVector = Array.isArray(vector) && vector.every((stamp) => typeof stamp === 'number');
     return isVector ? vector : undefined;
   } catch {
     return undefined;

@@ -16,11 +16,7 @@ import {
   readFailedReply,
   type RequestLabel,
 } from './reply-error.ts';
-import {
-  createUnsendableError,
-  formatRequestName,
-  isUnsendable,
-} from './unsendable.ts';
+import { createUnsendableError, formatRequestName, isUnsendable } from './unsendable.ts';
 import {
   formatTokens,
   SESSION_HEADER,
@@ -31,19 +27,12 @@ import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
 /** Options of a request: those of `fetch`, and the following. */
 export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
-  /**
-   * Cancels the request when it aborts. Default: that of the `Request`, if you
-   * pass one
-   */
+  /** Cancels the request when it aborts. Default: that of the `Request`, if you pass one */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Timeout for the final view, in milliseconds; `Infinity` for no limit.
-   * Default: 30 000
-   */
+  /** Timeout for the final view, in milliseconds; `Infinity` for no limit. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * The session whose tokens are sent and updated, made by `createHttpSession`.
-   * Default: no session
+   * The session whose tokens are sent and updated, made by `createHttpSession`. Default: no session
    */
   readonly session?: HttpSession | undefined;
   /** Sends the request. Default: the `fetch` of the platform */
@@ -61,17 +50,14 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 
 /**
- * Returns a function that requests views as `fetch` requests a response.
- * `levels` are those of the server, weakest first. Canceling the Correctable
- * ends the request.
+ * Returns a function that requests views as `fetch` requests a response. `levels` are those of the
+ * server, weakest first. Canceling the Correctable ends the request.
  *
- * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an
- * update: if its reply is lost or cannot be read, it fails with `UNKNOWN`. A
- * request that cannot be sent fails with `INVALID_ARGUMENT`, for example with a
- * relative address where there is no page.
+ * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply
+ * is lost or cannot be read, it fails with `UNKNOWN`. A request that cannot be sent fails with
+ * `INVALID_ARGUMENT`, for example with a relative address where there is no page.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are
- * invalid
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
  * @example
  * const fetchStock = fetchViews(['cached', 'current']);
  * const stock = fetchStock<number>('/stock/book');
@@ -79,20 +65,12 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
  */
 export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   const create = correctable(levels);
-  return <T>(
-    input: string | URL | Request,
-    options: FetchViewsOptions = {},
-  ): Correctable<T, L> => {
-    check(
-      input !== undefined && input !== null,
-      'input',
-      "give an address, as '/stock/book'",
-    );
+  return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
+    check(input !== undefined && input !== null, 'input', "give an address, as '/stock/book'");
     checkRecord(options, {
       call: "fetchStock('/stock/book', { method: 'PUT' })",
     });
-    const isFetch =
-      options.fetch === undefined || typeof options.fetch === 'function';
+    const isFetch = options.fetch === undefined || typeof options.fetch === 'function';
     check(isFetch, 'fetch', 'give a function, or none');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const session = options.session as PageSession | undefined;
@@ -130,10 +108,7 @@ export interface Exchange extends RequestLabel {
   ) => Promise<Response>;
 }
 
-function createExchange(
-  input: string | URL | Request,
-  options: FetchViewsOptions,
-): Exchange {
+function createExchange(input: string | URL | Request, options: FetchViewsOptions): Exchange {
   const {
     signal: _signal,
     timeoutMs: _timeoutMs,
@@ -141,8 +116,7 @@ function createExchange(
     fetch = globalThis.fetch,
     ...init
   } = options;
-  const request =
-    typeof input === 'object' && 'method' in input ? input : undefined;
+  const request = typeof input === 'object' && 'method' in input ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const url = request?.url ?? String(input);
   const label = {
@@ -152,11 +126,7 @@ function createExchange(
   return {
     ...label,
     async send(added, signal) {
-      const headers = createHeaders(
-        init.headers ?? request?.headers,
-        added,
-        label,
-      );
+      const headers = createHeaders(init.headers ?? request?.headers, added, label);
       const sent = { input, url, init: { ...init, headers } };
       return sendRequest(sent, { label, fetch, signal });
     },
@@ -171,17 +141,15 @@ interface SentRequest {
 }
 
 /**
- * For how long a read is sent again whose connection is closed without a reply,
- * in milliseconds. A proxy or a server may close an idle connection at the moment
- * in which the next request is sent on it.
+ * For how long a read is sent again whose connection is closed without a reply, in milliseconds. A
+ * proxy or a server may close an idle connection at the moment in which the next request is sent on
+ * it.
  */
 const MAX_REPEAT_MS = 1_000;
 /** The pool of the platform may have several connections that are closed now. */
 const MAX_REPEATS = 3;
 
-/**
- * Sends a request. Rejects with an error that shows whether anything was sent.
- */
+/** Sends a request. Rejects with an error that shows whether anything was sent. */
 export async function sendRequest(
   request: SentRequest,
   {
@@ -199,8 +167,7 @@ export async function sendRequest(
     try {
       return await fetch(request.input, { ...request.init, signal });
     } catch (error) {
-      if (isUnsendable(error, request))
-        throw createUnsendableError(label, error);
+      if (isUnsendable(error, request)) throw createUnsendableError(label, error);
       const canRepeat =
         !label.isUpdate &&
         !signal.aborted &&
@@ -217,8 +184,7 @@ function hasUsedBody({ input, init }: SentRequest): boolean {
   return (
     (input as Partial<Request>).bodyUsed === true ||
     // Some platforms, such as the DOM of Jest, have no streams.
-    (typeof ReadableStream !== 'undefined' &&
-      init.body instanceof ReadableStream)
+    (typeof ReadableStream !== 'undefined' && init.body instanceof ReadableStream)
   );
 }
 
@@ -245,10 +211,7 @@ export interface Receiver {
   readonly session: PageSession | undefined;
 }
 
-/**
- * Sends the request and delivers its views. Rejects with the error that ends
- * the operation.
- */
+/** Sends the request and delivers its views. Rejects with the error that ends the operation. */
 export async function deliverViews(
   exchange: Exchange,
   signal: AbortSignal,
@@ -256,10 +219,7 @@ export async function deliverViews(
 ): Promise<void> {
   const sent = receiver.session?.tokens ?? [];
   const tokens = sent.length > 0 && { [SESSION_HEADER]: formatTokens(sent) };
-  const response = await exchange.send(
-    { accept: MEDIA_TYPES.ndjson, ...tokens },
-    signal,
-  );
+  const response = await exchange.send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal);
   // React Native has no streams, so the body is `undefined` there.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
@@ -276,10 +236,7 @@ export async function deliverViews(
   throw createLostError(exchange, 'the reply ended before the final view');
 }
 
-/**
- * Returns a function that delivers a message, and returns whether it was the
- * last.
- */
+/** Returns a function that delivers a message, and returns whether it was the last. */
 function createDelivery(
   { name }: Exchange,
   { levels, sink, session }: Receiver,
@@ -294,21 +251,13 @@ function createDelivery(
       covered = message.session;
     }
     if (isFailure(message)) {
-      sink.fail(
-        fromErrorFacts(
-          message.error,
-          undefined,
-          message.error.domain?.operation,
-        ),
-      );
+      sink.fail(fromErrorFacts(message.error, undefined, message.error.domain?.operation));
       return true;
     }
     const { level, version, meta, final } = message;
     checkLevel(level, final, levels, name);
-    if ('value' in message)
-      seq = sink.view(message.value, level, { version, meta, final });
-    else if (seq !== undefined)
-      sink.confirm(level, seq, { version, meta, final });
+    if ('value' in message) seq = sink.view(message.value, level, { version, meta, final });
+    else if (seq !== undefined) sink.confirm(level, seq, { version, meta, final });
     else
       throw new CorrectableError(
         'PROTOCOL',
@@ -319,8 +268,7 @@ function createDelivery(
 }
 
 /**
- * If the server has a stronger level than the page knows, a preliminary view
- * would count as final.
+ * If the server has a stronger level than the page knows, a preliminary view would count as final.
  */
 function checkLevel(
   level: string,

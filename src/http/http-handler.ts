@@ -8,11 +8,7 @@ import type {
 } from '../correctable/binding.ts';
 import type { Session } from '../correctable/client/client.ts';
 import { toOwnedKey } from '../correctable/idempotency-key.ts';
-import {
-  check,
-  CorrectableError,
-  isCorrectableError,
-} from '../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { requestLevels } from '../correctable/level-order.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { WRITE } from '../correctable/side-effects.ts';
@@ -62,32 +58,26 @@ export interface NodeRequestLike extends RequestLike {
 /** Options of `httpHandler`. */
 export interface HttpHandlerOptions {
   /**
-   * Returns the user of a request, or `undefined` if it has none. Throw to
-   * refuse the request with status 401. Default: no request has a user
+   * Returns the user of a request, or `undefined` if it has none. Throw to refuse the request with
+   * status 401. Default: no request has a user
    */
   readonly authenticate?:
-    | ((
-        request: RequestLike,
-      ) => Principal | undefined | Promise<Principal | undefined>)
+    | ((request: RequestLike) => Principal | undefined | Promise<Principal | undefined>)
     | undefined;
   /**
-   * Decides whether a user may execute an operation, whose arguments were
-   * parsed by the contract. Only `true` allows it: otherwise the status is 403.
-   * Default: always
+   * Decides whether a user may execute an operation, whose arguments were parsed by the contract.
+   * Only `true` allows it: otherwise the status is 403. Default: always
    */
   readonly authorize?:
-    | ((
-        principal: Principal | undefined,
-        operation: Operation,
-      ) => boolean | Promise<boolean>)
+    | ((principal: Principal | undefined, operation: Operation) => boolean | Promise<boolean>)
     | undefined;
   /** Timeout of an operation, in milliseconds. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
   /** Largest body of a request, in bytes. Default: 1 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Called with each failure and its cause. The client does not get the cause.
-   * Default: that of `respondWithViews`
+   * Called with each failure and its cause. The client does not get the cause. Default: that of
+   * `respondWithViews`
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -95,18 +85,15 @@ export interface HttpHandlerOptions {
 /** Serves requests of Node, and with `fetch` those of Web standards. */
 export interface HttpHandler {
   /**
-   * Handles a request of Node or Express. If the contract has no such operation
-   * and there is a `next`, calls it. Resolves when the reply is sent.
+   * Handles a request of Node or Express. If the contract has no such operation and there is a
+   * `next`, calls it. Resolves when the reply is sent.
    */
   (
     request: NodeRequestLike,
     response: ServerResponseLike,
     next?: (error?: unknown) => void,
   ): Promise<void>;
-  /**
-   * Handles a request of Web standards, for Hono, Next.js, Deno, Bun and
-   * workers.
-   */
+  /** Handles a request of Web standards, for Hono, Next.js, Deno, Bun and workers. */
   fetch(this: void, request: Request): Promise<Response>;
 }
 
@@ -121,17 +108,15 @@ export const HANDLER_OPTIONS = {
 } satisfies OptionsOf<HttpHandlerOptions>;
 
 /**
- * Serves the operations of a contract: `POST /bike` executes the operation
- * `bike`, and `GET /bike?args=…` does for a read. The reply has all views, as
- * those of `respondWithViews`. Mount it in Express, Fastify, Hono, Koa or
- * `node:http`. In a page, the binding `http` of `correctables/bindings/http`
- * calls it.
+ * Serves the operations of a contract: `POST /bike` executes the operation `bike`, and `GET
+ * /bike?args=…` does for a read. The reply has all views, as those of `respondWithViews`. Mount it
+ * in Express, Fastify, Hono, Koa or `node:http`. In a page, the binding `http` of
+ * `correctables/bindings/http` calls it.
  *
- * Arguments are parsed by the contract. Results are checked if the binding
- * checks them, as `createHandler` and RedBlue services do.
+ * Arguments are parsed by the contract. Results are checked if the binding checks them, as
+ * `createHandler` and RedBlue services do.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the argument or option
- * that does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the argument or option that does not fit
  * @example
  * app.use('/api', httpHandler(bikes, binding)); // Express
  * app.all('/api/*', (c) => handler.fetch(c.req.raw)); // Hono
@@ -185,10 +170,7 @@ interface StartedOperation {
 /** The arguments of a request, parsed from JSON. */
 type ReadBody = () => Promise<unknown>;
 
-type OperationServerOptions = ResolvedOptions<
-  HttpHandlerOptions,
-  typeof HANDLER_OPTIONS
->;
+type OperationServerOptions = ResolvedOptions<HttpHandlerOptions, typeof HANDLER_OPTIONS>;
 
 class OperationServer {
   readonly maxBodyBytes: number;
@@ -196,11 +178,7 @@ class OperationServer {
   readonly #binding: Binding;
   readonly #options: OperationServerOptions;
 
-  constructor(
-    contract: ContractInfo,
-    binding: Binding,
-    options: OperationServerOptions,
-  ) {
+  constructor(contract: ContractInfo, binding: Binding, options: OperationServerOptions) {
     this.#contract = contract;
     this.#binding = binding;
     this.#options = options;
@@ -211,15 +189,8 @@ class OperationServer {
     return Object.hasOwn(this.#contract.operations, name);
   }
 
-  /**
-   * Starts the operation of a request. If this fails, the client gets the error
-   * as the reply.
-   */
-  start(
-    request: RequestLike,
-    address: OperationAddress,
-    readBody: ReadBody,
-  ): StartedOperation {
+  /** Starts the operation of a request. If this fails, the client gets the error as the reply. */
+  start(request: RequestLike, address: OperationAddress, readBody: ReadBody): StartedOperation {
     const levels = this.#binding.consistencyLevels();
     const { timeoutMs, onError } = this.#options;
     const views = correctable(levels).withSink<unknown>({
@@ -268,17 +239,12 @@ class OperationServer {
       session: session.session,
       idempotencyKey: this.#readIdempotencyKey(request, operation, principal),
     });
-    // A failure before this line has changed nothing in the store. From here
-    // on, a write may take effect.
+    // A failure before this line has changed nothing in the store. From here on, a write may take
+    // effect.
     if (operation.access === 'write') source.effectState = WRITE;
     closeAfter(
       source,
-      this.#binding.submitOperation(
-        operation,
-        source.levelOrder.requested,
-        source,
-        context,
-      ),
+      this.#binding.submitOperation(operation, source.levelOrder.requested, source, context),
     );
   }
 
@@ -295,10 +261,7 @@ class OperationServer {
     }
   }
 
-  async #authorize(
-    principal: Principal | undefined,
-    operation: Operation,
-  ): Promise<void> {
+  async #authorize(principal: Principal | undefined, operation: Operation): Promise<void> {
     const { authorize } = this.#options;
     if (authorize === undefined) return;
     // A function without types may return anything that counts as true.
@@ -317,22 +280,16 @@ class OperationServer {
   }: OperationCall): Promise<Operation> {
     const { operations, name: contract } = this.#contract;
     const spec = this.has(name) ? operations[name] : undefined;
-    if (
-      spec === undefined ||
-      !this.#binding.supports({ ...spec, name } as never)
-    )
+    if (spec === undefined || !this.#binding.supports({ ...spec, name } as never))
       throw new CorrectableError(
         'UNSUPPORTED',
         `${contract} has no operation "${name}". Operations: ${Object.keys(operations).join(', ')}.`,
       );
     const method = (request.method ?? 'GET').toUpperCase();
     const isQuery = method === 'GET' || method === 'HEAD';
-    if (!isQuery && method !== 'POST')
-      throw createMethodError(name, `has no ${method}. Use POST`);
-    // A write with `GET` is refused: otherwise a link on another page could
-    // change data.
-    if (isQuery && spec.access === 'write')
-      throw createMethodError(name, 'is a write. Use POST');
+    if (!isQuery && method !== 'POST') throw createMethodError(name, `has no ${method}. Use POST`);
+    // A write with `GET` is refused: otherwise a link on another page could change data.
+    if (isQuery && spec.access === 'write') throw createMethodError(name, 'is a write. Use POST');
 
     const input = isQuery ? parseArgsText(args ?? '{}') : await readBody();
     const submitted = { name, access: spec.access, args: input };
@@ -358,9 +315,7 @@ class OperationServer {
     );
   }
 
-  /**
-   * Adds the user to the key, so that equal keys of two users do not collide.
-   */
+  /** Adds the user to the key, so that equal keys of two users do not collide. */
   #readIdempotencyKey(
     request: RequestLike,
     { name, access }: Operation,
@@ -419,10 +374,7 @@ interface RequestFacts {
   readonly idempotencyKey: string | undefined;
 }
 
-function createContext(
-  source: Source<unknown>,
-  facts: RequestFacts,
-): InvocationContext {
+function createContext(source: Source<unknown>, facts: RequestFacts): InvocationContext {
   return {
     ...facts,
     get signal() {
@@ -456,10 +408,7 @@ function hasHeader({ headers }: RequestLike, name: string): boolean {
     : (headers as Record<string, unknown>)[name] !== undefined;
 }
 
-async function readNodeBody(
-  request: NodeRequestLike,
-  maxBytes: number,
-): Promise<unknown> {
+async function readNodeBody(request: NodeRequestLike, maxBytes: number): Promise<unknown> {
   checkContentType(request);
   checkDeclaredSize(request, maxBytes);
   const { body } = request;
@@ -469,19 +418,14 @@ async function readNodeBody(
   return parseArgsText(await readText(request, maxBytes));
 }
 
-async function readWebBody(
-  request: Request,
-  maxBytes: number,
-): Promise<unknown> {
+async function readWebBody(request: Request, maxBytes: number): Promise<unknown> {
   checkContentType(request);
   checkDeclaredSize(request, maxBytes);
   if (request.body === null) return parseArgsText('');
   return parseArgsText(await readText(readChunks(request.body), maxBytes));
 }
 
-async function* readChunks(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<Uint8Array, void> {
+async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = body.getReader();
   try {
     for (;;) {
@@ -494,32 +438,23 @@ async function* readChunks(
   }
 }
 
-/**
- * How many bytes above the limit are read and dropped. After that the handler
- * stops reading.
- */
+/** How many bytes above the limit are read and dropped. After that the handler stops reading. */
 const MAX_DRAINED_BYTES = 1 << 22;
 
 /**
- * Reads a body up to its limit. Bytes above the limit are read and dropped. If
- * the server closed the connection while the client is still sending, the
- * client would not receive the reply.
+ * Reads a body up to its limit. Bytes above the limit are read and dropped. If the server closed
+ * the connection while the client is still sending, the client would not receive the reply.
  */
-async function readText(
-  chunks: AsyncIterable<unknown>,
-  maxBytes: number,
-): Promise<string> {
+async function readText(chunks: AsyncIterable<unknown>, maxBytes: number): Promise<string> {
   // Create both here: a platform without them can still import this module.
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = '';
   for await (const chunk of chunks) {
-    const part =
-      typeof chunk === 'string' ? encoder.encode(chunk) : (chunk as Uint8Array);
+    const part = typeof chunk === 'string' ? encoder.encode(chunk) : (chunk as Uint8Array);
     bytes += part.length;
-    if (bytes > MAX_DRAINED_BYTES + maxBytes)
-      throw createBodySizeError(maxBytes);
+    if (bytes > MAX_DRAINED_BYTES + maxBytes) throw createBodySizeError(maxBytes);
     if (bytes <= maxBytes) text += decoder.decode(part, { stream: true });
   }
   if (bytes > maxBytes) throw createBodySizeError(maxBytes);
@@ -528,13 +463,12 @@ async function readText(
 
 function checkDeclaredSize(request: RequestLike, maxBytes: number): void {
   const declared = Number(getHeader(request, 'content-length'));
-  if (declared > maxBytes + MAX_DRAINED_BYTES)
-    throw createBodySizeError(maxBytes);
+  if (declared > maxBytes + MAX_DRAINED_BYTES) throw createBodySizeError(maxBytes);
 }
 
 /**
- * Refuses every body that is not JSON. A form on another page can send other
- * types with the cookies of the user, and without a preflight request.
+ * Refuses every body that is not JSON. A form on another page can send other types with the cookies
+ * of the user, and without a preflight request.
  */
 function checkContentType(request: RequestLike): void {
   const type = getHeader(request, 'content-type').toLowerCase();

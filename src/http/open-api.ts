@@ -1,18 +1,10 @@
 /** Describes the operations of a contract for clients in other languages. */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
-import type {
-  ContractInfo,
-  OperationSpec,
-} from '../protocol/contract/contract.ts';
+import type { ContractInfo, OperationSpec } from '../protocol/contract/contract.ts';
 import { checkRegistry } from '../protocol/contract/operation-registry.ts';
 import type { Schema } from '../protocol/contract/schema-parts.ts';
-import {
-  anyValue,
-  optional,
-  readOptions,
-  type OptionsOf,
-} from '../correctable/options.ts';
+import { anyValue, optional, readOptions, type OptionsOf } from '../correctable/options.ts';
 import { IDEMPOTENCY_HEADER, LEVELS_HEADER } from './operation-request.ts';
 import { MEDIA_TYPES } from './view-message.ts';
 
@@ -43,16 +35,13 @@ export const OPEN_API_OPTIONS = {
 } satisfies OptionsOf<OpenApiOptions>;
 
 /**
- * Returns an OpenAPI document of what `httpHandler` serves: a path for each
- * operation. A reply is a list of JSON lines, one for each view.
+ * Returns an OpenAPI document of what `httpHandler` serves: a path for each operation. A reply is a
+ * list of JSON lines, one for each view.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no contract
  * @example app.get('/openapi.json', (_, res) => res.json(toOpenApi(bikes, { url: '/api' })));
  */
-export function toOpenApi(
-  contract: ContractInfo,
-  options: OpenApiOptions = {},
-): OpenApiDocument {
+export function toOpenApi(contract: ContractInfo, options: OpenApiOptions = {}): OpenApiDocument {
   checkRegistry(contract, CALL);
   const {
     title = contract.name,
@@ -70,10 +59,7 @@ export function toOpenApi(
   };
 }
 
-function describePath(
-  name: string,
-  operation: OperationSpec,
-): Readonly<Record<string, unknown>> {
+function describePath(name: string, operation: OperationSpec): Readonly<Record<string, unknown>> {
   const levels = describeHeader(
     LEVELS_HEADER,
     'The requested levels, separated by commas. Default: all',
@@ -158,15 +144,15 @@ const ERROR_SCHEMA = {
 };
 
 /**
- * Converts a schema to JSON Schema. A schema that JSON Schema cannot express
- * becomes one that accepts any value.
+ * Converts a schema to JSON Schema. A schema that JSON Schema cannot express becomes one that
+ * accepts any value.
  */
 function toSchema(schema: Schema, io: 'input' | 'output'): object {
   try {
-    const { $schema: _, ...described } = toJSONSchema(
-      schema as z.core.$ZodType,
-      { io, unrepresentable: 'any' },
-    );
+    const { $schema: _, ...described } = toJSONSchema(schema as z.core.$ZodType, {
+      io,
+      unrepresentable: 'any',
+    });
     return described;
   } catch {
     return {};

@@ -1,7 +1,7 @@
 /**
- * How an operation of a contract travels in an HTTP request: its name is the
- * last segment of the path. The arguments are JSON, in the body or in the query
- * parameter `args`. What JSON lacks is written as in `json-values.ts`.
+ * How an operation of a contract travels in an HTTP request: its name is the last segment of the
+ * path. The arguments are JSON, in the body or in the query parameter `args`. What JSON lacks is
+ * written as in `json-values.ts`.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import { fromJsonValue, toJsonField } from '../protocol/codec/json-values.ts';
@@ -15,8 +15,8 @@ export const IDEMPOTENCY_HEADER = 'idempotency-key';
 const HEADER_TEXT = /^[!-$&-~](?:[ -$&-~]*[!-$&-~])?$/;
 
 /**
- * Returns the value of the header for an idempotency key. A header has no
- * letters beyond ASCII. Two keys never have the same value.
+ * Returns the value of the header for an idempotency key. A header has no letters beyond ASCII. Two
+ * keys never have the same value.
  */
 export function formatIdempotencyKey(key: string): string {
   return HEADER_TEXT.test(key) ? key : encodeURIComponent(key);
@@ -31,15 +31,9 @@ export function encodeArgs(args: unknown): string {
 }
 
 /** Returns the address of an operation, with the arguments of a read. */
-export function formatOperationUrl(
-  baseUrl: string,
-  name: string,
-  args?: string,
-): string {
+export function formatOperationUrl(baseUrl: string, name: string, args?: string): string {
   const path = `${baseUrl.replace(/\/+$/, '')}/${encodeURIComponent(name)}`;
-  return args === undefined
-    ? path
-    : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
+  return args === undefined ? path : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
 }
 
 /** The parts of the address of an operation. */
@@ -50,9 +44,8 @@ export interface OperationAddress {
 }
 
 /**
- * Returns the name of the operation, and the arguments if the query has them.
- * Splits the text itself, because `URL` throws for some texts that a client may
- * send.
+ * Returns the name of the operation, and the arguments if the query has them. Splits the text
+ * itself, because `URL` throws for some texts that a client may send.
  */
 export function parseOperationUrl(url: string): OperationAddress {
   const [path = '', query = ''] = (url.split('#')[0] ?? '').split(/\?(.*)/s);

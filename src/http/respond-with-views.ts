@@ -13,12 +13,7 @@ import type { Levels } from '../correctable/level-types.ts';
 import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
-import {
-  isOutage,
-  isRefusal,
-  reportFailure,
-  wasReported,
-} from '../protocol/report-failure.ts';
+import { isOutage, isRefusal, reportFailure, wasReported } from '../protocol/report-failure.ts';
 import { formatTokens, getHeader, type RequestLike } from './session-tokens.ts';
 import {
   MEDIA_TYPES,
@@ -31,27 +26,25 @@ import {
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
   /**
-   * The request: its `Accept` header chooses the format. If its client
-   * disconnects, `respondWithViews` cancels the operation.
+   * The request: its `Accept` header chooses the format. If its client disconnects,
+   * `respondWithViews` cancels the operation.
    */
   readonly request?: RequestLike | undefined;
   /**
-   * The format of the reply: `ndjson` or `sse`. Default: `sse` if the request
-   * accepts `text/event-stream`, otherwise `ndjson`
+   * The format of the reply: `ndjson` or `sse`. Default: `sse` if the request accepts
+   * `text/event-stream`, otherwise `ndjson`
    */
   readonly format?: ViewFormat | undefined;
   /**
-   * The session of the operation. Its tokens go with the views. It is closed
-   * when the reply ends.
+   * The session of the operation. Its tokens go with the views. It is closed when the reply ends.
    */
   readonly session?: Session | undefined;
   /** More headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Called with each failure of the operation, also of a single level, and with
-   * its `cause`. The client gets no cause. Not called if the client
-   * disconnects. Default: `console.error`, except for what `tiered` has
-   * reported and for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`,
+   * Called with each failure of the operation, also of a single level, and with its `cause`. The
+   * client gets no cause. Not called if the client disconnects. Default: `console.error`, except
+   * for what `tiered` has reported and for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`,
    * `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
@@ -68,24 +61,18 @@ export interface ReplyHead {
 /** A reply that has not been sent yet. */
 export interface Reply extends ReplyHead {
   readonly chunks: AsyncGenerator<string, void>;
-  /**
-   * Ends the operation and its session. Needed only if `chunks` has not been
-   * read to its end.
-   */
+  /** Ends the operation and its session. Needed only if `chunks` has not been read to its end. */
   readonly release: (reason?: unknown) => void;
   /** Reports a failure of the reply itself. */
   readonly report: (error: unknown) => void;
 }
 
-/**
- * Calls `leave` when the client disconnects. Returns a function that ends the
- * watch.
- */
+/** Calls `leave` when the client disconnects. Returns a function that ends the watch. */
 export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
 /**
- * Statuses of failures before the first view, by code. All others are 500,
- * because the server failed.
+ * Statuses of failures before the first view, by code. All others are 500, because the server
+ * failed.
  */
 const STATUSES: { readonly [C in ErrorCode]?: number } = {
   INVALID_ARGUMENT: 400,
@@ -104,15 +91,14 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
 };
 
 /**
- * Returns a `Response` that sends each view when it arrives, for servers of Web
- * standards: Hono, Fastify, Next.js, Deno, Bun, workers. Resolves with the
- * first view. If the operation fails before that, the reply has the status of
- * its code, and the error as JSON. Each failure goes to `onError`. If the
- * client disconnects, the Correctable is canceled: give one that has no other
+ * Returns a `Response` that sends each view when it arrives, for servers of Web standards: Hono,
+ * Fastify, Next.js, Deno, Bun, workers. Resolves with the first view. If the operation fails before
+ * that, the reply has the status of its code, and the error as JSON. Each failure goes to
+ * `onError`. If the client disconnects, the Correctable is canceled: give one that has no other
  * consumer.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
- * Correctable; the error of `Response` if a header cannot be sent
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable; the error of
+ * `Response` if a header cannot be sent
  * @example
  * app.get('/stock/:book', (c) =>
  *   respondWithViews(store.invoke(get(c.req.param('book'))), {
@@ -152,9 +138,9 @@ export async function respondWithViews(
 }
 
 /**
- * Waits for the first view or the failure, because the status of the reply
- * depends on it. `hasEnded` returns whether the reply has no receiver any more.
- * A failure after that is not reported.
+ * Waits for the first view or the failure, because the status of the reply depends on it.
+ * `hasEnded` returns whether the reply has no receiver any more. A failure after that is not
+ * reported.
  */
 export async function startReply(
   correctable: AnyCorrectable,
@@ -172,16 +158,8 @@ export async function startReply(
   });
   const { request, session, headers, onError } = options;
   const format = options.format ?? chooseFormat(request);
-  check(
-    Object.hasOwn(MEDIA_TYPES, format),
-    'format',
-    "must be 'ndjson' or 'sse'",
-  );
-  check(
-    onError === undefined || typeof onError === 'function',
-    'onError',
-    'give a function',
-  );
+  check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");
+  check(onError === undefined || typeof onError === 'function', 'onError', 'give a function');
 
   let hasLeft = false;
   const stopWatching = watch((reason) => {
@@ -189,11 +167,7 @@ export async function startReply(
     correctable.cancel(reason);
   });
   const report = (error: unknown, failed = 'a reply with views failed'): void =>
-    reportFailure(
-      error,
-      `correctables: ${failed}`,
-      onError && (() => onError(error)),
-    );
+    reportFailure(error, `correctables: ${failed}`, onError && (() => onError(error)));
   const reportOperation: ReportOperation = (error, level) => {
     if (hasLeft || hasEnded()) return;
     const isKnown =
@@ -217,9 +191,7 @@ export async function startReply(
       // The reply has no body. Hono drops its stream without canceling it.
       if (request?.method === 'HEAD') return;
       for (let step = first; !step.done; step = await lines.next())
-        yield format === 'sse' && !error
-          ? `data: ${step.value.text}\n\n`
-          : `${step.value.text}\n`;
+        yield format === 'sse' && !error ? `data: ${step.value.text}\n\n` : `${step.value.text}\n`;
     } finally {
       release();
     }
@@ -258,9 +230,7 @@ type ReportOperation = (error: unknown, level?: FailedLevel) => void;
 
 function describeLevel(level: FailedLevel | undefined): string | undefined {
   if (level === undefined) return undefined;
-  const outcome = level.isFollowed
-    ? 'and reads go on at the next level'
-    : 'as did the operation';
+  const outcome = level.isFollowed ? 'and reads go on at the next level' : 'as did the operation';
   return `the level "${level.name}" failed, ${outcome}`;
 }
 
@@ -286,8 +256,7 @@ async function* followViews(
       previous = view;
     }
   } catch (failure) {
-    // If a view cannot be sent, the reply ends, so no client reads the
-    // operation any more.
+    // If a view cannot be sent, the reply ends, so no client reads the operation any more.
     correctable.cancel();
     reportFailedLevels(correctable, report, failure);
     report(failure);
@@ -301,13 +270,12 @@ async function* followViews(
 }
 
 /**
- * Changes the error of a result that cannot be sent, if it is the result of an
- * update: the update was executed all the same.
+ * Changes the error of a result that cannot be sent, if it is the result of an update: the update
+ * was executed all the same.
  */
 function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
   const source = getForeignSource(correctable);
-  if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE)
-    return error;
+  if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE) return error;
   const message = `${error.message}. The update may have been applied.`;
   return new CorrectableError(error.code, message, {
     field: error.field,
@@ -316,8 +284,8 @@ function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
 }
 
 /**
- * Reports the failures of weak levels. They do not end the operation, so the
- * error of the operation does not contain them.
+ * Reports the failures of weak levels. They do not end the operation, so the error of the operation
+ * does not contain them.
  */
 function reportFailedLevels(
   correctable: AnyCorrectable,
@@ -329,17 +297,14 @@ function reportFailedLevels(
   for (const [name, error] of Object.entries(
     getForeignSource(correctable)?.extras?.levelErrors ?? {},
   ))
-    if (error !== failure && error !== cause)
-      report(error, { name, isFollowed });
+    if (error !== failure && error !== cause) report(error, { name, isFollowed });
 }
 
 /**
- * Returns a function that adds the tokens of the session to a message, unless
- * the last message had the same.
+ * Returns a function that adds the tokens of the session to a message, unless the last message had
+ * the same.
  */
-function createTokenWriter(
-  session: Session | undefined,
-): <M extends object>(message: M) => M {
+function createTokenWriter(session: Session | undefined): <M extends object>(message: M) => M {
   let sent = '';
   return (message) => {
     const tokens = session?.tokens ?? [];
@@ -351,24 +316,17 @@ function createTokenWriter(
 }
 
 function chooseFormat(request: RequestLike | undefined): ViewFormat {
-  return request &&
-    getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
+  return request && getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
     ? 'sse'
     : 'ndjson';
 }
 
 /**
- * Calls the listener when the client disconnects. Prefers the socket to the
- * signal: the signal of Fastify also aborts when the body of the request has
- * been read.
+ * Calls the listener when the client disconnects. Prefers the socket to the signal: the signal of
+ * Fastify also aborts when the body of the request has been read.
  */
-function watchRequest({
-  socket,
-  signal,
-}: Partial<RequestLike> = {}): ClientWatch {
-  return socket
-    ? watchClose(socket, () => socket.destroyed)
-    : watchAbort(signal);
+function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
+  return socket ? watchClose(socket, () => socket.destroyed) : watchAbort(signal);
 }
 
 function watchAbort(signal: AbortSignal | undefined): ClientWatch {
@@ -380,10 +338,7 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
   };
 }
 
-/**
- * Watches for the end of a connection, or of a response. It may have ended
- * already.
- */
+/** Watches for the end of a connection, or of a response. It may have ended already. */
 export function watchClose(
   connection: {
     on(event: string, listener: () => void): unknown;
@@ -400,8 +355,8 @@ export function watchClose(
 }
 
 /**
- * Creates the headers of a reply. They keep proxies and compressors from
- * holding back a view until more data follows.
+ * Creates the headers of a reply. They keep proxies and compressors from holding back a view until
+ * more data follows.
  */
 function createHeaders(type: string): Record<string, string> {
   return {
@@ -412,16 +367,11 @@ function createHeaders(type: string): Record<string, string> {
   };
 }
 
-/**
- * Returns the head and the body that replace those of a reply whose headers
- * cannot be sent.
- */
+/** Returns the head and the body that replace those of a reply whose headers cannot be sent. */
 export function createServerErrorHead(): ReplyHead & {
   readonly body: string;
 } {
-  const { error } = toFailureMessage(
-    new Error('the head of the reply cannot be sent'),
-  );
+  const { error } = toFailureMessage(new Error('the head of the reply cannot be sent'));
   const body = `${JSON.stringify({ error: { ...error, retryable: false } })}\n`;
   return { ...createFailureHead(error), body };
 }
@@ -433,12 +383,10 @@ function createFailureHead(
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };
-  // A handler has returned a result that its contract does not allow, so this
-  // is a failure of the server.
-  const isBrokenResult =
-    code === 'INVALID_VALUE' && field?.startsWith('result') === true;
-  const isKnown =
-    Object.hasOwn(STATUSES, code) && !isBrokenResult && !isServerFault;
+  // A handler has returned a result that its contract does not allow, so this is a failure of the
+  // server.
+  const isBrokenResult = code === 'INVALID_VALUE' && field?.startsWith('result') === true;
+  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult && !isServerFault;
   const status = isKnown ? STATUSES[code as ErrorCode] : undefined;
   return {
     status: status ?? 500,

@@ -1,6 +1,6 @@
 /**
- * One view, or the failure, as one line of JSON. Values that JSON lacks are
- * written as in `json-values.ts`.
+ * One view, or the failure, as one line of JSON. Values that JSON lacks are written as in
+ * `json-values.ts`.
  */
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
@@ -16,27 +16,22 @@ export const MEDIA_TYPES: Readonly<Record<ViewFormat, string>> = {
   sse: 'text/event-stream',
 };
 
-/**
- * A view as it is sent. Without a `value`, it has the value of the message
- * before it.
- */
+/** A view as it is sent. Without a `value`, it has the value of the message before it. */
 export interface ViewMessage {
   readonly level: string;
   readonly value?: unknown;
   readonly final?: true;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /**
-   * The tokens of the session, if they have changed since the message before.
-   */
+  /** The tokens of the session, if they have changed since the message before. */
   readonly session?: readonly string[];
 }
 
 /** The facts of a failure in the last message. */
 export interface FailureFacts extends ErrorFacts {
   /**
-   * The domain error as in the process of the server, so that the page can test
-   * it with `isDomainError`.
+   * The domain error as in the process of the server, so that the page can test it with
+   * `isDomainError`.
    */
   readonly domain?:
     | {
@@ -54,21 +49,16 @@ export interface FailureMessage {
 }
 
 /**
- * Builds the message of a view, in JSON; `previous` is the view that was sent
- * last.
+ * Builds the message of a view, in JSON; `previous` is the view that was sent last.
  *
- * @throws CorrectableError `INVALID_VALUE` with the path of a value that cannot
- * be sent
+ * @throws CorrectableError `INVALID_VALUE` with the path of a value that cannot be sent
  */
-export function toViewMessage(
-  view: AnyView,
-  previous: AnyView | undefined,
-): ViewMessage {
+export function toViewMessage(view: AnyView, previous: AnyView | undefined): ViewMessage {
   const { level, value, final, version, meta } = view;
   return {
     level,
-    // A view with an equal value has the same object as the view before it, so
-    // identity shows whether the value can be left out.
+    // A view with an equal value has the same object as the view before it, so identity shows
+    // whether the value can be left out.
     ...(!(previous && Object.is(value, previous.value)) && {
       value: toJson(value, 'value'),
     }),
@@ -81,8 +71,8 @@ export function toViewMessage(
 }
 
 /**
- * Builds the message of a failure, in JSON. Never throws: without the message,
- * the client would get no error at all.
+ * Builds the message of a failure, in JSON. Never throws: without the message, the client would get
+ * no error at all.
  */
 export function toFailureMessage(error: unknown): FailureMessage {
   const facts = getPublicFacts(error);
@@ -95,15 +85,13 @@ export function toFailureMessage(error: unknown): FailureMessage {
 }
 
 /**
- * Returns the facts that any client may get. If the error of the application
- * was wrapped, the message of the wrapper refers to its `cause`. The cause is
- * not sent, so the reply gets another message.
+ * Returns the facts that any client may get. If the error of the application was wrapped, the
+ * message of the wrapper refers to its `cause`. The cause is not sent, so the reply gets another
+ * message.
  */
 function getPublicFacts(error: unknown): FailureFacts {
   const facts = toErrorFacts(error);
-  const message = facts.message.endsWith('; see cause')
-    ? FAILED_MESSAGE
-    : facts.message;
+  const message = facts.message.endsWith('; see cause') ? FAILED_MESSAGE : facts.message;
   const domain = isCorrectableError(error) ? error.domain : undefined;
   return {
     ...facts,
@@ -112,15 +100,13 @@ function getPublicFacts(error: unknown): FailureFacts {
   };
 }
 
-const FAILED_MESSAGE =
-  'the operation failed on the server, which has reported the cause';
+const FAILED_MESSAGE = 'the operation failed on the server, which has reported the cause';
 
 /**
- * Converts a value to JSON. In its message the value is nested one level deep,
- * which counts for the limit of nesting.
+ * Converts a value to JSON. In its message the value is nested one level deep, which counts for the
+ * limit of nesting.
  */
-const toJson = (value: unknown, field: string): unknown =>
-  toJsonField(value, field, 1);
+const toJson = (value: unknown, field: string): unknown => toJsonField(value, field, 1);
 
 /**
  * Returns the message of a line.
@@ -145,10 +131,8 @@ export function parseMessage(line: string): ViewMessage | FailureMessage {
   );
 }
 
-const isOptional = (
-  value: unknown,
-  type: 'boolean' | 'number' | 'string',
-): boolean => value === undefined || typeof value === type;
+const isOptional = (value: unknown, type: 'boolean' | 'number' | 'string'): boolean =>
+  value === undefined || typeof value === type;
 
 const isTokens = (value: unknown): boolean =>
   value === undefined ||
@@ -158,27 +142,14 @@ function isView(message: unknown): message is ViewMessage {
   if (!isRecord(message) || typeof message['level'] !== 'string') return false;
   const { final, meta, session } = message;
   return (
-    isOptional(final, 'boolean') &&
-    (meta === undefined || isRecord(meta)) &&
-    isTokens(session)
+    isOptional(final, 'boolean') && (meta === undefined || isRecord(meta)) && isTokens(session)
   );
 }
 
 export function isFailure(message: unknown): message is FailureMessage {
   if (!isRecord(message) || !isRecord(message['error'])) return false;
-  const {
-    code,
-    message: text,
-    retryable,
-    retryAfterMs,
-    field,
-    domain,
-  } = message['error'];
-  if (
-    typeof code !== 'string' ||
-    typeof text !== 'string' ||
-    !isTokens(message['session'])
-  )
+  const { code, message: text, retryable, retryAfterMs, field, domain } = message['error'];
+  if (typeof code !== 'string' || typeof text !== 'string' || !isTokens(message['session']))
     return false;
   if (
     !isOptional(retryable, 'boolean') ||

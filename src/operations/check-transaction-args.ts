@@ -1,6 +1,6 @@
 /**
- * Checks the arguments of the two operations of transactions. Behind a gateway
- * without a contract, clients may send any.
+ * Checks the arguments of the two operations of transactions. Behind a gateway without a contract,
+ * clients may send any.
  */
 import { check } from '../correctable/errors.ts';
 import { checkName } from './check-name.ts';
@@ -26,9 +26,7 @@ export function checkReadVersionsArgs(input: object): ReadVersionsArgs {
   const args = readVersions(names).args as ReadVersionsArgs;
   if (known === undefined) return args;
   check(
-    Array.isArray(known) &&
-      known.length === args.keys.length &&
-      known.every(isVersionOrNull),
+    Array.isArray(known) && known.length === args.keys.length && known.every(isVersionOrNull),
     'args.known',
     'give a list with a version or null for each key',
   );
@@ -41,21 +39,17 @@ export function checkCommitArgs(input: object): CommitArgs {
     readonly [K in keyof CommitArgs]?: unknown;
   };
   check(
-    Array.isArray(reads) &&
-      reads.every((read) => isVersion((read as VersionedRead)?.version)),
+    Array.isArray(reads) && reads.every((read) => isVersion((read as VersionedRead)?.version)),
     'args.reads',
     'give a list of { key, version }',
   );
   check(
-    Array.isArray(writes) &&
-      writes.every((write) => typeof write === 'object' && write !== null),
+    Array.isArray(writes) && writes.every((write) => typeof write === 'object' && write !== null),
     'args.writes',
     'give a list of { key, value }',
   );
-  // The builder checks the keys, and copies only the fields that belong to the
-  // arguments.
-  return commit(reads as VersionedRead[], writes as BufferedWrite[])
-    .args as CommitArgs;
+  // The builder checks the keys, and copies only the fields that belong to the arguments.
+  return commit(reads as VersionedRead[], writes as BufferedWrite[]).args as CommitArgs;
 }
 
 function isVersion(value: unknown): boolean {

@@ -10,18 +10,15 @@ export interface GetArgs {
 export interface PutArgs<T = unknown> {
   readonly key: string;
   readonly value: T;
-  /**
-   * Milliseconds after which the key has no value any more. Absent if it does
-   * not expire.
-   */
+  /** Milliseconds after which the key has no value any more. Absent if it does not expire. */
   readonly ttlMs?: number | undefined;
 }
 
 /** Options of `put`. */
 export interface PutOptions {
   /**
-   * Removes the value after this time, in milliseconds. A binding that cannot
-   * do that fails with `UNSUPPORTED`. Default: the value does not expire.
+   * Removes the value after this time, in milliseconds. A binding that cannot do that fails with
+   * `UNSUPPORTED`. Default: the value does not expire.
    */
   readonly ttlMs?: number | undefined;
 }
@@ -51,25 +48,15 @@ export function get<T = unknown>(key: string): Operation<T | undefined> {
 }
 
 /**
- * Writes `value` under `key`. Stores may share the value with you: do not
- * change it afterwards.
+ * Writes `value` under `key`. Stores may share the value with you: do not change it afterwards.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or `ttlMs`
- * is not above 0
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or `ttlMs` is not above 0
  * @example
  * await store.invoke(put('user:7:name', 'Ada'));
  */
-export function put<T>(
-  key: string,
-  value: T,
-  options: PutOptions = {},
-): Operation<void> {
+export function put<T>(key: string, value: T, options: PutOptions = {}): Operation<void> {
   const { ttlMs } = checkOptions(options, 'ttlMs:number');
-  check(
-    ttlMs === undefined || isDuration(ttlMs),
-    'ttlMs',
-    'give milliseconds above 0',
-  );
+  check(ttlMs === undefined || isDuration(ttlMs), 'ttlMs', 'give milliseconds above 0');
   const args: PutArgs<T> = {
     key: checkName(key, 'key'),
     value,
@@ -95,18 +82,14 @@ export function remove(key: string): Operation<void> {
 }
 
 /**
- * Reads the values of `keys`, in their order; `undefined` for a key that has
- * none. All values are from one state of the store, unless the documentation of
- * the binding excludes that (Cassandra).
+ * Reads the values of `keys`, in their order; `undefined` for a key that has none. All values are
+ * from one state of the store, unless the documentation of the binding excludes that (Cassandra).
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array or has an
- * empty key
+ * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array or has an empty key
  * @example
  * const [ada, alan] = await store.invoke(getMany<User>(['user:7', 'user:8']));
  */
-export function getMany<T = unknown>(
-  keys: readonly string[],
-): Operation<(T | undefined)[]> {
+export function getMany<T = unknown>(keys: readonly string[]): Operation<(T | undefined)[]> {
   check(Array.isArray(keys), 'keys', 'give a list of keys');
   keys.forEach((key, at) => checkName(key, `keys[${at}]`));
   const args: GetManyArgs = { keys: [...keys] };

@@ -16,9 +16,9 @@ export interface DequeueArgs {
 /** Options of `dequeue`. */
 export interface DequeueOptions {
   /**
-   * Whether all items are of equal use to the application, as seats of one
-   * price are. Then a view confirms another if both have an item or neither has
-   * one. Work that was begun for the preliminary item goes on. Default: `false`
+   * Whether all items are of equal use to the application, as seats of one price are. Then a view
+   * confirms another if both have an item or neither has one. Work that was begun for the
+   * preliminary item goes on. Default: `false`
    */
   readonly anyItem?: boolean | undefined;
 }
@@ -45,11 +45,10 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 }
 
 /**
- * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)`
- * returns how many are left after it. `getSafeThreshold(view)` returns how many
- * items other clients may take first, if the store knows. The item of a
- * preliminary view is a guess. A final with another item is a correction,
- * unless `anyItem` makes all items alike.
+ * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)` returns how many are
+ * left after it. `getSafeThreshold(view)` returns how many items other clients may take first, if
+ * the store knows. The item of a preliminary view is a guess. A final with another item is a
+ * correction, unless `anyItem` makes all items alike.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
@@ -72,24 +71,22 @@ export function dequeue<T = unknown>(
 }
 
 /**
- * Reads the first item of `queue` and leaves it there; `null` if it is empty.
- * `getRemaining(view)` returns how many items are in the queue.
+ * Reads the first item of `queue` and leaves it there; `null` if it is empty. `getRemaining(view)`
+ * returns how many items are in the queue.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
  * const next = await store.invokeWeak(peek('jobs'));
  */
-export function peek<T = unknown>(
-  queue: string,
-): Operation<QueueItem<T> | null> {
+export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
   const args: PeekArgs = { queue: checkName(queue, 'queue') };
   return { name: 'peek', args, access: 'read', key: queue };
 }
 
 /**
- * Returns how many items a view of a `dequeue` has left after the one taken; of
- * a `peek`, how many there are. Returns `NaN` if the store does not report it.
- * No comparison with `NaN` is true, so code that compares waits for the final.
+ * Returns how many items a view of a `dequeue` has left after the one taken; of a `peek`, how many
+ * there are. Returns `NaN` if the store does not report it. No comparison with `NaN` is true, so
+ * code that compares waits for the final.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example

@@ -10,17 +10,15 @@ import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /**
- * Lets a read of a client share the views of one in flight: of the same
- * operation, for the same levels, with equal arguments. Arguments must be plain
- * data, and count as they were when submitted. A later read gets the latest
- * view first. Each read has its own timeout and signal. The submission is
- * cancelled with the last of them.
+ * Lets a read of a client share the views of one in flight: of the same operation, for the same
+ * levels, with equal arguments. Arguments must be plain data, and count as they were when
+ * submitted. A later read gets the latest view first. Each read has its own timeout and signal. The
+ * submission is cancelled with the last of them.
  *
- * So a read may get a value from before its call, at every level. This does not
- * hold across the client's own updates. Once one is submitted, or has ended, no
- * read joins those from before. Reads in a session, which promises an order,
- * are submitted by themselves. So are reads with timeouts for single levels. No
- * read joins that of another principal. All get the same value: do not change
+ * So a read may get a value from before its call, at every level. This does not hold across the
+ * client's own updates. Once one is submitted, or has ended, no read joins those from before. Reads
+ * in a session, which promises an order, are submitted by themselves. So are reads with timeouts
+ * for single levels. No read joins that of another principal. All get the same value: do not change
  * it.
  *
  * @example
@@ -87,22 +85,14 @@ function joinRead<T>(
   follower: Source<T>,
 ): void {
   forwardViews(shared, follower, (error) => follower.fail(error));
-  // A follower has waited in vain, so the reply may be lost. Later callers do
-  // not wait for it.
+  // A follower has waited in vain, so the reply may be lost. Later callers do not wait for it.
   addCleanUp(follower, () => {
-    if (
-      follower.state === 'error' &&
-      follower.extras?.error?.code !== 'ABORTED'
-    )
+    if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED')
       removeRead(inFlight, id, shared);
   });
 }
 
 /** Removes the read, unless another one has replaced it. */
-function removeRead<T>(
-  inFlight: InFlightReads,
-  id: string,
-  source: Source<T>,
-): void {
+function removeRead<T>(inFlight: InFlightReads, id: string, source: Source<T>): void {
   if (inFlight.get(id) === source) inFlight.delete(id);
 }

@@ -1,6 +1,6 @@
 /**
- * Submits one operation for several sources: the binding feeds one source, and
- * the others get its views (COR-15).
+ * Submits one operation for several sources: the binding feeds one source, and the others get its
+ * views (COR-15).
  */
 import type { ErrorCallback } from '../correctable/subscribers.ts';
 import {
@@ -13,22 +13,13 @@ import { addPart } from '../correctable/side-effects.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { SubmitFunction } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import {
-  failWith,
-  abortSubmission,
-  addCleanUp,
-} from '../correctable/source.ts';
+import { failWith, abortSubmission, addCleanUp } from '../correctable/source.ts';
 
 /**
- * Forwards each view of `inner` to `outer` as a binding would, confirmations as
- * confirmations. `onError` handles the failure. When the last receiver has been
- * given up, so is `inner`.
+ * Forwards each view of `inner` to `outer` as a binding would, confirmations as confirmations.
+ * `onError` handles the failure. When the last receiver has been given up, so is `inner`.
  */
-export function forwardViews<T>(
-  inner: Source<T>,
-  outer: Source<T>,
-  onError: ErrorCallback,
-): void {
+export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
   let reported: number | undefined;
   let known = 0;
   addPart(outer, inner);
@@ -74,19 +65,14 @@ export function forwardViews<T>(
 }
 
 /**
- * Returns the present principal of the client, if its binding has one. Throws
- * what the binding throws.
+ * Returns the present principal of the client, if its binding has one. Throws what the binding
+ * throws.
  */
-export function getPrincipal<T>({
-  environment,
-}: Source<T>): string | undefined {
+export function getPrincipal<T>({ environment }: Source<T>): string | undefined {
   return environment.binding?.principal?.();
 }
 
-/**
- * Submits the operation of `inner`. If the submission throws, `inner` fails
- * with that error.
- */
+/** Submits the operation of `inner`. If the submission throws, `inner` fails with that error. */
 export function submitOrFail<T>(
   submit: SubmitFunction,
   operation: Operation<T>,

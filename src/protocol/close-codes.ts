@@ -1,11 +1,8 @@
-/**
- * Codes with which either end closes the websocket, and their meaning for the
- * client.
- */
+/** Codes with which either end closes the websocket, and their meaning for the client. */
 
 /**
- * Why a connection was closed. The codes 1001, 1009, 1011 and 1013 are those of
- * the websocket standard. The package defines those from 4000.
+ * Why a connection was closed. The codes 1001, 1009, 1011 and 1013 are those of the websocket
+ * standard. The package defines those from 4000.
  */
 export const CloseCode = {
   /** The client has finished. */
@@ -35,8 +32,8 @@ export const CloseCode = {
   /** Another, newer connection carries the same client id. */
   replaced: 4409,
   /**
-   * The client reads too slowly for the views that it requests. It should
-   * reconnect and request fewer.
+   * The client reads too slowly for the views that it requests. It should reconnect and request
+   * fewer.
    */
   slowReader: 4429,
 } as const;
@@ -50,9 +47,7 @@ const FATAL_CODES: ReadonlySet<number> = new Set([
   CloseCode.replaced,
 ]);
 
-/**
- * Returns whether a new connection of the same client would be refused again.
- */
+/** Returns whether a new connection of the same client would be refused again. */
 export function isFatalClose(code: number): boolean {
   return FATAL_CODES.has(code);
 }

@@ -1,12 +1,8 @@
 /**
- * Errors as plain data: the facts of an error that a server sends, and the
- * error that a client creates from them.
+ * Errors as plain data: the facts of an error that a server sends, and the error that a client
+ * creates from them.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-  type ErrorCode,
-} from '../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import { hideAddresses } from './hide-addresses.ts';
 import type { FailDetails } from './messages/fail.ts';
 import { isOutage } from './report-failure.ts';
@@ -41,19 +37,16 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
 };
 
 /**
- * Returns the code if it is one of this package. A binding of another author
- * may have other codes.
+ * Returns the code if it is one of this package. A binding of another author may have other codes.
  */
 export function toKnownCode(code: string): ErrorCode {
-  return Object.hasOwn(ERROR_CODES, code)
-    ? (code as ErrorCode)
-    : 'FINAL_FAILED';
+  return Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
 }
 
 /**
- * Returns what clients may know of `error`: the details of a typed error. The
- * text of other errors could name tables and machines. If a store does not
- * answer, its driver may have named the machine.
+ * Returns what clients may know of `error`: the details of a typed error. The text of other errors
+ * could name tables and machines. If a store does not answer, its driver may have named the
+ * machine.
  */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error))
@@ -75,22 +68,15 @@ export function toErrorFacts(error: unknown): ErrorFacts {
 }
 
 /**
- * Returns the error of `operation`, at `level` if only that failed. Unknown
- * codes become `FINAL_FAILED`.
+ * Returns the error of `operation`, at `level` if only that failed. Unknown codes become
+ * `FINAL_FAILED`.
  */
 export function fromErrorFacts(
   facts: ErrorFacts,
   level?: string,
   operation?: string,
 ): CorrectableError {
-  const {
-    code,
-    message,
-    retryable,
-    retryAfterMs,
-    field,
-    domain: reported,
-  } = facts;
+  const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
   const known = toKnownCode(code);
   const domain = reported && {
     name: reported.name,
@@ -98,9 +84,5 @@ export function fromErrorFacts(
     operation,
   };
   const details = { retryable, retryAfterMs, field, level, domain };
-  return new CorrectableError(
-    known,
-    known === code ? message : `${code}: ${message}`,
-    details,
-  );
+  return new CorrectableError(known, known === code ? message : `${code}: ${message}`, details);
 }

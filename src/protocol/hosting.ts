@@ -1,7 +1,6 @@
 /**
- * What a gateway and the binding directly under it know of each other. Such a
- * binding need not check arguments that the gateway has checked, nor copy
- * values that the gateway encodes at once.
+ * What a gateway and the binding directly under it know of each other. Such a binding need not
+ * check arguments that the gateway has checked, nor copy values that the gateway encodes at once.
  */
 import type { Access, Operation } from '../correctable/operation.ts';
 import {
@@ -13,8 +12,8 @@ import {
 import { deepCopy } from '../values/deep-copy.ts';
 
 /**
- * An operation whose arguments have been checked. A store with the same
- * contract need not check them again.
+ * An operation whose arguments have been checked. A store with the same contract need not check
+ * them again.
  */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
@@ -22,16 +21,15 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   /** The arguments as the schema returned them. */
   readonly args: unknown;
   /**
-   * The key that the contract computes from the arguments. The client's key is
-   * only a claim, and may belong to another object.
+   * The key that the contract computes from the arguments. The client's key is only a claim, and
+   * may belong to another object.
    */
   readonly key?: string;
   readonly #prepared: object | undefined;
 
   /**
-   * Checks an operation that a client submits, by its entry in the `contract`.
-   * `prepared` is what the binding has prepared for it, if it prepares
-   * operations.
+   * Checks an operation that a client submits, by its entry in the `contract`. `prepared` is what
+   * the binding has prepared for it, if it prepares operations.
    */
   constructor(
     submitted: SubmittedOperation,
@@ -49,8 +47,8 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   }
 
   /**
-   * Returns what the binding has prepared for this operation. It is `undefined`
-   * for a copy, whose arguments may have been changed.
+   * Returns what the binding has prepared for this operation. It is `undefined` for a copy, whose
+   * arguments may have been changed.
    */
   static getPrepared(operation: Operation): object | undefined {
     return #prepared in operation ? operation.#prepared : undefined;
@@ -65,25 +63,20 @@ interface SubmittedOperation {
 }
 
 /**
- * A binding that prepares the operations of a contract, as a database prepares
- * statements. A gateway asks for it once for each operation, and passes it back
- * with the operations that clients submit. So the binding need not find the
- * operation by its name, nor check its arguments.
+ * A binding that prepares the operations of a contract, as a database prepares statements. A
+ * gateway asks for it once for each operation, and passes it back with the operations that clients
+ * submit. So the binding need not find the operation by its name, nor check its arguments.
  */
 export interface PreparingBinding {
   /**
-   * Returns what is passed back. It is `undefined` if the binding does not
-   * execute `registered`, but another operation of this name, or none.
+   * Returns what is passed back. It is `undefined` if the binding does not execute `registered`,
+   * but another operation of this name, or none.
    */
-  prepareOperation(
-    name: string,
-    registered: RegisteredOperation,
-  ): object | undefined;
+  prepareOperation(name: string, registered: RegisteredOperation): object | undefined;
 }
 
 /**
- * An operation for a caller that may keep it. Later changes to it do not change
- * what is executed.
+ * An operation for a caller that may keep it. Later changes to it do not change what is executed.
  */
 class BorrowedOperation extends ParsedOperation implements Operation {
   readonly name: string;
@@ -107,8 +100,8 @@ export function borrowOperation(operation: Operation): Operation {
 }
 
 /**
- * A sink that encodes at once what it receives. So a store in the same process
- * may pass it values that it changes later.
+ * A sink that encodes at once what it receives. So a store in the same process may pass it values
+ * that it changes later.
  */
 export abstract class EncodingSink {
   /** Marks this very object. A sink that wraps it is an ordinary one. */

@@ -1,9 +1,6 @@
 /** Deadlines for the other end of a connection. */
 
-/**
- * The time functions that deadlines need. `Scheduling` of the transport has
- * them.
- */
+/** The time functions that deadlines need. `Scheduling` of the transport has them. */
 export interface PeerClock {
   /** Returns milliseconds that never go back. */
   now(): number;
@@ -13,19 +10,16 @@ export interface PeerClock {
   afterTick(fn: () => void): void;
 }
 
-/**
- * A timer that fires later than this share of its delay shows that this process
- * stood still.
- */
+/** A timer that fires later than this share of its delay shows that this process stood still. */
 const STALL_RATIO = 0.5;
 
 /**
  * Calls `onExpired` once after `delayMs`. The returned function cancels it.
  *
- * If this process stood still meanwhile (a blocked event loop, a suspended
- * machine), the peer's messages wait unread in the socket, and the timer fires
- * before they are read. So a late timer gives the peer the whole delay once
- * more, and each deadline expires only after the sockets were polled.
+ * If this process stood still meanwhile (a blocked event loop, a suspended machine), the peer's
+ * messages wait unread in the socket, and the timer fires before they are read. So a late timer
+ * gives the peer the whole delay once more, and each deadline expires only after the sockets were
+ * polled.
  */
 export function setPeerDeadline(
   clock: PeerClock,

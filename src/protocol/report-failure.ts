@@ -1,6 +1,6 @@
 /**
- * Reports failures to the log of a server. One failure may pass several places
- * that report it: the tier that throws it, and the reply that sends it.
+ * Reports failures to the log of a server. One failure may pass several places that report it: the
+ * tier that throws it, and the reply that sends it.
  */
 import {
   isCorrectableError,
@@ -18,9 +18,8 @@ const REFUSALS: readonly ErrorCode[] = [
 ];
 
 /**
- * The codes of errors of a store that does not answer. They are printed in one
- * line without a stack: each request fails with such an error, and the stack
- * does not show its cause.
+ * The codes of errors of a store that does not answer. They are printed in one line without a
+ * stack: each request fails with such an error, and the stack does not show its cause.
  */
 const OUTAGES: readonly ErrorCode[] = [
   'UNAVAILABLE',
@@ -37,8 +36,7 @@ const MAX_CAUSES = 16;
 const reportedErrors = new WeakSet<object>();
 
 /**
- * Returns whether the error only refuses a request, so that there is nothing to
- * fix at the server.
+ * Returns whether the error only refuses a request, so that there is nothing to fix at the server.
  */
 export function isRefusal(error: unknown): boolean {
   return isCorrectableError(error) && REFUSALS.includes(error.code);
@@ -50,8 +48,8 @@ export function isOutage(error: unknown): error is CorrectableError {
 }
 
 /**
- * Passes a failure to `handle`, the handler of the application. Without one, it
- * is printed with `console.error`. Never throws.
+ * Passes a failure to `handle`, the handler of the application. Without one, it is printed with
+ * `console.error`. Never throws.
  */
 export function reportFailure(
   error: unknown,
@@ -69,8 +67,8 @@ export function markReported(error: unknown): void {
 }
 
 /**
- * Returns whether the failure was reported where it happened. The client wraps
- * it, so its causes count too.
+ * Returns whether the failure was reported where it happened. The client wraps it, so its causes
+ * count too.
  */
 export function wasReported(error: unknown): boolean {
   let inner: unknown = error;
@@ -85,12 +83,9 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/**
- * The handler is code of the application. If it fails, the operation goes on.
- */
+/** The handler is code of the application. If it fails, the operation goes on. */
 function runHandler(handle: () => unknown): void {
-  const printFailure = (failure: unknown): void =>
-    print('onError failed:', failure);
+  const printFailure = (failure: unknown): void => print('onError failed:', failure);
   try {
     Promise.resolve(handle()).catch(printFailure);
   } catch (failure) {

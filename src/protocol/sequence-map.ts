@@ -1,19 +1,15 @@
 /**
- * A table by operation number. Numbers rise and entries leave almost in that
- * order, so entries are kept in short pages. A `Map` was rejected: it replaces
- * its table when it grows, and each old table points to the next. Once one of
- * these is in the old generation, everything after it survives until the next
- * full garbage collection, entries included.
+ * A table by operation number. Numbers rise and entries leave almost in that order, so entries are
+ * kept in short pages. A `Map` was rejected: it replaces its table when it grows, and each old
+ * table points to the next. Once one of these is in the old generation, everything after it
+ * survives until the next full garbage collection, entries included.
  */
 
 const PAGE_BITS = 5;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
 /** A page to copy. That takes less than a tenth of the time of `Array.from`. */
-const NO_ENTRIES: readonly undefined[] = Array.from(
-  { length: PAGE_SIZE },
-  () => undefined,
-);
+const NO_ENTRIES: readonly undefined[] = Array.from({ length: PAGE_SIZE }, () => undefined);
 
 interface Page<T> {
   readonly slots: (T | undefined)[];
@@ -21,8 +17,8 @@ interface Page<T> {
 }
 
 /**
- * Entries by number: safe integers of 0 or more. Iterates in the order in which
- * pages were begun, then by number.
+ * Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun,
+ * then by number.
  */
 export class SequenceMap<T extends object> {
   readonly #pages = new Map<number, Page<T>>();
@@ -75,24 +71,13 @@ export class SequenceMap<T extends object> {
     this.#size = 0;
   }
 
-  /**
-   * Calls `use` for each entry until it returns false. Entries may be deleted
-   * meanwhile.
-   */
+  /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
   forEach(use: (entry: T, id: number) => unknown): void {
     for (const [number, page] of this.#pages) {
       // A page that was emptied meanwhile may be in use for other numbers.
-      for (
-        let slot = 0;
-        slot < PAGE_SIZE && this.#pages.get(number) === page;
-        slot++
-      ) {
+      for (let slot = 0; slot < PAGE_SIZE && this.#pages.get(number) === page; slot++) {
         const entry = page.slots[slot];
-        if (
-          entry !== undefined &&
-          use(entry, number * PAGE_SIZE + slot) === false
-        )
-          return;
+        if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
       }
     }
   }
@@ -115,12 +100,11 @@ export class SequenceMap<T extends object> {
   }
 
   /**
-   * An emptied page stays until another one is used. With one operation at a
-   * time, the next operation mostly belongs to the same page.
+   * An emptied page stays until another one is used. With one operation at a time, the next
+   * operation mostly belongs to the same page.
    */
   #setCurrentPage(number: number, page: Page<T>): void {
-    if (this.#currentPage?.used === 0)
-      this.#pages.delete(this.#currentPageNumber);
+    if (this.#currentPage?.used === 0) this.#pages.delete(this.#currentPageNumber);
     this.#currentPage = page;
     this.#currentPageNumber = number;
   }

@@ -1,13 +1,11 @@
 /**
- * Results of a tier beside a plain value: a value with its version, metadata or
- * both, or the absence of an answer.
+ * Results of a tier beside a plain value: a value with its version, metadata or both, or the
+ * absence of an answer.
  */
 import type { ViewDetails } from '../correctable/binding.ts';
 import { checkRecord } from '../correctable/validate.ts';
 
-const VALUE_WITH_DETAILS: unique symbol = Symbol.for(
-  'correctables.valueWithDetails',
-);
+const VALUE_WITH_DETAILS: unique symbol = Symbol.for('correctables.valueWithDetails');
 
 /** A value with its version, metadata or both, made by `withDetails`. */
 export interface ValueWithDetails<out T = unknown> {
@@ -17,9 +15,8 @@ export interface ValueWithDetails<out T = unknown> {
 }
 
 /**
- * Returns a tier's value with its version or metadata. A plain value needs no
- * wrapper. If it happens to have a field `version`, that field stays part of
- * the value.
+ * Returns a tier's value with its version or metadata. A plain value needs no wrapper. If it
+ * happens to have a field `version`, that field stays part of the value.
  *
  * @example
  * const tier: Tier = async (operation) => {
@@ -29,10 +26,7 @@ export interface ValueWithDetails<out T = unknown> {
  *   return withDetails(rows[0].body, { version: rows[0].revision });
  * };
  */
-export function withDetails<T>(
-  value: T,
-  details: ViewDetails = {},
-): ValueWithDetails<T> {
+export function withDetails<T>(value: T, details: ViewDetails = {}): ValueWithDetails<T> {
   checkRecord(details, {
     call: 'withDetails(value, { version: 7 })',
     field: 'details',
@@ -41,17 +35,11 @@ export function withDetails<T>(
 }
 
 /**
- * Means that a tier has no answer, for example on a cache miss. The tier
- * returns it, and its level is skipped.
+ * Means that a tier has no answer, for example on a cache miss. The tier returns it, and its level
+ * is skipped.
  */
 export const skipLevel: unique symbol = Symbol.for('correctables.skipLevel');
 
-export function isValueWithDetails(
-  result: unknown,
-): result is ValueWithDetails {
-  return (
-    typeof result === 'object' &&
-    result !== null &&
-    VALUE_WITH_DETAILS in result
-  );
+export function isValueWithDetails(result: unknown): result is ValueWithDetails {
+  return typeof result === 'object' && result !== null && VALUE_WITH_DETAILS in result;
 }

@@ -1,13 +1,12 @@
 /**
  * Reports that React has committed what it renders now.
  *
- * React reports no commit for a component that fails before it is mounted: it
- * has no effects, and React renders it several times before the error boundary
- * shows the error. So each provider has a witness. It suspends with the
- * components that wait for a read, and is resumed with them. React renders
- * everything that was resumed in one pass and commits it together, so an effect
- * of the witness marks that commit. The time between two renders was rejected
- * as a sign: slow components beside this one can make it arbitrarily long.
+ * React reports no commit for a component that fails before it is mounted: it has no effects, and
+ * React renders it several times before the error boundary shows the error. So each provider has a
+ * witness. It suspends with the components that wait for a read, and is resumed with them. React
+ * renders everything that was resumed in one pass and commits it together, so an effect of the
+ * witness marks that commit. The time between two renders was rejected as a sign: slow components
+ * beside this one can make it arbitrarily long.
  */
 import * as React from 'react';
 import { systemClock, type Timer } from '../correctable/clock.ts';
@@ -15,9 +14,8 @@ import { systemClock, type Timer } from '../correctable/clock.ts';
 type Report = () => void;
 
 /**
- * What a suspended witness throws, so that React waits for it. Once it has
- * ended, React renders the witness again. Its `reports` are called when React
- * has committed that render.
+ * What a suspended witness throws, so that React waits for it. Once it has ended, React renders the
+ * witness again. Its `reports` are called when React has committed that render.
  */
 interface Pause {
   /** Differs from the ids of all other pauses. */
@@ -29,21 +27,18 @@ interface Pause {
   then(wake: () => void): void;
 }
 
-/**
- * The witness of one provider. It calls back asynchronously, never while React
- * renders.
- */
+/** The witness of one provider. It calls back asynchronously, never while React renders. */
 export interface Witness {
   /** Suspends, as a component below does. */
   readonly suspend: () => void;
   /**
-   * Calls `report` once React has committed everything that components
-   * requested to render until now.
+   * Calls `report` once React has committed everything that components requested to render until
+   * now.
    */
   readonly report: (report: Report) => void;
   /**
-   * Connects the component that suspends: `setPause` passes a new pause to it.
-   * Returns a function that disconnects it.
+   * Connects the component that suspends: `setPause` passes a new pause to it. Returns a function
+   * that disconnects it.
    */
   readonly attach: (setPause: (pause: Pause) => void) => () => void;
   /** Calls the reports, because React has committed what it resumed. */
@@ -51,8 +46,8 @@ export interface Witness {
 }
 
 /**
- * How long a failed component may be rendered again if no witness is on its
- * page, in milliseconds. A later render counts as a new component.
+ * How long a failed component may be rendered again if no witness is on its page, in milliseconds.
+ * A later render counts as a new component.
  */
 const UNWITNESSED_MS = 2_000;
 
@@ -68,10 +63,7 @@ export function startIdleTimer(onTime: () => void, delayMs: number): Timer {
 }
 
 /** Calls `report` once all witnesses have reported. */
-export function reportCommit(
-  witnesses: ReadonlySet<Witness>,
-  report: Report,
-): void {
+export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): void {
   let missing = witnesses.size;
   if (missing === 0) callLater(report);
   for (const witness of witnesses)
@@ -84,8 +76,8 @@ export function reportCommit(
 let lastId = 0;
 
 /**
- * Creates a pause. It ends once it has a report and React waits for it. React
- * then renders the witness again.
+ * Creates a pause. It ends once it has a report and React waits for it. React then renders the
+ * witness again.
  */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
@@ -134,10 +126,9 @@ export function createWitness(): Witness {
         const { reports, endIfAwaited } = getPause();
         reports.add(report);
         endIfAwaited();
-        // A provider that suspends itself is not mounted, so it has no witness.
-        // Use a timer instead.
-        if (!setPause)
-          callLater(() => !setPause && reports.delete(report) && report());
+        // A provider that suspends itself is not mounted, so it has no witness. Use a timer
+        // instead.
+        if (!setPause) callLater(() => !setPause && reports.delete(report) && report());
       }),
     attach(set) {
       setPause = set;
@@ -152,16 +143,11 @@ export function createWitness(): Witness {
 }
 
 /**
- * Rendered by each provider, after the components that it reports on. Each
- * pause has a new Suspense: React 18 delays the fallback of a Suspense that is
- * mounted already. It may then commit the witness before the components that
- * were resumed with it.
+ * Rendered by each provider, after the components that it reports on. Each pause has a new
+ * Suspense: React 18 delays the fallback of a Suspense that is mounted already. It may then commit
+ * the witness before the components that were resumed with it.
  */
-export function CommitWitness({
-  witness,
-}: {
-  readonly witness: Witness;
-}): React.ReactNode {
+export function CommitWitness({ witness }: { readonly witness: Witness }): React.ReactNode {
   const [pause, setPause] = React.useState<Pause>();
   React.useEffect(() => witness.attach(setPause), [witness]);
   return (

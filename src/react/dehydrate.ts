@@ -1,14 +1,9 @@
-/**
- * The views of a client as plain data, for a page that a server has rendered.
- */
+/** The views of a client as plain data, for a page that a server has rendered. */
 import type { AnyClient } from '../correctable/client/client.ts';
 import type { AnyView } from '../correctable/view.ts';
 import { getReads } from './reads.ts';
 
-/**
- * A view in plain data. Without `value`, it has the value of the view before
- * it.
- */
+/** A view in plain data. Without `value`, it has the value of the view before it. */
 export type DehydratedView = Omit<AnyView, 'value'> & {
   readonly value?: unknown;
 };
@@ -23,15 +18,12 @@ export interface DehydratedRead {
   readonly views: readonly DehydratedView[];
 }
 
-/**
- * The reads of one rendering. The state is plain data if the arguments and
- * values are.
- */
+/** The reads of one rendering. The state is plain data if the arguments and values are. */
 export type DehydratedState = readonly DehydratedRead[];
 
 /**
- * Returns the views of all reads of `client` so far, for `Hydrate`. Call it
- * once the page is rendered.
+ * Returns the views of all reads of `client` so far, for `Hydrate`. Call it once the page is
+ * rendered.
  *
  * @example
  * // JSON is enough if all values and versions are plain JSON. In a <script>, escape each `<`.
@@ -41,9 +33,8 @@ export function dehydrate(client: AnyClient): DehydratedState {
   return [...getReads(client).all.values()].flatMap(
     ({ operation: { name, args, key }, rendered, view }) => {
       if (!view) return [];
-      const views = [...new Set([...rendered, view])].map(
-        ({ value, ...details }, index, all) =>
-          value === all[index - 1]?.value ? details : { ...details, value },
+      const views = [...new Set([...rendered, view])].map(({ value, ...details }, index, all) =>
+        value === all[index - 1]?.value ? details : { ...details, value },
       );
       return { operation: { name, args, key }, views };
     },

@@ -4,10 +4,7 @@ import type { AnyView } from '../correctable/view.ts';
 
 /** The state of a request beside its view. */
 export interface RequestStatus {
-  /**
-   * Whether a stronger view was requested, or will be requested once the
-   * component is mounted.
-   */
+  /** Whether a stronger view was requested, or will be requested once the component is mounted. */
   readonly isRequesting: boolean;
   readonly error: CorrectableError | undefined;
 }

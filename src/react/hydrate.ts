@@ -14,9 +14,8 @@ export interface HydrateProps extends ClientOptions {
 }
 
 /**
- * Passes the views that the server has rendered to the components below. They
- * show these views at once. Then they request only stronger views, and none if
- * the view is final.
+ * Passes the views that the server has rendered to the components below. They show these views at
+ * once. Then they request only stronger views, and none if the view is final.
  *
  * @example
  * hydrateRoot(
@@ -28,20 +27,13 @@ export interface HydrateProps extends ClientOptions {
  *   </CorrectablesProvider>,
  * );
  */
-export function Hydrate({
-  state,
-  children,
-  ...options
-}: HydrateProps): React.ReactNode {
+export function Hydrate({ state, children, ...options }: HydrateProps): React.ReactNode {
   const { client, session } = useClient(options);
   React.useMemo(() => {
     const reads = getReads(client);
     for (const { operation, views } of state) {
       let value: unknown;
-      const read = reads.get(
-        { ...operation, access: 'read' } as Operation,
-        session,
-      );
+      const read = reads.get({ ...operation, access: 'read' } as Operation, session);
       read.hydrate(
         views.map(
           (view) =>

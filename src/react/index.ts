@@ -1,7 +1,7 @@
 /**
- * `correctables/react`: reads and writes in components. Needs the package
- * `react`. Server components can import it, because nothing here calls React
- * when it loads. There, use `prefetch` and `dehydrate`.
+ * `correctables/react`: reads and writes in components. Needs the package `react`. Server
+ * components can import it, because nothing here calls React when it loads. There, use `prefetch`
+ * and `dehydrate`.
  */
 export { CorrectablesProvider } from './client-context.ts';
 export { Hydrate } from './hydrate.ts';
@@ -10,15 +10,8 @@ export { useOperation } from './use-operation.ts';
 export { usePrefetch } from './use-prefetch.ts';
 export { prefetch, type PrefetchOptions } from './prefetch.ts';
 export { dehydrate } from './dehydrate.ts';
-export type {
-  DehydratedRead,
-  DehydratedState,
-  DehydratedView,
-} from './dehydrate.ts';
-export type {
-  ClientOptions,
-  CorrectablesProviderProps,
-} from './client-context.ts';
+export type { DehydratedRead, DehydratedState, DehydratedView } from './dehydrate.ts';
+export type { ClientOptions, CorrectablesProviderProps } from './client-context.ts';
 export type { HydrateProps } from './hydrate.ts';
 export type {
   CorrectableResult,
@@ -33,9 +26,4 @@ export type {
   OperationStateWith,
   UseOperationOptions,
 } from './use-operation.ts';
-export type {
-  ClientLevels,
-  FinalLevelFor,
-  Register,
-  RegisteredClient,
-} from './types.ts';
+export type { ClientLevels, FinalLevelFor, Register, RegisteredClient } from './types.ts';

@@ -1,6 +1,6 @@
 /**
- * The part of a read that one component shows. The component renders again only
- * if a field changes that it has used.
+ * The part of a read that one component shows. The component renders again only if a field changes
+ * that it has used.
  */
 import type { AnyView } from '../correctable/view.ts';
 import { getFields, IDLE, type Fields } from './fields.ts';
@@ -8,27 +8,19 @@ import type { SharedRead } from './shared-read.ts';
 
 export interface Observer {
   readonly subscribe: (onChange: () => void) => () => void;
-  /**
-   * Returns the same object until a field changes that the component has used.
-   */
+  /** Returns the same object until a field changes that the component has used. */
   readonly getSnapshot: () => Fields;
-  /**
-   * Returns the fields that the server has rendered, because hydration has to
-   * render the same.
-   */
+  /** Returns the fields that the server has rendered, because hydration has to render the same. */
   readonly getServerSnapshot: () => Fields;
-  /**
-   * Returns the fields as they are when the component renders. They never
-   * change later.
-   */
+  /** Returns the fields as they are when the component renders. They never change later. */
   readonly getResult: (snapshot: Fields) => Fields;
 }
 
 const doNothing = (): void => {};
 
 /**
- * Creates the observer of one component. `rank` is the rank of the weakest
- * level that the component shows.
+ * Creates the observer of one component. `rank` is the rank of the weakest level that the component
+ * shows.
  */
 export function createObserver(
   read: SharedRead | undefined,
@@ -45,8 +37,8 @@ export function createObserver(
   /** The fields for which the component has rendered. */
   let last: Fields | undefined;
   /**
-   * The fields of the latest result. They differ from `last` only in fields
-   * that the component has not used.
+   * The fields of the latest result. They differ from `last` only in fields that the component has
+   * not used.
    */
   let latest: Fields | undefined;
   let result: Fields;
@@ -86,10 +78,6 @@ export function createObserver(
   }
 }
 
-function hasChanged(
-  before: Fields,
-  after: Fields,
-  names: Iterable<string>,
-): boolean {
+function hasChanged(before: Fields, after: Fields, names: Iterable<string>): boolean {
   return [...names].some((name) => !Object.is(before[name], after[name]));
 }

@@ -7,17 +7,14 @@ import { getReads } from './reads.ts';
 export interface PrefetchOptions {
   /** The session in which the component will read. Default: none */
   readonly session?: Session | undefined;
-  /**
-   * Waits for a view of this level or a stronger one. Default: the first view
-   */
+  /** Waits for a view of this level or a stronger one. Default: the first view */
   readonly until?: string | undefined;
 }
 
 /**
- * Begins a read, for example in the loader of a route. A component that then
- * requests the same read shows its views without a second request. If no
- * component does so within 30 seconds, the read is dropped. Resolves when there
- * is a view, or the read has failed; never rejects.
+ * Begins a read, for example in the loader of a route. A component that then requests the same read
+ * shows its views without a second request. If no component does so within 30 seconds, the read is
+ * dropped. Resolves when there is a view, or the read has failed; never rejects.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is a write
  * @example

@@ -1,35 +1,26 @@
 /**
- * One read of a client, shared by all components that request it: its best
- * view, its request in flight, and the changes of writes in flight that are
- * shown on top.
+ * One read of a client, shared by all components that request it: its best view, its request in
+ * flight, and the changes of writes in flight that are shown on top.
  */
 import type { Timer } from '../correctable/clock.ts';
 import { isOlder } from '../correctable/binding.ts';
-import type {
-  AnyClient,
-  InvokeOptions,
-  Session,
-} from '../correctable/client/client.ts';
+import type { AnyClient, InvokeOptions, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
-import {
-  reportCommit,
-  startIdleTimer,
-  type Witness,
-} from './commit-witness.ts';
+import { reportCommit, startIdleTimer, type Witness } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /** How long a read is kept while no component uses it, in milliseconds. */
 export const DEFAULT_KEEP_MS = 30_000;
 
 /**
- * React does not report that it gave up a suspended component. So suspended
- * components are asked to render again after this time, in milliseconds. If no
- * component does so within the same time again, all count as unmounted.
+ * React does not report that it gave up a suspended component. So suspended components are asked to
+ * render again after this time, in milliseconds. If no component does so within the same time
+ * again, all count as unmounted.
  */
 const PING_MS = 1_000;
 
@@ -44,8 +35,8 @@ interface Change {
 }
 
 /**
- * The object that suspended components wait for. React renders them again when
- * it calls back. Unlike a promise, it can call back while it is pending.
+ * The object that suspended components wait for. React renders them again when it calls back.
+ * Unlike a promise, it can call back while it is pending.
  */
 export interface Wakeable {
   status: 'pending' | 'fulfilled';
@@ -73,8 +64,8 @@ export interface ReadContext {
 }
 
 /**
- * Returns `next` as the view that follows `last`, which may come from an
- * earlier request. `seq` counts the values of all requests.
+ * Returns `next` as the view that follows `last`, which may come from an earlier request. `seq`
+ * counts the values of all requests.
  */
 function follow(last: AnyView | undefined, next: AnyView): AnyView {
   if (!last) return next;
@@ -88,8 +79,8 @@ export class SharedRead implements RequestStatus {
   readonly operation: Operation;
   readonly session: Session | undefined;
   /**
-   * The views that the server has rendered, in the order of their arrival:
-   * hydration starts with them.
+   * The views that the server has rendered, in the order of their arrival: hydration starts with
+   * them.
    */
   readonly rendered: AnyView[] = [];
   readonly #client: AnyClient;
@@ -98,8 +89,8 @@ export class SharedRead implements RequestStatus {
 
   readonly #listeners = new Set<() => void>();
   /**
-   * Pending prefetches, by the function that resolves each, with the rank of
-   * the level that it waits for.
+   * Pending prefetches, by the function that resolves each, with the rank of the level that it
+   * waits for.
    */
   readonly #prefetches = new Map<() => void, number>();
   /** The objects that suspended components wait for, by rank. */
@@ -110,33 +101,23 @@ export class SharedRead implements RequestStatus {
   readonly #witnesses = new Set<Witness>();
 
   #view: AnyView | undefined;
-  /**
-   * The view for components that also show values with the changes of writes in
-   * flight.
-   */
+  /** The view for components that also show values with the changes of writes in flight. */
   #shown: AnyView | undefined;
   /**
-   * The view that these components show once no write is in flight. Its
-   * `confirms` compares it with what they showed before, the changes of writes
-   * included.
+   * The view that these components show once no write is in flight. Its `confirms` compares it with
+   * what they showed before, the changes of writes included.
    */
   #unguessed: AnyView | undefined;
   #error: CorrectableError | undefined;
   #changes: Change[] = [];
   #request: Correctable<unknown, Levels, string> | undefined;
-  /**
-   * Whether the view may be outdated, so that only the strongest level is
-   * requested next.
-   */
+  /** Whether the view may be outdated, so that only the strongest level is requested next. */
   #isStale = false;
-  /**
-   * Whether a component waits for the request, or has waited for it and is not
-   * mounted yet.
-   */
+  /** Whether a component waits for the request, or has waited for it and is not mounted yet. */
   #isAwaited = false;
   /**
-   * The error of a request that components wait for. It is kept until React has
-   * committed the error boundary.
+   * The error of a request that components wait for. It is kept until React has committed the error
+   * boundary.
    */
   #thrown: ThrownError | undefined;
   /** Whether no component uses the read any more. */
@@ -171,20 +152,16 @@ export class SharedRead implements RequestStatus {
     return !this.#error && !(this.#view?.final && this.#changes.length === 0);
   }
 
-  /**
-   * Returns the view for components that show this rank or a stronger one, if
-   * there is one.
-   */
+  /** Returns the view for components that show this rank or a stronger one, if there is one. */
   getView(rank: number): AnyView | undefined {
     if (!this.#hasReached(rank)) return undefined;
-    // A value with the changes of writes in flight is weaker than all but the
-    // weakest level.
+    // A value with the changes of writes in flight is weaker than all but the weakest level.
     return rank > 0 ? this.#view : this.#shown;
   }
 
   /**
-   * Returns a promise that resolves when there is a view of this rank, or the
-   * request has ended without one.
+   * Returns a promise that resolves when there is a view of this rank, or the request has ended
+   * without one.
    */
   wait(rank: number): Promise<void> {
     return new Promise((resolve) => {
@@ -194,16 +171,11 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Returns what a suspended component waits for, `pending` until there is a
-   * view of this rank. Requests that view. If a component has waited for the
-   * request and it failed, throws its error until the error boundary shows it.
-   * Cancels the request if React gives up the component.
+   * Returns what a suspended component waits for, `pending` until there is a view of this rank.
+   * Requests that view. If a component has waited for the request and it failed, throws its error
+   * until the error boundary shows it. Cancels the request if React gives up the component.
    */
-  await(
-    rank: number,
-    keepMs: number,
-    witness: Witness | undefined,
-  ): Wakeable | undefined {
+  await(rank: number, keepMs: number, witness: Witness | undefined): Wakeable | undefined {
     if (this.#hasReached(rank)) return this.#awaited.get(rank);
 
     if (witness) this.#witnesses.add(witness);
@@ -227,8 +199,8 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Requests the levels above the present view, or only the strongest level if
-   * the view may be outdated.
+   * Requests the levels above the present view, or only the strongest level if the view may be
+   * outdated.
    */
   request(): void {
     const view = this.#view;
@@ -265,8 +237,8 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Handles a write to the value of this read. Cancels the request in flight,
-   * which may return the state before the write, and sends a new one.
+   * Handles a write to the value of this read. Cancels the request in flight, which may return the
+   * state before the write, and sends a new one.
    */
   invalidate(): void {
     this.#cancel();
@@ -281,21 +253,20 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Shows `apply(value)` until the write has closed and a later read has its
-   * effect. Without `apply`, the value stays. Call the returned function when
-   * the write has closed. After the last write, it sends a new request.
+   * Shows `apply(value)` until the write has closed and a later read has its effect. Without
+   * `apply`, the value stays. Call the returned function when the write has closed. After the last
+   * write, it sends a new request.
    */
   addChange(apply: Change['apply']): (isUndone: boolean) => void {
     const change: Change = { apply };
     this.#changes.push(change);
-    // A view of this request may already include the effect of the write. The
-    // change would then count twice.
+    // A view of this request may already include the effect of the write. The change would then
+    // count twice.
     if (this.#view) this.#cancel();
     this.#notify();
     return (isUndone) => {
       change.isSettled = true;
-      if (isUndone)
-        this.#changes = this.#changes.filter((item) => item !== change);
+      if (isUndone) this.#changes = this.#changes.filter((item) => item !== change);
       if (this.#isWriting()) return this.#notify();
       if (this.#isExpired) this.#drop();
       else this.invalidate();
@@ -312,17 +283,16 @@ export class SharedRead implements RequestStatus {
       this.#all.set(this.#id, this);
       this.#isStale = true;
     }
-    // If a request has just failed while the component waited for its first
-    // view, do not retry at once.
+    // If a request has just failed while the component waited for its first view, do not retry at
+    // once.
     if (!this.#error || !this.#isAwaited) this.request();
     this.#isAwaited = false;
-    // Notify the other components that use the read: a request is now in
-    // flight.
+    // Notify the other components that use the read: a request is now in flight.
     this.#notify();
     return () => {
       this.#listeners.delete(listener);
-      // Check after this tick: in StrictMode, or if a component moves, React
-      // adds it again in the same tick.
+      // Check after this tick: in StrictMode, or if a component moves, React adds it again in the
+      // same tick.
       queueMicrotask(() => this.#leaveIfUnused(keepMs));
     };
   }
@@ -335,10 +305,7 @@ export class SharedRead implements RequestStatus {
     this.#notify();
   }
 
-  /**
-   * Returns the view that a page starts with: the same on the server and in the
-   * browser.
-   */
+  /** Returns the view that a page starts with: the same on the server and in the browser. */
   getRendered(rank: number): AnyView | undefined {
     let start = this.rendered.find((item) => this.#hasReached(rank, item));
     if (!start && this.#view) this.rendered.push((start = this.#view));
@@ -360,9 +327,7 @@ export class SharedRead implements RequestStatus {
   #fail(error: CorrectableError): void {
     this.#request = undefined;
     this.#error = error;
-    const isWaiting = [...this.#awaited.values()].some(
-      ({ status }) => status === 'pending',
-    );
+    const isWaiting = [...this.#awaited.values()].some(({ status }) => status === 'pending');
     if (isWaiting) {
       this.#thrown = { error, isRendered: false, isWatched: false };
       this.#watchCommit(this.#thrown);
@@ -378,29 +343,25 @@ export class SharedRead implements RequestStatus {
       if (!this.#isWriting()) this.#changes = [];
     } else if (isOlder(next.version, this.#view?.version)) return;
     this.#view = follow(this.#view, next);
-    this.#unguessed = guess
-      ? follow(guess, { ...next, confirms: false })
-      : this.#view;
+    this.#unguessed = guess ? follow(guess, { ...next, confirms: false }) : this.#view;
     this.#error = undefined;
-    // Changes of writes in flight are applied to this first view. Later views
-    // of the request may include their effect already, so the request is
-    // canceled.
+    // Changes of writes in flight are applied to this first view. Later views of the request may
+    // include their effect already, so the request is canceled.
     if (this.#isWriting()) this.#cancel();
     this.#notify();
   }
 
   /**
-   * React renders a failed component again and again until its boundary shows
-   * the error. A component that renders after that is a new one, or its
-   * boundary was reset, so it sends a new request.
+   * React renders a failed component again and again until its boundary shows the error. A
+   * component that renders after that is a new one, or its boundary was reset, so it sends a new
+   * request.
    */
   #watchCommit(item: ThrownError): void {
     if (item.isWatched) return;
     item.isWatched = true;
     reportCommit(this.#witnesses, () => {
       item.isWatched = false;
-      if (this.#thrown === item && (item.isRendered || this.#isLeft))
-        this.#thrown = undefined;
+      if (this.#thrown === item && (item.isRendered || this.#isLeft)) this.#thrown = undefined;
     });
   }
 
@@ -412,8 +373,8 @@ export class SharedRead implements RequestStatus {
 
   #notify(): void {
     this.#shown = this.#unguessed;
-    // The value includes the changes of writes in flight. No store has returned
-    // it, so it has the level `optimistic`.
+    // The value includes the changes of writes in flight. No store has returned it, so it has the
+    // level `optimistic`.
     if (this.#view && this.#changes.length > 0)
       this.#shown = {
         ...this.#view,
@@ -457,8 +418,8 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Asks suspended components to render again. Ends when they are mounted or
-   * request a view again, or count as unmounted.
+   * Asks suspended components to render again. Ends when they are mounted or request a view again,
+   * or count as unmounted.
    */
   #watch(keepMs: number): void {
     this.#keepMs = keepMs;
@@ -491,8 +452,8 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Drops the read after a time. If a write is in flight then, its end drops
-   * the read, so that a component that comes back meanwhile shows its change.
+   * Drops the read after a time. If a write is in flight then, its end drops the read, so that a
+   * component that comes back meanwhile shows its change.
    */
   #expireAfter(delayMs: number): void {
     this.#startTimer(delayMs, () => {

@@ -8,8 +8,7 @@ import type {
 } from '../correctable/level-types.ts';
 
 /**
- * Names the client of your application, so that hooks without the option
- * `client` know its levels.
+ * Names the client of your application, so that hooks without the option `client` know its levels.
  *
  * @example
  * declare module 'correctables/react' {

@@ -13,26 +13,20 @@ import { getReads } from './reads.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /**
- * Names a read that the write changes. Until the write has its final, the page
- * shows `apply(value)` in place of the value of the read, at the level
- * `optimistic`. If the write fails, the page shows the earlier value again. In
- * either case, the read is then refreshed.
+ * Names a read that the write changes. Until the write has its final, the page shows `apply(value)`
+ * in place of the value of the read, at the level `optimistic`. If the write fails, the page shows
+ * the earlier value again. In either case, the read is then refreshed.
  */
-export type AffectRead = <T>(
-  read: Operation<T>,
-  apply?: (value: T) => T,
-) => void;
+export type AffectRead = <T>(read: Operation<T>, apply?: (value: T) => T) => void;
 
-/**
- * Options of `useOperation`, whose operation is built from the arguments `A`.
- */
+/** Options of `useOperation`, whose operation is built from the arguments `A`. */
 export interface UseOperationOptions<
   C extends AnyClient,
   A extends unknown[],
 > extends ClientOptions<C> {
   /**
-   * Names the reads on the page that the write changes. Default: those of the
-   * same key, which are refreshed
+   * Names the reads on the page that the write changes. Default: those of the same key, which are
+   * refreshed
    */
   readonly affects?: ((affect: AffectRead, ...args: A) => void) | undefined;
   /** Options of each invocation, for example `timeoutMs`. */
@@ -46,20 +40,13 @@ export type OperationState<V extends AnyView = AnyView> =
   | (V extends AnyView
       ? V['final'] extends true
         ? OperationStateWith<V, false, undefined>
-        :
-            | OperationStateWith<V, true, undefined>
-            | OperationStateWith<V, false, CorrectableError>
+        : OperationStateWith<V, true, undefined> | OperationStateWith<V, false, CorrectableError>
       : never);
 
 /**
- * One state of a run. It has the view `V`, and is either pending, or failed
- * with `error`, or done.
+ * One state of a run. It has the view `V`, and is either pending, or failed with `error`, or done.
  */
-export interface OperationStateWith<
-  V extends AnyView | undefined,
-  P extends boolean,
-  E,
-> {
+export interface OperationStateWith<V extends AnyView | undefined, P extends boolean, E> {
   /** The latest view of the result. */
   readonly view: V;
   readonly value: V extends AnyView ? V['value'] : undefined;
@@ -68,8 +55,8 @@ export interface OperationStateWith<
   /** Whether the final view has the value of the preliminary one. */
   readonly confirmed: boolean;
   /**
-   * Whether the final view has another value than the preliminary one. Without
-   * a preliminary view it is `false`.
+   * Whether the final view has another value than the preliminary one. Without a preliminary view
+   * it is `false`.
    */
   readonly corrected: boolean;
   /** Whether the final view has not arrived yet. */
@@ -78,15 +65,12 @@ export interface OperationStateWith<
 }
 
 /**
- * `A` if it is inferred from the builder alone. `NoInfer` does not work here:
- * it would reject a function with fewer parameters.
+ * `A` if it is inferred from the builder alone. `NoInfer` does not work here: it would reject a
+ * function with fewer parameters.
  */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
-/**
- * The result of a builder: an operation, or a Correctable that the builder has
- * begun.
- */
+/** The result of a builder: an operation, or a Correctable that the builder has begun. */
 type Built = Operation | Correctable<unknown, Levels, string>;
 
 type ViewFor<O, C extends AnyClient> =
@@ -101,17 +85,14 @@ type CorrectableFor<O, C extends AnyClient> = O extends Operation
   : O;
 
 /**
- * Returns a function that invokes the operation that `builder` creates from its
- * arguments, and the state of the latest run. `run` never cancels an earlier
- * run, and the write goes on when the component unmounts. It returns the
- * Correctable.
+ * Returns a function that invokes the operation that `builder` creates from its arguments, and the
+ * state of the latest run. `run` never cancels an earlier run, and the write goes on when the
+ * component unmounts. It returns the Correctable.
  *
- * Once a write has its final, or its outcome is unknown, the reads of its key
- * are refreshed.
+ * Once a write has its final, or its outcome is unknown, the reads of its key are refreshed.
  *
- * `builder` can also begin the work itself and return its Correctable, as
- * `transaction` does. Then the reads that `affects` names are refreshed, and no
- * others.
+ * `builder` can also begin the work itself and return its Correctable, as `transaction` does. Then
+ * the reads that `affects` names are refreshed, and no others.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no client
  * @example
@@ -126,10 +107,7 @@ export function useOperation<
 >(
   builder: (...args: A) => O,
   options: UseOperationOptions<C, Fixed<A>> = {},
-): readonly [
-  run: (...args: A) => CorrectableFor<O, C>,
-  state: OperationState<ViewFor<O, C>>,
-] {
+): readonly [run: (...args: A) => CorrectableFor<O, C>, state: OperationState<ViewFor<O, C>>] {
   const { client, session } = useClient(options);
   const [state, setState] = React.useState(() => getFields(undefined, IDLE));
   const props = { builder, options, client, session };
@@ -173,8 +151,7 @@ function invoke(
   const built = builder(...(args as never));
   const affect: AffectRead = (target, apply) => {
     const read = reads.all.get(reads.locate(target, session));
-    if (read)
-      settlers.push(read.addChange(apply as (value: unknown) => unknown));
+    if (read) settlers.push(read.addChange(apply as (value: unknown) => unknown));
   };
   options.affects?.(affect, ...(args as never));
   const correctable = isCorrectable(built)
@@ -196,8 +173,6 @@ function invoke(
   return correctable;
 }
 
-function isCorrectable(
-  built: Built,
-): built is Correctable<unknown, Levels, string> {
+function isCorrectable(built: Built): built is Correctable<unknown, Levels, string> {
   return hasMethods(built, 'subscribe', 'speculate');
 }

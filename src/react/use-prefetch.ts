@@ -11,9 +11,7 @@ import { prefetch } from './prefetch.ts';
  * const prefetch = usePrefetch();
  * return <a href={url} onMouseEnter={() => prefetch(get(`article:${id}`))}>{title}</a>;
  */
-export function usePrefetch(
-  options: ClientOptions = {},
-): (operation: Operation) => Promise<void> {
+export function usePrefetch(options: ClientOptions = {}): (operation: Operation) => Promise<void> {
   const { client, session } = useClient(options);
   return React.useCallback(
     (operation) => prefetch(client, operation, { session }),

@@ -3,16 +3,9 @@ import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
-import {
-  checkOptionTypes,
-  checkRecord,
-  hasMethods,
-} from '../correctable/validate.ts';
+import { checkOptionTypes, checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { Levels } from '../correctable/level-types.ts';
-import {
-  correctable,
-  type CorrectableOptions,
-} from '../correctable/client/create.ts';
+import { correctable, type CorrectableOptions } from '../correctable/client/create.ts';
 
 /** The view of one emission. */
 export interface EmittedView<T, Level extends string> extends ViewDetails {
@@ -20,35 +13,26 @@ export interface EmittedView<T, Level extends string> extends ViewDetails {
   readonly level: Level;
 }
 
-/**
- * Options of `fromObservable`, beside `view`. Its levels may always have
- * several views.
- */
-export type FromObservableOptions<T> = Omit<
-  CorrectableOptions<T>,
-  'isRefining'
->;
+/** Options of `fromObservable`, beside `view`. Its levels may always have several views. */
+export type FromObservableOptions<T> = Omit<CorrectableOptions<T>, 'isRefining'>;
 
 /** Converts emissions that are not plain values to views. */
 export interface ViewOption<T, L extends Levels, E> {
-  /**
-   * Returns the view of an emission. A view at the strongest level closes the
-   * Correctable.
-   */
+  /** Returns the view of an emission. A view at the strongest level closes the Correctable. */
   readonly view: (emission: E, index: number) => EmittedView<T, L[number]>;
 }
 
 /**
- * Creates a Correctable that follows an observable. Subscribes at once; closing
- * and cancelling unsubscribe.
+ * Creates a Correctable that follows an observable. Subscribes at once; closing and cancelling
+ * unsubscribe.
  *
- * Without `view`, each emission is a view at the weakest level, refining the
- * one before, and completion makes the last one final. With `view`, the first
- * view at the strongest level is final. Completion without a final is
- * `CLOSED_WITHOUT_FINAL`. If the observable fails, its error is the `cause`.
+ * Without `view`, each emission is a view at the weakest level, refining the one before, and
+ * completion makes the last one final. With `view`, the first view at the strongest level is final.
+ * Completion without a final is `CLOSED_WITHOUT_FINAL`. If the observable fails, its error is the
+ * `cause`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels, the observable or
- * an option are invalid
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels, the observable or an option are
+ * invalid
  * @example
  * const results = fromObservable(['partial', 'complete'], search$);
  * const flights = fromObservable(['cached', 'live'], offers$, {
@@ -84,25 +68,17 @@ export function fromObservable<T, E, const L extends Levels>(
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
     const requested = takeUntilAborted(signal, observable);
     if (view === undefined)
-      relayRefinements(
-        levels,
-        requested as Observable<unknown> as Observable<T>,
-        sink,
-      );
+      relayRefinements(levels, requested as Observable<unknown> as Observable<T>, sink);
     else relayViews(levels, requested.pipe(map(view)), sink);
   };
   return correctable<T, L>(levels, feed, { ...rest, isRefining: true });
 }
 
 /**
- * Returns the emissions of `source` until the signal aborts. It checks from the
- * first one on, because an observable may emit everything, or without end,
- * while it is being subscribed to.
+ * Returns the emissions of `source` until the signal aborts. It checks from the first one on,
+ * because an observable may emit everything, or without end, while it is being subscribed to.
  */
-function takeUntilAborted<E>(
-  signal: AbortSignal,
-  observable: Observable<E>,
-): Observable<E> {
+function takeUntilAborted<E>(signal: AbortSignal, observable: Observable<E>): Observable<E> {
   return new Observable((subscriber) => {
     const leave = (): void => subscriber.unsubscribe();
     signal.addEventListener('abort', leave);
@@ -113,14 +89,10 @@ function takeUntilAborted<E>(
 }
 
 /**
- * Delivers emissions of which each refines the one before. The last one is
- * final, because no other can follow.
+ * Delivers emissions of which each refines the one before. The last one is final, because no other
+ * can follow.
  */
-function relayRefinements<T>(
-  levels: Levels,
-  observable: Observable<T>,
-  sink: Sink<T>,
-): void {
+function relayRefinements<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let last: { readonly value: T } | undefined;
   observable.subscribe({
@@ -130,9 +102,7 @@ function relayRefinements<T>(
     },
     error: (error: unknown) => sink.fail(error),
     complete: () =>
-      last === undefined
-        ? sink.fail(createNoFinalError())
-        : sink.view(last.value, strongest),
+      last === undefined ? sink.fail(createNoFinalError()) : sink.view(last.value, strongest),
   });
 }
 

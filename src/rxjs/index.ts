@@ -1,7 +1,4 @@
-/**
- * `correctables/rxjs`: Correctables and observables, both ways. Needs the
- * package `rxjs`.
- */
+/** `correctables/rxjs`: Correctables and observables, both ways. Needs the package `rxjs`. */
 export {
   fromObservable,
   type EmittedView,

@@ -7,17 +7,15 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { View } from '../correctable/view.ts';
 
 /**
- * Returns an observable of every view of a Correctable, then completion, or its
- * error (a `CorrectableError`). If you subscribe late, you get the latest view
- * first. Unsubscribing never cancels: there may be other consumers.
+ * Returns an observable of every view of a Correctable, then completion, or its error (a
+ * `CorrectableError`). If you subscribe late, you get the latest view first. Unsubscribing never
+ * cancels: there may be other consumers.
  *
- * If `source` is a function, each subscription calls it and owns its result.
- * Unsubscribing then cancels it, so `switchMap` cancels the read that it leaves,
- * and `retry` sends a new one.
+ * If `source` is a function, each subscription calls it and owns its result. Unsubscribing then
+ * cancels it, so `switchMap` cancels the read that it leaves, and `retry` sends a new one.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `source` is neither a
- * Correctable nor a function. If the function returns no Correctable, the
- * observable fails with this error
+ * @throws CorrectableError `INVALID_ARGUMENT` if `source` is neither a Correctable nor a function.
+ * If the function returns no Correctable, the observable fails with this error
  * @example
  * text.pipe(
  *   debounceTime(50),

@@ -13,20 +13,19 @@ import type { FinalView, View } from '../correctable/view.ts';
  *   .pipe(finalOnly())
  *   .subscribe(({ value }) => bill(value));
  */
-export function finalOnly<
-  T,
-  L extends Levels,
-  F extends string,
->(): OperatorFunction<View<T, L, F>, FinalView<T, L, F>> {
+export function finalOnly<T, L extends Levels, F extends string>(): OperatorFunction<
+  View<T, L, F>,
+  FinalView<T, L, F>
+> {
   return filter((view): view is FinalView<T, L, F> => view.final);
 }
 
 /**
- * Lets the views at `level` and stronger through. `levels` are those of the
- * binding, `client.levels`.
+ * Lets the views at `level` and stronger through. `levels` are those of the binding,
+ * `client.levels`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels;
- * `UNKNOWN_LEVEL` if it lacks `level`
+ * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels; `UNKNOWN_LEVEL` if
+ * it lacks `level`
  * @example
  * toObservable(news.invoke(latest()))
  *   .pipe(atLeast(news.levels, 'backup'), values())
@@ -38,11 +37,7 @@ export function atLeast<const A extends Levels, K extends A[number]>(
 ): <V extends View<unknown, Levels, string>>(
   source: Observable<V>,
 ) => Observable<V & { readonly level: AtLeast<A, K> }> {
-  check(
-    Array.isArray(levels),
-    'levels',
-    "give a list, as atLeast(store.levels, 'causal')",
-  );
+  check(Array.isArray(levels), 'levels', "give a list, as atLeast(store.levels, 'causal')");
   const from = checkLevel(createLevelOrder(levels), level, 'level');
   const strong: ReadonlySet<string> = new Set(levels.slice(from));
   return filter((view): view is never => strong.has(view.level));

@@ -1,18 +1,12 @@
 export { createEmbedded } from './deployment/embedded/embedded.ts';
 export type { Embedded } from './deployment/embedded/embedded.ts';
 export type { EmbeddedOptions } from './deployment/embedded/embedded-options.ts';
-export type {
-  PartitionOptions,
-  PartitionsOption,
-} from './service/partition-options.ts';
+export type { PartitionOptions, PartitionsOption } from './service/partition-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';
 export type { OperationId } from './records/records.ts';
-export type {
-  RetainedReplies,
-  RetainedReplyStats,
-} from './replica/exactly-once/id-table.ts';
+export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/id-table.ts';
 export type { SiteAlarm } from './alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
@@ -32,16 +26,9 @@ export type { GatewayListener } from './gateway/listen/listen.ts';
 export type { ListenOptions } from './gateway/listen/listen-options.ts';
 export type { SiteAddress } from './gateway/listen/http-handler.ts';
 export type { OperatorToken } from './gateway/listen/operator-token.ts';
-export type {
-  DurationCounts,
-  OperationFigures,
-} from './gateway/operations/operation-stats.ts';
+export type { DurationCounts, OperationFigures } from './gateway/operations/operation-stats.ts';
 export type { StoreMetric } from './gateway/listen/store-metric.ts';
-export type {
-  FramePart,
-  ServerSocket,
-  ServerSocketEvents,
-} from './gateway/connection/socket.ts';
+export type { FramePart, ServerSocket, ServerSocketEvents } from './gateway/connection/socket.ts';
 export type { GatewayLimits } from './gateway/limits/limits.ts';
 export type {
   Authenticate,
@@ -66,11 +53,7 @@ export type {
   ServiceThrottle,
 } from './service/service.ts';
 export type { ServiceColors } from './service/colors.ts';
-export type {
-  DeclaredInvariants,
-  Invariants,
-  SnapshotInvariants,
-} from './service/invariants.ts';
+export type { DeclaredInvariants, Invariants, SnapshotInvariants } from './service/invariants.ts';
 export { blue, red, shadow } from './service/shadow-operation.ts';
 export type {
   AnyShadowOperation,
@@ -86,13 +69,7 @@ export type {
 } from './service/shadow-operation.ts';
 export { withColors } from './service/service.ts';
 export { uncertified, withMeta } from './records/reply.ts';
-export type {
-  Choice,
-  ChosenShadow,
-  UncertifiedResult,
-  Reply,
-  WithMeta,
-} from './records/reply.ts';
+export type { Choice, ChosenShadow, UncertifiedResult, Reply, WithMeta } from './records/reply.ts';
 export type {
   ThrownDomainError,
   DomainErrorFactory,
@@ -110,11 +87,7 @@ export {
   stock,
   table,
 } from './service/tables.ts';
-export type {
-  EffectsOf,
-  Field,
-  ValueOf,
-} from './service/fields/field-declaration.ts';
+export type { EffectsOf, Field, ValueOf } from './service/fields/field-declaration.ts';
 export type {
   Fields,
   IndexableField,
@@ -125,27 +98,10 @@ export type {
 } from './service/tables.ts';
 export type { FieldKindName } from './service/fields/field.ts';
 export type { EffectTable, EffectTables } from './service/effect-builders.ts';
-export type {
-  Color,
-  Effect,
-  EffectByRights,
-  ResultsOf,
-} from './records/effect.ts';
-export type {
-  RowReader,
-  TableReader,
-  TablesReader,
-} from './service/readers.ts';
+export type { Color, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
+export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/read-range.ts';
-export type {
-  PopResult,
-  PushResult,
-  QueueView,
-} from './service/fields/pending-queue.ts';
+export type { PopResult, PushResult, QueueView } from './service/fields/pending-queue.ts';
 export type { BoundedView } from './service/fields/ledger.ts';
-export type {
-  AddResult,
-  TakeResult,
-  TakeOptions,
-} from './service/fields/stock.ts';
+export type { AddResult, TakeResult, TakeOptions } from './service/fields/stock.ts';
 export type { Throttle } from '../correctable/throttle/concurrent-writes.ts';

@@ -1,13 +1,9 @@
 /**
- * Metrics of sites with several red logs, for each of them. Names and meanings
- * are listed in docs/operate/metrics-and-alarms.md.
+ * Metrics of sites with several red logs, for each of them. Names and meanings are listed in
+ * docs/operate/metrics-and-alarms.md.
  */
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
-import type {
-  LogFigures,
-  PartitionFigures,
-  TimeSum,
-} from './site/partition-stats.ts';
+import type { LogFigures, PartitionFigures, TimeSum } from './site/partition-stats.ts';
 
 /** The sites whose figures are read. */
 interface PartitionedSites {
@@ -28,24 +24,17 @@ export const REJECTED_METRIC = [
 /** A value of one red log at one site. */
 type LogValue = ReturnType<StoreMetric['read']>[number];
 
-export function createPartitionMetrics(
-  backend: PartitionedSites,
-): StoreMetric[] {
+export function createPartitionMetrics(backend: PartitionedSites): StoreMetric[] {
   const define = (
     [kind, name, help]: readonly [StoreMetric['kind'], string, string],
-    read: (
-      log: LogFigures,
-      labels: Labels,
-      standingHolds: number,
-    ) => readonly LogValue[],
+    read: (log: LogFigures, labels: Labels, standingHolds: number) => readonly LogValue[],
   ): StoreMetric => ({
     kind,
     name: `correctables_${name}`,
     help,
     read: () =>
       backend.sites.flatMap((site) => {
-        const { logs, names, standingHolds } =
-          backend.partitionFigures(site) ?? NO_FIGURES;
+        const { logs, names, standingHolds } = backend.partitionFigures(site) ?? NO_FIGURES;
         return logs.flatMap((log, at) => {
           const labels = { site, partition: names[at] ?? '' };
           return read(log, labels, standingHolds[at] ?? 0);
@@ -53,9 +42,7 @@ export function createPartitionMetrics(
       }),
   });
   return [
-    define(REJECTED_METRIC, (log, labels) =>
-      labelEach(log.rejections.stats, 'reason', labels),
-    ),
+    define(REJECTED_METRIC, (log, labels) => labelEach(log.rejections.stats, 'reason', labels)),
     define(
       [
         'counter',
@@ -80,10 +67,9 @@ export function createPartitionMetrics(
       ],
       (log, labels) => formatTimes(log.holds, labels),
     ),
-    define(
-      ['gauge', 'holds_standing', 'Holds of globals that stand'],
-      (_, labels, value) => [{ labels, value }],
-    ),
+    define(['gauge', 'holds_standing', 'Holds of globals that stand'], (_, labels, value) => [
+      { labels, value },
+    ]),
     define(
       [
         'counter',
@@ -116,10 +102,7 @@ function labelEach(
   }));
 }
 
-function formatTimes(
-  { sumMs, count }: TimeSum,
-  labels: Labels,
-): readonly LogValue[] {
+function formatTimes({ sumMs, count }: TimeSum, labels: Labels): readonly LogValue[] {
   return [
     { labels, suffix: '_sum', value: sumMs / 1000 },
     { labels, suffix: '_count', value: count },

@@ -1,12 +1,7 @@
-/**
- * Serves one site of a cluster through its gateway, in a process of its own.
- */
+/** Serves one site of a cluster through its gateway, in a process of its own. */
 import { getOperationPlans } from './service/operation-plan.ts';
 import { readOptions, type OptionsOf } from '../correctable/options.ts';
-import {
-  ClusterNode,
-  type ClusterNodeEvents,
-} from './deployment/cluster/cluster-node.ts';
+import { ClusterNode, type ClusterNodeEvents } from './deployment/cluster/cluster-node.ts';
 import { prepareRebuild } from './deployment/cluster/node-resources.ts';
 import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
@@ -18,10 +13,7 @@ import {
 } from './deployment/cluster/cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
-import {
-  listenGateways,
-  type GatewayListener,
-} from './gateway/listen/listen.ts';
+import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
 import { CLIENT_OPTIONS, serviceOption, type ServeOptions } from './serve.ts';
 import type { Service } from './service/service.ts';
@@ -41,27 +33,25 @@ import { getPartitionFigures } from './deployment/running-site.ts';
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
 
 /** Options of `serveCluster`. */
-export interface ServeClusterOptions
-  extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
+export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
   /** The service, made by `defineService`. */
   readonly service: Service;
   /**
-   * Address to listen on for clients. Default: that of the site's `url` if it
-   * begins with `ws:`, else `127.0.0.1`
+   * Address to listen on for clients. Default: that of the site's `url` if it begins with `ws:`,
+   * else `127.0.0.1`
    */
   readonly host?: string | undefined;
   /**
-   * Port to listen on for clients. Default: that of the site's `url` if it
-   * begins with `ws:`, else any free port
+   * Port to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else
+   * any free port
    */
   readonly port?: number | undefined;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
 /**
- * How long clients may finish operations in flight before a site is stopped and
- * started again. They go on at another site, or here later. Operations that
- * wait for the red order might never finish.
+ * How long clients may finish operations in flight before a site is stopped and started again. They
+ * go on at another site, or here later. Operations that wait for the red order might never finish.
  */
 const STOPPING_DRAIN_MS = 500;
 
@@ -74,40 +64,31 @@ const OPTIONS = {
 /** A running site of a cluster. */
 export interface RunningNode {
   readonly site: string;
-  /**
-   * The site that leads the red log now, or `etcd`; empty while the log is
-   * being restored.
-   */
+  /** The site that leads the red log now, or `etcd`; empty while the log is being restored. */
   readonly redLeader: string;
-  /**
-   * Base address for HTTP: `/health`, `/sites`, and the page if there is one.
-   */
+  /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
   readonly url: string;
   /** The websocket address of the site, for `redblue(contract, { url })`. */
   readonly siteUrl: string;
   /** Returns where the site and its links stand. */
   status(): NodeStatus;
   /**
-   * Asks clients to move to other sites and waits for operations in flight,
-   * then until the other sites have what this one has, at most 2 s. Then closes
-   * the site and its links.
+   * Asks clients to move to other sites and waits for operations in flight, then until the other
+   * sites have what this one has, at most 2 s. Then closes the site and its links.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Starts one site of a cluster in this process. The other sites are other
- * processes, with the same `cluster.json`. All confirmed writes survive a
- * restart with the same `dataDir`. On an empty directory it first waits until
- * every other site has answered that it does not know this one; it logs which
- * sites it waits for.
+ * Starts one site of a cluster in this process. The other sites are other processes, with the same
+ * `cluster.json`. All confirmed writes survive a restart with the same `dataDir`. On an empty
+ * directory it first waits until every other site has answered that it does not know this one; it
+ * logs which sites it waits for.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option, or what is wrong with the cluster file, the key file or the
- * directory.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
- * its data is unreadable, or the directory is empty and another site knows this
- * site.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or what is wrong
+ * with the cluster file, the key file or the directory.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, its data is
+ * unreadable, or the directory is empty and another site knows this site.
  * @example
  * const node = await serveCluster({
  *   service,
@@ -118,9 +99,7 @@ export interface RunningNode {
  * const url = await findSites(node.url);
  * const shop = createClient(redblue(contract, { url }));
  */
-export async function serveCluster(
-  options: ServeClusterOptions,
-): Promise<RunningNode> {
+export async function serveCluster(options: ServeClusterOptions): Promise<RunningNode> {
   readOptions(options, { call: NODE_CALL }, OPTIONS);
   const { service, logger = silentLogger } = options;
   const isNodeOption = ([name]: readonly [string, unknown]): boolean =>
@@ -131,8 +110,7 @@ export async function serveCluster(
   const clients = new ClientListener(options);
   const node = await openClusterNode(service, nodeOptions, {
     onOpening: (opening) => clients.open(opening),
-    onWaiting: (waitingFor) =>
-      logger.info({ waitingFor }, formatWaiting(waitingFor)),
+    onWaiting: (waitingFor) => logger.info({ waitingFor }, formatWaiting(waitingFor)),
     onProgress: createProgressLog((message) => logger.info({}, message)),
     onStarted: (started) => clients.open(started, started.site.driver),
     onStopping: (stopping) => clients.open(stopping),
@@ -159,10 +137,7 @@ export async function serveCluster(
   };
 }
 
-/**
- * Opens the site of a cluster that this process runs, and starts it. Throws as
- * `serveCluster`.
- */
+/** Opens the site of a cluster that this process runs, and starts it. Throws as `serveCluster`. */
 export async function openClusterNode(
   service: Service,
   options: ClusterNodeOptions,
@@ -170,9 +145,7 @@ export async function openClusterNode(
 ): Promise<ClusterNode> {
   const resolved = readNodeOptions(service, options);
   if (resolved.rebuild)
-    await prepareRebuild(service, resolved, (message) =>
-      events.onProgress?.(message),
-    );
+    await prepareRebuild(service, resolved, (message) => events.onProgress?.(message));
   const node = new ClusterNode(service, resolved, events);
   try {
     await node.open();
@@ -194,37 +167,25 @@ class ClientListener {
   }
 
   get listener(): GatewayListener {
-    if (this.#listener === undefined)
-      throw new Error('no client can connect yet');
+    if (this.#listener === undefined) throw new Error('no client can connect yet');
     return this.#listener;
   }
 
   /**
-   * Listens for a site that runs or waits. A later call listens at the same
-   * address, so that clients come back.
+   * Listens for a site that runs or waits. A later call listens at the same address, so that
+   * clients come back.
    */
   async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
     await this.close({ drainMs: STOPPING_DRAIN_MS });
-    const {
-      service,
-      origins,
-      authenticate,
-      authorize,
-      limits,
-      logger,
-      ...options
-    } = this.#options;
+    const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
     const { name: site } = node;
     const { contract } = service;
     const address = getListenAddress(node.addresses.get(site) as string);
     // Clients submit nothing as long as there is no driver.
     const plans = getOperationPlans(service);
-    const binding = new SiteBinding(
-      site,
-      driver ?? ({ contract, plans } as unknown as SiteDriver),
-    );
-    // Clients name it as the home of their operations: a later incarnation has
-    // executed nothing that an earlier one received.
+    const binding = new SiteBinding(site, driver ?? ({ contract, plans } as unknown as SiteDriver));
+    // Clients name it as the home of their operations: a later incarnation has executed nothing
+    // that an earlier one received.
     const home = driver && formatHome(driver.origins.get(driver.site));
     const common = {
       binding,
@@ -283,32 +244,23 @@ class ClientListener {
 }
 
 /**
- * Returns why a node accepts no clients, if so. Without a driver, its site does
- * not run, or is about to be stopped.
+ * Returns why a node accepts no clients, if so. Without a driver, its site does not run, or is
+ * about to be stopped.
  */
 function findWaiting(
   { state, problem }: ClusterNode['state'],
   driver: SiteDriver | undefined,
 ): string | undefined {
-  return state === 'serving' && driver !== undefined
-    ? undefined
-    : (problem ?? state);
+  return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
 }
 
 /** Returns what some operations wait for at a site that serves. */
-function describeRedProblem(
-  driver: SiteDriver | undefined,
-): string | undefined {
+function describeRedProblem(driver: SiteDriver | undefined): string | undefined {
   const problem = driver?.redProblem;
-  return problem === undefined
-    ? undefined
-    : `red writes and strong reads wait for ${problem}`;
+  return problem === undefined ? undefined : `red writes and strong reads wait for ${problem}`;
 }
 
-/**
- * Returns the default listen address. A `wss:` address is that of a proxy,
- * which ends TLS.
- */
+/** Returns the default listen address. A `wss:` address is that of a proxy, which ends TLS. */
 function getListenAddress(url: string): {
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -319,19 +271,12 @@ function getListenAddress(url: string): {
 }
 
 /**
- * Creates a logger that skips repeated messages, and logs at most once in
- * `PROGRESS_INTERVAL_MS`.
+ * Creates a logger that skips repeated messages, and logs at most once in `PROGRESS_INTERVAL_MS`.
  */
-function createProgressLog(
-  log: (message: string) => void,
-): (message: string) => void {
+function createProgressLog(log: (message: string) => void): (message: string) => void {
   let [last, loggedAtMs] = ['', -Infinity];
   return (message) => {
-    if (
-      message === last ||
-      performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS
-    )
-      return;
+    if (message === last || performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS) return;
     [last, loggedAtMs] = [message, performance.now()];
     log(message);
   };
@@ -345,9 +290,7 @@ function listAddresses(node: ClusterNode): SiteAddress[] {
   }));
 }
 
-function createNodeMetrics(
-  node: ClusterNode,
-): ReturnType<typeof createSiteMetrics> {
+function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetrics> {
   return createSiteMetrics({
     sites: [node.name],
     certificationStats: () => node.site.certificationStats.stats,

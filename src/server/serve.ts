@@ -1,30 +1,15 @@
 /**
- * Serves a service at several sites of one process: each site has a gateway,
- * and all share a port.
+ * Serves a service at several sites of one process: each site has a gateway, and all share a port.
  */
 import type { RequestListener } from 'node:http';
-import {
-  readOptions,
-  required,
-  type Option,
-  type OptionsOf,
-} from '../correctable/options.ts';
+import { readOptions, required, type Option, type OptionsOf } from '../correctable/options.ts';
 import { openEmbedded } from './deployment/embedded/embedded.ts';
-import {
-  EMBEDDED_OPTIONS,
-  type EmbeddedOptions,
-} from './deployment/embedded/embedded-options.ts';
+import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './deployment/embedded/embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { GATEWAY_OPTIONS } from './gateway/gateway-options.ts';
-import type {
-  Authenticate,
-  Authorize,
-} from './gateway/context/gateway-context.ts';
+import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';
-import {
-  listenGateways,
-  type GatewayListener,
-} from './gateway/listen/listen.ts';
+import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import { LISTEN_OPTIONS } from './gateway/listen/listen-options.ts';
 import type { OperatorToken } from './gateway/listen/operator-token.ts';
 import type { Logger } from './gateway/context/logger.ts';
@@ -32,48 +17,34 @@ import { requireService, type Service } from './service/service.ts';
 import { createSiteMetrics } from './site-metrics.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions<
-  N extends string = string,
-> extends EmbeddedOptions<N> {
+export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
   /** The service, made by `defineService`. */
   readonly service: Service;
-  /**
-   * Address to listen on. Default: `127.0.0.1`, which only this machine can
-   * reach
-   */
+  /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
-  /**
-   * Origins of pages that may connect, in addition to pages of this server.
-   * Default: none
-   */
+  /** Origins of pages that may connect, in addition to pages of this server. Default: none */
   readonly origins?: readonly string[] | undefined;
-  /**
-   * Verifies the token of a client, at all sites. Default: all clients are the
-   * same principal
-   */
+  /** Verifies the token of a client, at all sites. Default: all clients are the same principal */
   readonly authenticate?: Authenticate | undefined;
   /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
   /**
-   * Opens `/metrics` and the details of `/health` to requests with this token,
-   * as for `listenGateways`. A client's token does not. Default: they are open
-   * without `authenticate`, and closed otherwise
+   * Opens `/metrics` and the details of `/health` to requests with this token, as for
+   * `listenGateways`. A client's token does not. Default: they are open without `authenticate`, and
+   * closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;
   /** Limits of each site's gateway, see `GatewayLimits`. */
   readonly limits?: Partial<GatewayLimits> | undefined;
-  /**
-   * Listens on addresses that others can reach even without `authenticate`.
-   * Default: `false`
-   */
+  /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
   /**
-   * Handles the HTTP requests for other paths than the server's own, for
-   * example with a page. Default: 404
+   * Handles the HTTP requests for other paths than the server's own, for example with a page.
+   * Default: 404
    */
   readonly page?: RequestListener | undefined;
 }
@@ -111,30 +82,21 @@ const OPTIONS = {
 /** A running server. */
 export interface RunningServer<N extends string = string> {
   readonly sites: readonly N[];
-  /**
-   * Base address for HTTP: `/health`, `/sites`, and the page if there is one.
-   */
+  /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
   readonly url: string;
-  /**
-   * Returns the websocket address of a site, for `redblue(contract, { url })`.
-   */
+  /** Returns the websocket address of a site, for `redblue(contract, { url })`. */
   siteUrl(name: N): string;
-  /**
-   * Waits for operations in flight, then closes the connections, the sites and
-   * the port.
-   */
+  /** Waits for operations in flight, then closes the connections, the sites and the port. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Starts a server for all sites of a service in this process. With a `dataDir`,
- * all confirmed writes survive a restart. Without one, the state is lost when
- * the process ends. Rejects with the system's error if the port is in use.
+ * Starts a server for all sites of a service in this process. With a `dataDir`, all confirmed
+ * writes survive a restart. Without one, the state is lost when the process ends. Rejects with the
+ * system's error if the port is in use.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option.
- * @throws CorrectableError as `createEmbedded` if the data directory cannot be
- * used.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
+ * @throws CorrectableError as `createEmbedded` if the data directory cannot be used.
  * @example
  * const server = await serve({
  *   service,
@@ -150,16 +112,8 @@ export async function serve<const N extends string>(
   options: ServeOptions<N>,
 ): Promise<RunningServer<N>> {
   readOptions(options, { call: CALL }, OPTIONS);
-  const {
-    service,
-    page,
-    host,
-    port,
-    allowUnauthenticated,
-    logger,
-    operatorToken,
-    ...others
-  } = options;
+  const { service, page, host, port, allowUnauthenticated, logger, operatorToken, ...others } =
+    options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded, begin, ...figures } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
@@ -189,8 +143,8 @@ export async function serve<const N extends string>(
       operatorToken,
       metrics: createSiteMetrics({ ...embedded, ...figures }),
     }));
-    // The data stays unchanged if a step before this one fails. The sites start
-    // before a client can connect.
+    // The data stays unchanged if a step before this one fails. The sites start before a client can
+    // connect.
     begin();
     return {
       sites: embedded.sites,

@@ -1,16 +1,13 @@
 /**
- * Metrics of the sites in a process, for Prometheus. Names and meanings are
- * listed in docs/operate/metrics-and-alarms.md.
+ * Metrics of the sites in a process, for Prometheus. Names and meanings are listed in
+ * docs/operate/metrics-and-alarms.md.
  */
 import type { LinkStatus } from './cluster/cluster-links.ts';
 import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
-import {
-  createPartitionMetrics,
-  REJECTED_METRIC,
-} from './partition-metrics.ts';
+import { createPartitionMetrics, REJECTED_METRIC } from './partition-metrics.ts';
 import type { PartitionFigures } from './site/partition-stats.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 
@@ -24,15 +21,9 @@ export interface ObservedSites {
 }
 
 export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
-  const hasPartitions = backend.sites.some(
-    (site) => backend.partitionFigures(site) !== undefined,
-  );
+  const hasPartitions = backend.sites.some((site) => backend.partitionFigures(site) !== undefined);
   const define = (
-    [kind, name, help]: readonly [
-      kind: StoreMetric['kind'],
-      name: string,
-      help: string,
-    ],
+    [kind, name, help]: readonly [kind: StoreMetric['kind'], name: string, help: string],
     label: string,
     read: (site: string) => Readonly<Record<string, number>>,
   ): StoreMetric => ({
@@ -60,15 +51,9 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
   return [
     ...(hasPartitions
       ? createPartitionMetrics(backend)
-      : [
-          define(REJECTED_METRIC, 'reason', (site) =>
-            backend.certificationStats(site),
-          ),
-        ]),
-    define(
-      ['counter', 'site_messages_refused_total', refusedHelp],
-      'reason',
-      (site) => backend.rejectedMessages(site),
+      : [define(REJECTED_METRIC, 'reason', (site) => backend.certificationStats(site))]),
+    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) =>
+      backend.rejectedMessages(site),
     ),
     define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) =>
       readRetained(site, 'operations'),
@@ -92,12 +77,7 @@ const LINK_METRICS: readonly (readonly [
     '1 while the site is connected to the peer, otherwise 0',
     (link) => Number(link.isConnected),
   ],
-  [
-    'counter',
-    'sent_messages_total',
-    'Messages sent to the peer',
-    (link) => link.sentMessages,
-  ],
+  ['counter', 'sent_messages_total', 'Messages sent to the peer', (link) => link.sentMessages],
   [
     'counter',
     'sent_bytes_total',
@@ -122,12 +102,7 @@ const LINK_METRICS: readonly (readonly [
     'Messages dropped while the link was down or full',
     (link) => link.droppedMessages,
   ],
-  [
-    'gauge',
-    'queued_bytes',
-    'Bytes that wait to be sent to the peer',
-    (link) => link.queuedBytes,
-  ],
+  ['gauge', 'queued_bytes', 'Bytes that wait to be sent to the peer', (link) => link.queuedBytes],
   [
     'gauge',
     'round_trip_seconds',
@@ -153,10 +128,7 @@ export function createLinkMetrics(
 }
 
 /** Counts refused connections to the cluster address. */
-export function createRefusedMetric(
-  site: string,
-  readCount: () => number,
-): StoreMetric {
+export function createRefusedMetric(site: string, readCount: () => number): StoreMetric {
   return {
     kind: 'counter',
     name: 'correctables_link_refused_connections_total',
@@ -176,22 +148,11 @@ const RED_LOG_METRICS: readonly (readonly [
     '1 while the site is connected to a server of etcd',
     ({ isConnected }) => Number(isConnected === true),
   ],
-  [
-    'used_bytes',
-    'How much of the database of etcd is in use',
-    ({ usedBytes }) => usedBytes,
-  ],
-  [
-    'quota_bytes',
-    'How large the database of etcd may be',
-    ({ quotaBytes }) => quotaBytes,
-  ],
+  ['used_bytes', 'How much of the database of etcd is in use', ({ usedBytes }) => usedBytes],
+  ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
 ];
 
-/**
- * Shows an outage of the site that orders red operations, or of the majority
- * that it needs.
- */
+/** Shows an outage of the site that orders red operations, or of the majority that it needs. */
 export function createRedOrderMetric(
   site: string,
   readProblem: () => string | undefined,
@@ -200,16 +161,11 @@ export function createRedOrderMetric(
     kind: 'gauge',
     name: 'correctables_red_order_reachable',
     help: '1 while red writes and strong reads of the site can be ordered',
-    read: () => [
-      { labels: { site }, value: Number(readProblem() === undefined) },
-    ],
+    read: () => [{ labels: { site }, value: Number(readProblem() === undefined) }],
   };
 }
 
-export function createRedLogMetrics(
-  site: string,
-  readRedLog: () => RedLogStatus,
-): StoreMetric[] {
+export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus): StoreMetric[] {
   if (readRedLog().engine !== 'etcd') return [];
   return RED_LOG_METRICS.map(([name, help, valueOf]) => ({
     kind: 'gauge',

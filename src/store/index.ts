@@ -1,5 +1,5 @@
 /**
- * `correctables/store`: a Correctable as a store by the contract of Svelte.
- * Other frameworks can subscribe to it too.
+ * `correctables/store`: a Correctable as a store by the contract of Svelte. Other frameworks can
+ * subscribe to it too.
  */
 export { readable, type Readable } from './readable.ts';

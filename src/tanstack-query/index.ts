@@ -1,6 +1,6 @@
 /**
- * `correctables/tanstack-query`: reads as queries. Needs TanStack Query 5:
- * `@tanstack/query-core` or one of its adapters.
+ * `correctables/tanstack-query`: reads as queries. Needs TanStack Query 5: `@tanstack/query-core`
+ * or one of its adapters.
  */
 export {
   correctableQuery,

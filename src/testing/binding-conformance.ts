@@ -1,6 +1,6 @@
 /**
- * The rules of every binding (Correctables, OSDI 2016, §5.1). The author of a
- * binding runs this suite.
+ * The rules of every binding (Correctables, OSDI 2016, §5.1). The author of a binding runs this
+ * suite.
  */
 import {
   deliversEachLevel,
@@ -37,10 +37,7 @@ import {
   releasesSignals,
   survivesCancellation,
 } from './conformance/cancellation.ts';
-import {
-  reportsAbortsTruthfully,
-  keepsReportedOutcomes,
-} from './conformance/delayed-effects.ts';
+import { reportsAbortsTruthfully, keepsReportedOutcomes } from './conformance/delayed-effects.ts';
 import {
   completesWrites,
   completesWithoutWeakLevels,
@@ -51,10 +48,7 @@ import {
   executesCanceledWrites,
   showsWrites,
 } from './conformance/writes.ts';
-import {
-  keepsSessionGuarantees,
-  skipsStaleViews,
-} from './conformance/sessions.ts';
+import { keepsSessionGuarantees, skipsStaleViews } from './conformance/sessions.ts';
 import {
   certifiesPuts,
   certifiesVersions,
@@ -84,9 +78,9 @@ export type {
 } from './conformance/test-context.ts';
 
 /**
- * Registers the conformance suite for one binding with a test runner. A failing
- * test throws a `ConformanceError`, whose message describes the fault of the
- * binding. No test waits longer than `timeoutMs` for a missing event.
+ * Registers the conformance suite for one binding with a test runner. A failing test throws a
+ * `ConformanceError`, whose message describes the fault of the binding. No test waits longer than
+ * `timeoutMs` for a missing event.
  *
  * @example
  * import { describe, expect, test } from 'vitest';
@@ -101,41 +95,32 @@ export type {
  *   { describe, test, expect },
  * );
  */
-export function testBindingConformance(
-  subject: ConformanceSubject,
-  runner: TestRunner,
-): void {
+export function testBindingConformance(subject: ConformanceSubject, runner: TestRunner): void {
   checkArguments(subject, runner);
   const { describe, test } = runner;
   const context = new TestContext(subject, runner.expect);
   describe(`binding conformance: ${subject.name}`, () => {
-    test('levels: asked twice → one list of different names', () =>
-      declaresLevels(context));
+    test('levels: asked twice → one list of different names', () => declaresLevels(context));
     test('read: all levels → ordered views, one final at the strongest', () =>
       ordersViews(context));
     test('read: one level requested → one final view at it or above', () =>
       deliversEachLevel(context));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(context));
-    test('read: weaker levels → what the object is, or was', () =>
-      showsPastValues(context));
+    test('read: weaker levels → what the object is, or was', () => showsPastValues(context));
     test('read: each level, just after a write → the strongest level shows it', () =>
       reportsReachedLevels(context));
-    test('write: all levels → the strongest read shows it', () =>
-      showsWrites(context));
+    test('write: all levels → the strongest read shows it', () => showsWrites(context));
     test('write: weakest level only → takes effect all the same', () =>
       levelsChooseViewsOnly(context));
     test('write: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
       completesWrites(context));
     test('write: preliminary views → what it has given, or would have', () =>
       guessesPastValues(context));
-    test('write: many objects at once → each done once', () =>
-      executesConcurrentWrites(context));
+    test('write: many objects at once → each done once', () => executesConcurrentWrites(context));
     test('read: begun after a write, with older reads in flight → shows it', () =>
       readsAcknowledgedWrites(context));
-    for (const [description, open] of Object.entries(
-      subject.weakLevelFails ?? {},
-    )) {
+    for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
       test(`read: weaker levels ${description} → does not fail with them`, () =>
         readsWithoutWeakLevels(context, open));
       test(`write: weaker levels ${description} → the final answers, for any requested levels`, () =>
@@ -154,12 +139,10 @@ export function testBindingConformance(
       followsOneHistory(context, true));
     test('history: all levels → the same finals with any preliminary views', () =>
       followsOneHistory(context, false));
-    test('history: several objects at once → to each its own', () =>
-      followsManyHistories(context));
+    test('history: several objects at once → to each its own', () => followsManyHistories(context));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(context));
-    test('write: cancelled in flight → runs to its end', () =>
-      executesCanceledWrites(context));
+    test('write: cancelled in flight → runs to its end', () => executesCanceledWrites(context));
     test('write: cancelled, weakest level only, closed → a while later as it was reported', () =>
       keepsReportedOutcomes(context));
     test('write: cancelled at any time → not done later if it was reported as not done', () =>
@@ -172,8 +155,7 @@ export function testBindingConformance(
       keepsIdempotencyKeys(context));
     test('read: cancelled → closes, and the binding stays usable', () =>
       survivesCancellation(context));
-    test('read: aborted → let go, and others are not', () =>
-      abandonsReads(context));
+    test('read: aborted → let go, and others are not', () => abandonsReads(context));
     test('signal: many operations under one → no listener is left after they have closed', () =>
       releasesSignals(context));
     test('sink: every call → a requested level or above, confirms only what was delivered', () =>
@@ -193,16 +175,13 @@ export function testBindingConformance(
       omitsKnownValues(context));
     test('transaction: several commits of one version at once → one is committed', () =>
       commitsOneOfSeveral(context));
-    test('transaction: keys written together → never read apart', () =>
-      readsOneState(context));
-    test('transaction: concurrent additions → none is lost', () =>
-      losesNoUpdate(context));
+    test('transaction: keys written together → never read apart', () => readsOneState(context));
+    test('transaction: concurrent additions → none is lost', () => losesNoUpdate(context));
     test('transaction: put and get beside it → each sees what the other has written', () =>
       certifiesPuts(context));
     test('transaction: refused in a session → its next read shows why', () =>
       showsRefusals(context));
-    test('operation: unknown → UNSUPPORTED', () =>
-      rejectsUnknownOperations(context));
+    test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(context));
     test('close: operations in flight and later → closed, none hangs', () =>
       closesForClients(context));
     test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>

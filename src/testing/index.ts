@@ -1,11 +1,8 @@
 /**
- * Tests bindings and services: conformance suite, simulator, color analysis,
- * scripted bindings, virtual clocks.
+ * Tests bindings and services: conformance suite, simulator, color analysis, scripted bindings,
+ * virtual clocks.
  */
-export {
-  testBindingConformance,
-  ConformanceError,
-} from './binding-conformance.ts';
+export { testBindingConformance, ConformanceError } from './binding-conformance.ts';
 export type {
   ConformanceSubject,
   Expectation,
@@ -16,11 +13,7 @@ export type {
 } from './binding-conformance.ts';
 export { withPrincipal } from '../server/site/with-principal.ts';
 export { simulateService, ServiceCheckError } from './simulate-service.ts';
-export type {
-  SimulateServiceOptions,
-  OperationCounts,
-  ServiceReport,
-} from './simulate-service.ts';
+export type { SimulateServiceOptions, OperationCounts, ServiceReport } from './simulate-service.ts';
 export type {
   Arbitraries,
   DrawContext,
@@ -39,11 +32,7 @@ export type {
 } from '../server/color-analysis/color-report.ts';
 export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
-export type {
-  ScriptedBinding,
-  ScriptedCall,
-  ScriptedBindingOptions,
-} from './scripted-binding.ts';
+export type { ScriptedBinding, ScriptedCall, ScriptedBindingOptions } from './scripted-binding.ts';
 export { singleSiteService } from './single-site-service.ts';
 export type { SingleSiteServiceOptions } from './single-site-service.ts';
 export { virtualClock } from './virtual-clock.ts';

@@ -1,10 +1,5 @@
 /** A binding whose views and failures come from a test. */
-import type {
-  Binding,
-  InvocationContext,
-  Sink,
-  ViewDetails,
-} from '../correctable/binding.ts';
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
 import {
   callback,
   optional,
@@ -31,10 +26,7 @@ export interface ScriptedCall<Level extends string = string> {
 export interface ScriptedBinding<L extends Levels> extends Binding<L> {
   /** Every submission so far, in order. */
   readonly calls: readonly ScriptedCall<L[number]>[];
-  /**
-   * Returns the next submission that `next` has not returned yet, and waits for
-   * it.
-   */
+  /** Returns the next submission that `next` has not returned yet, and waits for it. */
   next(): Promise<ScriptedCall<L[number]>>;
   readonly isClosed: boolean;
 }
@@ -59,11 +51,9 @@ export const SCRIPTED_OPTIONS = {
 } satisfies OptionsOf<ScriptedBindingOptions>;
 
 /**
- * Creates a binding with these `levels` whose views and errors come from the
- * test.
+ * Creates a binding with these `levels` whose views and errors come from the test.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * value.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid value.
  * @example
  * const binding = scriptedBinding(['weak', 'strong']);
  * const read = createClient(binding).invoke(get('k'));
@@ -113,10 +103,7 @@ export function scriptedBinding<const L extends Levels>(
       waiting.shift()?.(call);
     },
     async next() {
-      return (
-        calls[returnedCount++] ??
-        new Promise((resolve) => waiting.push(resolve))
-      );
+      return calls[returnedCount++] ?? new Promise((resolve) => waiting.push(resolve));
     },
     async close() {
       isClosed = true;

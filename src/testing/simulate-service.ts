@@ -1,6 +1,6 @@
 /**
- * Runs an application's service in the simulator, with its faults, its
- * checkers, and its comparison with a plain model.
+ * Runs an application's service in the simulator, with its faults, its checkers, and its comparison
+ * with a plain model.
  */
 import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -20,10 +20,7 @@ import {
 } from '../correctable/options.ts';
 import { isRecord } from '../correctable/validate.ts';
 import { copyForWire } from '../protocol/codec/portable-values.ts';
-import {
-  ParsedOperation,
-  parseArgs,
-} from '../protocol/contract/operation-registry.ts';
+import { ParsedOperation, parseArgs } from '../protocol/contract/operation-registry.ts';
 import { Random, getMaxFirstSeed } from '../server/collections/random.ts';
 import {
   createDrawContext,
@@ -56,46 +53,35 @@ import { isSameSent } from './simulator/oracle/compare-sent.ts';
 /** Options of `simulateService`. */
 export interface SimulateServiceOptions {
   /**
-   * Draws the next operation of a client. Use few keys, so that operations
-   * conflict.
+   * Draws the next operation of a client. Use few keys, so that operations conflict.
    *
    * @example
    * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
    */
   readonly draw: (draw: DrawContext) => Operation;
   /**
-   * The users of the clients, assigned in turn, if generators read `principal`.
-   * Default: `[{ id: 'ada' }, { id: 'bob' }]`
+   * The users of the clients, assigned in turn, if generators read `principal`. Default: `[{ id:
+   * 'ada' }, { id: 'bob' }]`
    */
   readonly principals?: readonly Principal[];
   /**
-   * Number of runs, each with its own faults and delays. They take from seconds
-   * to minutes. Start with few. Default: 100
+   * Number of runs, each with its own faults and delays. They take from seconds to minutes. Start
+   * with few. Default: 100
    *
-   * More operations, more reads of generators, and conditions of
-   * `snapshotInvariants`, which each site checks after each operation, take
-   * longer. A service with eight writes and one such condition took more than
-   * two seconds for each run on a busy machine.
+   * More operations, more reads of generators, and conditions of `snapshotInvariants`, which each
+   * site checks after each operation, take longer. A service with eight writes and one such
+   * condition took more than two seconds for each run on a busy machine.
    */
   readonly runs?: number | undefined;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number | undefined;
-  /**
-   * Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default:
-   * `swarm`
-   */
+  /** Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default: `swarm` */
   readonly profile?: Profile | undefined;
-  /**
-   * Options of a run that replace drawn ones, as in the message of a
-   * `ServiceCheckError`.
-   */
+  /** Options of a run that replace drawn ones, as in the message of a `ServiceCheckError`. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
 }
 
-/**
- * How often the calls of one operation had each outcome, by the first answer of
- * each call.
- */
+/** How often the calls of one operation had each outcome, by the first answer of each call. */
 export interface OperationCounts {
   /** Calls answered with a blue change, which the site had committed alone. */
   readonly blue: number;
@@ -113,21 +99,21 @@ export interface ServiceReport {
   /** Totals by name: operations answered, crashes, partitions, … */
   readonly coverage: Readonly<Record<string, number>>;
   /**
-   * Totals of each operation of the contract. An operation that has changed
-   * nothing in all runs was not checked.
+   * Totals of each operation of the contract. An operation that has changed nothing in all runs was
+   * not checked.
    */
   readonly operations: Readonly<Record<string, OperationCounts>>;
 }
 
 /**
- * Thrown if a service, or the backend below it, breaks a property. Its message
- * contains the code to repeat the simplest such run.
+ * Thrown if a service, or the backend below it, breaks a property. Its message contains the code to
+ * repeat the simplest such run.
  */
 export class ServiceCheckError extends Error {
   override readonly name = 'ServiceCheckError';
   /**
-   * The checker that failed, such as `invariants` or `generators`, or
-   * `repetition` if a repeated run differs.
+   * The checker that failed, such as `invariants` or `generators`, or `repetition` if a repeated
+   * run differs.
    */
   readonly checker: string;
   readonly seed: number;
@@ -142,15 +128,10 @@ export class ServiceCheckError extends Error {
     profile?: Profile,
     runs = 1,
   ) {
-    const value = formatOverrides(overrides).replaceAll(
-      '"Infinity"',
-      'Infinity',
-    );
+    const value = formatOverrides(overrides).replaceAll('"Infinity"', 'Infinity');
     const under = profile === undefined ? '' : `profile: '${profile}', `;
     const again = `${under}seed: ${seed}, runs: ${runs}, overrides: ${value}`;
-    super(
-      `${checker}: ${message}\nAgain: simulateService(service, { …, ${again} })`,
-    );
+    super(`${checker}: ${message}\nAgain: simulateService(service, { …, ${again} })`);
     this.checker = checker;
     this.seed = seed;
     this.overrides = overrides;
@@ -158,29 +139,23 @@ export class ServiceCheckError extends Error {
 }
 
 /**
- * Runs a service in the simulator: sites crash, disks tear and fill up,
- * networks lose messages and split, clients move. After every operation it
- * checks the invariants, and runs the generator again on a plain model of the
- * service. Reads of tables, replies, effects, causal and red order, sessions
- * and durability must match. At the end it repeats the first run. If the
- * results differ, the service depends on data outside its tables
- * (`repetition`).
+ * Runs a service in the simulator: sites crash, disks tear and fill up, networks lose messages and
+ * split, clients move. After every operation it checks the invariants, and runs the generator again
+ * on a plain model of the service. Reads of tables, replies, effects, causal and red order,
+ * sessions and durability must match. At the end it repeats the first run. If the results differ,
+ * the service depends on data outside its tables (`repetition`).
  *
  * @throws ServiceCheckError for the first property that does not hold.
- * @throws ServiceCheckError as `draw` if `draw` returned no operation of the
- * contract, or one that is invalid.
+ * @throws ServiceCheckError as `draw` if `draw` returned no operation of the contract, or one that
+ * is invalid.
  * @throws ServiceCheckError as `crash` if a run threw.
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * test('the shop keeps its invariants', () => {
  *   simulateService(shopService, { draw: ({ pick }) => shop.buy({ item: pick(['a', 'b']) }) });
  * });
  */
-export function simulateService(
-  service: Service,
-  options: SimulateServiceOptions,
-): ServiceReport {
+export function simulateService(service: Service, options: SimulateServiceOptions): ServiceReport {
   const {
     draw,
     runs,
@@ -206,45 +181,28 @@ export function simulateService(
     if (isFirst) first = result;
     for (const [name, count] of Object.entries(result.coverage))
       coverage[name] = (coverage[name] ?? 0) + count;
-    for (const call of result.history)
-      operations[call.operation]![classifyOutcome(call)] += 1;
+    for (const call of result.history) operations[call.operation]![classifyOutcome(call)] += 1;
     if (result.violation === undefined) continue;
     const { result: simplest, overrides } = shrinkRun(result, profile, {
       scenario,
       overrides: value,
     });
     const { checker, message } = simplest.violation ?? result.violation;
-    throw new ServiceCheckError(
-      checker,
-      message,
-      result.seed,
-      overrides,
-      options.profile,
-    );
+    throw new ServiceCheckError(checker, message, result.seed, overrides, options.profile);
   }
-  // Repeat the run: sites and model share state outside of the tables, so a
-  // generator that uses such state has another result only in another run.
+  // Repeat the run: sites and model share state outside of the tables, so a generator that uses
+  // such state has another result only in another run.
   const again = simulate(seed, profile, {
     scenario: { ...scenario, draw: draws.drawAgain },
     overrides: value,
   });
   const fail = (checker: string, message: string): never => {
-    throw new ServiceCheckError(
-      checker,
-      message,
-      seed,
-      value,
-      options.profile,
-      runs,
-    );
+    throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);
   };
   // If the second run diverges, it draws the requests that only it makes.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
-  const difference = describeDifference(
-    (first as RunResult).history,
-    again.history,
-  );
+  const difference = describeDifference((first as RunResult).history, again.history);
   if (difference !== undefined) fail('repetition', difference);
   return { runs, coverage, operations };
 }
@@ -258,10 +216,7 @@ function createCounts({ contract }: Service): Record<string, CountedOutcome> {
   );
 }
 
-function classifyOutcome({
-  shownColor,
-  isChange,
-}: ClientOperation): keyof OperationCounts {
+function classifyOutcome({ shownColor, isChange }: ClientOperation): keyof OperationCounts {
   if (shownColor === undefined) return 'failed';
   return shownColor === 'none' || isChange !== true ? 'unchanged' : shownColor;
 }
@@ -275,10 +230,7 @@ function createScenario(service: Service, draw: Scenario['draw']): Scenario {
   };
 }
 
-function createDraws(
-  service: Service,
-  draw: SimulateServiceOptions['draw'],
-): Scenario['draw'] {
+function createDraws(service: Service, draw: SimulateServiceOptions['draw']): Scenario['draw'] {
   return ({ random, unique }) => {
     const operation = draw(createDrawContext(random, unique));
     const args = parseDrawnArgs(service, operation);
@@ -286,15 +238,11 @@ function createDraws(
   };
 }
 
-function parseDrawnArgs(
-  { contract }: Service,
-  generated: Operation,
-): Record<string, unknown> {
+function parseDrawnArgs({ contract }: Service, generated: Operation): Record<string, unknown> {
   try {
-    if (!isRecord(generated))
-      return parseArgs(contract, generated) as Record<string, unknown>;
-    // The operation is encoded and decoded as for a client, so a change of its
-    // arguments has no effect.
+    if (!isRecord(generated)) return parseArgs(contract, generated) as Record<string, unknown>;
+    // The operation is encoded and decoded as for a client, so a change of its arguments has no
+    // effect.
     const sent = {
       ...generated,
       args: copyForWire(ParsedOperation.getInput(generated), 'args'),
@@ -308,8 +256,7 @@ function parseDrawnArgs(
   }
 }
 
-const CALL =
-  'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
+const CALL = 'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
 
 export const SIMULATION_OPTIONS = {
   draw: required(
@@ -323,10 +270,7 @@ export const SIMULATION_OPTIONS = {
   seed: optional(anyValue, 1),
   profile: optional<Profile>(oneOf(...PROFILES), 'swarm'),
   overrides: optional(
-    matches(
-      isRecord,
-      'must be the circumstances that a ServiceCheckError names',
-    ),
+    matches(isRecord, 'must be the circumstances that a ServiceCheckError names'),
   ),
 } satisfies OptionsOf<SimulateServiceOptions>;
 
@@ -338,16 +282,13 @@ function readSimulationOptions(
   const resolved = readOptions(options, { call: CALL }, SIMULATION_OPTIONS);
   const max = getMaxFirstSeed(resolved.runs);
   checkOption(resolved.seed, 'seed', required(integer({ min: 0, max })));
-  for (const [name, value] of Object.entries(resolved.overrides ?? {}))
-    checkOverride(name, value);
+  for (const [name, value] of Object.entries(resolved.overrides ?? {})) checkOverride(name, value);
   return resolved;
 }
 
 function checkOverride(name: string, value: unknown): void {
   // `drawOptions` draws every option, so its keys are the names of all options.
-  const generated = drawOptions(0) as unknown as Readonly<
-    Record<string, unknown>
-  >;
+  const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
   const field = `overrides.${name}`;
   const isKnown = Object.hasOwn(generated, name);
   check(isKnown, field, describeUnknownOption(name, Object.keys(generated)));
@@ -366,8 +307,8 @@ interface RecordedDraw {
 }
 
 /**
- * The operations of one run. When the run is repeated, these are used again,
- * whatever `draw` would return then.
+ * The operations of one run. When the run is repeated, these are used again, whatever `draw` would
+ * return then.
  */
 class RepeatableDraws {
   readonly #draw: Scenario['draw'];
@@ -386,8 +327,8 @@ class RepeatableDraws {
   };
 
   /**
-   * Returns the operations of the first run when it is repeated. Draws only
-   * those that the second run needs in addition.
+   * Returns the operations of the first run when it is repeated. Draws only those that the second
+   * run needs in addition.
    */
   readonly drawAgain = (from: DrawOptions): DrawnOperation => {
     const retained = this.#draws.get(from.unique);
@@ -413,8 +354,8 @@ class CountedRandom extends Random {
 }
 
 /**
- * Describes the first call with different outcomes in the two runs. Returns
- * `undefined` if there is none.
+ * Describes the first call with different outcomes in the two runs. Returns `undefined` if there is
+ * none.
  */
 function describeDifference(
   first: readonly ClientOperation[],
@@ -423,10 +364,7 @@ function describeDifference(
   const calls = new Map(again.map((call) => [call.id, call]));
   for (const before of first) {
     const after = calls.get(before.id);
-    if (
-      after !== undefined &&
-      isSameSent(getComparedParts(before), getComparedParts(after))
-    )
+    if (after !== undefined && isSameSent(getComparedParts(before), getComparedParts(after)))
       continue;
     const [item, other] = [
       describeOutcome(before),
@@ -455,9 +393,7 @@ function describeOutcome({
   shownColor,
   error,
 }: ClientOperation): string {
-  if (first === undefined)
-    return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
-  const color =
-    shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
+  if (first === undefined) return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
+  const color = shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
   return `answered ${formatValue(first.value)}${color}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A service at one site without replication, for tests of its logic, and as a
- * baseline (RedBlue, OSDI 2012, Table 5).
+ * A service at one site without replication, for tests of its logic, and as a baseline (RedBlue,
+ * OSDI 2012, Table 5).
  */
 import { bindMethods, type Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
@@ -18,10 +18,7 @@ import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
 import { getClient } from '../server/records/operation-id.ts';
 import type { WantedStages } from '../server/replica/core/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import {
-  SiteBinding,
-  type SubmissionPort,
-} from '../server/site/site-binding.ts';
+import { SiteBinding, type SubmissionPort } from '../server/site/site-binding.ts';
 import { interruptedError } from '../server/site/submission/submission-errors.ts';
 import type { SessionTokens } from '../server/site/submission/site-session.ts';
 import {
@@ -38,11 +35,7 @@ import {
   createInvariantObserver,
   type InvariantObserver,
 } from '../server/site/invariant-alarm.ts';
-import {
-  guardAlarmHandler,
-  emitWarning,
-  type OnAlarm,
-} from '../server/alarms/site-alarm.ts';
+import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
 import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
 
 /** The only site in vectors. */
@@ -66,14 +59,11 @@ const NO_TOKENS: SessionTokens = {
 /** Options of `singleSiteService`, the same as those of `createEmbedded`. */
 export interface SingleSiteServiceOptions {
   /**
-   * Checks the invariants of the service after each change. Default: `true`,
-   * unless `NODE_ENV` is `production`
+   * Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is
+   * `production`
    */
   readonly checkInvariants?: boolean | undefined;
-  /**
-   * Receives broken invariants, and undeclared errors of generators. Default: a
-   * process warning
-   */
+  /** Receives broken invariants, and undeclared errors of generators. Default: a process warning */
   readonly onAlarm?: OnAlarm | undefined;
 }
 
@@ -85,12 +75,11 @@ export const SINGLE_SITE_OPTIONS = {
 } satisfies OptionsOf<SingleSiteServiceOptions>;
 
 /**
- * Creates a binding for a service at a single site. The state is in memory and
- * is lost when the process ends. Every answer is final at `strong`, except for
- * a read at `causal`. For the levels with several sites, use `createEmbedded`.
+ * Creates a binding for a service at a single site. The state is in memory and is lost when the
+ * process ends. Every answer is final at `strong`, except for a read at `causal`. For the levels
+ * with several sites, use `createEmbedded`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const alarms: string[] = [];
  * const client = createClient(
@@ -105,17 +94,15 @@ export function singleSiteService(
 ): Binding<RedBlueLevels> {
   requireService(service, CALL);
   const resolved = readOptions(options, { call: CALL }, SINGLE_SITE_OPTIONS);
-  return bindMethods(
-    new SiteBinding(SITE_NAME, new SingleSite(service, resolved)),
-  );
+  return bindMethods(new SiteBinding(SITE_NAME, new SingleSite(service, resolved)));
 }
 
 const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
   /**
-   * `undefined` if it was already reported that the submission ends without a
-   * reply, or that its end is unknown.
+   * `undefined` if it was already reported that the submission ends without a reply, or that its
+   * end is unknown.
    */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
@@ -179,11 +166,7 @@ class SingleSite implements SubmissionPort {
     }
     const reason = 'The client was closed before the operation ended';
     for (const submitter of interrupted) {
-      deliverFailure(
-        submitter,
-        interruptedError(submitter.plan.access, reason),
-        undefined,
-      );
+      deliverFailure(submitter, interruptedError(submitter.plan.access, reason), undefined);
     }
   }
 
@@ -195,31 +178,22 @@ class SingleSite implements SubmissionPort {
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
-    // In memory, entries are synced at once. Operations that are submitted
-    // meanwhile belong to the next turn.
+    // In memory, entries are synced at once. Operations that are submitted meanwhile belong to the
+    // next turn.
     for (let left = entries.length; left > 0; left -= 1) {
       const next = this.#waiting.shift();
-      if (next?.submitter !== undefined)
-        deliver(next.submitter, 'strong', next.reply);
+      if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
     }
   }
 
   #run(submitter: Submitter): void {
     const { plan, args, wantedStages, identity } = submitter;
-    const known =
-      identity === undefined
-        ? undefined
-        : this.#retainedReplies.get(identity.id);
-    if (known === EXPIRED)
-      return submitter.onFailure(expiredError(), undefined);
-    // The operation was applied before the next sync, so its reply waits for
-    // that.
+    const known = identity === undefined ? undefined : this.#retainedReplies.get(identity.id);
+    if (known === EXPIRED) return submitter.onFailure(expiredError(), undefined);
+    // The operation was applied before the next sync, so its reply waits for that.
     if (known !== undefined) {
       this.#nowMs();
-      return this.#replyWhenSynced(
-        { submitter, reply: known },
-        { kind: 'again' },
-      );
+      return this.#replyWhenSynced({ submitter, reply: known }, { kind: 'again' });
     }
     this.#operations += 1;
     const version = this.#operations;
@@ -250,24 +224,17 @@ class SingleSite implements SubmissionPort {
       version,
       seen: [0, version],
     };
-    const results = (choice?.effects ?? []).map((effect) =>
-      this.#state.store.apply(effect, stamp),
-    );
+    const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     if (choice !== undefined) {
       this.#invariants?.onApplied(
         { id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice },
         this.#state,
       );
     }
-    const answer =
-      domainError ??
-      this.#state.createAppliedReply({ plan, choice, reply }, results);
+    const answer = domainError ?? this.#state.createAppliedReply({ plan, choice, reply }, results);
     if (identity !== undefined) {
       if (identity.acknowledged > 0)
-        this.#retainedReplies.expire(
-          getClient(identity.id),
-          identity.acknowledged,
-        );
+        this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
       this.#retainedReplies.set(identity.id, answer);
     }
     const id = identity?.id;
@@ -303,8 +270,6 @@ function deliver(
   answer: ReplyOrError,
   isLast = stage === 'strong',
 ): void {
-  if (isCorrectableError(answer))
-    deliverFailure(submitter, answer, isLast ? undefined : stage);
-  else
-    deliverView(submitter, { stage, reply: answer, seen: undefined, isLast });
+  if (isCorrectableError(answer)) deliverFailure(submitter, answer, isLast ? undefined : stage);
+  else deliverView(submitter, { stage, reply: answer, seen: undefined, isLast });
 }

@@ -1,7 +1,4 @@
-/**
- * A clock that a test advances. Tests of delays and deadlines need not wait for
- * them.
- */
+/** A clock that a test advances. Tests of delays and deadlines need not wait for them. */
 import type { Clock, Timer } from '../correctable/clock.ts';
 import { check } from '../correctable/errors.ts';
 
@@ -10,13 +7,13 @@ export interface VirtualClock extends Clock {
   /** Number of pending timers. */
   readonly pendingTimers: number;
   /**
-   * Advances the time by `ms`. Fires due timers in order, and lets promises
-   * settle after each timer.
+   * Advances the time by `ms`. Fires due timers in order, and lets promises settle after each
+   * timer.
    */
   advance(ms: number): Promise<void>;
   /**
-   * Advances the time to the last timer, including new ones. Throws after
-   * `maxTimers` of them. Default: 100 000
+   * Advances the time to the last timer, including new ones. Throws after `maxTimers` of them.
+   * Default: 100 000
    */
   runAll(maxTimers?: number): Promise<void>;
 }
@@ -29,8 +26,7 @@ interface VirtualTimer extends Timer {
 const DEFAULT_MAX_TIMERS = 100_000;
 
 /**
- * Creates a virtual clock that starts at `startsAt`, in milliseconds since the
- * epoch. Default: 0
+ * Creates a virtual clock that starts at `startsAt`, in milliseconds since the epoch. Default: 0
  *
  * @example
  * const clock = virtualClock();
@@ -83,19 +79,14 @@ export function virtualClock(startsAt = 0): VirtualClock {
       await settlePromises();
       for (let fired = 0; timers.length > 0; fired++) {
         if (fired === maxTimers)
-          throw new Error(
-            `The clock fired ${maxTimers} timers and there is always another`,
-          );
+          throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
         await fireNext();
       }
     },
   };
 }
 
-/**
- * Lets every promise that can settle do so, because a macrotask runs after all
- * microtasks.
- */
+/** Lets every promise that can settle do so, because a macrotask runs after all microtasks. */
 function settlePromises(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve);

@@ -1,7 +1,7 @@
 /**
- * The versions for which earlier runs of a transaction were refused. If the
- * nearest copy of the data still has one of these versions, it is stale, and
- * another run on it would be refused for the same reason.
+ * The versions for which earlier runs of a transaction were refused. If the nearest copy of the
+ * data still has one of these versions, it is stale, and another run on it would be refused for the
+ * same reason.
  */
 import type { Version, VersionedValue } from '../operations/versioned.ts';
 
@@ -14,14 +14,9 @@ export class RefusedVersions {
     else versions.add(version);
   }
 
-  /**
-   * Returns whether one of `values`, which belong to `keys`, is known to be out
-   * of date.
-   */
+  /** Returns whether one of `values`, which belong to `keys`, is known to be out of date. */
   hasAny(keys: readonly string[], values: readonly VersionedValue[]): boolean {
     if (this.#versions.size === 0) return false;
-    return keys.some((key, at) =>
-      this.#versions.get(key)?.has(values[at]!.version),
-    );
+    return keys.some((key, at) => this.#versions.get(key)?.has(values[at]!.version));
   }
 }

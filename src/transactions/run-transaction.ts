@@ -1,23 +1,15 @@
 /**
- * Runs one transaction: executes its function, commits, and repeats both if
- * what was read has changed.
+ * Runs one transaction: executes its function, commits, and repeats both if what was read has
+ * changed.
  */
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { SubmissionStatus } from '../correctable/binding.ts';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import {
-  isCorrectableError,
-  type CorrectableError,
-} from '../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
-import {
-  addCleanUp,
-  cancelSource,
-  getSource,
-  type Source,
-} from '../correctable/source.ts';
+import { addCleanUp, cancelSource, getSource, type Source } from '../correctable/source.ts';
 import { createOperationError } from '../correctable/operation-error.ts';
 import { isUndone } from '../correctable/speculation/undone-run.ts';
 import type { CommitResult } from '../operations/versioned.ts';
@@ -51,14 +43,13 @@ const PRINCIPAL_CHANGED =
   'Begin it again if it is still needed.';
 
 /**
- * The number of different timeouts that the operations of transactions with one
- * `timeoutMs` may have. Operations with equal timeouts share a timer.
+ * The number of different timeouts that the operations of transactions with one `timeoutMs` may
+ * have. Operations with equal timeouts share a timer.
  */
 const DIFFERENT_TIME_LIMITS = 64;
 
 /**
- * Spreads clients that use the same keys. The first pause is about one round
- * trip in a data center.
+ * Spreads clients that use the same keys. The first pause is about one round trip in a data center.
  */
 const BACKOFF = exponentialBackoff({ initialDelayMs: 10, maxDelayMs: 1_000 });
 
@@ -72,16 +63,14 @@ export async function runTransaction<T>(
     const run = new TransactionRun(attempt, context);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
-    // The transaction belongs to a speculative run that was undone. A commit
-    // would take effect after the undo.
+    // The transaction belongs to a speculative run that was undone. A commit would take effect
+    // after the undo.
     if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
-    const changed =
-      run.changed ?? (await finish(source, plan, { run, outcome }));
+    const changed = run.changed ?? (await finish(source, plan, { run, outcome }));
     if (changed === undefined || source.state !== 'pending') return;
-    if (attempt === plan.maxAttempts)
-      return source.fail(createConflict(source, changed, attempt));
+    if (attempt === plan.maxAttempts) return source.fail(createConflict(source, changed, attempt));
 
     run.rememberRefused(changed);
     await pause(source, BACKOFF.delayMs(attempt, Math.random)!);
@@ -104,8 +93,8 @@ function createContext<T>(
       return latest?.submissionStatus?.blockedBy;
     },
   } satisfies SubmissionStatus;
-  // The operations get no signal, because its listeners would cost more than
-  // the rest of a transaction.
+  // The operations get no signal, because its listeners would cost more than the rest of a
+  // transaction.
   addCleanUp(source, () => {
     if (submitted?.state === 'pending') submitted.cancel(source.extras?.error);
   });
@@ -139,8 +128,8 @@ function getPrincipal<T>({ environment }: Source<T>): string | undefined {
 }
 
 /**
- * Returns the principal, or `undefined` if the client does not know it. In that
- * case the operation has failed with the same error.
+ * Returns the principal, or `undefined` if the client does not know it. In that case the operation
+ * has failed with the same error.
  */
 function tryGetPrincipal<T>(source: Source<T>): string | undefined {
   try {
@@ -151,13 +140,10 @@ function tryGetPrincipal<T>(source: Source<T>): string | undefined {
 }
 
 /**
- * Returns the time that is left, rounded up, because operations with the same
- * timeout share a timer. The transaction itself still closes on time.
+ * Returns the time that is left, rounded up, because operations with the same timeout share a
+ * timer. The transaction itself still closes on time.
  */
-function getRemainingMs<T>(
-  { dueAt, environment }: Source<T>,
-  timeoutMs: number,
-): number {
+function getRemainingMs<T>({ dueAt, environment }: Source<T>, timeoutMs: number): number {
   if (dueAt === undefined) return Infinity;
   const stepMs = timeoutMs / DIFFERENT_TIME_LIMITS;
   const steps = Math.ceil((dueAt - environment.clock.now()) / stepMs);
@@ -182,23 +168,18 @@ interface FinishedRun<T> {
   readonly outcome: Outcome<T>;
 }
 
-/**
- * Returns the keys that have changed, if the run has failed because of them.
- */
+/** Returns the keys that have changed, if the run has failed because of them. */
 async function finish<T>(
   source: Source<T>,
   plan: TransactionPlan<T>,
   { run, outcome }: FinishedRun<T>,
 ): Promise<readonly string[] | undefined> {
   try {
-    if ('error' in outcome)
-      return await reportError(source, run, outcome.error);
+    if ('error' in outcome) return await reportError(source, run, outcome.error);
     if (run.hasWrites || (plan.isCertifiedAlways && run.hasReads))
       return await commitRun(source, run, outcome.value);
 
-    const level = plan.isCertifiedAlways
-      ? plan.client.levels.at(-1)!
-      : run.level;
+    const level = plan.isCertifiedAlways ? plan.client.levels.at(-1)! : run.level;
     source.view(outcome.value, level, { final: true });
   } catch (error) {
     source.fail(error);
@@ -214,9 +195,7 @@ async function reportError<T>(
 ): Promise<readonly string[] | undefined> {
   const changed = run.hasReads ? await run.findChanged() : [];
   if (changed.length > 0) return changed;
-  source.fail(
-    isCorrectableError(error) ? error : createFunctionError(source, error),
-  );
+  source.fail(isCorrectableError(error) ? error : createFunctionError(source, error));
   return undefined;
 }
 
@@ -233,8 +212,7 @@ async function commitRun<T>(
   });
 
   const result = await waitForCommit(committing);
-  if (!isCommitResult(result))
-    throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
+  if (!isCommitResult(result)) throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
 
   // From here on the outcome of the commit is certain.
   if (!result.committed) {
@@ -245,22 +223,13 @@ async function commitRun<T>(
   return undefined;
 }
 
-/**
- * Check the result: a store that accepts any operation, as `tiered` does, may
- * return anything.
- */
-function isCommitResult(
-  result: CommitResult | null | undefined,
-): result is CommitResult {
-  return (
-    typeof result?.committed === 'boolean' && Array.isArray(result.changed)
-  );
+/** Check the result: a store that accepts any operation, as `tiered` does, may return anything. */
+function isCommitResult(result: CommitResult | null | undefined): result is CommitResult {
+  return typeof result?.committed === 'boolean' && Array.isArray(result.changed);
 }
 
 /** A store that refuses a commit with `CONFLICT` has written nothing. */
-async function waitForCommit(
-  committing: PromiseLike<CommitResult>,
-): Promise<CommitResult> {
+async function waitForCommit(committing: PromiseLike<CommitResult>): Promise<CommitResult> {
   try {
     return await committing;
   } catch (error) {
@@ -295,11 +264,7 @@ function createConflict<T>(
   return createOperationError(source, 'CONFLICT', message, { key: changed[0] });
 }
 
-function createFunctionError<T>(
-  source: Source<T>,
-  cause: unknown,
-): CorrectableError {
-  const message =
-    'transaction: its function failed. Nothing was written. See cause.';
+function createFunctionError<T>(source: Source<T>, cause: unknown): CorrectableError {
+  const message = 'transaction: its function failed. Nothing was written. See cause.';
   return createOperationError(source, 'FINAL_FAILED', message, { cause });
 }

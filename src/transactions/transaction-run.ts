@@ -1,14 +1,10 @@
 /**
- * One run of the function of a transaction, with the values that it has read
- * and the writes that it has buffered. Nothing is written before the commit.
+ * One run of the function of a transaction, with the values that it has read and the writes that it
+ * has buffered. Nothing is written before the commit.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import {
-  check,
-  CorrectableError,
-  isCorrectableError,
-} from '../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isThenable } from '../correctable/validate.ts';
@@ -26,43 +22,30 @@ import type { RefusedVersions } from './refused-versions.ts';
 /** Reads and writes for the function of a transaction. */
 export interface Transaction {
   /**
-   * Reads the value of `key`; `undefined` if it has none. If this run has
-   * written to the key, returns that value. All values of one run are from one
-   * state of the store: if what was read before has changed meanwhile, this
-   * rejects, and the function starts again.
+   * Reads the value of `key`; `undefined` if it has none. If this run has written to the key,
+   * returns that value. All values of one run are from one state of the store: if what was read
+   * before has changed meanwhile, this rejects, and the function starts again.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the
-   * transaction has more than 1,000 keys
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the transaction has more
+   * than 1,000 keys
    */
   get<T = unknown>(this: void, key: string): Promise<T | undefined>;
-  /**
-   * Reads the values of `keys` in one request, in their order. Works like
-   * `get`.
-   */
-  getMany<T = unknown>(
-    this: void,
-    keys: readonly string[],
-  ): Promise<(T | undefined)[]>;
+  /** Reads the values of `keys` in one request, in their order. Works like `get`. */
+  getMany<T = unknown>(this: void, keys: readonly string[]): Promise<(T | undefined)[]>;
   /**
    * Writes `value` to `key` when the transaction commits.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, the value
-   * is `undefined` or a promise, or the transaction has more than 1,000 keys
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, the value is `undefined` or a
+   * promise, or the transaction has more than 1,000 keys
    */
   put(this: void, key: string, value: unknown): void;
   /** Counts the runs of the function, from 1. */
   readonly attempt: number;
-  /**
-   * Aborts when no caller waits for the transaction any more. Pass it to slow
-   * work.
-   */
+  /** Aborts when no caller waits for the transaction any more. Pass it to slow work. */
   readonly signal: AbortSignal;
 }
 
-/**
- * The function of a transaction. It may run several times, so it must have no
- * other effects.
- */
+/** The function of a transaction. It may run several times, so it must have no other effects. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 /** The facts that all operations of one transaction share. */
@@ -71,17 +54,11 @@ export interface TransactionContext {
   readonly session: Session | undefined;
   readonly refusedVersions: RefusedVersions;
   readonly getSignal: () => AbortSignal;
-  /**
-   * Called before each operation. Returns the time that is left of the
-   * transaction.
-   */
+  /** Called before each operation. Returns the time that is left of the transaction. */
   readonly getTimeoutMs: () => number;
   /** Throws the error of the transaction if it has failed. */
   readonly checkNotFailed: () => void;
-  /**
-   * Throws if another user is signed in than at the first operation of the
-   * transaction.
-   */
+  /** Throws if another user is signed in than at the first operation of the transaction. */
   readonly checkPrincipal: () => void;
   /** Called with the Correctable of each operation that was submitted. */
   readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
@@ -98,10 +75,7 @@ export class TransactionRun implements Transaction {
   readonly #wanted = new Set<string>();
   #reading: Promise<void> | undefined;
   #isOver = false;
-  /**
-   * The error of a read that failed. The transaction fails with it, even if it
-   * was caught.
-   */
+  /** The error of a read that failed. The transaction fails with it, even if it was caught. */
   readError: unknown;
   /** The keys that other clients have written since this run read them. */
   changed: readonly string[] | undefined;
@@ -127,19 +101,13 @@ export class TransactionRun implements Transaction {
   readonly put = (key: string, value: unknown): void => {
     this.#checkOpen();
     checkName(key, 'key');
-    check(
-      value !== undefined,
-      'value',
-      `give a value for "${key}", or null for none`,
-    );
+    check(value !== undefined, 'value', `give a value for "${key}", or null for none`);
     check(!isThenable(value), 'value', `await the promise for "${key}" first`);
     this.#checkKeyCount([key]);
     this.#writes.set(key, value);
   };
 
-  /**
-   * Ends the run. Its function has returned, and later calls have no effect.
-   */
+  /** Ends the run. Its function has returned, and later calls have no effect. */
   close(): void {
     this.#isOver = true;
   }
@@ -167,8 +135,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Reads at the strongest level which keys have changed since this run read
-   * them, and returns these.
+   * Reads at the strongest level which keys have changed since this run read them, and returns
+   * these.
    */
   async findChanged(): Promise<readonly string[]> {
     const keys = [...this.#reads.keys()];
@@ -176,15 +144,13 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Notes the versions for which this run was refused, so that the next run
-   * does not begin with them. If they are unknown, notes everything that it
-   * read.
+   * Notes the versions for which this run was refused, so that the next run does not begin with
+   * them. If they are unknown, notes everything that it read.
    */
   rememberRefused(changed: readonly string[]): void {
     for (const key of changed.length > 0 ? changed : this.#reads.keys()) {
       const read = this.#reads.get(key);
-      if (read !== undefined)
-        this.#context.refusedVersions.add(key, read.version);
+      if (read !== undefined) this.#context.refusedVersions.add(key, read.version);
     }
   }
 
@@ -194,16 +160,12 @@ export class TransactionRun implements Transaction {
     keys.forEach((key, at) => checkName(key, `keys[${at}]`));
 
     const own = new Map(
-      keys
-        .filter((key) => this.#writes.has(key))
-        .map((key) => [key, this.#writes.get(key)]),
+      keys.filter((key) => this.#writes.has(key)).map((key) => [key, this.#writes.get(key)]),
     );
     const read = [...new Set(keys)].filter((key) => !own.has(key));
     this.#checkKeyCount(read);
     await this.#readAll(read);
-    return keys.map(
-      (key) => (own.has(key) ? own.get(key) : this.#reads.get(key)?.value) as T,
-    );
+    return keys.map((key) => (own.has(key) ? own.get(key) : this.#reads.get(key)?.value) as T);
   }
 
   async #readAll(keys: readonly string[]): Promise<void> {
@@ -218,8 +180,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Sends one request at a time, for all keys that were requested meanwhile.
-   * Two concurrent requests could return two different states.
+   * Sends one request at a time, for all keys that were requested meanwhile. Two concurrent
+   * requests could return two different states.
    */
   #readWanted(): Promise<void> {
     this.#reading ??= Promise.resolve()
@@ -229,9 +191,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Reads the wanted keys, and again all keys that were read before. The store
-   * has no old versions, so a single read of all keys is the only way to never
-   * show the function a mix of two states.
+   * Reads the wanted keys, and again all keys that were read before. The store has no old versions,
+   * so a single read of all keys is the only way to never show the function a mix of two states.
    */
   async #request(): Promise<void> {
     const before = [...this.#reads.keys()];
@@ -245,8 +206,8 @@ export class TransactionRun implements Transaction {
         this.#reads.set(keys[before.length + at]!, value);
       });
     } catch (error) {
-      // The store fails with `CONFLICT` if the keys change too often to read
-      // all of them from one state.
+      // The store fails with `CONFLICT` if the keys change too often to read all of them from one
+      // state.
       if (isCorrectableError(error, 'CONFLICT')) this.changed = keys;
       else this.readError = error;
       throw error;
@@ -259,32 +220,21 @@ export class TransactionRun implements Transaction {
     return isStale ? this.#readAt(keys, 'invokeStrong') : near;
   }
 
-  async #readAt(
-    keys: readonly string[],
-    method: InvokeMethod,
-  ): Promise<readonly VersionedValue[]> {
-    const reading = this.#submit(
-      readVersions(keys, this.#getVersions()),
-      method,
-    );
+  async #readAt(keys: readonly string[], method: InvokeMethod): Promise<readonly VersionedValue[]> {
+    const reading = this.#submit(readVersions(keys, this.#getVersions()), method);
     const values = await reading;
     checkVersions(values, keys.length);
     this.level = reading.latest?.level ?? this.level;
     return values;
   }
 
-  #submit<T>(
-    operation: Operation<T>,
-    method: InvokeMethod,
-  ): Correctable<T, Levels, string> {
-    const { client, session, getTimeoutMs, checkPrincipal, onSubmit } =
-      this.#context;
+  #submit<T>(operation: Operation<T>, method: InvokeMethod): Correctable<T, Levels, string> {
+    const { client, session, getTimeoutMs, checkPrincipal, onSubmit } = this.#context;
     checkPrincipal();
     const inner = client[method](operation, {
       session,
       timeoutMs: getTimeoutMs(),
-      // A read that began earlier may return a state from before this
-      // transaction.
+      // A read that began earlier may return a state from before this transaction.
       dedupeReads: false,
     });
     onSubmit(inner);
@@ -292,43 +242,25 @@ export class TransactionRun implements Transaction {
   }
 
   #getVersions(): Map<string, Version> {
-    return new Map(
-      [...this.#reads].map(([key, { version }]) => [key, version]),
-    );
+    return new Map([...this.#reads].map(([key, { version }]) => [key, version]));
   }
 
-  #getChanged(
-    keys: readonly string[],
-    present: readonly VersionedValue[],
-  ): string[] {
-    return keys.filter(
-      (key, at) => this.#reads.get(key)?.version !== present[at]?.version,
-    );
+  #getChanged(keys: readonly string[], present: readonly VersionedValue[]): string[] {
+    return keys.filter((key, at) => this.#reads.get(key)?.version !== present[at]?.version);
   }
 
   #checkOpen(): void {
     this.#context.checkNotFailed();
     if (this.changed !== undefined) throw createChangedError(this.changed);
-    check(
-      !this.#isOver,
-      'tx',
-      'the function has returned. Await every call before it returns',
-    );
+    check(!this.#isOver, 'tx', 'the function has returned. Await every call before it returns');
   }
 
   #checkKeyCount(keys: readonly string[]): void {
-    // Few transactions come near the limit, so most need not count distinct
-    // keys.
-    const atMost =
-      this.#reads.size + this.#writes.size + this.#wanted.size + keys.length;
+    // Few transactions come near the limit, so most need not count distinct keys.
+    const atMost = this.#reads.size + this.#writes.size + this.#wanted.size + keys.length;
     if (atMost <= MAX_TRANSACTION_KEYS) return;
 
-    const all = new Set([
-      ...this.#reads.keys(),
-      ...this.#writes.keys(),
-      ...this.#wanted,
-      ...keys,
-    ]);
+    const all = new Set([...this.#reads.keys(), ...this.#writes.keys(), ...this.#wanted, ...keys]);
     check(
       all.size <= MAX_TRANSACTION_KEYS,
       'keys',
@@ -339,27 +271,21 @@ export class TransactionRun implements Transaction {
 
 /** A store that runs any operation, as `tiered` does, may return anything. */
 function checkVersions(values: readonly VersionedValue[], count: number): void {
-  const isValid = (item: VersionedValue): boolean =>
-    /string|number/.test(typeof item?.version);
-  if (Array.isArray(values) && values.length === count && values.every(isValid))
-    return;
-  const message =
-    'readVersions: the store must return one { version, value } for each key.';
+  const isValid = (item: VersionedValue): boolean => /string|number/.test(typeof item?.version);
+  if (Array.isArray(values) && values.length === count && values.every(isValid)) return;
+  const message = 'readVersions: the store must return one { version, value } for each key.';
   throw new CorrectableError('PROTOCOL', message);
 }
 
-/**
- * Handles each rejection. A call that the function does not await must not end
- * the process.
- */
+/** Handles each rejection. A call that the function does not await must not end the process. */
 function ignoreUnobserved<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => undefined);
   return reading;
 }
 
 /**
- * Creates the error that rejects calls of a run that is out of date. Catching
- * it does not prevent the next run.
+ * Creates the error that rejects calls of a run that is out of date. Catching it does not prevent
+ * the next run.
  */
 function createChangedError(keys: readonly string[]): CorrectableError {
   return new CorrectableError(

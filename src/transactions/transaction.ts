@@ -1,25 +1,15 @@
 /**
- * Transactions over any store that can compare versions: optimistic, with
- * deferred update and one certified commit (SDUR, DSN 2013), and with a view
- * before the commit. No store has to keep old versions, and nothing is locked.
+ * Transactions over any store that can compare versions: optimistic, with deferred update and one
+ * certified commit (SDUR, DSN 2013), and with a view before the commit. No store has to keep old
+ * versions, and nothing is locked.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
-import {
-  addCancelTriggers,
-  getEnvironment,
-} from '../correctable/client/create.ts';
+import { addCancelTriggers, getEnvironment } from '../correctable/client/create.ts';
 import { CorrectableHandle } from '../correctable/client/correctable-handle.ts';
 import { createSubmissionError } from '../correctable/client/submission-error.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import {
-  requirePlatform,
-  type EnvironmentOptions,
-} from '../correctable/environment.ts';
-import {
-  check,
-  checkOptions,
-  CorrectableError,
-} from '../correctable/errors.ts';
+import { requirePlatform, type EnvironmentOptions } from '../correctable/environment.ts';
+import { check, checkOptions, CorrectableError } from '../correctable/errors.ts';
 import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels, Strongest } from '../correctable/level-types.ts';
 import { UNOBSERVED } from '../correctable/side-effects.ts';
@@ -30,31 +20,24 @@ import { runTransaction } from './run-transaction.ts';
 import type { TransactionFunction } from './transaction-run.ts';
 
 /** Options of `transaction`. */
-export interface TransactionOptions<
-  L extends Levels = Levels,
-> extends EnvironmentOptions {
+export interface TransactionOptions<L extends Levels = Levels> extends EnvironmentOptions {
   /**
-   * The session that the transaction reads and commits in. Default: none. With
-   * and without a session, a run after a conflict never reads the stale
-   * versions for which the run before was refused
+   * The session that the transaction reads and commits in. Default: none. With and without a
+   * session, a run after a conflict never reads the stale versions for which the run before was
+   * refused
    */
   readonly session?: Session | undefined;
   /**
-   * Cancels the transaction when it aborts. If it aborts before the commit,
-   * nothing was written.
+   * Cancels the transaction when it aborts. If it aborts before the commit, nothing was written.
    */
   readonly signal?: AbortSignal | undefined;
   /** The time for all runs together, in milliseconds. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
-  /**
-   * How often the function may run, the first time included; from 1 to 100.
-   * Default: 10
-   */
+  /** How often the function may run, the first time included; from 1 to 100. Default: 10 */
   readonly maxAttempts?: number | undefined;
   /**
-   * The strongest level of the store, at which transactions without writes are
-   * certified too. Default: such a transaction has one view, at the level of
-   * its reads
+   * The strongest level of the store, at which transactions without writes are certified too.
+   * Default: such a transaction has one view, at the level of its reads
    */
   readonly level?: Strongest<L> | undefined;
 }
@@ -68,27 +51,24 @@ const OPTIONS =
   'session:object,signal:object,timeoutMs:number,maxAttempts:number,level:string,clock:object,onUncaught:function,onEvent:function';
 
 /**
- * Runs `run` on the nearest copy of the data, shows its result at once, and
- * sends one commit. If what it has read was changed meanwhile, `run` runs
- * again. So the final view is the result of a run whose reads were still
- * current at the commit.
+ * Runs `run` on the nearest copy of the data, shows its result at once, and sends one commit. If
+ * what it has read was changed meanwhile, `run` runs again. So the final view is the result of a
+ * run whose reads were still current at the commit.
  *
- * The levels are those of the client. A preliminary view is a result that the
- * near copy of the store would commit. A later view may correct it. A
- * transaction without writes has one view.
+ * The levels are those of the client. A preliminary view is a result that the near copy of the
+ * store would commit. A later view may correct it. A transaction without writes has one view.
  *
- * If `run` throws, the transaction ends without a commit, once a strong read
- * has confirmed what it has read. The error has the code `FINAL_FAILED` and the
- * thrown value as its `cause`, or it is the `CorrectableError` that was thrown.
+ * If `run` throws, the transaction ends without a commit, once a strong read has confirmed what it
+ * has read. The error has the code `FINAL_FAILED` and the thrown value as its `cause`, or it is the
+ * `CorrectableError` that was thrown.
  *
- * Closes with `CONFLICT` if what it reads was changed at each of `maxAttempts`
- * runs: nothing was written. Closes with `UNKNOWN` if the outcome of a commit
- * is not known: it is never run again.
+ * Closes with `CONFLICT` if what it reads was changed at each of `maxAttempts` runs: nothing was
+ * written. Closes with `UNKNOWN` if the outcome of a commit is not known: it is never run again.
  *
  * Closes with `UNSUPPORTED` if the store has no `readVersions` and `commit`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an argument is missing or an
- * option is misspelled, of another type or out of range
+ * @throws CorrectableError `INVALID_ARGUMENT` if an argument is missing or an option is misspelled,
+ * of another type or out of range
  * @example
  * const transfer = transaction(bank, async (tx) => {
  *   const [from = 0, to = 0] = await tx.getMany<number>(['account:7', 'account:8']);
@@ -128,8 +108,8 @@ export function transaction<T, L extends Levels>(
   source.label = { name: 'transaction' };
   addCancelTriggers(source, timeoutMs, options.signal);
   if (source.state === 'pending') {
-    // The function may write later, even if the transaction is a part of an
-    // operation that has ended by then.
+    // The function may write later, even if the transaction is a part of an operation that has
+    // ended by then.
     markFutureWrite(source, UNOBSERVED);
     const running = runTransaction(source, {
       client,
@@ -148,10 +128,7 @@ function checkTransactionOptions<L extends Levels>(
   options: TransactionOptions<L>,
   strongest: string,
 ): TransactionOptions<L> {
-  if (
-    (options as { readonly idempotencyKey?: unknown } | null)
-      ?.idempotencyKey !== undefined
-  ) {
+  if ((options as { readonly idempotencyKey?: unknown } | null)?.idempotencyKey !== undefined) {
     throw new CorrectableError(
       'INVALID_ARGUMENT',
       'transaction(): idempotencyKey does not apply, because each run commits other arguments. ' +
@@ -159,14 +136,9 @@ function checkTransactionOptions<L extends Levels>(
       { field: 'idempotencyKey' },
     );
   }
-  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, level } = checkOptions(
-    options,
-    OPTIONS,
-  );
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, level } = checkOptions(options, OPTIONS);
   check(
-    Number.isInteger(maxAttempts) &&
-      maxAttempts >= 1 &&
-      maxAttempts <= MAX_ATTEMPTS,
+    Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= MAX_ATTEMPTS,
     'maxAttempts',
     `give an integer from 1 to ${MAX_ATTEMPTS}`,
   );

@@ -19,8 +19,8 @@ const NO_PENDING_REPLIES: PendingReplies = {
 };
 
 /**
- * One timer that is set again in every state. In `open` it fires when the
- * server has been silent for too long.
+ * One timer that is set again in every state. In `open` it fires when the server has been silent
+ * for too long.
  */
 export class ConnectionTimer {
   readonly #options: ResolvedConnectionOptions;
@@ -39,60 +39,45 @@ export class ConnectionTimer {
     this.#options = settings;
     this.#getPendingReplies = () => connection() ?? NO_PENDING_REPLIES;
     this.#onTimeout = onElapsed;
-    this.#heartbeat = new HeartbeatDeadline(
-      settings.heartbeatIntervalMs,
-      this.#tolerance,
-    );
+    this.#heartbeat = new HeartbeatDeadline(settings.heartbeatIntervalMs, this.#tolerance);
   }
 
-  /**
-   * Notes that the server has sent something, which restarts the time until the
-   * next heartbeat.
-   */
+  /** Notes that the server has sent something, which restarts the time until the next heartbeat. */
   recordReceived(): void {
     this.#heartbeat.recordReceived(this.#options.scheduling.now());
   }
 
   /**
-   * Extends the time without a heartbeat, for a message of this many bytes.
-   * Until all of it has arrived, no heartbeat can arrive.
+   * Extends the time without a heartbeat, for a message of this many bytes. Until all of it has
+   * arrived, no heartbeat can arrive.
    */
   extendForBytes(bytes: number): void {
     this.#heartbeat.extendForBytes(bytes);
   }
 
-  /**
-   * Notes that a reply is expected. `isLarge` means the reply to a large
-   * message.
-   */
+  /** Notes that a reply is expected. `isLarge` means the reply to a large message. */
   expectReply(isLarge: boolean): void {
     if (isLarge)
       this.#heartbeat.recordUpload(
         this.#getPendingReplies().awaitedBytes,
         this.#options.scheduling.now(),
       );
-    // Every operation calls this method, so the clock is read only for the
-    // first one that waits for a reply.
+    // Every operation calls this method, so the clock is read only for the first one that waits for
+    // a reply.
     if (this.#state !== 'open' || !this.#heartbeat.expectReply()) return;
     this.#heartbeat.begin(this.#options.scheduling.now());
     this.#check();
   }
 
-  /**
-   * Sets the timer for `state`. `backoffMs` is how long to stay in `waiting`.
-   */
+  /** Sets the timer for `state`. `backoffMs` is how long to stay in `waiting`. */
   arm(state: ConnectionState, backoffMs: number): void {
     const from = this.#state;
     this.#state = state;
-    if (from === 'probing')
-      this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
-    // Create this before the state `open` begins: waiting operations are
-    // submitted before `open` is reported.
+    if (from === 'probing') this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
+    // Create this before the state `open` begins: waiting operations are submitted before `open` is
+    // reported.
     if (state === 'handshaking')
-      this.#heartbeat = new HeartbeatDeadline(
-        this.#options.heartbeatIntervalMs,
-        this.#tolerance,
-      );
+      this.#heartbeat = new HeartbeatDeadline(this.#options.heartbeatIntervalMs, this.#tolerance);
     if (state === 'open') this.#startHeartbeat(from);
     else if (state === 'waiting') this.#setTimer(this.#onTimeout, backoffMs);
     else this.#setDeadline(this.#getTimeoutMs(state));
@@ -102,9 +87,7 @@ export class ConnectionTimer {
     this.#cancel?.();
     const { scheduling } = this.#options;
     this.#cancel =
-      delayMs === Infinity
-        ? undefined
-        : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
+      delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
   }
 
   #startHeartbeat(from: ConnectionState): void {
@@ -112,37 +95,30 @@ export class ConnectionTimer {
     if (from === 'probing') this.#heartbeat.recordReply(nowMs);
     else this.#heartbeat.begin(nowMs);
     this.#check();
-    // Waiting operations were submitted before this state was reported, so
-    // replies are expected already.
-    if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0)
-      this.expectReply(false);
+    // Waiting operations were submitted before this state was reported, so replies are expected
+    // already.
+    if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0) this.expectReply(false);
   }
 
   #check(): void {
-    const { awaitedCount, awaitedBytes, maxFrameBytes } =
-      this.#getPendingReplies();
+    const { awaitedCount, awaitedBytes, maxFrameBytes } = this.#getPendingReplies();
     if (awaitedCount === 0) this.#heartbeat.useIdleInterval();
     const remainingMs = this.#heartbeat.getRemainingMs(
       this.#options.scheduling.now(),
       awaitedBytes,
       maxFrameBytes,
     );
-    // Check again after the interval: a large message that arrives meanwhile
-    // changes the remaining time.
+    // Check again after the interval: a large message that arrives meanwhile changes the remaining
+    // time.
     if (remainingMs > 0)
-      this.#setTimer(
-        () => this.#check(),
-        Math.min(remainingMs, this.#heartbeat.limitMs),
-      );
+      this.#setTimer(() => this.#check(), Math.min(remainingMs, this.#heartbeat.limitMs));
     else this.#onTimeout();
   }
 
   #setTimer(fn: () => void, delayMs: number): void {
     this.#cancel?.();
     this.#cancel =
-      delayMs === Infinity
-        ? undefined
-        : this.#options.scheduling.setTimer(fn, delayMs);
+      delayMs === Infinity ? undefined : this.#options.scheduling.setTimer(fn, delayMs);
   }
 
   #getTimeoutMs(state: ConnectionState): number {
@@ -166,28 +142,23 @@ export class ConnectionTimer {
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
- * The maximum by which the tolerance multiplies the times of a heartbeat.
- * Without growing times, a large reply on a slow network would be resent again
- * and again, because each connection would end before the reply has arrived.
+ * The maximum by which the tolerance multiplies the times of a heartbeat. Without growing times, a
+ * large reply on a slow network would be resent again and again, because each connection would end
+ * before the reply has arrived.
  */
 const MAX_TOLERANCE = 8;
 
 /**
- * Returns the factor for the heartbeat times of the next connection. It halves
- * if the server replied to a heartbeat, and doubles if not.
+ * Returns the factor for the heartbeat times of the next connection. It halves if the server
+ * replied to a heartbeat, and doubles if not.
  */
-export function adjustTolerance(
-  patience: number,
-  wasAnswered: boolean,
-): number {
-  return wasAnswered
-    ? Math.max(1, patience / 2)
-    : Math.min(MAX_TOLERANCE, patience * 2);
+export function adjustTolerance(patience: number, wasAnswered: boolean): number {
+  return wasAnswered ? Math.max(1, patience / 2) : Math.min(MAX_TOLERANCE, patience * 2);
 }
 
 /**
- * The speed of a slow network, in bytes per second. On a network of at least
- * this speed, a large message gets enough time on the first attempt.
+ * The speed of a slow network, in bytes per second. On a network of at least this speed, a large
+ * message gets enough time on the first attempt.
  */
 const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
@@ -200,14 +171,14 @@ export class HeartbeatDeadline {
   /** The time for large messages from the server that are on their way. */
   #allowanceMs = 0;
   /**
-   * The time by which a slow network will have sent the client's large
-   * messages. The next field is the number of their bytes.
+   * The time by which a slow network will have sent the client's large messages. The next field is
+   * the number of their bytes.
    */
   #uploadedAtMs = 0;
   #sentBytes = 0;
   /**
-   * Whether a reply was requested since the server's last message. Stays true
-   * if the caller gives up.
+   * Whether a reply was requested since the server's last message. Stays true if the caller gives
+   * up.
    */
   #isReplyExpected = false;
 
@@ -234,16 +205,16 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Extends the time for a message of this many bytes from the server. Until
-   * that message has arrived, no other message can arrive.
+   * Extends the time for a message of this many bytes from the server. Until that message has
+   * arrived, no other message can arrive.
    */
   extendForBytes(bytes: number): void {
     this.#allowanceMs += bytes * this.#msPerByte;
   }
 
   /**
-   * Notes large messages of this many bytes to the server. The server cannot
-   * answer a message before it has arrived.
+   * Notes large messages of this many bytes to the server. The server cannot answer a message
+   * before it has arrived.
    */
   recordUpload(bytes: number, nowMs: number): void {
     this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
@@ -259,16 +230,16 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Uses the longer interval, because no reply is expected. An operation whose
-   * caller gave up still expects a reply, so it keeps the shorter interval.
+   * Uses the longer interval, because no reply is expected. An operation whose caller gave up still
+   * expects a reply, so it keeps the shorter interval.
    */
   useIdleInterval(): void {
     if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
   }
 
   /**
-   * Notes that a reply is expected. Returns whether that makes the time
-   * shorter, so that `begin` has to be called.
+   * Notes that a reply is expected. Returns whether that makes the time shorter, so that `begin`
+   * has to be called.
    */
   expectReply(): boolean {
     this.#isReplyExpected = true;
@@ -278,27 +249,17 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Returns the time that is left until the next heartbeat. `bytes` is the size
-   * of the large messages that the server has not answered yet, of which
-   * `maxBytes` count at most.
+   * Returns the time that is left until the next heartbeat. `bytes` is the size of the large
+   * messages that the server has not answered yet, of which `maxBytes` count at most.
    */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
-    // A large message whose caller gave up is still being sent, so it counts
-    // too.
+    // A large message whose caller gave up is still being sent, so it counts too.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
     const uploadMs = Math.max(
       0,
-      Math.min(
-        this.#uploadedAtMs - this.#silentSinceMs,
-        uploadBytes * this.#msPerByte,
-      ),
+      Math.min(this.#uploadedAtMs - this.#silentSinceMs, uploadBytes * this.#msPerByte),
     );
-    return (
-      this.#limitMs +
-      this.#allowanceMs +
-      uploadMs -
-      (nowMs - this.#silentSinceMs)
-    );
+    return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#silentSinceMs);
   }
 
   /** How long the silence may last if no large message is on its way. */

@@ -1,27 +1,17 @@
 /**
- * Handles the messages of a server. Replies go to the operations that wait for
- * them on that connection, everything else to the client.
+ * Handles the messages of a server. Replies go to the operations that wait for them on that
+ * connection, everything else to the client.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, EncodedData } from '../protocol/codec/codec.ts';
-import {
-  BODY_AT,
-  KIND_AT,
-  NUMBER_AT,
-} from '../protocol/messages/define-message.ts';
+import { BODY_AT, KIND_AT, NUMBER_AT } from '../protocol/messages/define-message.ts';
 import type { FailMessage } from '../protocol/messages/fail.ts';
-import {
-  serverMessageKinds,
-  type ServerMessage,
-} from '../protocol/messages/server-messages.ts';
+import { serverMessageKinds, type ServerMessage } from '../protocol/messages/server-messages.ts';
 import type { Welcome } from '../protocol/messages/welcome.ts';
 import { fromFailMessage } from '../protocol/errors.ts';
 import type { InFlightOperations } from './operations/in-flight-operations.ts';
 import type { Connection } from './connection/connection.ts';
-import {
-  createMessageCheck,
-  isSimpleView,
-} from '../protocol/messages/message-check.ts';
+import { createMessageCheck, isSimpleView } from '../protocol/messages/message-check.ts';
 import { reportUncaught } from './options/guard-callbacks.ts';
 
 /** Malformed messages of a server before its connection is given up. */
@@ -46,19 +36,15 @@ export class Receiver {
   readonly #inFlight: InFlightOperations;
   readonly #events: ReceiverEvents;
 
-  constructor(
-    codec: Codec,
-    inFlight: InFlightOperations,
-    events: ReceiverEvents,
-  ) {
+  constructor(codec: Codec, inFlight: InFlightOperations, events: ReceiverEvents) {
     this.#codec = codec;
     this.#inFlight = inFlight;
     this.#events = events;
   }
 
   /**
-   * Handles the messages of a frame, in order. If one of them fails, the others
-   * are handled all the same.
+   * Handles the messages of a frame, in order. If one of them fails, the others are handled all the
+   * same.
    */
   receive(connection: Connection, frame: EncodedData): void {
     let messages: unknown[];
@@ -82,8 +68,7 @@ export class Receiver {
 
   #checkAndHandle(received: unknown, connection: Connection): void {
     const problem = checkMessage(received);
-    if (problem === undefined)
-      return this.#handleMessage(received as ServerMessage, connection);
+    if (problem === undefined) return this.#handleMessage(received as ServerMessage, connection);
     this.#handleMalformed(
       problem.id,
       `the server sent a malformed row: ${problem.field}: ${problem.reason}`,
@@ -103,16 +88,9 @@ export class Receiver {
       case 'welcome':
         if (connection.welcome === undefined)
           return this.#events.onWelcome(connection, message[BODY_AT]);
-        return this.#handleMalformed(
-          0,
-          'the server welcomed the client twice',
-          connection,
-        );
+        return this.#handleMalformed(0, 'the server welcomed the client twice', connection);
       case 'renewed':
-        return this.#events.onRenewed(
-          connection,
-          message[BODY_AT] ?? undefined,
-        );
+        return this.#events.onRenewed(connection, message[BODY_AT] ?? undefined);
       case 'goaway':
         return this.#events.onGoaway(connection, message[BODY_AT]);
       case 'incoming':
@@ -124,10 +102,7 @@ export class Receiver {
     }
   }
 
-  /**
-   * Handles a malformed message. `id` is the operation that it seems to belong
-   * to, or 0.
-   */
+  /** Handles a malformed message. `id` is the operation that it seems to belong to, or 0. */
   #handleMalformed(id: number, message: string, connection: Connection): void {
     const error = new CorrectableError('PROTOCOL', message);
     this.#inFlight.handleMalformed(id, error, connection);

@@ -1,16 +1,9 @@
 /**
- * Runs the state machine of a connection: it keeps one connection to a site
- * open. There is one of these per client.
+ * Runs the state machine of a connection: it keeps one connection to a site open. There is one of
+ * these per client.
  */
-import type {
-  BindingSession,
-  InvocationContext,
-  Sink,
-} from '../correctable/binding.ts';
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../correctable/errors.ts';
+import type { BindingSession, InvocationContext, Sink } from '../correctable/binding.ts';
+import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { EncodedData } from '../protocol/codec/codec.ts';
@@ -48,19 +41,12 @@ import { WireSession } from './operations/submit-message.ts';
 /** A connection to one gateway that is reopened after its socket is lost. */
 export type ReconnectingClient = Pick<
   WebSocketClient,
-  | 'state'
-  | 'ready'
-  | 'principal'
-  | 'submit'
-  | 'openSession'
-  | 'onReconnect'
-  | 'wake'
-  | 'close'
+  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'onReconnect' | 'wake' | 'close'
 >;
 
 /**
- * Connects to a gateway, and again whenever the connection is lost. Operations
- * submitted meanwhile wait.
+ * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile
+ * wait.
  *
  * @example
  * const client = connectClient(
@@ -78,8 +64,8 @@ export function connectClient(
 
 class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   /**
-   * Resolves at the first welcome. Rejects if the server refuses the client, or
-   * if the client is closed before.
+   * Resolves at the first welcome. Rejects if the server refuses the client, or if the client is
+   * closed before.
    */
   readonly ready: Promise<void>;
   readonly #options: ResolvedConnectionOptions;
@@ -95,29 +81,16 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   readonly #ended: Promise<void>;
   readonly #reconnectListeners: Set<() => void>;
   #state: ConnectionState = 'connecting';
-  /**
-   * The connection that is being opened, or on which operations are submitted.
-   */
+  /** The connection that is being opened, or on which operations are submitted. */
   #connection: Connection | undefined;
-  /**
-   * The principal of all operations in flight. `undefined` before the
-   * application was asked.
-   */
+  /** The principal of all operations in flight. `undefined` before the application was asked. */
   #principal: string | undefined;
   #attempt = 0;
-  /**
-   * Whether the policy gave up. Replies may still arrive on earlier
-   * connections.
-   */
+  /** Whether the policy gave up. Replies may still arrive on earlier connections. */
   #hasGivenUp = false;
-  /**
-   * Whether there was no connection for a while since the last one was open.
-   */
+  /** Whether there was no connection for a while since the last one was open. */
   #wasDisconnected = false;
-  /**
-   * Whether the last connection failed for a reason that was not the site's
-   * fault.
-   */
+  /** Whether the last connection failed for a reason that was not the site's fault. */
   #isSiteFaultless = false;
   #settleReady!: {
     resolve: () => void;
@@ -129,9 +102,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#options = settings;
     this.#target = target;
     this.#reconnectListeners = new Set([settings.onReconnect]);
-    this.#handshake = new Handshake(settings, target, (principal) =>
-      this.#setPrincipal(principal),
-    );
+    this.#handshake = new Handshake(settings, target, (principal) => this.#setPrincipal(principal));
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
       settings,
@@ -147,19 +118,15 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#sitePool = new SitePool(settings.urls);
     this.#renewal = new TokenRenewal(settings, {
       onRenewed: ({ principal, token }) => {
-        // A token of one principal must not be sent on the connection of
-        // another.
+        // A token of one principal must not be sent on the connection of another.
         if (this.#setPrincipal(principal) && token !== undefined)
           this.#connection?.push([0, 'renew', token]);
       },
-      onFailed: (cause) =>
-        this.#options.onStateChange(this.#state, createNoTokenError(cause)),
+      onFailed: (cause) => this.#options.onStateChange(this.#state, createNoTokenError(cause)),
     });
-    this.ready = new Promise(
-      (resolve, reject) => (this.#settleReady = { resolve, reject }),
-    );
-    // Operations report the same error. Code that does not use `ready` must not
-    // see an unhandled rejection.
+    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
+    // Operations report the same error. Code that does not use `ready` must not see an unhandled
+    // rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
     this.#connect();
@@ -170,10 +137,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return this.#state;
   }
 
-  /**
-   * Like `principal` of `Binding`. Absent if the application has no such
-   * option.
-   */
+  /** Like `principal` of `Binding`. Absent if the application has no such option. */
   get principal(): (() => string) | undefined {
     return this.#options.principal;
   }
@@ -187,15 +151,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   ): void {
     try {
       this.#checkPrincipal();
-      if (this.#state === 'closed' || this.#state === 'closing')
-        throw this.#createRejection();
+      if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      // Without the option `principal`, operations that wait for the first
-      // connection belong to the user of the present token. So request the
-      // token now.
-      if (this.#options.principal === undefined)
-        this.#handshake.requestTokenEarly();
+      // Without the option `principal`, operations that wait for the first connection belong to the
+      // user of the present token. So request the token now.
+      if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
     } catch (error) {
       sink.fail(error);
     }
@@ -223,11 +184,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   /** Throws if the session was opened for another principal. */
   #checkSession(session: BindingSession | undefined): void {
-    if (
-      !(session instanceof WireSession) ||
-      session.client === this.#handshake.client
-    )
-      return;
+    if (!(session instanceof WireSession) || session.client === this.#handshake.client) return;
     throw createInvalidArgumentError(
       'session',
       'it has ended, since the principal has changed: open another',
@@ -235,8 +192,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * Sets the principal of everything from now on. Returns false if a listener
-   * has changed it again meanwhile.
+   * Sets the principal of everything from now on. Returns false if a listener has changed it again
+   * meanwhile.
    */
   #setPrincipal(principal: string | undefined): boolean {
     const former = this.#principal;
@@ -252,35 +209,30 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return principal === this.#principal;
   }
 
-  /**
-   * Ends the operations in flight, because they belong to another principal.
-   */
+  /** Ends the operations in flight, because they belong to another principal. */
   #abandonOperations(): void {
-    // Change the id first: a listener that submits an operation at once must do
-    // so as the new client, outside of sessions of the old one.
+    // Change the id first: a listener that submits an operation at once must do so as the new
+    // client, outside of sessions of the old one.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }
 
   /**
-   * Notifies the client that the network may be back, so that it reconnects
-   * without waiting for the backoff.
+   * Notifies the client that the network may be back, so that it reconnects without waiting for the
+   * backoff.
    */
   wake(): void {
     this.#dispatch('wake');
   }
 
   /**
-   * Closes the socket. Operations in flight fail with `UNAVAILABLE`, updates
-   * that were sent with `UNKNOWN`.
+   * Closes the socket. Operations in flight fail with `UNAVAILABLE`, updates that were sent with
+   * `UNKNOWN`.
    */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#setReason(
-        new CorrectableError(
-          'UNAVAILABLE',
-          'the connection was closed by the application',
-        ),
+        new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'),
       );
     }
     this.#dispatch('close');
@@ -293,11 +245,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const changed = state !== from;
     this.#state = state;
     for (const action of actions) this.#perform(action);
-    // An action may itself have changed the state. The code for that state has
-    // then run already.
+    // An action may itself have changed the state. The code for that state has then run already.
     if (!changed || this.#state !== state) return;
-    const delayMs =
-      state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
+    const delayMs = state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
     if (delayMs === undefined) return this.#giveUp();
     this.#timer.arm(state, delayMs);
     this.#options.onStateChange(state, this.#outage.reason);
@@ -308,22 +258,15 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /** Returns how long to wait before the next attempt, and selects its site. */
-  #getReconnectDelayMs(
-    event: ConnectionEvent,
-    from: ConnectionState,
-  ): number | undefined {
+  #getReconnectDelayMs(event: ConnectionEvent, from: ConnectionState): number | undefined {
     if (this.#backoff.resetIfStable()) this.#sitePool.recordStable();
-    if (event === 'principal-changed')
-      return this.#backoff.getNextDelayMsUnlessRepeated();
+    if (event === 'principal-changed') return this.#backoff.getNextDelayMsUnlessRepeated();
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
-    if (!this.#isSiteFaultless)
-      this.#sitePool.recordFailure(from === 'open' || from === 'probing');
-    // Each site may send `goaway` once without a pause before the next attempt.
-    // In a rolling deploy, one site after another does so.
+    if (!this.#isSiteFaultless) this.#sitePool.recordFailure(from === 'open' || from === 'probing');
+    // Each site may send `goaway` once without a pause before the next attempt. In a rolling
+    // deploy, one site after another does so.
     if (event === 'goaway')
-      return this.#backoff.getNextDelayMsUnlessRepeated(
-        this.#options.urls.length,
-      );
+      return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
     return this.#backoff.getNextDelayMs();
   }
 
@@ -352,9 +295,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         this.#sender.acknowledge();
         return this.#connection?.push([this.#attempt, 'ping']);
       case 'drain':
-        return this.#releaseConnection((connection) =>
-          this.#sender.drainConnection(connection),
-        );
+        return this.#releaseConnection((connection) => this.#sender.drainConnection(connection));
       case 'terminate':
         return this.#releaseConnection((connection) =>
           this.#sender.terminateConnection(connection),
@@ -381,23 +322,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#hasGivenUp = false;
     this.#outage.recordAttempt(label);
     try {
-      this.#connection = new Connection(
-        this.#options,
-        url,
-        this.#attempt,
-        this,
-      );
+      this.#connection = new Connection(this.#options, url, this.#attempt, this);
     } catch (cause) {
-      // An insecure page may be a permanent cause: a page served over https may
-      // not open ws://, so a retry would not help.
+      // An insecure page may be a permanent cause: a page served over https may not open ws://, so
+      // a retry would not help.
       this.#setReason(
-        new CorrectableError(
-          'UNSUPPORTED',
-          `url: the platform refuses to connect to ${label}`,
-          {
-            cause,
-          },
-        ),
+        new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${label}`, {
+          cause,
+        }),
       );
       queueMicrotask(() => this.#dispatch('rejected'));
     }
@@ -430,8 +362,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   #handleTimeout(): void {
     const { connectTimeoutMs, pongTimeoutMs } = this.#options;
-    if (this.#state === 'connecting')
-      this.#recordFailure(`not open within ${connectTimeoutMs} ms`);
+    if (this.#state === 'connecting') this.#recordFailure(`not open within ${connectTimeoutMs} ms`);
     if (this.#state === 'handshaking') {
       this.#recordFailure(
         `no ${this.#handshake.isWaitingForToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`,
@@ -456,20 +387,16 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onClose(connection: Connection, code: number, reason: string): void {
-    if (connection !== this.#connection)
-      return this.#sender.handleConnectionLoss(connection);
+    if (connection !== this.#connection) return this.#sender.handleConnectionLoss(connection);
     const isMissing = code === CloseCode.noSite;
     // The site may exist at another address.
     const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
     if (isFatalClose(code) && isHopeless) {
-      this.#setReason(
-        createRejectionError(code, reason, connection.closeError),
-      );
+      this.#setReason(createRejectionError(code, reason, connection.closeError));
       return this.#dispatch('rejected');
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
-      const message =
-        'the token has expired: pass a function, which is called for a new one';
+      const message = 'the token has expired: pass a function, which is called for a new one';
       this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
       return this.#dispatch('rejected');
     }
@@ -480,15 +407,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   #formatDetail(connection: Connection, code: number, reason: string): string {
-    const detail = formatCloseDetail(
-      code,
-      connection.closeError?.message ?? reason,
-    );
-    if (this.#state === 'connecting' && reason === '')
-      return `${detail}. ${REFUSAL_HINT}`;
-    return this.#handshake.isWaitingForToken
-      ? `${detail}, before a token was received`
-      : detail;
+    const detail = formatCloseDetail(code, connection.closeError?.message ?? reason);
+    if (this.#state === 'connecting' && reason === '') return `${detail}. ${REFUSAL_HINT}`;
+    return this.#handshake.isWaitingForToken ? `${detail}, before a token was received` : detail;
   }
 
   onWelcome(connection: Connection, welcome: Welcome): void {
@@ -503,8 +424,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#setReason(error);
       return this.#dispatch('rejected');
     }
-    if (this.#handshake.isPrincipalChanged(welcome))
-      return this.#dispatch('principal-changed');
+    if (this.#handshake.isPrincipalChanged(welcome)) return this.#dispatch('principal-changed');
     connection.acceptWelcome(welcome, this.#target.contract);
     this.#renewal.scheduleRenewal(welcome.expiresInMs);
     this.#dispatch('welcomed');
@@ -516,10 +436,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onGoaway(connection: Connection, drainMs: number): void {
-    if (
-      connection !== this.#connection ||
-      (this.#state !== 'open' && this.#state !== 'probing')
-    )
+    if (connection !== this.#connection || (this.#state !== 'open' && this.#state !== 'probing'))
       return;
     connection.drainMs = drainMs;
     this.#recordFailure('the server goes away');
@@ -531,8 +448,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onMalformed(connection: Connection, error: CorrectableError): void {
-    if (connection !== this.#connection)
-      return this.#sender.handleConnectionLoss(connection);
+    if (connection !== this.#connection) return this.#sender.handleConnectionLoss(connection);
     this.#setReason(error);
     this.#dispatch('rejected');
   }
@@ -547,8 +463,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * Creates the error of an operation that cannot be submitted any more. A
-   * retry cannot help, whatever closed the client.
+   * Creates the error of an operation that cannot be submitted any more. A retry cannot help,
+   * whatever closed the client.
    */
   #createRejection(): CorrectableError {
     const { code, message, field, cause } = this.#getFailureReason();
@@ -562,10 +478,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #getFailureReason(): CorrectableError {
     return (
       this.#outage.reason ??
-      new CorrectableError(
-        'UNAVAILABLE',
-        `${this.#sitePool.label} cannot be reached`,
-      )
+      new CorrectableError('UNAVAILABLE', `${this.#sitePool.label} cannot be reached`)
     );
   }
 }

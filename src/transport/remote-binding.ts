@@ -12,20 +12,20 @@ import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 
 /** A binding that is connected to a gateway. */
-export interface RemoteBinding<
-  L extends Levels,
-  out C extends boolean = boolean,
-> extends Binding<L, C> {
+export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<
+  L,
+  C
+> {
   /**
-   * Resolves once the gateway has accepted the client; rejects if it refuses
-   * it. Awaiting it is optional.
+   * Resolves once the gateway has accepted the client; rejects if it refuses it. Awaiting it is
+   * optional.
    */
   readonly ready: Promise<void>;
   /** State of the connection, for display. */
   readonly connectionState: ConnectionState;
   /**
-   * Probes or reopens the connection. Call it when the network may be back, as
-   * on a browser's `online` event.
+   * Probes or reopens the connection. Call it when the network may be back, as on a browser's
+   * `online` event.
    */
   wake(): void;
 }
@@ -35,8 +35,7 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly levels: L;
   readonly client: ReconnectingClient;
   /**
-   * The operations of the store with their schemas. Without them, every
-   * operation is sent as it is.
+   * The operations of the store with their schemas. Without them, every operation is sent as it is.
    */
   readonly contract?: OperationRegistry | undefined;
   /** The names of the operations that the store has. Default: all */
@@ -45,16 +44,15 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly hasSessions: boolean;
 }
 
-export function createRemoteBinding<
-  L extends Levels,
-  C extends boolean = boolean,
->(parts: RemoteBindingParts<L>): RemoteBinding<L, C> {
+export function createRemoteBinding<L extends Levels, C extends boolean = boolean>(
+  parts: RemoteBindingParts<L>,
+): RemoteBinding<L, C> {
   const { name, levels, client, contract, operations, hasSessions } = parts;
   const { principal } = client;
   return {
     name,
-    // Clients accept idempotency keys here. Only the gateway knows whether its
-    // store supports them, and refuses the operation if not.
+    // Clients accept idempotency keys here. Only the gateway knows whether its store supports them,
+    // and refuses the operation if not.
     hasIdempotencyKeys: true,
     identifiesByConnection: true,
     ready: client.ready,
@@ -66,12 +64,9 @@ export function createRemoteBinding<
       (contract === undefined || isRegistered(contract, operation)) &&
       (operations?.includes(operation.name) ?? true),
     submitOperation(operation, requested, sink, context) {
-      // The arguments are checked before they are sent. If the check throws,
-      // the operation fails.
+      // The arguments are checked before they are sent. If the check throws, the operation fails.
       const sent =
-        contract === undefined
-          ? restoreInputArgs(operation)
-          : checkOperation(contract, operation);
+        contract === undefined ? restoreInputArgs(operation) : checkOperation(contract, operation);
       client.submit(sent, requested, sink, context);
     },
     ...(hasSessions && {

@@ -1,6 +1,6 @@
 /**
- * Submits operations on the open connection, or once there is one. Resubmits
- * them if a connection is lost before it has answered.
+ * Submits operations on the open connection, or once there is one. Resubmits them if a connection
+ * is lost before it has answered.
  */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -13,10 +13,7 @@ import { InFlightOperation } from './operations/in-flight-operation.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 import type { Outage } from './operations/outage.ts';
-import {
-  checkSendable,
-  createSubmitMessage,
-} from './operations/submit-message.ts';
+import { checkSendable, createSubmitMessage } from './operations/submit-message.ts';
 import type { Scheduling } from './options/scheduling.ts';
 
 export interface SenderEvents {
@@ -25,10 +22,7 @@ export interface SenderEvents {
   onDrained(): void;
 }
 
-/**
- * The operations of one client, and the connections on which they were
- * submitted.
- */
+/** The operations of one client, and the connections on which they were submitted. */
 export class Sender {
   readonly inFlight: InFlightOperations;
   readonly #options: ResolvedConnectionOptions;
@@ -39,9 +33,7 @@ export class Sender {
   readonly #draining: DrainingConnections;
   /** The connection on which operations are submitted. */
   #connection: Connection | undefined;
-  /**
-   * Operations for which the server of the open connection has no capacity yet.
-   */
+  /** Operations for which the server of the open connection has no capacity yet. */
   readonly #waiting = new SequenceMap<InFlightOperation>();
   #tickAtMs: number | undefined;
 
@@ -56,21 +48,15 @@ export class Sender {
     this.#outage = outage;
     this.#events = events;
     this.inFlight = new InFlightOperations(levels);
-    this.#cancellation = new CancellationWatcher(
-      this.inFlight,
-      settings.scheduling,
-      (operation) => this.#handleCancelled(operation),
+    this.#cancellation = new CancellationWatcher(this.inFlight, settings.scheduling, (operation) =>
+      this.#handleCancelled(operation),
     );
-    this.#draining = new DrainingConnections(
-      settings.scheduling,
-      (connection) => this.#detachOperations(connection),
+    this.#draining = new DrainingConnections(settings.scheduling, (connection) =>
+      this.#detachOperations(connection),
     );
   }
 
-  /**
-   * Whether replies may still arrive on connections that take no more
-   * operations.
-   */
+  /** Whether replies may still arrive on connections that take no more operations. */
   get hasDraining(): boolean {
     return this.#draining.size > 0;
   }
@@ -118,8 +104,8 @@ export class Sender {
   }
 
   /**
-   * Submits operations on `connection` from now on. Waiting operations go
-   * first, and keep their numbers.
+   * Submits operations on `connection` from now on. Waiting operations go first, and keep their
+   * numbers.
    */
   resume(connection: Connection): void {
     this.#connection = connection;
@@ -130,20 +116,13 @@ export class Sender {
     this.#sendWaiting();
   }
 
-  /**
-   * Submits waiting operations, oldest first, while the open connection has
-   * capacity.
-   */
+  /** Submits waiting operations, oldest first, while the open connection has capacity. */
   #sendWaiting(): void {
     const connection = this.#connection;
     this.#waiting.forEach((operation) => {
-      // A callback of an operation that ended may have ended other operations,
-      // or closed the connection.
-      if (
-        connection === undefined ||
-        this.#connection !== connection ||
-        !connection.hasCapacity
-      )
+      // A callback of an operation that ended may have ended other operations, or closed the
+      // connection.
+      if (connection === undefined || this.#connection !== connection || !connection.hasCapacity)
         return false;
       this.#waiting.delete(operation.id);
       if (this.inFlight.has(operation) && operation.connection === undefined)
@@ -160,10 +139,7 @@ export class Sender {
   /** Submits no more on `connection`, but keeps it for its replies. */
   drainConnection(connection: Connection): void {
     this.#connection = undefined;
-    this.#draining.add(
-      connection,
-      connection.drainMs + this.#options.pongTimeoutMs,
-    );
+    this.#draining.add(connection, connection.drainMs + this.#options.pongTimeoutMs);
   }
 
   /** Closes the connection without waiting for its peer. */
@@ -200,8 +176,8 @@ export class Sender {
   }
 
   /**
-   * Returns the wall-clock time of the current tick, read once for all
-   * operations that are submitted together.
+   * Returns the wall-clock time of the current tick, read once for all operations that are
+   * submitted together.
    */
   #getTickTime(): number {
     if (this.#tickAtMs === undefined) {
@@ -226,8 +202,7 @@ export class Sender {
 
   #send(operation: InFlightOperation, connection: Connection): void {
     const rejection = connection.submit(operation);
-    if (rejection !== undefined)
-      return this.inFlight.abandon(operation, rejection);
+    if (rejection !== undefined) return this.inFlight.abandon(operation, rejection);
     this.#events.onReplyExpected(operation.largeBytes > 0);
     if (connection.isAckDue) this.acknowledge();
   }
@@ -236,8 +211,7 @@ export class Sender {
     const { id, access, connection } = operation;
     operation.isCancelled = true;
     this.#waiting.delete(id);
-    if (access === 'read' || connection === undefined)
-      this.inFlight.remove(operation);
+    if (access === 'read' || connection === undefined) this.inFlight.remove(operation);
     connection?.push([id, 'cancel']);
     this.#sendWaiting();
   }
@@ -252,15 +226,14 @@ export class Sender {
 }
 
 /**
- * The maximum number of draining connections. If there are more, the oldest is
- * closed, and its operations are resubmitted.
+ * The maximum number of draining connections. If there are more, the oldest is closed, and its
+ * operations are resubmitted.
  */
 const MAX_DRAINING_CONNECTIONS = 8;
 
 /**
- * Connections that take no more operations but are kept for replies. Each one
- * is removed when all its operations are answered, when it is lost, or after
- * its time limit.
+ * Connections that take no more operations but are kept for replies. Each one is removed when all
+ * its operations are answered, when it is lost, or after its time limit.
  */
 export class DrainingConnections {
   readonly #scheduling: Scheduling;
@@ -268,10 +241,7 @@ export class DrainingConnections {
   readonly #timers = new Map<Connection, () => void>();
 
   /** Calls `onEnded` for each connection that was removed. */
-  constructor(
-    scheduling: Scheduling,
-    onEnded: (connection: Connection) => void,
-  ) {
+  constructor(scheduling: Scheduling, onEnded: (connection: Connection) => void) {
     this.#scheduling = scheduling;
     this.#onEnded = onEnded;
   }
@@ -288,8 +258,7 @@ export class DrainingConnections {
       this.#scheduling.setTimer(() => this.end(connection), limitMs),
     );
     const [oldest] = this.#timers.keys();
-    if (this.#timers.size > MAX_DRAINING_CONNECTIONS && oldest !== undefined)
-      this.end(oldest);
+    if (this.#timers.size > MAX_DRAINING_CONNECTIONS && oldest !== undefined) this.end(oldest);
     this.endIfAnswered(connection);
   }
 
@@ -315,8 +284,8 @@ export class DrainingConnections {
 const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Calls `onCancelled` for aborted operations. It reads signals late, because
- * the first access creates an `AbortController`.
+ * Calls `onCancelled` for aborted operations. It reads signals late, because the first access
+ * creates an `AbortController`.
  */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
@@ -341,8 +310,8 @@ export class CancellationWatcher {
   }
 
   /**
-   * Watches an operation that has to wait before it is submitted. It must not
-   * be submitted once it was cancelled.
+   * Watches an operation that has to wait before it is submitted. It must not be submitted once it
+   * was cancelled.
    */
   listenToSignal(operation: InFlightOperation): void {
     if (operation.removeAbortListener !== undefined) return;
@@ -350,8 +319,7 @@ export class CancellationWatcher {
     const cancel = (): void => this.#onCancelled(operation);
     if (signal.aborted) return cancel();
     signal.addEventListener('abort', cancel, { once: true });
-    operation.removeAbortListener = () =>
-      signal.removeEventListener('abort', cancel);
+    operation.removeAbortListener = () => signal.removeEventListener('abort', cancel);
   }
 
   stop(): void {

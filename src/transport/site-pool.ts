@@ -1,6 +1,4 @@
-/**
- * Selects the site to connect to: the nearest one, until it cannot be reached.
- */
+/** Selects the site to connect to: the nearest one, until it cannot be reached. */
 import { guardReconnect } from './options/guard-callbacks.ts';
 import type { Backoff } from '../correctable/backoff.ts';
 import type { Scheduling } from './options/scheduling.ts';
@@ -20,32 +18,27 @@ export class SitePool {
     return this.#urls[this.#index] as string;
   }
 
-  /**
-   * The URL for error messages. It omits the query, which may be confidential.
-   */
+  /** The URL for error messages. It omits the query, which may be confidential. */
   get label(): string {
     return this.url.replace(/\?.*/, '');
   }
 
-  /**
-   * Notes that the connection to the site has held for a while, so earlier
-   * losses do not count.
-   */
+  /** Notes that the connection to the site has held for a while, so earlier losses do not count. */
   recordStable(): void {
     this.#lossCount = 0;
   }
 
   /**
-   * Selects another site for the next attempt, because this site is shutting
-   * down or does not answer.
+   * Selects another site for the next attempt, because this site is shutting down or does not
+   * answer.
    */
   leaveSite(): void {
     this.#isLeaving = true;
   }
 
   /**
-   * Records whether the server at the present address lacks the site. Returns
-   * whether the servers at all addresses lack it.
+   * Records whether the server at the present address lacks the site. Returns whether the servers
+   * at all addresses lack it.
    */
   recordMissing(isMissing: boolean): boolean {
     this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
@@ -53,8 +46,8 @@ export class SitePool {
   }
 
   /**
-   * Selects the site of the next attempt. After one lost connection this is the
-   * same site, because a move costs time. Otherwise it is the next site.
+   * Selects the site of the next attempt. After one lost connection this is the same site, because
+   * a move costs time. Otherwise it is the next site.
    */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
@@ -66,8 +59,8 @@ export class SitePool {
 }
 
 /**
- * A connection counts as stable after this time. Otherwise a server that
- * welcomes and drops clients would get attempts without a pause.
+ * A connection counts as stable after this time. Otherwise a server that welcomes and drops clients
+ * would get attempts without a pause.
  */
 const STABLE_AFTER_MS = 5_000;
 
@@ -94,31 +87,23 @@ export class ReconnectBackoff {
   }
 
   /**
-   * Resets the failures if the connection that has just ended was stable.
-   * Returns whether it was.
+   * Resets the failures if the connection that has just ended was stable. Returns whether it was.
    */
   resetIfStable(): boolean {
     const retained =
-      this.#welcomedAt !== undefined &&
-      this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
+      this.#welcomedAt !== undefined && this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
     this.#welcomedAt = undefined;
     if (retained) this.#failures = 0;
     return retained;
   }
 
-  /**
-   * Returns the delay after a failure in milliseconds, or `undefined` to give
-   * up.
-   */
+  /** Returns the delay after a failure in milliseconds, or `undefined` to give up. */
   getNextDelayMs(): number | undefined {
     this.#failures++;
     return this.#getDelayMs(this.#failures);
   }
 
-  /**
-   * Returns the delay if nothing failed. The first `times` in succession have
-   * none.
-   */
+  /** Returns the delay if nothing failed. The first `times` in succession have none. */
   getNextDelayMsUnlessRepeated(times = 1): number | undefined {
     if (this.#failures >= times) return this.getNextDelayMs();
     this.#failures++;

@@ -1,6 +1,6 @@
 /**
- * Copies plain data of any realm. A change of the copy does not change the
- * value, and both are structurally equal.
+ * Copies plain data of any realm. A change of the copy does not change the value, and both are
+ * structurally equal.
  */
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
@@ -20,19 +20,18 @@ export class NotPlainDataError extends Error {
 export interface CopyResult<T> {
   readonly value: T;
   /**
-   * Path of the first part that stores change, such as an object without a
-   * prototype or a symbol. `undefined` if there is none.
+   * Path of the first part that stores change, such as an object without a prototype or a symbol.
+   * `undefined` if there is none.
    */
   readonly lossyPath: string | undefined;
 }
 
 /**
- * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and
- * views on them (of these the visible bytes only), Node's `Buffer` included.
- * Blobs never change, and are shared.
+ * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and views on them (of these
+ * the visible bytes only), Node's `Buffer` included. Blobs never change, and are shared.
  *
- * @throws NotPlainDataError for functions, symbols and instances of classes,
- * including classes that extend a built-in one
+ * @throws NotPlainDataError for functions, symbols and instances of classes, including classes that
+ * extend a built-in one
  */
 export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   const copier = new Copier((part, at) => {
@@ -46,10 +45,7 @@ export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   return { value: copier.copy(value, path) as T, lossyPath: copier.lossyPath };
 }
 
-/**
- * Returns a copy of the value, or the value itself if any part of it has no
- * copy.
- */
+/** Returns a copy of the value, or the value itself if any part of it has no copy. */
 export function copyOrReuse<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   try {
@@ -66,13 +62,10 @@ export function deepCopy<T>(value: T): T {
 }
 
 /**
- * Copies a value as `deepCopy` does. Returns `undefined` if the copy differs
- * from the value, as for an object that changes at each access, or if copying
- * fails.
+ * Copies a value as `deepCopy` does. Returns `undefined` if the copy differs from the value, as for
+ * an object that changes at each access, or if copying fails.
  */
-export function tryEqualCopy(
-  value: unknown,
-): { readonly copy: unknown } | undefined {
+export function tryEqualCopy(value: unknown): { readonly copy: unknown } | undefined {
   try {
     const copy = deepCopy(value);
     return structurallyEqual(copy, value) ? { copy } : undefined;
@@ -82,10 +75,7 @@ export function tryEqualCopy(
   }
 }
 
-/**
- * Sets a property of any name. An assignment to `__proto__` would set the
- * prototype instead.
- */
+/** Sets a property of any name. An assignment to `__proto__` would set the prototype instead. */
 export function defineProperty(
   object: Record<string, unknown>,
   name: string,
@@ -105,15 +95,13 @@ class Copier {
   lossyPath: string | undefined;
   readonly #copyOther: (value: unknown, path: string) => unknown;
   /**
-   * The copies of objects so far, for cycles and shared parts. Most values have
-   * no parts, so the outermost object is kept apart.
+   * The copies of objects so far, for cycles and shared parts. Most values have no parts, so the
+   * outermost object is kept apart.
    */
   #outermostCopy: readonly [object, object] | undefined;
   #copies: Map<object, object> | undefined;
 
-  /**
-   * @param other returns the replacement of a part that has no copy, or throws
-   */
+  /** @param other returns the replacement of a part that has no copy, or throws */
   constructor(other: (value: unknown, path: string) => unknown) {
     this.#copyOther = other;
   }
@@ -136,22 +124,13 @@ class Copier {
     const kind = getBuiltInClass(value);
     switch (kind ?? '') {
       case 'Object':
-        if (Object.getPrototypeOf(value) !== null)
-          return this.#copyFields(value, {}, path);
+        if (Object.getPrototypeOf(value) !== null) return this.#copyFields(value, {}, path);
         this.lossyPath ??= path;
-        return this.#copyFields(
-          value,
-          Object.create(null) as Record<string, unknown>,
-          path,
-        );
+        return this.#copyFields(value, Object.create(null) as Record<string, unknown>, path);
       case 'Array': {
         const list = value as readonly unknown[];
-        const items = this.#registerCopy(
-          value,
-          Array.from<unknown>({ length: list.length }),
-        );
-        for (let i = 0; i < list.length; i++)
-          items[i] = this.copy(list[i], `${path}.${i}`);
+        const items = this.#registerCopy(value, Array.from<unknown>({ length: list.length }));
+        for (let i = 0; i < list.length; i++) items[i] = this.copy(list[i], `${path}.${i}`);
         return items;
       }
       case 'Date':
@@ -159,17 +138,13 @@ class Copier {
       case 'Map': {
         const map = this.#registerCopy(value, new Map());
         for (const [key, item] of value as ReadonlyMap<unknown, unknown>) {
-          map.set(
-            this.copy(key, `${path}.key`),
-            this.copy(item, `${path}.${String(key)}`),
-          );
+          map.set(this.copy(key, `${path}.key`), this.copy(item, `${path}.${String(key)}`));
         }
         return map;
       }
       case 'Set': {
         const set = this.#registerCopy(value, new Set());
-        for (const item of value as ReadonlySet<unknown>)
-          set.add(this.copy(item, `${path}.item`));
+        for (const item of value as ReadonlySet<unknown>) set.add(this.copy(item, `${path}.item`));
         return set;
       }
       case 'ArrayBuffer':
@@ -181,11 +156,7 @@ class Copier {
     }
   }
 
-  #copyFields(
-    value: object,
-    fields: Record<PropertyKey, unknown>,
-    path: string,
-  ): object {
+  #copyFields(value: object, fields: Record<PropertyKey, unknown>, path: string): object {
     this.#registerCopy(value, fields);
     for (const [name, field] of Object.entries(value))
       defineProperty(fields, name, this.copy(field, `${path}.${name}`));
@@ -203,10 +174,7 @@ type NodeBufferConstructor = {
 };
 type ArrayBufferViewClass = new (bytes: ArrayBuffer) => ArrayBufferView;
 
-function copyArrayBufferView(
-  value: ArrayBufferView,
-  kind: string,
-): ArrayBufferView {
+function copyArrayBufferView(value: ArrayBufferView, kind: string): ArrayBufferView {
   const { Buffer, [kind]: Class } = globalThis as unknown as {
     Buffer?: NodeBufferConstructor;
   } & Record<string, ArrayBufferViewClass>;
@@ -214,14 +182,10 @@ function copyArrayBufferView(
   return Buffer?.isBuffer(value) ? Buffer.from(buffer) : new Class!(buffer);
 }
 
-function toBytes(
-  value: ArrayBufferView | ArrayBuffer,
-): Uint8Array<ArrayBuffer> {
+function toBytes(value: ArrayBufferView | ArrayBuffer): Uint8Array<ArrayBuffer> {
   // The outer `Uint8Array` makes the copy.
   if (!('buffer' in value)) return new Uint8Array(new Uint8Array(value));
-  return new Uint8Array(
-    new Uint8Array(value.buffer, value.byteOffset, value.byteLength),
-  );
+  return new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
 }
 
 function describeValue(value: unknown): string {

@@ -1,19 +1,19 @@
 /**
- * Freezes values of the state. Bytes and dates cannot be frozen, so readers get
- * copies of values with bytes or dates.
+ * Freezes values of the state. Bytes and dates cannot be frozen, so readers get copies of values
+ * with bytes or dates.
  */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 
 /**
- * Arrays and objects of the state with bytes or dates in them. They are few. A
- * set of all other objects would cost more than to search them.
+ * Arrays and objects of the state with bytes or dates in them. They are few. A set of all other
+ * objects would cost more than to search them.
  */
 const OBJECTS_WITH_MUTABLE_PARTS = new WeakSet<object>();
 
 /**
- * Freezes a value to which there is no other reference, with all its parts.
- * Bytes and dates stay mutable.
+ * Freezes a value to which there is no other reference, with all its parts. Bytes and dates stay
+ * mutable.
  */
 export function deepFreeze<T>(value: T): T {
   freezeParts(value, new Traversal());
@@ -21,25 +21,21 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Returns a frozen copy of a value that the code of a service has created, as
- * it would be after encoding and decoding. Parts that cannot be encoded stay
- * unchanged.
+ * Returns a frozen copy of a value that the code of a service has created, as it would be after
+ * encoding and decoding. Parts that cannot be encoded stay unchanged.
  */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);
 }
 
-/**
- * Returns a frozen copy of arguments. Objects of classes are shared, except
- * sets and maps.
- */
+/** Returns a frozen copy of arguments. Objects of classes are shared, except sets and maps. */
 export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }
 
 /**
- * Freezes arguments to which there is no other reference. They need no copy if
- * all their parts can be frozen.
+ * Freezes arguments to which there is no other reference. They need no copy if all their parts can
+ * be frozen.
  */
 export function freezeOwnArgs<T extends object>(args: T): T {
   return hasOnlyScalars(args) ? Object.freeze(args) : freezeArgsCopy(args);
@@ -48,38 +44,23 @@ export function freezeOwnArgs<T extends object>(args: T): T {
 function hasOnlyScalars(value: object): boolean {
   for (const name in value) {
     const part = value[name as never] as unknown;
-    if (
-      (typeof part === 'object' && part !== null) ||
-      typeof part === 'function'
-    )
-      return false;
+    if ((typeof part === 'object' && part !== null) || typeof part === 'function') return false;
   }
   return true;
 }
 
-/**
- * Freezes functions that many runs share, so that no run can replace them or
- * add properties.
- */
+/** Freezes functions that many runs share, so that no run can replace them or add properties. */
 export function freezeFunctions<T extends object>(tools: T): T {
   for (const tool of Object.values(tools)) Object.freeze(tool);
   return Object.freeze(tools);
 }
 
-/**
- * Returns a value of the state for code that might change it. Mutable values
- * are copied.
- */
+/** Returns a value of the state for code that might change it. Mutable values are copied. */
 export function freezeForUser<T>(value: T): T {
-  return isMutable(value)
-    ? copyPart(value, new CopyTraversal(sharedWireMode))
-    : value;
+  return isMutable(value) ? copyPart(value, new CopyTraversal(sharedWireMode)) : value;
 }
 
-/**
- * Returns whether code that gets this value of the state could change any part
- * of it.
- */
+/** Returns whether code that gets this value of the state could change any part of it. */
 export function isMutable(value: unknown): boolean {
   return (
     typeof value === 'object' &&
@@ -89,8 +70,8 @@ export function isMutable(value: unknown): boolean {
 }
 
 /**
- * Freezes all parts. Returns whether some could not be frozen. An object that
- * is frozen already may still have mutable parts.
+ * Freezes all parts. Returns whether some could not be frozen. An object that is frozen already may
+ * still have mutable parts.
  */
 function freezeParts(value: unknown, lookup: Traversal): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -112,10 +93,7 @@ function isBytesOrDate(value: object): value is Uint8Array | Date {
   return isBytes(value) || isDate(value);
 }
 
-/**
- * Arrays and objects from this depth on are compared with their ancestors, so
- * that cycles end.
- */
+/** Arrays and objects from this depth on are compared with their ancestors, so that cycles end. */
 const MIN_CYCLE_CHECK_DEPTH = 2;
 
 /** Visits one value from the top down. */
@@ -128,14 +106,11 @@ class Traversal {
   }
 
   set(value: object, made: object): void {
-    if (this.depth >= MIN_CYCLE_CHECK_DEPTH)
-      (this.#visited ??= new Map()).set(value, made);
+    if (this.depth >= MIN_CYCLE_CHECK_DEPTH) (this.#visited ??= new Map()).set(value, made);
   }
 }
 
-/**
- * Copies objects of one kind: how the copy is created, and how it is filled.
- */
+/** Copies objects of one kind: how the copy is created, and how it is filled. */
 interface ContainerCopier {
   readonly begin: (value: object) => object;
   /** Fills the copy. Returns whether a part could not be frozen. */
@@ -156,9 +131,7 @@ const DATE: ContainerCopier = {
   fill: () => false,
 };
 
-/**
- * How to copy objects of classes, and parts that a wire leaves out or changes.
- */
+/** How to copy objects of classes, and parts that a wire leaves out or changes. */
 interface CopyMode {
   readonly isWireForm: boolean;
   /** Whether frozen parts are shared instead of copied. */
@@ -203,8 +176,7 @@ function copyScalar(value: unknown, { isWireForm }: CopyMode): unknown {
 
 function copyPart<T>(value: T, copies: CopyTraversal): T;
 function copyPart(value: unknown, copies: CopyTraversal): unknown {
-  if (typeof value !== 'object' || value === null)
-    return copyScalar(value, copies.mode);
+  if (typeof value !== 'object' || value === null) return copyScalar(value, copies.mode);
   if (copies.mode.isShared === true && !isMutable(value)) return value;
   const whole = copies.mode.getContainerCopier(value);
   if (whole === undefined) return copies.mode.copyLeaf(value);
@@ -223,11 +195,7 @@ function copyPart(value: unknown, copies: CopyTraversal): unknown {
 }
 
 /** A hole in an array becomes `undefined`. */
-function fillArray(
-  copy: unknown[],
-  value: readonly unknown[],
-  copies: CopyTraversal,
-): boolean {
+function fillArray(copy: unknown[], value: readonly unknown[], copies: CopyTraversal): boolean {
   let holdsChangeable = false;
   for (let at = 0; at < value.length; at += 1) {
     const part = copyPart(value[at], copies);
@@ -237,28 +205,19 @@ function fillArray(
   return holdsChangeable;
 }
 
-function fillObject(
-  copy: object,
-  value: object,
-  copies: CopyTraversal,
-): boolean {
+function fillObject(copy: object, value: object, copies: CopyTraversal): boolean {
   let holdsChangeable = false;
   for (const name of Object.keys(value)) {
     const part = copyPart(value[name as never] as unknown, copies);
     if (part === undefined && copies.mode.isWireForm) continue;
-    if (name === '__proto__')
-      Object.defineProperty(copy, name, { value: part, enumerable: true });
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: part, enumerable: true });
     else copy[name as never] = part as never;
     holdsChangeable ||= isMutable(part);
   }
   return holdsChangeable;
 }
 
-function fillSet(
-  copy: Set<unknown>,
-  value: ReadonlySet<unknown>,
-  copies: CopyTraversal,
-): boolean {
+function fillSet(copy: Set<unknown>, value: ReadonlySet<unknown>, copies: CopyTraversal): boolean {
   for (const item of value) copy.add(copyPart(item, copies));
   return false;
 }
@@ -268,14 +227,13 @@ function fillMap(
   value: ReadonlyMap<unknown, unknown>,
   copies: CopyTraversal,
 ): boolean {
-  for (const [key, item] of value)
-    copy.set(copyPart(key, copies), copyPart(item, copies));
+  for (const [key, item] of value) copy.set(copyPart(key, copies), copyPart(item, copies));
   return false;
 }
 
 /**
- * Returns whether an object has more than items, entries and own names. Of
- * arrays, only matches of regular expressions are checked.
+ * Returns whether an object has more than items, entries and own names. Of arrays, only matches of
+ * regular expressions are checked.
  */
 function hasNonIndexProperties(value: object): boolean {
   if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
@@ -287,11 +245,7 @@ function hasNonIndexProperties(value: object): boolean {
 }
 
 /** Copies symbols, hidden names, and names of objects that are not plain. */
-function addNonIndexProperties(
-  copy: object,
-  value: object,
-  copies: CopyTraversal,
-): void {
+function addNonIndexProperties(copy: object, value: object, copies: CopyTraversal): void {
   for (const key of Reflect.ownKeys(value)) {
     if (Object.hasOwn(copy, key)) continue;
     const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
@@ -308,15 +262,13 @@ function getPlainRoot(value: object): ContainerCopier | undefined {
 }
 
 /**
- * Returns the copier of a built-in class. A class that extends one may have
- * methods and a state that no copy would have, so it has none.
+ * Returns the copier of a built-in class. A class that extends one may have methods and a state
+ * that no copy would have, so it has none.
  */
 function getClassRoot(value: object): ContainerCopier | undefined {
   switch (getBuiltInClass(value) ?? '') {
     case 'Object':
-      return Object.getPrototypeOf(value) === null
-        ? NULL_PROTOTYPE_OBJECT
-        : OBJECT;
+      return Object.getPrototypeOf(value) === null ? NULL_PROTOTYPE_OBJECT : OBJECT;
     case 'Array':
       return ARRAY;
     case 'Set':
@@ -339,7 +291,5 @@ function copyPlainLeaf(value: object): object {
 function copyClassLeaf(value: object): object {
   if (getBuiltInClass(value) !== 'Uint8Array') return value;
   const copy = copyPlainLeaf(value);
-  return Buffer.isBuffer(value)
-    ? (Object.setPrototypeOf(copy, Buffer.prototype) as object)
-    : copy;
+  return Buffer.isBuffer(value) ? (Object.setPrototypeOf(copy, Buffer.prototype) as object) : copy;
 }

@@ -1,8 +1,8 @@
 /** What a schema objects to, as text. */
 
 /**
- * Returns the message of an issue. Without a locale, `zod/mini` writes
- * `Invalid input` alone, although the issue has what was expected.
+ * Returns the message of an issue. Without a locale, `zod/mini` writes `Invalid input` alone,
+ * although the issue has what was expected.
  */
 export function describeIssue(
   issue: { readonly message?: string | undefined } | undefined,

@@ -1,7 +1,6 @@
 /**
- * A `put` with `ttlMs` must reach only stores that remove the value in time.
- * Another store would ignore the field and keep the value for ever, so every
- * binding without it refuses the operation.
+ * A `put` with `ttlMs` must reach only stores that remove the value in time. Another store would
+ * ignore the field and keep the value for ever, so every binding without it refuses the operation.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -15,10 +14,7 @@ export function hasTimeToLive({ name, args }: Operation): boolean {
   return (args as { readonly ttlMs?: unknown }).ttlMs !== undefined;
 }
 
-/**
- * Returns the text of `describeUnsupported` for a binding that cannot remove a
- * value in time.
- */
+/** Returns the text of `describeUnsupported` for a binding that cannot remove a value in time. */
 export function describeTimeToLive(operation: Operation): string | undefined {
   return hasTimeToLive(operation) ? REASON : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * A bank on the ready key-value service: each transfer is a transaction over two accounts. An account lists the
- * transfers in its balance, so a checker can see which of them were applied, how often, and in which order.
+ * A bank on the ready key-value service: each transfer is a transaction over two accounts. An
+ * account lists the transfers in its balance, so a checker can see which of them were applied, how
+ * often, and in which order.
  */
 import type { Transaction } from '../../src/transactions/index.ts';
 import type { Shares } from '../histories/repeat.ts';
@@ -19,7 +20,10 @@ export interface Transfer {
   readonly amount: number;
 }
 
-/** The result of a transfer: where its function expects it in the lists of both accounts. `false` if refused. */
+/**
+ * The result of a transfer: where its function expects it in the lists of both accounts. `false` if
+ * refused.
+ */
 export type Places = { readonly out: number; readonly in: number } | false;
 
 /** Fewer accounts would make nearly every transfer run several times. */
@@ -60,7 +64,9 @@ function nameOpening(account: string): string {
   return `${account} opened`;
 }
 
-/** The name that a transfer has in the list of the account that pays, or of the one that is paid. */
+/**
+ * The name that a transfer has in the list of the account that pays, or of the one that is paid.
+ */
 export function nameHalf(id: string, half: 'out' | 'in'): string {
   return `${id} ${half}`;
 }
@@ -80,16 +86,24 @@ function drawTransfer(user: User, { keys }: Scene): Step {
   );
   const amount = user.random.between(1, AMOUNT_MAX);
   const step = createTransfer({ id: user.newName(), from, to, amount }, user.random.chance(0.5));
-  return user.random.chance(HASTY) ? { ...step, timeoutMs: user.random.between(...HASTY_MS) } : step;
+  return user.random.chance(HASTY)
+    ? { ...step, timeoutMs: user.random.between(...HASTY_MS) }
+    : step;
 }
 
-/** Returns a transfer that no balance refuses. It has a name of its own: a transaction has no idempotency key. */
+/**
+ * Returns a transfer that no balance refuses. It has a name of its own: a transaction has no
+ * idempotency key.
+ */
 export function createProbe(user: User, { keys }: Scene): Step {
   const [from = '', to = ''] = keys.accounts;
   return createTransfer({ id: user.newName(), from, to, amount: 0 }, false);
 }
 
-/** @param inTwoRequests whether the second account is read after the first one, which reads the first one again */
+/**
+ * @param inTwoRequests whether the second account is read after the first one, which reads the
+ * first one again
+ */
 function createTransfer(input: Transfer, inTwoRequests: boolean): Step {
   const { id, from, to, amount } = input;
   const move = async (tx: Transaction): Promise<Places> => {
@@ -108,7 +122,12 @@ function createTransfer(input: Transfer, inTwoRequests: boolean): Step {
 export function lookAtBank({ keys }: Scene, levels: NonNullable<Step['levels']>): Step {
   const readAll = async (tx: Transaction): Promise<Overview> => {
     const accounts = await tx.getMany<Account>(keys.accounts);
-    return { accounts: accounts.map((account) => account ?? EMPTY), halls: [], profiles: [], values: [] };
+    return {
+      accounts: accounts.map((account) => account ?? EMPTY),
+      halls: [],
+      profiles: [],
+      values: [],
+    };
   };
   return { name: 'look', key: 'all', operation: readAll, levels };
 }

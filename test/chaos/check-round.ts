@@ -33,7 +33,9 @@ export function checkRound(evidence: Evidence): string[] {
 
 function queuesFaults({ operations, round }: Evidence): string[] {
   return round.queues.flatMap((name) => {
-    const calls = operations.filter(({ kind, key }) => key === name && (kind === 'enqueue' || kind === 'dequeue'));
+    const calls = operations.filter(
+      ({ kind, key }) => key === name && (kind === 'enqueue' || kind === 'dequeue'),
+    );
     return queueFaults({ name, calls, isOrdered: true });
   });
 }

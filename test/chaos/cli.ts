@@ -1,7 +1,8 @@
 /**
- * `npm run chaos -- [--engine etcd] [--minutes N] [--seed S] [--json] [--history FILE] [--injected]`: the processes of three
- * sites under load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes
- * to stderr. `--world redis` disturbs the causal store on Redis instead, with options of its own.
+ * `npm run chaos -- [--engine etcd] [--minutes N] [--seed S] [--json] [--history FILE]
+ * [--injected]`: the processes of three sites under load and through faults; checkers judge the
+ * recorded history. Exit 0 iff nothing was found; progress goes to stderr. `--world redis` disturbs
+ * the causal store on Redis instead, with options of its own.
  */
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { UsageError } from '../../engines/usage-error.ts';
@@ -38,14 +39,20 @@ try {
 async function main(options: Options): Promise<void> {
   if (options.check !== undefined) {
     const rounds = readHistory(options.check).map(toEvidence);
-    const faults = [...rounds.flatMap(checkRound), ...(await Promise.all(rounds.map(porcupineFaults))).flat()];
+    const faults = [
+      ...rounds.flatMap(checkRound),
+      ...(await Promise.all(rounds.map(porcupineFaults))).flat(),
+    ];
     return print(options.json ? JSON.stringify({ faults }) : inWords(faults), faults);
   }
   if (options.isInjected) {
     const results = await runInjected(options, progress);
-    const missed = results.filter(({ caughtIn }) => caughtIn === undefined).map(({ bug }) => `${bug} was not caught`);
+    const missed = results
+      .filter(({ caughtIn }) => caughtIn === undefined)
+      .map(({ bug }) => `${bug} was not caught`);
     const lines = results.map(
-      ({ bug, caughtIn, fault }) => `${bug}: ${caughtIn === undefined ? 'NOT caught' : `run ${caughtIn}, ${fault}`}`,
+      ({ bug, caughtIn, fault }) =>
+        `${bug}: ${caughtIn === undefined ? 'NOT caught' : `run ${caughtIn}, ${fault}`}`,
     );
     return print(options.json ? JSON.stringify({ results }) : lines.join('\n'), missed);
   }
@@ -63,7 +70,18 @@ function inWords(faults: readonly string[]): string {
 }
 
 function reportInWords(report: Report): string {
-  const { faults, seed, rounds, bankRounds, seconds, operations, outcomes, transfers, injected, alarms } = report;
+  const {
+    faults,
+    seed,
+    rounds,
+    bankRounds,
+    seconds,
+    operations,
+    outcomes,
+    transfers,
+    injected,
+    alarms,
+  } = report;
   return [
     ...faults,
     `seed ${seed}, ${rounds} rounds (${bankRounds} of the bank), ${seconds} s; operations: ${inCounts(operations)}`,

@@ -1,4 +1,6 @@
-/** Three sites, each a process with a directory of its own, and a proxy in each link between them. */
+/**
+ * Three sites, each a process with a directory of its own, and a proxy in each link between them.
+ */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +19,9 @@ import { ServerProcess } from './server-process.ts';
 /** Sites are away for longer in some rounds. */
 const KEEP_FOR_MS = 6_000;
 const ETCD_KINDS: ReadonlySet<FaultKind> = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
-const KINDS: ReadonlySet<FaultKind> = new Set([...ETCD_KINDS].filter((kind) => !kind.startsWith('etcd-')));
+const KINDS: ReadonlySet<FaultKind> = new Set(
+  [...ETCD_KINDS].filter((kind) => !kind.startsWith('etcd-')),
+);
 const LEADER: Site = SITES[0];
 const PARTITION_LEADER: Site = 'virginia';
 
@@ -75,7 +79,8 @@ export async function startCluster(
   const routes = [...routesBetween(SITES), ...(etcd === undefined ? [] : routesToEtcd(SITES))];
   const addressOf = (end: LinkEnd): string => {
     const server = SITES.find((site) => etcdAt(site) === end);
-    if (etcd === undefined || server === undefined) return `${LOOPBACK}:${portsOf(end as Site).cluster}`;
+    if (etcd === undefined || server === undefined)
+      return `${LOOPBACK}:${portsOf(end as Site).cluster}`;
     return new URL(etcd.endpoint(server)).host;
   };
   const links = await Links.open(routes, addressOf);
@@ -85,36 +90,57 @@ export async function startCluster(
     SITES.toSorted((a, b) => roundTripMs('paper', from, a) - roundTripMs('paper', from, b)).map(
       (to) => `http://${links.addressOf(from, etcdAt(to))}`,
     );
-  /** Writes the cluster file as `from` has to see it: it finds the other sites behind the proxies. */
+  /**
+   * Writes the cluster file as `from` has to see it: it finds the other sites behind the proxies.
+   */
   const writeFileFor = async (from: Site, own: Ports, name: string): Promise<string> => {
     const sites = SITES.map((site) => {
       const isOwn = site === from;
       const url = `ws://${LOOPBACK}:${isOwn ? own.clients : portsOf(site).clients}`;
-      return [site, { url, cluster: isOwn ? `${LOOPBACK}:${own.cluster}` : links.addressOf(from, site) }];
+      return [
+        site,
+        { url, cluster: isOwn ? `${LOOPBACK}:${own.cluster}` : links.addressOf(from, site) },
+      ];
     });
     const redLog =
-      etcd === undefined ? { engine: 'built-in', leader: LEADER } : { engine: 'etcd', endpoints: endpointsFrom(from) };
+      etcd === undefined
+        ? { engine: 'built-in', leader: LEADER }
+        : { engine: 'etcd', endpoints: endpointsFrom(from) };
     const file = join(folder, `${name}.json`);
     const text = {
       sites: Object.fromEntries(sites),
       redLog,
-      ...(partitions > 1 && { partitions: { [PARTITION]: etcd === undefined ? { leader: PARTITION_LEADER } : {} } }),
+      ...(partitions > 1 && {
+        partitions: { [PARTITION]: etcd === undefined ? { leader: PARTITION_LEADER } : {} },
+      }),
       keyFile: 'cluster.key',
       keepForMs: KEEP_FOR_MS,
     };
     await writeFile(file, JSON.stringify(text, null, 2));
     return file;
   };
-  const create = async (site: Site, directory: string, own: Ports, name: string): Promise<ServerProcess> => {
+  const create = async (
+    site: Site,
+    directory: string,
+    own: Ports,
+    name: string,
+  ): Promise<ServerProcess> => {
     const cluster = await writeFileFor(site, own, name);
     const what = ['--service', service, '--cluster', cluster, '--site', site, '--data', directory];
     const args = [...what, '--log-level', 'warn', '--json', '--skip-color-check'];
-    return new ServerProcess({ name, cli, args, conditionsFile: join(folder, `${name}.conditions`), logs });
+    return new ServerProcess({
+      name,
+      cli,
+      args,
+      conditionsFile: join(folder, `${name}.conditions`),
+      logs,
+    });
   };
 
   const nodes = new Map<Site, ServerProcess>();
   const directoryOf = (site: Site): string => join(folder, `data-${site}`);
-  for (const site of SITES) nodes.set(site, await create(site, directoryOf(site), portsOf(site), site));
+  for (const site of SITES)
+    nodes.set(site, await create(site, directoryOf(site), portsOf(site), site));
   const clusterFile = join(folder, `${LEADER}.json`);
   await promisify(execFile)(process.execPath, [cli, 'cluster', 'init', '--cluster', clusterFile]);
   const processes = [...nodes.values()];
@@ -133,7 +159,11 @@ export async function startCluster(
     sites: SITES,
     ...(etcd === undefined
       ? { leaders: partitions === 1 ? [LEADER] : [LEADER, PARTITION_LEADER], kinds: KINDS }
-      : { leaders: [], kinds: ETCD_KINDS, etcd: new EtcdServers({ cluster: etcd, cli, clusterFile }) }),
+      : {
+          leaders: [],
+          kinds: ETCD_KINDS,
+          etcd: new EtcdServers({ cluster: etcd, cli, clusterFile }),
+        }),
     processes,
     links,
     addressOf: (site) => `${LOOPBACK}:${portsOf(site).clients}`,

@@ -1,4 +1,7 @@
-/** What users do: a bank, a ticket shop, and registers. Each update has a name of its own that can be found again. */
+/**
+ * What users do: a bank, a ticket shop, and registers. Each update has a name of its own that can
+ * be found again.
+ */
 import { z } from 'zod';
 import { defineContract, queueOperations } from 'correctables/contract';
 

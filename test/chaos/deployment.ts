@@ -26,6 +26,9 @@ export interface ChaosDeployment extends Deployment, AsyncDisposable {
   readonly etcd?: EtcdServers;
   processOf(site: Site): ServerProcess;
   directoryOf(site: Site): string;
-  /** Another process for the node of a site, on `directory`, with ports of its own. It is not started. */
+  /**
+   * Another process for the node of a site, on `directory`, with ports of its own. It is not
+   * started.
+   */
   createSecondProcess(site: Site, directory: string): Promise<ServerProcess>;
 }

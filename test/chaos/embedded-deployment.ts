@@ -16,10 +16,22 @@ const KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'second-process',
 ]);
 
-export async function startEmbedded(folder: string, { cli, service, logs }: Build): Promise<ChaosDeployment> {
+export async function startEmbedded(
+  folder: string,
+  { cli, service, logs }: Build,
+): Promise<ChaosDeployment> {
   const [port, secondPort] = (await freePorts(2)) as [number, number];
   const create = (name: string, directory: string, at: number): ServerProcess => {
-    const what = ['--service', service, '--sites', SITES.join(','), '--latency', 'eu-us', '--data', directory];
+    const what = [
+      '--service',
+      service,
+      '--sites',
+      SITES.join(','),
+      '--latency',
+      'eu-us',
+      '--data',
+      directory,
+    ];
     const how = ['--port', String(at), '--log-level', 'warn', '--json', '--skip-color-check'];
     return new ServerProcess({
       name,

@@ -1,4 +1,7 @@
-/** The servers of etcd that keep the red log of a run: what can be done to them, one thing at a time. */
+/**
+ * The servers of etcd that keep the red log of a run: what can be done to them, one thing at a
+ * time.
+ */
 import { execFile } from 'node:child_process';
 import { cp, rename, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -47,7 +50,9 @@ export class EtcdServers {
   /** Copies the disks of these servers, which are killed meanwhile. */
   async copyDisks(sites: readonly Site[]): Promise<void> {
     await this.#killAll(sites);
-    await Promise.all(sites.map((site) => cp(this.#disk(site), this.#copy(site), { recursive: true })));
+    await Promise.all(
+      sites.map((site) => cp(this.#disk(site), this.#copy(site), { recursive: true })),
+    );
     await Promise.all(sites.map((site) => this.cluster.restart(site)));
   }
 
@@ -75,7 +80,9 @@ export class EtcdServers {
         throw error;
       }
     };
-    await Promise.all(cluster.sites.map((site) => insist(`start etcd of ${site}`, () => serve(site))));
+    await Promise.all(
+      cluster.sites.map((site) => insist(`start etcd of ${site}`, () => serve(site))),
+    );
   }
 
   /** Whether a server that was launched on an older disk serves: it may refuse to. */
@@ -97,7 +104,10 @@ export class EtcdServers {
     const [site] = this.cluster.sites as [Site];
     for (let n = 0; n < PAYLOADS_MAX; n += 1) {
       try {
-        await this.cluster.request(site, 'kv/put', { key: toBase64(`${PAYLOAD_PREFIX}${n}`), value: PAYLOAD });
+        await this.cluster.request(site, 'kv/put', {
+          key: toBase64(`${PAYLOAD_PREFIX}${n}`),
+          value: PAYLOAD,
+        });
       } catch (error) {
         if ((error as Error).message.includes('space')) return;
         await pause(RETRY_MS);
@@ -111,17 +121,22 @@ export class EtcdServers {
     const [site] = this.cluster.sites as [Site];
     await insist('free the quota of etcd', async () => {
       const range = { key: toBase64(PAYLOAD_PREFIX), range_end: toBase64(PAYLOAD_END) };
-      const { header } = await this.cluster.request<{ readonly header: { readonly revision: string } }>(
-        site,
-        'kv/deleterange',
-        range,
-      );
-      await this.cluster.request(site, 'kv/compaction', { revision: header.revision, physical: true });
+      const { header } = await this.cluster.request<{
+        readonly header: { readonly revision: string };
+      }>(site, 'kv/deleterange', range);
+      await this.cluster.request(site, 'kv/compaction', {
+        revision: header.revision,
+        physical: true,
+      });
     });
     await insist('defragment etcd', async () => {
       await this.cluster.freeSpace();
       await pause(ALARM_MS);
-      const { alarms = [] } = await this.cluster.request<{ readonly alarms?: object[] }>(site, 'maintenance/alarm', {});
+      const { alarms = [] } = await this.cluster.request<{ readonly alarms?: object[] }>(
+        site,
+        'maintenance/alarm',
+        {},
+      );
       if (alarms.length > 0) throw new Error('the alarm has come again');
     });
   }
@@ -130,7 +145,13 @@ export class EtcdServers {
   async restoreRed(): Promise<void> {
     const { cli, clusterFile } = this.#options;
     await insist('run cluster restore-red', () =>
-      promisify(execFile)(process.execPath, [cli, 'cluster', 'restore-red', '--cluster', clusterFile]),
+      promisify(execFile)(process.execPath, [
+        cli,
+        'cluster',
+        'restore-red',
+        '--cluster',
+        clusterFile,
+      ]),
     );
   }
 
@@ -158,7 +179,8 @@ async function insist(what: string, run: () => Promise<unknown>): Promise<void> 
       await run();
       return;
     } catch (error) {
-      if (performance.now() > untilMs) throw new Error(`cannot ${what}: ${(error as Error).message}`, { cause: error });
+      if (performance.now() > untilMs)
+        throw new Error(`cannot ${what}: ${(error as Error).message}`, { cause: error });
       await pause(RETRY_MS);
     }
   }

@@ -1,4 +1,7 @@
-/** A round as checkers see it: its events, put together to calls, and calls put together to operations. */
+/**
+ * A round as checkers see it: its events, put together to calls, and calls put together to
+ * operations.
+ */
 import { groupBy } from '../histories/group-by.ts';
 import type { Call } from '../histories/history.ts';
 import { getReportedOutcome } from '../histories/reported-outcomes.ts';
@@ -62,8 +65,9 @@ export function toEvidence(events: readonly HistoryEvent[]): Evidence {
 }
 
 /**
- * Puts the attempts at one operation together: it began with the first one. It is made if one attempt was acknowledged,
- * which is then the last one that counts. It is not made only if each attempt was reported not to be.
+ * Puts the attempts at one operation together: it began with the first one. It is made if one
+ * attempt was acknowledged, which is then the last one that counts. It is not made only if each
+ * attempt was reported not to be.
  */
 function mergeAttempts(calls: readonly RecordedCall[]): RecordedCall[] {
   const named = groupBy(

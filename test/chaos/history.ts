@@ -1,9 +1,13 @@
 /**
- * The history of a run, one event a line. Checkers get these events and nothing else. `docs/spec/chaos.md` has the format.
+ * The history of a run, one event a line. Checkers get these events and nothing else.
+ * `docs/spec/chaos.md` has the format.
  */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** Where and when something happened, by the `performance.now()` of the process that runs the clients. */
+/**
+ * Where and when something happened, by the `performance.now()` of the process that runs the
+ * clients.
+ */
 interface Event {
   readonly atMs: number;
 }
@@ -72,7 +76,10 @@ export interface Fault extends Event {
   readonly details?: unknown;
 }
 
-/** A site has lost its directory, and with it what no other site had of what it acknowledged in this time. */
+/**
+ * A site has lost its directory, and with it what no other site had of what it acknowledged in this
+ * time.
+ */
 export interface Lost extends Event {
   readonly kind: 'lost';
   readonly site: string;
@@ -108,12 +115,22 @@ export class Recorder implements Disposable {
   }
 
   /** Whether a site has acknowledged one of these operations between two times. */
-  hasAcknowledged(operations: ReadonlySet<string>, at: string, sinceMs: number, untilMs: number): boolean {
+  hasAcknowledged(
+    operations: ReadonlySet<string>,
+    at: string,
+    sinceMs: number,
+    untilMs: number,
+  ): boolean {
     const recent = this.#events.filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs);
     const calls = new Set<number>();
-    for (const event of recent) if (event.kind === 'begun' && operations.has(event.operation)) calls.add(event.call);
+    for (const event of recent)
+      if (event.kind === 'begun' && operations.has(event.operation)) calls.add(event.call);
     return recent.some(
-      (event) => event.kind === 'ended' && event.outcome === 'success' && event.site === at && calls.has(event.call),
+      (event) =>
+        event.kind === 'ended' &&
+        event.outcome === 'success' &&
+        event.site === at &&
+        calls.has(event.call),
     );
   }
 

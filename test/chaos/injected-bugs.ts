@@ -1,6 +1,7 @@
 /**
- * Bugs that a run has to catch: a run that catches none proves nothing. They are made by replacing a few lines in a copy of
- * the built package, so that nothing in the package can be switched to them.
+ * Bugs that a run has to catch: a run that catches none proves nothing. They are made by replacing
+ * a few lines in a copy of the built package, so that nothing in the package can be switched to
+ * them.
  */
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,9 +36,18 @@ function repeated(fault: Omit<PlannedFault, 'amountMs'>): PlannedFault[] {
   return Array.from({ length: 20 }, () => ({ ...fault, amountMs: 0 }));
 }
 
-/** Kills the server beside each site in turn: that site connects to another one, and reads what it lacks. */
+/**
+ * Kills the server beside each site in turn: that site connects to another one, and reads what it
+ * lacks.
+ */
 function killedServers(): PlannedFault[] {
-  const kill = { kind: 'etcd-kill', peer: 'virginia', pauseMs: 300, lastsMs: 500, amountMs: 0 } as const;
+  const kill = {
+    kind: 'etcd-kill',
+    peer: 'virginia',
+    pauseMs: 300,
+    lastsMs: 500,
+    amountMs: 0,
+  } as const;
   return (['ireland', 'frankfurt', 'virginia'] as const).map((site) => ({ ...kill, site }));
 }
 
@@ -58,7 +68,10 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a red operation becomes visible only after the blue operations that it depends on',
     caughtBy: ['causal views'],
     // The red order overtakes what Virginia sends to Frankfurt.
-    scenario: { workload: 'payments', plan: planOf({ network: [slowLink('virginia', 'frankfurt')] }) },
+    scenario: {
+      workload: 'payments',
+      plan: planOf({ network: [slowLink('virginia', 'frankfurt')] }),
+    },
     replacements: [['mayPass(record) {', 'mayPass() { return true;']],
   },
   'blue-before-its-causes': {
@@ -75,7 +88,13 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
       workload: 'blue',
       plan: planOf({
         network: [slowLink('ireland', 'frankfurt')],
-        clients: repeated({ kind: 'clients-cut', site: 'ireland', peer: 'frankfurt', pauseMs: 2_000, lastsMs: 1_000 }),
+        clients: repeated({
+          kind: 'clients-cut',
+          site: 'ireland',
+          peer: 'frankfurt',
+          pauseMs: 2_000,
+          lastsMs: 1_000,
+        }),
       }),
     },
     replacements: [['isCovered(vector) {', 'isCovered() { return true;']],
@@ -93,10 +112,20 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     scenario: {
       workload: 'blue',
       plan: planOf({
-        nodes: [{ kind: 'old-copy', site: 'virginia', peer: 'ireland', pauseMs: 0, lastsMs: 4_000, amountMs: 0 }],
+        nodes: [
+          {
+            kind: 'old-copy',
+            site: 'virginia',
+            peer: 'ireland',
+            pauseMs: 0,
+            lastsMs: 4_000,
+            amountMs: 0,
+          },
+        ],
       }),
     },
-    // Other sites notice it in several ways, and one is enough. With the bug the node does not stop in any of them.
+    // Other sites notice it in several ways, and one is enough. With the bug the node does not stop
+    // in any of them.
     replacements: [['this.#hasStopped = true;', 'return;']],
   },
   'read-not-compared': {
@@ -131,11 +160,16 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['convergence', 'exactly once', 'red registers', 'queues'],
     engines: ['etcd'],
     scenario: { workload: 'mixed', plan: planOf({ etcd: killedServers() }) },
-    replacements: [['lane?.entries[0]?.modRevision ?? Infinity', 'lane?.entries[0] === void 0 ? Infinity : 0']],
+    replacements: [
+      ['lane?.entries[0]?.modRevision ?? Infinity', 'lane?.entries[0] === void 0 ? Infinity : 0'],
+    ],
   },
 };
 
-/** Writes a copy of the built package with some lines replaced into an empty directory, and the service. */
+/**
+ * Writes a copy of the built package with some lines replaced into an empty directory, and the
+ * service.
+ */
 export async function buildPatched(directory: string, replacements: Replacements): Promise<Build> {
   const cli = await copyPackage(directory, replacements);
   // A service has to be made by the package that serves it.

@@ -46,7 +46,10 @@ const ALL_FAULTS = Object.keys(FAULT_KINDS) as FaultKind[];
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run chaos --');
   cli
-    .command('[...none]', 'Disturb the processes of three sites while clients work, and check the recorded history')
+    .command(
+      '[...none]',
+      'Disturb the processes of three sites while clients work, and check the recorded history',
+    )
     .option(
       '--world <name>',
       'redblue, or redis: the causal store on Redis, whose options `--world redis --help` lists',
@@ -55,16 +58,24 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
       },
     )
     .option('--minutes <n>', 'How long, in rounds of half a minute', { default: 5 })
-    .option('--seed <n>', 'Draw the first round from this seed, the next one from the seed after it')
+    .option(
+      '--seed <n>',
+      'Draw the first round from this seed, the next one from the seed after it',
+    )
     .option('--faults <list>', `Draw these faults alone: ${ALL_FAULTS.join(', ')}`)
     .option('--rounds <list>', `Play these rounds alone: ${ROUND_KINDS.join(', ')}`)
     .option('--history <file>', 'Write the history into this file, a line of JSON for each event')
-    .option('--logs <dir>', 'Write the error output of each process into this directory, which has to exist')
+    .option(
+      '--logs <dir>',
+      'Write the error output of each process into this directory, which has to exist',
+    )
     .option('--check <file>', 'Check a history that was written before, and run nothing')
     .option('--injected', 'Inject each bug in turn; exit 0 only if each is caught')
     .option('--only <bug>', 'With --injected: this bug alone')
     .option('--embedded', 'Run the three sites in one process')
-    .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: ENGINES[0] })
+    .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, {
+      default: ENGINES[0],
+    })
     .option('--partitions <n>', 'With 2, another red log orders a part of the rows', { default: 1 })
     .option('--json', 'Print one JSON object on stdout');
   const options = parseFlags(cli, argv);
@@ -74,11 +85,18 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   const text = (name: string): string | undefined =>
     options[name] === undefined ? undefined : String(options[name] as unknown);
   const partitions =
-    numberOf(options, 'partitions', { min: 1, max: 2, what: 'a number of red logs', whole: true }) ?? 1;
+    numberOf(options, 'partitions', {
+      min: 1,
+      max: 2,
+      what: 'a number of red logs',
+      whole: true,
+    }) ?? 1;
   if (partitions > 1 && options['embedded'] === true)
     throw new UsageError('--embedded has one red log: leave out --partitions');
   return {
-    minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 5,
+    minutes:
+      numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ??
+      5,
     seed:
       numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'an integer', whole: true }) ??
       Math.floor(Math.random() * SEED_MAX),
@@ -99,17 +117,24 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
 /** @throws UsageError for the name of no engine */
 export function parseEngine(name: string | undefined, isEmbedded = false): Engine {
   const engine = ENGINES.find((known) => known === name);
-  if (engine === undefined) throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${name}"`);
-  if (engine === 'etcd' && isEmbedded) throw new UsageError('--embedded runs its own red log: leave out --engine etcd');
+  if (engine === undefined)
+    throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${name}"`);
+  if (engine === 'etcd' && isEmbedded)
+    throw new UsageError('--embedded runs its own red log: leave out --engine etcd');
   return engine;
 }
 
-function parseList<T extends string>(flag: string, list: string | undefined, all: readonly T[]): ReadonlySet<T> {
+function parseList<T extends string>(
+  flag: string,
+  list: string | undefined,
+  all: readonly T[],
+): ReadonlySet<T> {
   if (list === undefined) return new Set(all);
   return new Set(
     list.split(',').map((name) => {
       const kind = all.find((known) => known === name);
-      if (kind === undefined) throw new UsageError(`--${flag} takes ${all.join(', ')}, not "${name}"`);
+      if (kind === undefined)
+        throw new UsageError(`--${flag} takes ${all.join(', ')}, not "${name}"`);
       return kind;
     }),
   );

@@ -3,8 +3,13 @@
 /** The partition beside `main`, if there are two. */
 export const PARTITION = 'us';
 
-/** Returns the names of rows. With two partitions every second one is in the other partition than `main`. */
+/**
+ * Returns the names of rows. With two partitions every second one is in the other partition than
+ * `main`.
+ */
 export function nameRows(seed: number, partitions: number, names: readonly string[]): string[] {
   const isInPartition = (place: number): boolean => partitions > 1 && place % 2 === 1;
-  return names.map((name, place) => `${isInPartition(place) ? `${PARTITION}/` : ''}${seed}/${name}`);
+  return names.map(
+    (name, place) => `${isInPartition(place) ? `${PARTITION}/` : ''}${seed}/${name}`,
+  );
 }

@@ -1,4 +1,7 @@
-/** One round: users work while faults come and go; then all is healed, and each site is asked what it has. */
+/**
+ * One round: users work while faults come and go; then all is healed, and each site is asked what
+ * it has.
+ */
 import { setMaxListeners } from 'node:events';
 import type { Site } from '../../engines/wan.ts';
 import type { Operation } from '../../src/index.ts';
@@ -14,7 +17,14 @@ import { SERVICES, type ChaosService } from './services.ts';
 import type { Scene } from './steps.ts';
 import { serviceOf, work, WORKLOADS, type WorkloadName } from './workload.ts';
 
-const USERS: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland', 'virginia'];
+const USERS: readonly Site[] = [
+  'ireland',
+  'frankfurt',
+  'virginia',
+  'frankfurt',
+  'ireland',
+  'virginia',
+];
 /** What was held up for long has to be sent, and a node that was started has to recover. */
 const SETTLE_MS = 90_000;
 const DRAIN_MS = 15_000;
@@ -45,7 +55,9 @@ export async function playRound(options: RoundOptions): Promise<void> {
     const { signal } = ending;
     setMaxListeners(Infinity, signal);
     const stage: Stage = { deployment, users, recorder, progress };
-    const working = users.map((user) => work(user, { scene, others: users, workload: WORKLOADS[workload] }, signal));
+    const working = users.map((user) =>
+      work(user, { scene, others: users, workload: WORKLOADS[workload] }, signal),
+    );
     const disturbing = Object.values(plan).map((faults) => disturb(stage, faults, signal));
     await pause(lastsMs);
     ending.abort();
@@ -59,7 +71,10 @@ export async function playRound(options: RoundOptions): Promise<void> {
   await settle(options, service, scene);
 }
 
-function openUsers({ deployment, recorder, seed }: RoundOptions, { contract }: ChaosService): Promise<User[]> {
+function openUsers(
+  { deployment, recorder, seed }: RoundOptions,
+  { contract }: ChaosService,
+): Promise<User[]> {
   const open = (home: Site, n: number): Promise<User> => {
     const random = new Random(seed * 1_000 + n);
     return User.open({ name: `${seed}:${home}${n}`, deployment, contract, home, recorder, random });
@@ -81,12 +96,19 @@ async function settle(
     }),
   );
   try {
-    await Promise.all(observers.map((observer) => takesUpdates(observer, createProbes(observer, scene), untilMs)));
+    await Promise.all(
+      observers.map((observer) => takesUpdates(observer, createProbes(observer, scene), untilMs)),
+    );
     await drain(observers[0] as User, scene);
     for (;;) {
-      const looks = await Promise.all(observers.map((observer) => observer.call(lookAt(scene, ['strong']))));
-      const shown = looks.map(({ outcome, value }) => (outcome === 'success' ? (value as Overview) : null));
-      const isSettled = !shown.includes(null) && new Set(shown.map((view) => JSON.stringify(view))).size === 1;
+      const looks = await Promise.all(
+        observers.map((observer) => observer.call(lookAt(scene, ['strong']))),
+      );
+      const shown = looks.map(({ outcome, value }) =>
+        outcome === 'success' ? (value as Overview) : null,
+      );
+      const isSettled =
+        !shown.includes(null) && new Set(shown.map((view) => JSON.stringify(view))).size === 1;
       if (isSettled || performance.now() > untilMs) {
         for (const [n, site] of deployment.sites.entries()) {
           recorder.add({ kind: 'settled', site, overview: shown[n] ?? null });
@@ -102,7 +124,11 @@ async function settle(
 }
 
 /** A site that was healed has to take updates again. */
-async function takesUpdates(observer: User, probes: readonly (() => Step)[], untilMs: number): Promise<void> {
+async function takesUpdates(
+  observer: User,
+  probes: readonly (() => Step)[],
+  untilMs: number,
+): Promise<void> {
   for (const createStep of probes) await repeatUntil(untilMs, () => observer.call(createStep()));
 }
 

@@ -18,23 +18,36 @@ export interface InjectedResult {
   readonly fault?: string;
 }
 
-export async function runInjected(options: Options, progress: (line: string) => void): Promise<InjectedResult[]> {
+export async function runInjected(
+  options: Options,
+  progress: (line: string) => void,
+): Promise<InjectedResult[]> {
   const { only, engine } = options;
-  const all = Object.entries(INJECTED_BUGS).filter(([, { engines = ['built-in'] }]) => engines.includes(engine));
+  const all = Object.entries(INJECTED_BUGS).filter(([, { engines = ['built-in'] }]) =>
+    engines.includes(engine),
+  );
   const names = all.map(([name]) => name).filter((name) => only === undefined || name === only);
   if (names.length === 0) {
-    throw new UsageError(`--only takes one of ${all.map(([name]) => name).join(', ')}, not "${only}"`);
+    throw new UsageError(
+      `--only takes one of ${all.map(([name]) => name).join(', ')}, not "${only}"`,
+    );
   }
   const results: InjectedResult[] = [];
   for (const bug of names) {
     const result = await catchBug(bug, options, progress);
-    progress(`${bug}: ${result.caughtIn === undefined ? 'NOT caught' : `caught in run ${result.caughtIn}`}`);
+    progress(
+      `${bug}: ${result.caughtIn === undefined ? 'NOT caught' : `caught in run ${result.caughtIn}`}`,
+    );
     results.push(result);
   }
   return results;
 }
 
-async function catchBug(bug: string, options: Options, progress: (line: string) => void): Promise<InjectedResult> {
+async function catchBug(
+  bug: string,
+  options: Options,
+  progress: (line: string) => void,
+): Promise<InjectedResult> {
   const injected = INJECTED_BUGS[bug];
   if (injected === undefined) throw new Error(`there is no bug "${bug}"`);
   const { caughtBy, scenario } = injected;
@@ -44,7 +57,9 @@ async function catchBug(bug: string, options: Options, progress: (line: string) 
     for (let at = 1; at <= RUNS_MAX; at += 1) {
       const plan = { ...options, minutes: RUN_MINUTES, seed: options.seed + at, scenario };
       const found = await run(plan, (line) => progress(`${bug}, run ${at}: ${line}`), build);
-      const fault = found.faults.find((text) => caughtBy.some((name) => text.includes(`: ${name}: `)));
+      const fault = found.faults.find((text) =>
+        caughtBy.some((name) => text.includes(`: ${name}: `)),
+      );
       if (fault !== undefined) return { bug, caughtIn: at, fault };
     }
     return { bug };

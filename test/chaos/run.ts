@@ -1,4 +1,6 @@
-/** A run: one deployment, and round after round on it until the time is over or something was found. */
+/**
+ * A run: one deployment, and round after round on it until the time is over or something was found.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -49,7 +51,15 @@ export interface Scenario {
 
 type RunOptions = Pick<
   Options,
-  'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'partitions' | 'faults' | 'rounds'
+  | 'minutes'
+  | 'seed'
+  | 'history'
+  | 'logs'
+  | 'isEmbedded'
+  | 'engine'
+  | 'partitions'
+  | 'faults'
+  | 'rounds'
 > & {
   readonly scenario?: Scenario;
 };
@@ -75,7 +85,12 @@ export async function run(
   let seed = options.seed;
   using recorder = new Recorder(options.history);
   try {
-    await using deployments = new Deployments(options, folder, { ...build, logs: options.logs }, progress);
+    await using deployments = new Deployments(
+      options,
+      folder,
+      { ...build, logs: options.logs },
+      progress,
+    );
     for (; ; seed += 1) {
       const workload = options.scenario?.workload ?? chooseRound(seed, options.rounds);
       const service = serviceOf(workload);
@@ -83,14 +98,25 @@ export async function run(
       if (service === 'bank') bankRounds += 1;
       progress(`round ${seed}, ${workload}`);
       const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
-      const plan = options.scenario?.plan ?? drawPlan(deployment, { seed, lastsMs, faults: options.faults });
+      const plan =
+        options.scenario?.plan ?? drawPlan(deployment, { seed, lastsMs, faults: options.faults });
       const { partitions } = options;
-      await playRound({ deployment, recorder, seed, lastsMs, plan, workload, partitions, progress });
+      await playRound({
+        deployment,
+        recorder,
+        seed,
+        lastsMs,
+        plan,
+        workload,
+        partitions,
+        progress,
+      });
       const events = recorder.take();
       count(events, counts);
       for (const { complaints } of deployment.processes) faults.push(...complaints.splice(0));
       const evidence = toEvidence(events);
-      for (const call of evidence.calls) if (call.kind === 'transfer') counts.transfers.add(describeTransfer(call));
+      for (const call of evidence.calls)
+        if (call.kind === 'transfer') counts.transfers.add(describeTransfer(call));
       const found = [...checkRound(evidence), ...(await porcupineFaults(evidence))];
       faults.push(...found.map((fault) => `round ${seed}: ${fault}`));
       if (faults.length > 0 || untilMs - performance.now() < ROUND_MIN_MS) break;
@@ -138,11 +164,16 @@ class Deployments implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#running.values()].map((deployment) => deployment[Symbol.asyncDispose]()));
+    await Promise.all(
+      [...this.#running.values()].map((deployment) => deployment[Symbol.asyncDispose]()),
+    );
   }
 }
 
-/** Every third round is one of the bank, by its seed: so a round that is played again is of the same kind. */
+/**
+ * Every third round is one of the bank, by its seed: so a round that is played again is of the same
+ * kind.
+ */
 const BANK_EVERY = 3;
 
 function chooseRound(seed: number, kinds: ReadonlySet<RoundKind>): RoundKind {
@@ -152,7 +183,11 @@ function chooseRound(seed: number, kinds: ReadonlySet<RoundKind>): RoundKind {
 
 function drawPlan(
   { sites, leaders, kinds }: ChaosDeployment,
-  { seed, lastsMs, faults }: { readonly seed: number; readonly lastsMs: number; readonly faults: Options['faults'] },
+  {
+    seed,
+    lastsMs,
+    faults,
+  }: { readonly seed: number; readonly lastsMs: number; readonly faults: Options['faults'] },
 ): Plan {
   const possible = new Set([...faults].filter((kind: FaultKind) => kinds.has(kind)));
   return createPlan({ seed, lastsMs, sites, leaders, kinds: possible });
@@ -176,7 +211,11 @@ function start(
 
 function count(
   events: readonly HistoryEvent[],
-  { operations, outcomes, injected }: Readonly<Record<'operations' | 'outcomes' | 'injected', Counter>>,
+  {
+    operations,
+    outcomes,
+    injected,
+  }: Readonly<Record<'operations' | 'outcomes' | 'injected', Counter>>,
 ): void {
   for (const event of events) {
     if (event.kind === 'begun') operations.add(event.operation);

@@ -36,7 +36,9 @@ export interface ProcessOptions {
 }
 
 /** How a start went: it listens, or it ended before. */
-export type StartResult = { readonly isListening: true } | { readonly isListening: false; readonly reason: string };
+export type StartResult =
+  | { readonly isListening: true }
+  | { readonly isListening: false; readonly reason: string };
 
 export class ServerProcess {
   readonly name: string;
@@ -92,10 +94,18 @@ export class ServerProcess {
       if (this.#endedOnRequest.has(child) || this.#mayEnd.has(child) || !isListening) return;
       this.complaints.push(`${this.name} ended by itself (${how}): ${lines.slice(-3).join(' | ')}`);
     });
-    const listening = once(createInterface({ input: child.stdout }), 'line', { signal: AbortSignal.timeout(START_MS) });
+    const listening = once(createInterface({ input: child.stdout }), 'line', {
+      signal: AbortSignal.timeout(START_MS),
+    });
     const result = await Promise.race([
       listening.then(() => ({ isListening: true }) as const),
-      ended.then((how) => ({ isListening: false, reason: `ended (${how}): ${lines.slice(-3).join(' | ')}` }) as const),
+      ended.then(
+        (how) =>
+          ({
+            isListening: false,
+            reason: `ended (${how}): ${lines.slice(-3).join(' | ')}`,
+          }) as const,
+      ),
     ]);
     listening.catch(() => {});
     isListening = result.isListening;
@@ -126,7 +136,10 @@ export class ServerProcess {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Whether its site, which must not go on, stops within `withinMs`. The end of the process counts, requested or not. */
+  /**
+   * Whether its site, which must not go on, stops within `withinMs`. The end of the process counts,
+   * requested or not.
+   */
   async stopsItself(withinMs: number): Promise<boolean> {
     const child = this.#child;
     if (child === undefined) return true;

@@ -43,14 +43,19 @@ export const service: Service = defineService(chaos, {
       accounts.row(account).ids.append(id),
     ];
     return {
-      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
+      push: red((args: { queue: string; item: unknown }) => [
+        queues.row(args.queue).items.push(args.item),
+      ]),
       pop: red(
         (args: { queue: string }) => [queues.row(args.queue).items.pop()],
-        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
+        ([popped]) =>
+          withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
       ),
       deposit: blue(pay),
       withdraw: red(({ amount, ...payment }: Payment) => pay({ ...payment, amount: -amount })),
-      open: red(({ hall, seats }: { hall: string; seats: number }) => [halls.row(hall).seats.give(seats)]),
+      open: red(({ hall, seats }: { hall: string; seats: number }) => [
+        halls.row(hall).seats.give(seats),
+      ]),
       sell: blue(({ hall, id }: { hall: string; id: string }) => [
         halls.row(hall).seats.take(1),
         halls.row(hall).sold.append(id),
@@ -68,12 +73,15 @@ export const service: Service = defineService(chaos, {
     },
     deposit: (args, { shadow }) => shadow.deposit(args, null),
     withdraw: (args, { tables, shadow }) =>
-      tables.accounts.row(args.account).balance >= args.amount ? shadow.withdraw(args, true) : false,
+      tables.accounts.row(args.account).balance >= args.amount
+        ? shadow.withdraw(args, true)
+        : false,
     open: (args, { shadow }) => shadow.open(args, null),
     sell: (args, { tables, shadow }) =>
       tables.halls.row(args.hall).seats.left === 0 ? false : shadow.sell(args, true),
     put: (args, { shadow }) => shadow.assign(args, null),
-    swap: (args, { tables, shadow }) => shadow.assign(args, tables.values.row(args.key).value ?? null),
+    swap: (args, { tables, shadow }) =>
+      shadow.assign(args, tables.values.row(args.key).value ?? null),
     get: ({ key }, { tables }) => tables.values.row(key).value ?? null,
     write: (args, { shadow }) => shadow.write(args, null),
     read: ({ key }, { tables }) => tables.profiles.row(key).value ?? null,

@@ -13,7 +13,9 @@ export interface ChaosService {
   readonly createScene: (seed: number, partitions: number) => Scene;
   /** Prepares the rows of a round. Throws if that fails again and again. */
   readonly open: (users: readonly User[], scene: Scene) => Promise<void>;
-  /** Each makes an update that a healed site has to take. It is called again for the next attempt. */
+  /**
+   * Each makes an update that a healed site has to take. It is called again for the next attempt.
+   */
   readonly createProbes: (observer: User, scene: Scene) => readonly (() => Step)[];
   /** Requests all rows of a round. */
   readonly lookAt: (scene: Scene, levels: NonNullable<Step['levels']>) => Step;
@@ -21,7 +23,14 @@ export interface ChaosService {
 
 /** All services by name. */
 export const SERVICES = {
-  chaos: { contract: chaos, module: 'service.ts', createScene, open: openSales, createProbes, lookAt },
+  chaos: {
+    contract: chaos,
+    module: 'service.ts',
+    createScene,
+    open: openSales,
+    createProbes,
+    lookAt,
+  },
   bank: {
     contract: keyValue,
     module: 'bank-service.ts',

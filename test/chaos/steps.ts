@@ -18,7 +18,9 @@ export async function insist(user: User, step: Step): Promise<void> {
     if (outcome === 'success') return;
     await pause(500);
   }
-  throw new Error(`${step.name} of ${step.key} failed ${INSIST_MAX} times while nothing was disturbed`);
+  throw new Error(
+    `${step.name} of ${step.key} failed ${INSIST_MAX} times while nothing was disturbed`,
+  );
 }
 
 export function pick(user: User, names: readonly string[]): string {

@@ -1,10 +1,14 @@
 /**
- * A user of the service: a client with a session, beside one site, that moves to another site if that one is lost. It
- * records each call.
+ * A user of the service: a client with a session, beside one site, that moves to another site if
+ * that one is lost. It records each call.
  */
 import { WebSocket } from 'ws';
 import { roundTripMs, type Site } from '../../engines/wan.ts';
-import { exponentialBackoff, redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
+import {
+  exponentialBackoff,
+  redblue,
+  type RedBlueLevels,
+} from '../../src/bindings/redblue/index.ts';
 import {
   createClient,
   isCorrectableError,
@@ -24,7 +28,10 @@ const PONG_MS = 700;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 500 });
 /** A person waits no longer. */
 const CALL_MS = 8_000;
-/** After so many calls in a row that fail because a site is behind the session, the user begins a new session. */
+/**
+ * After so many calls in a row that fail because a site is behind the session, the user begins a
+ * new session.
+ */
 const PATIENCE = 4;
 
 export interface Deployment {
@@ -79,8 +86,14 @@ export class User {
     this.home = home;
     this.#routes = routes;
     this.#recorder = recorder;
-    const times = { heartbeatIntervalMs: HEARTBEAT_MS, pongTimeoutMs: PONG_MS, connectTimeoutMs: 2 * HEARTBEAT_MS };
-    this.#client = createClient(redblue(contract, { url: urls, WebSocket, reconnect: RECONNECT, ...times }));
+    const times = {
+      heartbeatIntervalMs: HEARTBEAT_MS,
+      pongTimeoutMs: PONG_MS,
+      connectTimeoutMs: 2 * HEARTBEAT_MS,
+    };
+    this.#client = createClient(
+      redblue(contract, { url: urls, WebSocket, reconnect: RECONNECT, ...times }),
+    );
     this.#session = this.#client.session();
   }
 
@@ -88,9 +101,12 @@ export class User {
   static async open(options: UserOptions): Promise<User> {
     const { deployment, home, isBound = false } = options;
     const distanceMs = (to: Site): number => roundTripMs('paper', home, to);
-    const sites = isBound ? [home] : [...deployment.sites].sort((a, b) => distanceMs(a) - distanceMs(b));
+    const sites = isBound
+      ? [home]
+      : [...deployment.sites].sort((a, b) => distanceMs(a) - distanceMs(b));
     const routes = new Map<Site, CuttableRoute>();
-    for (const to of sites) routes.set(to, await CuttableRoute.open(deployment.addressOf(to), distanceMs(to) / 2));
+    for (const to of sites)
+      routes.set(to, await CuttableRoute.open(deployment.addressOf(to), distanceMs(to) / 2));
     const urls = sites.map((to) => `ws://${routes.get(to)?.address}${deployment.pathOf(to)}`);
     return new User(options, routes, urls);
   }
@@ -131,7 +147,13 @@ export class User {
     try {
       for await (const view of this.#submit(step)) {
         value = view.value;
-        this.#recorder.add({ kind: 'view', call, level: view.level, value: view.value, meta: view.meta });
+        this.#recorder.add({
+          kind: 'view',
+          call,
+          level: view.level,
+          value: view.value,
+          meta: view.meta,
+        });
       }
     } catch (error) {
       outcome = isCorrectableError(error) ? error.code : `not translated: ${String(error)}`;
@@ -144,18 +166,31 @@ export class User {
     return { outcome, isRetryable, value };
   }
 
-  #submit({ operation, levels, idempotencyKey, timeoutMs = CALL_MS }: Step): Correctable<unknown, RedBlueLevels> {
+  #submit({
+    operation,
+    levels,
+    idempotencyKey,
+    timeoutMs = CALL_MS,
+  }: Step): Correctable<unknown, RedBlueLevels> {
     const how = { timeoutMs, session: this.#session };
     if (typeof operation !== 'function') {
-      return this.#client.invoke(operation, { ...how, idempotencyKey, ...(levels && { levels }) }) as never;
+      return this.#client.invoke(operation, {
+        ...how,
+        idempotencyKey,
+        ...(levels && { levels }),
+      }) as never;
     }
     const isCertified = levels?.includes('strong') ?? false;
-    return transaction(this.#client, operation, { ...how, ...(isCertified && { level: 'strong' }) });
+    return transaction(this.#client, operation, {
+      ...how,
+      ...(isCertified && { level: 'strong' }),
+    });
   }
 
   /** A user starts a new session if no site has what its session has seen. */
   #watchSession(outcome: string): void {
-    this.#behind = outcome === 'REPLICA_BEHIND' || outcome.startsWith('SESSION_') ? this.#behind + 1 : 0;
+    this.#behind =
+      outcome === 'REPLICA_BEHIND' || outcome.startsWith('SESSION_') ? this.#behind + 1 : 0;
     if (this.#behind < PATIENCE && outcome !== 'SESSION_LOST') return;
     this.#behind = 0;
     this.#session.close();

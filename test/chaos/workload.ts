@@ -1,4 +1,7 @@
-/** What users do in a round: operations of all kinds, one after the other, retried as a user retries them. */
+/**
+ * What users do in a round: operations of all kinds, one after the other, retried as a user retries
+ * them.
+ */
 import type { Operation } from '../../src/index.ts';
 import { pause } from '../histories/pause.ts';
 import { drawShare, type Shares } from '../histories/repeat.ts';
@@ -22,7 +25,9 @@ export function createScene(seed: number, partitions: number): Scene {
   const halls = named('gala', 'opera');
   return {
     queues: named('concert', 'fair'),
-    seats: Object.fromEntries(halls.map((hall, n) => [hall, n === 0 ? SEATS : Math.round(SEATS / 4)])),
+    seats: Object.fromEntries(
+      halls.map((hall, n) => [hall, n === 0 ? SEATS : Math.round(SEATS / 4)]),
+    ),
     keys: {
       accounts: named('rich', 'poor'),
       halls,
@@ -37,7 +42,13 @@ export async function openSales(users: readonly User[], { seats, queues }: Scene
   const [user] = users as [User];
   for (const [hall, count] of Object.entries(seats)) {
     const operation = chaos.open({ hall, seats: count });
-    await insist(user, { name: 'open', key: hall, input: count, operation, idempotencyKey: user.newName() });
+    await insist(user, {
+      name: 'open',
+      key: hall,
+      input: count,
+      operation,
+      idempotencyKey: user.newName(),
+    });
   }
   const [queue = ''] = queues;
   const enqueueSome = async (seller: User): Promise<void> => {
@@ -124,7 +135,11 @@ interface Work {
 }
 
 /** Works until `signal` is aborted. */
-export async function work(user: User, { scene, others, workload }: Work, signal: AbortSignal): Promise<void> {
+export async function work(
+  user: User,
+  { scene, others, workload }: Work,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const step = drawShare(user.random, workload.draws)(user, scene);
     if (READS.has(step.name) || !user.random.chance(workload.named)) {
@@ -133,14 +148,27 @@ export async function work(user: User, { scene, others, workload }: Work, signal
       if (workload.isCareless === true && outcome === 'UNKNOWN') await user.call(patient);
     } else {
       const isRepeated = user.random.chance(workload.repeated);
-      await retry(user, { ...step, idempotencyKey: user.newName() }, isRepeated ? others : [], signal);
+      await retry(
+        user,
+        { ...step, idempotencyKey: user.newName() },
+        isRepeated ? others : [],
+        signal,
+      );
     }
     await pause(user.random.exponential(THINK_MS), signal);
   }
 }
 
-/** Submits an update under one name until it is acknowledged or refused, then once more if there is who could do that. */
-async function retry(user: User, step: Step, others: readonly User[], signal: AbortSignal): Promise<void> {
+/**
+ * Submits an update under one name until it is acknowledged or refused, then once more if there is
+ * who could do that.
+ */
+async function retry(
+  user: User,
+  step: Step,
+  others: readonly User[],
+  signal: AbortSignal,
+): Promise<void> {
   let result: Result | undefined;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     result = await user.call(step);
@@ -158,7 +186,12 @@ function payment(user: User, { keys }: Scene, name: 'deposit' | 'withdraw'): Ste
   const id = user.newName();
   const isLarge = name === 'withdraw' && user.random.chance(0.4);
   const amount = user.random.between(1, isLarge ? 3 * AMOUNT_MAX : AMOUNT_MAX);
-  return { name, key: account, input: { id, amount }, operation: chaos[name]({ account, id, amount }) };
+  return {
+    name,
+    key: account,
+    input: { id, amount },
+    operation: chaos[name]({ account, id, amount }),
+  };
 }
 
 function sale(user: User, { keys }: Scene): Step {
@@ -170,7 +203,12 @@ function sale(user: User, { keys }: Scene): Step {
 function enqueue(user: User, { queues }: Scene): Step {
   const queue = pick(user, queues);
   const item = user.newName();
-  return { name: 'enqueue', key: queue, input: item, operation: chaos.enqueue({ queue, item }) as Operation<unknown> };
+  return {
+    name: 'enqueue',
+    key: queue,
+    input: item,
+    operation: chaos.enqueue({ queue, item }) as Operation<unknown>,
+  };
 }
 
 function dequeue(user: User, { queues }: Scene): Step {
@@ -206,7 +244,12 @@ function lookNearby(_: User, scene: Scene): Step {
 
 export function lookAt({ keys }: Scene, levels: NonNullable<Step['levels']>): Step {
   const { accounts, halls, profiles, values } = keys;
-  const args = { accounts: [...accounts], halls: [...halls], profiles: [...profiles], values: [...values] };
+  const args = {
+    accounts: [...accounts],
+    halls: [...halls],
+    profiles: [...profiles],
+    values: [...values],
+  };
   return { name: 'look', key: 'all', operation: chaos.look(args), levels };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bindings that keep their contract until something comes together: load, others that leave, a repeat, a level that is
- * down.
+ * Bindings that keep their contract until something comes together: load, others that leave, a
+ * repeat, a level that is down.
  */
 import type { InvocationContext, Operation, Sink } from '../../src/index.ts';
 import { CorrectableError } from '../../src/index.ts';
@@ -53,7 +53,8 @@ class DropsWithReads extends Tally {
 
   protected override listen(call: Call): void {
     const leave = (): void => {
-      for (const item of this.calls) if (item.operation.key === call.operation.key) this.#dropped.add(item);
+      for (const item of this.calls)
+        if (item.operation.key === call.operation.key) this.#dropped.add(item);
       this.leave(call);
     };
     call.signal.addEventListener('abort', leave);
@@ -178,7 +179,10 @@ class GuessesGarbageOfUpdates extends Tally {
   }
 }
 
-/** Shows nothing older than what a session has written and seen: by key, the total that it has to show at least. */
+/**
+ * Shows nothing older than what a session has written and seen: by key, the total that it has to
+ * show at least.
+ */
 export class SessionTally extends Noting {
   protected readonly sessions = new Map<Call, Map<string, number>>();
   readonly #seen = new WeakMap<object, Map<string, number>>();
@@ -221,7 +225,8 @@ export class SessionTally extends Noting {
     else if (this.read(call, this.backup).total >= (seen.get(key) ?? 0)) {
       this.keepRead(seen, key, this.read(call, this.backup).total);
       super.answerWeak(call);
-    } else if (!call.levels.includes('strong')) this.deliverFinal(call, this.read(call, this.primary));
+    } else if (!call.levels.includes('strong'))
+      this.deliverFinal(call, this.read(call, this.primary));
   }
 }
 
@@ -258,7 +263,9 @@ class ChangesDeliveredValues extends Tally {
 class DeniesWhatIsSent extends Noting {
   protected note(call: Call, context: InvocationContext): void {
     if (!isUpdate(call)) return;
-    setImmediate(() => (context.submissionStatus = { mayHaveBeenSent: false, blockedBy: undefined }));
+    setImmediate(
+      () => (context.submissionStatus = { mayHaveBeenSent: false, blockedBy: undefined }),
+    );
   }
 }
 
@@ -268,7 +275,9 @@ const objects = (object: string): HistoryStep[] =>
     { operation: total(object), expected: { n } },
   ]);
 
-const opened = (make: new () => Tally) => async (): Promise<OpenedBinding> => ({ binding: new make() });
+const opened = (make: new () => Tally) => async (): Promise<OpenedBinding> => ({
+  binding: new make(),
+});
 
 const inObjects: Partial<ConformanceSubject> = { history: objects, expected: { n: 1 } };
 
@@ -287,7 +296,8 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'drops writes with a read that is aborted': {
     make: DropsWithReads,
     test: 'cancel: a read and a write leave → others are done all the same',
-    message: 'a write was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
+    message:
+      'a write was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
   },
   'ends all writes with one that is aborted': {
     make: EndsUpdatesTogether,
@@ -303,7 +313,8 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'knows repeats by their sequence alone': {
     make: OnceBySequence,
     test: 'write: submitted twice under one name → done once, if the binding declares so',
-    message: 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence: 0, not 1',
+    message:
+      'isExactlyOnce is true, but a write is taken for that of another client with the same sequence: 0, not 1',
   },
   'knows repeats of what has ended alone': {
     make: OnceIfEnded,
@@ -331,7 +342,8 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'gives garbage as preliminary views of writes': {
     make: GuessesGarbageOfUpdates,
     test: 'write: preliminary views → what it has given, or would have',
-    message: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which it has never given: 1',
+    message:
+      'asked for weak, strong: the view at weak is "502 Bad Gateway", which it has never given: 1',
   },
   'keeps the last write of a session alone': {
     make: KeepsLastWrite,
@@ -344,7 +356,8 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     make: ForgetsReads,
     delays: FAR_BEHIND,
     test: 'session: read after write → every view shows the write',
-    message: 'asked for weak, goes back in its session, behind what it has read: the view at weak: 0, not 1',
+    message:
+      'asked for weak, goes back in its session, behind what it has read: the view at weak: 0, not 1',
   },
   'changes values that it has delivered': {
     make: ChangesDeliveredValues,

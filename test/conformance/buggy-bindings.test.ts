@@ -1,4 +1,7 @@
-/** Each binding that breaks its contract fails the suite with a message that explains it; those that keep it pass. */
+/**
+ * Each binding that breaks its contract fails the suite with a message that explains it; those that
+ * keep it pass.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ConformanceSubject, OpenedBinding } from '../../src/testing/index.ts';
 import { ConformanceError } from '../../src/testing/binding-conformance.ts';

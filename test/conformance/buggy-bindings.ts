@@ -1,4 +1,7 @@
-/** A small binding that keeps its contract, and others that differ from it in one thing each, which breaks it. */
+/**
+ * A small binding that keeps its contract, and others that differ from it in one thing each, which
+ * breaks it.
+ */
 import type { Binding, InvocationContext, Operation, Sink } from '../../src/index.ts';
 import { CorrectableError } from '../../src/index.ts';
 import type { ConformanceSubject, HistoryStep } from '../../src/testing/index.ts';
@@ -7,10 +10,22 @@ export type Level = 'weak' | 'strong';
 
 const LEVELS: readonly ['weak', 'strong'] = ['weak', 'strong'];
 
-export const add = (key: string): Operation<number> => ({ name: 'add', args: { key }, access: 'write', key });
-export const total = (key: string): Operation<number> => ({ name: 'total', args: { key }, access: 'read', key });
+export const add = (key: string): Operation<number> => ({
+  name: 'add',
+  args: { key },
+  access: 'write',
+  key,
+});
+export const total = (key: string): Operation<number> => ({
+  name: 'total',
+  args: { key },
+  access: 'read',
+  key,
+});
 
-/** How long the copies take, in milliseconds. The backup has each update `lag` after the primary. */
+/**
+ * How long the copies take, in milliseconds. The backup has each update `lag` after the primary.
+ */
 export interface Delays {
   readonly weak: number;
   readonly strong: number;
@@ -18,7 +33,9 @@ export interface Delays {
 }
 
 const FAST: Delays = { weak: 1, strong: 4, lag: 8 };
-/** Its updates are in flight for as long as anybody needs to cancel them, also on a busy machine. */
+/**
+ * Its updates are in flight for as long as anybody needs to cancel them, also on a busy machine.
+ */
 export const SLOW: Delays = { weak: 1, strong: 200, lag: 8 };
 /** Its backup is behind for as long as anybody looks, also on a busy machine. */
 export const FAR_BEHIND: Delays = { weak: 1, strong: 4, lag: 400 };
@@ -42,7 +59,10 @@ export interface Call {
   release(): void;
 }
 
-/** Counts by key, on a primary and on a backup that lags behind. Every planted fault overrides one of its methods. */
+/**
+ * Counts by key, on a primary and on a backup that lags behind. Every planted fault overrides one
+ * of its methods.
+ */
 export class Tally implements Binding<readonly ['weak', 'strong']> {
   readonly name: string = 'tally';
   protected readonly delays: Delays;
@@ -73,7 +93,8 @@ export class Tally implements Binding<readonly ['weak', 'strong']> {
     sink: Sink<T, Level>,
     { signal }: InvocationContext,
   ): void {
-    if (this.#isClosed) throw new CorrectableError('UNAVAILABLE', 'the tally is closed', { retryable: false });
+    if (this.#isClosed)
+      throw new CorrectableError('UNAVAILABLE', 'the tally is closed', { retryable: false });
     const call: Call = {
       operation,
       levels: this.levelsOf(levels),
@@ -93,7 +114,9 @@ export class Tally implements Binding<readonly ['weak', 'strong']> {
     for (const call of this.calls) {
       const isUpdate = call.operation.access === 'write';
       this.leave(call);
-      call.sink.fail(new CorrectableError(isUpdate ? 'UNKNOWN' : 'UNAVAILABLE', 'the tally was closed'));
+      call.sink.fail(
+        new CorrectableError(isUpdate ? 'UNKNOWN' : 'UNAVAILABLE', 'the tally was closed'),
+      );
     }
   }
 
@@ -136,7 +159,8 @@ export class Tally implements Binding<readonly ['weak', 'strong']> {
   }
 
   protected answerStrong(call: Call): void {
-    // On a busy machine the later timer may be the first: what was asked for the guess alone has no other end.
+    // On a busy machine the later timer may be the first: what was asked for the guess alone has no
+    // other end.
     if (!call.levels.includes('strong')) this.guess(call);
     if (call.operation.access === 'write') this.apply(call);
     this.leave(call);
@@ -171,8 +195,8 @@ export class Tally implements Binding<readonly ['weak', 'strong']> {
 }
 
 /**
- * Counts whose submission is a promise: its end is the end of the operation, and its rejection the failure. A binding
- * by its shape: linters do not like a promise where `Binding` has `void`.
+ * Counts whose submission is a promise: its end is the end of the operation, and its rejection the
+ * failure. A binding by its shape: linters do not like a promise where `Binding` has `void`.
  */
 export class PromisedTally {
   readonly name = 'tally by promises';
@@ -227,11 +251,17 @@ export class PromisedTally {
       });
     }
     if (!this.#isClosed) return;
-    throw new CorrectableError(isUpdate && !wasClosed ? 'UNKNOWN' : 'UNAVAILABLE', 'the tally is closed');
+    throw new CorrectableError(
+      isUpdate && !wasClosed ? 'UNKNOWN' : 'UNAVAILABLE',
+      'the tally is closed',
+    );
   }
 }
 
-/** Answers within `submitOperation`, as bindings may: when a caller leaves, all views were delivered. */
+/**
+ * Answers within `submitOperation`, as bindings may: when a caller leaves, all views were
+ * delivered.
+ */
 export class PromptTally extends Tally {
   protected override after(_call: Call, _ms: number, act: () => void): void {
     act();
@@ -320,11 +350,14 @@ class GoesBackInVersions extends Tally {
   protected override apply(call: Call): void {
     const key = this.keyOf(call);
     const { total, version } = super.read(call, this.primary);
-    for (const copy of [this.primary, this.backup]) copy.set(key, { total: total + 1, version: version + 1 });
+    for (const copy of [this.primary, this.backup])
+      copy.set(key, { total: total + 1, version: version + 1 });
   }
 }
 
-/** Reports at once that all is done, and does nothing: a test that waits for the effect never ends. */
+/**
+ * Reports at once that all is done, and does nothing: a test that waits for the effect never ends.
+ */
 class ForgetsEverything extends Tally {
   protected override schedule(call: Call): void {
     if (call.levels.includes('weak')) this.guess(call);
@@ -380,7 +413,9 @@ class ForgetsNames extends Tally {
   readonly isExactlyOnce = true;
 }
 
-/** Its writes were sent when it is closed, and are done after it has reported that they were not. */
+/**
+ * Its writes were sent when it is closed, and are done after it has reported that they were not.
+ */
 class DeniesAtClose extends Tally {
   override async close(): Promise<void> {
     for (const call of this.calls) {
@@ -394,7 +429,11 @@ class DeniesAtClose extends Tally {
 }
 
 /** How the suite is to learn of a binding: with several updates of several objects. */
-export function subjectOf(name: string, open: (delays?: Delays) => Binding, isEverSlow = true): ConformanceSubject {
+export function subjectOf(
+  name: string,
+  open: (delays?: Delays) => Binding,
+  isEverSlow = true,
+): ConformanceSubject {
   const history = (object: string): HistoryStep[] => [
     ...[1, 2, 3, 4, 5, 6].flatMap((n) => [
       { operation: add(object), expected: n },
@@ -434,12 +473,14 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'ignores abort': {
     make: IgnoresAbort,
     test: 'read: aborted → let go, and others are not',
-    message: '"total" of "k": ignores context.signal: a view at strong more than 100 ms after the abort',
+    message:
+      '"total" of "k": ignores context.signal: a view at strong more than 100 ms after the abort',
   },
   'leaks abort listeners': {
     make: LeaksListeners,
     test: 'signal: many operations under one → no listener is left after they have closed',
-    message: 'context.signal keeps listeners of operations that have closed: 8 of 16 operations leave one',
+    message:
+      'context.signal keeps listeners of operations that have closed: 8 of 16 operations leave one',
   },
   'never gives a preliminary view': {
     make: NeverPreliminary,
@@ -498,7 +539,8 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'does writes after it has denied them at close()': {
     make: DeniesAtClose,
     test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
-    message: 'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
+    message:
+      'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
   },
   'gives preliminary views of another key': {
     make: GuessesByAnyKey,

@@ -75,16 +75,28 @@ const withVersions = (
 ): (() => Promise<{ binding: Binding }>) =>
   withSubmit((inner) => (operation, levels, sink, context) => {
     const { reads, ...args } = operation.args as CommitArgs;
-    const known = reads?.map(({ key, version }) => ({ key, version: fromForeign(version as never) }));
-    const actual = known === undefined ? operation : { ...operation, args: { ...args, reads: known } };
+    const known = reads?.map(({ key, version }) => ({
+      key,
+      version: fromForeign(version as never),
+    }));
+    const actual =
+      known === undefined ? operation : { ...operation, args: { ...args, reads: known } };
     const view = (value: unknown, ...where: [never, never]): number =>
       sink.view(
         (operation.name === 'readVersions'
-          ? (value as VersionedValue[]).map((item) => ({ ...item, version: toForeign(item.version) }))
+          ? (value as VersionedValue[]).map((item) => ({
+              ...item,
+              version: toForeign(item.version),
+            }))
           : value) as never,
         ...where,
       );
-    inner.submitOperation(actual as Operation<never>, levels, { ...pass(sink), view } as never, context);
+    inner.submitOperation(
+      actual as Operation<never>,
+      levels,
+      { ...pass(sink), view } as never,
+      context,
+    );
   });
 
 /** The functions of `sink`, which may be methods of a class. */
@@ -101,7 +113,8 @@ const isOfTransactions = ({ name }: Operation): boolean => /^(readVersions|commi
 /** Keeps what transactions write apart from what `put` writes. */
 const keepsPutsApart = withSubmit((inner) => {
   const apart = memory({ delaysMs: { weak: 0, strong: 2 } });
-  return (operation, ...how) => (isOfTransactions(operation) ? apart : inner).submitOperation(operation, ...how);
+  return (operation, ...how) =>
+    (isOfTransactions(operation) ? apart : inner).submitOperation(operation, ...how);
 });
 
 /** Has sessions, and reads a copy that is far behind in spite of them. */
@@ -118,7 +131,9 @@ async function forgetsSessions(): Promise<{ binding: Binding }> {
 }
 
 /** Takes any operation, as a `tiered` binding without `supports` does. */
-function acceptsAnyName(answer: (sink: Parameters<Submit>[2]) => unknown): () => Promise<{ binding: Binding }> {
+function acceptsAnyName(
+  answer: (sink: Parameters<Submit>[2]) => unknown,
+): () => Promise<{ binding: Binding }> {
   return async () => {
     const { binding } = await withSubmit((inner) => (operation, levels, sink, context) => {
       if (isOfTransactions(operation)) answer(sink as never);
@@ -128,7 +143,9 @@ function acceptsAnyName(answer: (sink: Parameters<Submit>[2]) => unknown): () =>
   };
 }
 
-/** Refuses each third operation of transactions, as a database does that cannot order two of them. */
+/**
+ * Refuses each third operation of transactions, as a database does that cannot order two of them.
+ */
 const refusesSome = withSubmit((inner) => {
   let count = 0;
   return (operation, levels, sink, context) => {
@@ -141,7 +158,12 @@ const refusesSome = withSubmit((inner) => {
 const addsFields = withSubmit((inner) => (operation, levels, sink, context) => {
   const view = (value: object, ...where: [never, never]): number =>
     sink.view((operation.name === 'commit' ? { ...value, at: 7 } : value) as never, ...where);
-  inner.submitOperation(operation as Operation<never>, levels, { ...pass(sink), view } as never, context);
+  inner.submitOperation(
+    operation as Operation<never>,
+    levels,
+    { ...pass(sink), view } as never,
+    context,
+  );
 });
 
 const FAULTS = {
@@ -150,11 +172,19 @@ const FAULTS = {
     message: 'commit with a version of "a" that is out of date',
   },
   'one of the writes is left out': {
-    createBinding: replacing('commit', ({ reads, writes }: CommitArgs) => commit(reads, writes.slice(0, 1))),
+    createBinding: replacing('commit', ({ reads, writes }: CommitArgs) =>
+      commit(reads, writes.slice(0, 1)),
+    ),
     message: 'of two states',
   },
-  'a second state is read for the second key': { createBinding: readsTwice, message: 'of two states' },
-  'a version comes back after two writes': { createBinding: versionsModulo(2), message: 'comes back' },
+  'a second state is read for the second key': {
+    createBinding: readsTwice,
+    message: 'of two states',
+  },
+  'a version comes back after two writes': {
+    createBinding: versionsModulo(2),
+    message: 'comes back',
+  },
   'all values are sent, known or not': {
     createBinding: replacing('readVersions', ({ keys }: ReadVersionsArgs) =>
       readVersions(keys, new Map<string, Version>()),
@@ -187,8 +217,8 @@ const FAULTS = {
 };
 
 const KEPT = {
-  'all names are accepted, and those of transactions fail with UNSUPPORTED': acceptsAnyName((sink) =>
-    sink.fail(new CorrectableError('UNSUPPORTED', 'the store has no transactions')),
+  'all names are accepted, and those of transactions fail with UNSUPPORTED': acceptsAnyName(
+    (sink) => sink.fail(new CorrectableError('UNSUPPORTED', 'the store has no transactions')),
   ),
   'some operations are refused with CONFLICT': refusesSome,
   'a commit returns further fields': addsFields,

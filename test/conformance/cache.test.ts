@@ -33,7 +33,9 @@ const subjects: readonly ConformanceSubject[] = [
     slowBinding: async () => ({ binding: cached(memory({ delaysMs: { weak: 0, strong: 300 } })) }),
     weakLevelFails: {
       fail: async () => ({ binding: cached(withoutGuesses()) }),
-      'come late': async () => ({ binding: cached(memory({ delaysMs: { weak: 200, strong: 1 } })) }),
+      'come late': async () => ({
+        binding: cached(memory({ delaysMs: { weak: 200, strong: 1 } })),
+      }),
     },
   },
   {
@@ -53,7 +55,15 @@ const subjects: readonly ConformanceSubject[] = [
     name: 'cache in front of one level without sessions',
     createBinding: async () => {
       const values = new Map<string, unknown>();
-      const only = async ({ name, key = '', args }: { name: string; key?: string; args: unknown }): Promise<unknown> =>
+      const only = async ({
+        name,
+        key = '',
+        args,
+      }: {
+        name: string;
+        key?: string;
+        args: unknown;
+      }): Promise<unknown> =>
         name === 'put' ? void values.set(key, (args as { value: unknown }).value) : values.get(key);
       const supports = ({ name }: { name: string }): boolean => name === 'get' || name === 'put';
       return { binding: cached(tiered(['only'], { only }, { supports })) };
@@ -63,7 +73,9 @@ const subjects: readonly ConformanceSubject[] = [
   {
     name: 'cache in front of redblue, red writes',
     createBinding: async () => {
-      const deployment = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'] });
+      const deployment = createEmbedded(ticketService, {
+        sites: ['ireland', 'frankfurt', 'virginia'],
+      });
       const binding = cached(deployment.site('virginia'), { onMiss: 'fetch' });
       return { binding, release: () => deployment.close() };
     },
@@ -74,7 +86,9 @@ const subjects: readonly ConformanceSubject[] = [
   {
     name: 'cache in front of redblue, blue writes',
     createBinding: async () => {
-      const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'] });
+      const deployment = createEmbedded(bankService(), {
+        sites: ['ireland', 'frankfurt', 'virginia'],
+      });
       const binding = cached(deployment.site('virginia'), { onMiss: 'fetch' });
       return { binding, release: () => deployment.close() };
     },

@@ -1,4 +1,7 @@
-/** The binding of a causal store on Redis keeps the contract of every binding, over partitions in memory. */
+/**
+ * The binding of a causal store on Redis keeps the contract of every binding, over partitions in
+ * memory.
+ */
 import type { CausalBinding } from '../../src/bindings/causal/causal-binding.ts';
 import { systemClock } from '../../src/correctable/clock.ts';
 import { get, getMany, put, remove } from '../../src/operations/index.ts';
@@ -9,7 +12,10 @@ import { runConformance } from '../support/run-conformance.ts';
 async function openSites(remoteMs = 2) {
   const world = new CausalRedisWorld({ clock: systemClock, remoteMs });
   world.prepareAll();
-  const [dublin, oregon] = world.sites.map((site) => world.open(site)) as [CausalBinding, CausalBinding];
+  const [dublin, oregon] = world.sites.map((site) => world.open(site)) as [
+    CausalBinding,
+    CausalBinding,
+  ];
   const release = async () => {
     await dublin.close();
     await oregon.close();

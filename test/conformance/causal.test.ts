@@ -1,4 +1,7 @@
-/** The binding of a causal store keeps the contract of every binding, with one site and with several. */
+/**
+ * The binding of a causal store keeps the contract of every binding, with one site and with
+ * several.
+ */
 import { createCausalStore } from '../../src/bindings/causal/index.ts';
 import { get, getMany, put, remove } from '../../src/operations/index.ts';
 import { runConformance } from '../support/run-conformance.ts';
@@ -6,7 +9,10 @@ import { runConformance } from '../support/run-conformance.ts';
 runConformance({
   name: 'causal, two sites',
   createBinding: async () => {
-    const store = createCausalStore({ sites: ['dublin', 'oregon'], latency: { 'dublin-oregon': 4 } });
+    const store = createCausalStore({
+      sites: ['dublin', 'oregon'],
+      latency: { 'dublin-oregon': 4 },
+    });
     return {
       binding: store.site('dublin'),
       secondBinding: async () => store.site('oregon'),
@@ -17,7 +23,10 @@ runConformance({
   read: get('k'),
   expected: { n: 1 },
   slowBinding: async () => {
-    const store = createCausalStore({ sites: ['dublin', 'oregon'], latency: { 'dublin-oregon': 250 } });
+    const store = createCausalStore({
+      sites: ['dublin', 'oregon'],
+      latency: { 'dublin-oregon': 250 },
+    });
     return { binding: store.site('dublin'), release: () => store.close() };
   },
   strongLevelFails: async () => {

@@ -1,6 +1,9 @@
 /** Runs the contract suite on a binding that is expected to fail it. */
 import { expect } from 'vitest';
-import { testBindingConformance, type ConformanceSubject } from '../../src/testing/binding-conformance.ts';
+import {
+  testBindingConformance,
+  type ConformanceSubject,
+} from '../../src/testing/binding-conformance.ts';
 
 /** The names of all tests that fail for `subject`. */
 export async function collectFailures(subject: ConformanceSubject): Promise<readonly string[]> {
@@ -9,7 +12,10 @@ export async function collectFailures(subject: ConformanceSubject): Promise<read
   return failures;
 }
 
-/** How one test of the suite fails for `subject`; it alone is run, for what hangs makes many of them wait. */
+/**
+ * How one test of the suite fails for `subject`; it alone is run, for what hangs makes many of them
+ * wait.
+ */
 export async function collectFailure(subject: ConformanceSubject, name: string): Promise<unknown> {
   const body = testsOf(subject).get(name);
   if (body === undefined) throw new Error(`the suite has no test '${name}' for ${subject.name}`);

@@ -8,10 +8,17 @@ import { ConformanceError } from '../../src/testing/binding-conformance.ts';
 import type { ConformanceSubject, OpenedBinding } from '../../src/testing/index.ts';
 import { collectFailure, collectFailures } from './collect-failures.ts';
 
-type Submit = (operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext) => void;
+type Submit = (
+  operation: Operation,
+  levels: readonly string[],
+  sink: Sink,
+  context: InvocationContext,
+) => void;
 
 /** A memory binding with one method replaced by a faulty one. */
-function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<Binding>): ConformanceSubject {
+function faulty(
+  fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<Binding>,
+): ConformanceSubject {
   const createBinding = async (): Promise<OpenedBinding> => {
     const store = memoryStore();
     const sound = memory({ store, delaysMs: { weak: 0, strong: 1 } });
@@ -24,7 +31,14 @@ function faulty(fault: (sound: Binding<readonly ['weak', 'strong']>) => Partial<
     });
     return { binding, secondBinding: async () => memory({ store }) };
   };
-  return { name: 'faulty', timeoutMs: 500, createBinding, write: put('k', 1), read: get('k'), expected: 1 };
+  return {
+    name: 'faulty',
+    timeoutMs: 500,
+    createBinding,
+    write: put('k', 1),
+    read: get('k'),
+    expected: 1,
+  };
 }
 
 const submitBy =
@@ -34,13 +48,15 @@ const submitBy =
   });
 
 /**
- * Invokes writes at several levels: first the preliminary view, and only then the write, whose result is not delivered.
+ * Invokes writes at several levels: first the preliminary view, and only then the write, whose
+ * result is not delivered.
  */
 const guessing =
   (guess: (sink: Sink) => void) =>
   (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> =>
     submitBy((submit) => (operation, levels, sink, context) => {
-      if (operation.access === 'read' || levels.includes('strong')) return submit(operation, levels, sink, context);
+      if (operation.access === 'read' || levels.includes('strong'))
+        return submit(operation, levels, sink, context);
       guess(sink);
       const silent: Sink = { view: () => 0, confirm() {}, fail() {} };
       return submit(operation, ['strong'], silent, context);
@@ -56,9 +72,14 @@ test('contract suite: a sound binding → no failure', async () => {
 });
 
 test('contract suite: a write fails because its guess does → caught', async () => {
-  const fault = faulty(guessing((sink) => sink.fail(new CorrectableError('UNAVAILABLE', 'no guess'), 'weak')));
+  const fault = faulty(
+    guessing((sink) => sink.fail(new CorrectableError('UNAVAILABLE', 'no guess'), 'weak')),
+  );
   const subject = { ...fault, weakLevelFails: { fail: fault.createBinding } };
-  await expectCaught(subject, 'write: weaker levels fail → the final answers, for any requested levels');
+  await expectCaught(
+    subject,
+    'write: weaker levels fail → the final answers, for any requested levels',
+  );
   await expectCaught(
     subject,
     'write: one level requested, many at once → one final view each, at it or above if there is such a level',
@@ -67,7 +88,9 @@ test('contract suite: a write fails because its guess does → caught', async ()
 
 test('contract suite: levels that change → caught', async () => {
   let calls = 0;
-  const subject = faulty(() => ({ consistencyLevels: () => (calls++ % 2 === 0 ? ['weak', 'strong'] : ['strong']) }));
+  const subject = faulty(() => ({
+    consistencyLevels: () => (calls++ % 2 === 0 ? ['weak', 'strong'] : ['strong']),
+  }));
   await expectCaught(subject, 'levels: asked twice → one list of different names');
 });
 
@@ -89,8 +112,13 @@ test('contract suite: every view twice → caught', async () => {
 });
 
 test('contract suite: a confirmation of a view that was never delivered → caught', async () => {
-  const subject = faulty(submitBy(() => (_operation, levels, sink) => sink.confirm(levels.at(-1)!, 0)));
-  await expectCaught(subject, 'sink: every call → a requested level or above, confirms only what was delivered');
+  const subject = faulty(
+    submitBy(() => (_operation, levels, sink) => sink.confirm(levels.at(-1)!, 0)),
+  );
+  await expectCaught(
+    subject,
+    'sink: every call → a requested level or above, confirms only what was delivered',
+  );
 });
 
 test('contract suite: reports at closing that a write was not done, and it was → caught', async () => {
@@ -109,7 +137,10 @@ test('contract suite: reports at closing that a write was not done, and it was �
 
 test('contract suite: one client of a shared binding closes it for all → caught', async () => {
   const subject = faulty((sound) => ({ openHandle: () => sound }));
-  await expectCaught(subject, 'close: one client of several on a shared binding → the others go on');
+  await expectCaught(
+    subject,
+    'close: one client of several on a shared binding → the others go on',
+  );
 });
 
 test('contract suite: it takes any operation → caught', async () => {
@@ -123,7 +154,8 @@ test('contract suite: the strongest level fails, and takes a weaker view with it
   const submitting = (hasListener: boolean): ConformanceSubject =>
     faulty(
       submitBy((submit) => (operation, _, sink, context) => {
-        const fail = (): void => sink.fail(new CorrectableError('UNAVAILABLE', 'offline'), 'strong');
+        const fail = (): void =>
+          sink.fail(new CorrectableError('UNAVAILABLE', 'offline'), 'strong');
         if (!hasListener) fail();
         const heard: Sink = {
           view(...view) {

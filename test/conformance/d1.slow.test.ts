@@ -1,6 +1,6 @@
 /**
- * The D1 binding keeps the contract of every binding, on D1 as Miniflare runs it. That has no replicas: a second database
- * follows the first one.
+ * The D1 binding keeps the contract of every binding, on D1 as Miniflare runs it. That has no
+ * replicas: a second database follows the first one.
  */
 import { d1 } from '../../src/bindings/d1/index.ts';
 import { get, put } from '../../src/operations/index.ts';

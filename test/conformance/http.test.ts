@@ -36,6 +36,8 @@ for (const readMethod of ['GET', 'POST'] as const) {
     read: contract.get({ key: 'k' }),
     expected: { n: 1 },
     slowBinding: () => open(readMethod, memory({ delaysMs: { weak: 0, strong: 300 } })),
-    weakLevelFails: { 'come late': () => open(readMethod, memory({ delaysMs: { weak: 200, strong: 1 } })) },
+    weakLevelFails: {
+      'come late': () => open(readMethod, memory({ delaysMs: { weak: 200, strong: 1 } })),
+    },
   });
 }

@@ -14,7 +14,9 @@ runConformance({
   read: get('k'),
   expected: { n: 1 },
   slowBinding: async () => ({ binding: memory({ delaysMs: { weak: 0, strong: 300 } }) }),
-  weakLevelFails: { 'come late': async () => ({ binding: memory({ delaysMs: { weak: 200, strong: 1 } }) }) },
+  weakLevelFails: {
+    'come late': async () => ({ binding: memory({ delaysMs: { weak: 200, strong: 1 } }) }),
+  },
 });
 
 runConformance({

@@ -1,5 +1,11 @@
 /** The primary-backup binding keeps the contract of every binding, however its tiers are asked. */
-import { withDetails, skipLevel, tiered, type TierMode, type Tier } from '../../src/bindings/tiered/index.ts';
+import {
+  withDetails,
+  skipLevel,
+  tiered,
+  type TierMode,
+  type Tier,
+} from '../../src/bindings/tiered/index.ts';
 import type { Binding } from '../../src/correctable/binding.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { runConformance } from '../support/run-conformance.ts';
@@ -13,12 +19,22 @@ function read(copy: Copy, whenAbsent: unknown): Tier {
   };
 }
 
-/** A cache that knows what the backup knows, a backup one turn of the event loop behind, and a primary. */
-function threeTiers(mode: TierMode, weak?: Tier, delayMs = 0): Binding<readonly ['cache', 'backup', 'primary']> {
+/**
+ * A cache that knows what the backup knows, a backup one turn of the event loop behind, and a
+ * primary.
+ */
+function threeTiers(
+  mode: TierMode,
+  weak?: Tier,
+  delayMs = 0,
+): Binding<readonly ['cache', 'backup', 'primary']> {
   const primary: Copy = new Map();
   const backup: Copy = new Map();
   const update: Tier = async ({ key = '', args }) => {
-    const next = { value: (args as { value: unknown }).value, version: (primary.get(key)?.version ?? 0) + 1 };
+    const next = {
+      value: (args as { value: unknown }).value,
+      version: (primary.get(key)?.version ?? 0) + 1,
+    };
     await Promise.resolve();
     primary.set(key, next);
     setImmediate(() => backup.set(key, next));
@@ -32,7 +48,8 @@ function threeTiers(mode: TierMode, weak?: Tier, delayMs = 0): Binding<readonly 
     {
       cache: weak ?? read(backup, skipLevel),
       backup: weak ?? read(backup, undefined),
-      primary: (operation, context) => (operation.access === 'write' ? update : readPrimary)(operation, context),
+      primary: (operation, context) =>
+        (operation.access === 'write' ? update : readPrimary)(operation, context),
     },
     { mode, supports: ({ name }) => name === 'get' || name === 'put' },
   );
@@ -47,7 +64,10 @@ function offline(mode: TierMode): Binding<readonly ['backup', 'primary']> {
 
 /** No primary, and a backup that hangs. */
 function silent(): Binding<readonly ['backup', 'primary']> {
-  const tiers = { backup: () => new Promise(() => {}), primary: () => Promise.reject(new Error('offline')) };
+  const tiers = {
+    backup: () => new Promise(() => {}),
+    primary: () => Promise.reject(new Error('offline')),
+  };
   return tiered(['backup', 'primary'], tiers, { mode: 'parallel' });
 }
 
@@ -63,7 +83,9 @@ for (const mode of ['parallel', 'sequential'] as const) {
     // In sequence, the primary is not asked before the backup has answered.
     ...(mode === 'parallel' ? { neverResponds: async () => ({ binding: silent() }) } : {}),
     weakLevelFails: {
-      fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),
+      fail: async () => ({
+        binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))),
+      }),
       'stay away': async () => ({ binding: threeTiers(mode, () => new Promise(() => {})) }),
     },
   });

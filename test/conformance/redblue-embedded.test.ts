@@ -1,4 +1,7 @@
-/** A site of an embedded RedBlue deployment keeps the contract of every binding: reads and updates of both colors. */
+/**
+ * A site of an embedded RedBlue deployment keeps the contract of every binding: reads and updates
+ * of both colors.
+ */
 import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import { keyValueService } from '../../src/server/key-value-service.ts';
@@ -9,15 +12,25 @@ import { bank, bankService, ticketService } from '../unit/server/replica/service
 import { createBankHistory } from './bank-history.ts';
 import { runConformance } from '../support/run-conformance.ts';
 
-/** Nothing strong is faster than two ticks of a site, after which it listens to the signals of what is under way. */
-const FAR: SiteLatency = { 'ireland-frankfurt': 700, 'ireland-virginia': 700, 'frankfurt-virginia': 700 };
+/**
+ * Nothing strong is faster than two ticks of a site, after which it listens to the signals of what
+ * is under way.
+ */
+const FAR: SiteLatency = {
+  'ireland-frankfurt': 700,
+  'ireland-virginia': 700,
+  'frankfurt-virginia': 700,
+};
 
 async function openSite(
   service: Service,
   site: 'ireland' | 'virginia',
   latency: SiteLatency = 'none',
 ): Promise<OpenedBinding> {
-  const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], latency });
+  const deployment = createEmbedded(service, {
+    sites: ['ireland', 'frankfurt', 'virginia'],
+    latency,
+  });
   return { binding: deployment.site(site), release: () => deployment.close() };
 }
 
@@ -57,5 +70,8 @@ runConformance({
   read: get('k'),
   expected: 'first',
   history: (key): readonly HistoryStep[] =>
-    [1, 2, 3, 4].flatMap((value) => [{ operation: put(key, value) }, { operation: get(key), expected: value }]),
+    [1, 2, 3, 4].flatMap((value) => [
+      { operation: put(key, value) },
+      { operation: get(key), expected: value },
+    ]),
 });

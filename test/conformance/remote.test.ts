@@ -38,6 +38,8 @@ for (const codec of ['msgpack', 'json'] as const) {
     read: get('k'),
     expected: { n: 1 },
     slowBinding: () => open(codec, memory({ delaysMs: { weak: 0, strong: 300 } })),
-    weakLevelFails: { 'come late': () => open(codec, memory({ delaysMs: { weak: 200, strong: 1 } })) },
+    weakLevelFails: {
+      'come late': () => open(codec, memory({ delaysMs: { weak: 200, strong: 1 } })),
+    },
   });
 }

@@ -1,4 +1,6 @@
-/** The binding to a store with replicas keeps the contract of every binding, over a store in memory. */
+/**
+ * The binding to a store with replicas keeps the contract of every binding, over a store in memory.
+ */
 import { expect, test } from 'vitest';
 import { replicas } from '../../src/bindings/replicas/index.ts';
 import { get, put } from '../../src/operations/index.ts';
@@ -37,7 +39,9 @@ const subject: ConformanceSubject = {
     hang: () => open((_, server) => (server === 'primary' ? undefined : new Promise(() => {}))),
   },
   strongLevelFails: () =>
-    open((_, server) => (server === 'primary' ? fail() : new Promise((resolve) => setTimeout(resolve, 1)))),
+    open((_, server) =>
+      server === 'primary' ? fail() : new Promise((resolve) => setTimeout(resolve, 1)),
+    ),
   neverResponds: () => open((_, server) => (server === 'primary' ? fail() : new Promise(() => {}))),
   pausedWeakLevel: () => openPaused(),
   slowBinding: () => open(() => new Promise((resolve) => setTimeout(resolve, 500))),
@@ -50,7 +54,10 @@ const PAUSED = 'session: weaker levels are behind → no view of theirs, until t
 test('an adapter whose positions are always reached is caught', async () => {
   const store = new ReplicatedMemory();
   store.reached = () => true;
-  const caught = await collectFailure({ ...subject, pausedWeakLevel: () => openPaused(store) }, PAUSED);
+  const caught = await collectFailure(
+    { ...subject, pausedWeakLevel: () => openPaused(store) },
+    PAUSED,
+  );
   expect(caught).toBeInstanceOf(ConformanceError);
 });
 

@@ -1,4 +1,7 @@
-/** A store far away, at which each step takes 110 ms, keeps its contract within what test runners wait for one test. */
+/**
+ * A store far away, at which each step takes 110 ms, keeps its contract within what test runners
+ * wait for one test.
+ */
 import { describe, expect, test } from 'vitest';
 import { memory, memoryStore } from '../../src/bindings/memory/index.ts';
 import { get, put } from '../../src/operations/index.ts';
@@ -25,12 +28,17 @@ testBindingConformance(
     name: 'memory, 110 ms away',
     createBinding: async () => {
       const store = memoryStore();
-      const away = (): ReturnType<typeof memory> => memory({ store, delaysMs: { weak: 110, strong: 110 } });
+      const away = (): ReturnType<typeof memory> =>
+        memory({ store, delaysMs: { weak: 110, strong: 110 } });
       return { binding: away(), secondBinding: async () => away() };
     },
     write: put('k', 1),
     read: get('k'),
     expected: 1,
   },
-  { describe, test: (name, body) => test(name, () => runInVirtualTime(async () => body())), expect },
+  {
+    describe,
+    test: (name, body) => test(name, () => runInVirtualTime(async () => body())),
+    expect,
+  },
 );

@@ -25,7 +25,10 @@ interface Setup extends VersionSessionsOptions {
   readonly isPaused?: boolean;
 }
 
-/** A cache and a backup one turn of the event loop behind, and a primary that counts all writes, or those of a key. */
+/**
+ * A cache and a backup one turn of the event loop behind, and a primary that counts all writes, or
+ * those of a key.
+ */
 function openTiers({ weak, isPaused = false, ...options }: Setup) {
   const primary = new Map<string, { value: unknown; version: number }>();
   const copy = new Map(primary);
@@ -64,7 +67,9 @@ function openTiers({ weak, isPaused = false, ...options }: Setup) {
   return { binding, catchUp };
 }
 
-const open = async (setup: Setup): Promise<OpenedBinding> => ({ binding: openTiers(setup).binding });
+const open = async (setup: Setup): Promise<OpenedBinding> => ({
+  binding: openTiers(setup).binding,
+});
 
 async function openPaused(setup: Setup): Promise<PausedBinding> {
   const { binding, catchUp } = openTiers({ ...setup, isPaused: true });
@@ -89,6 +94,9 @@ for (const per of ['key', 'store'] as const) runConformance(createSubject(per));
 const PAUSED = 'session: weaker levels are behind → no view of theirs, until they have caught up';
 
 test('versions that are always reached are caught', async () => {
-  const subject = { ...createSubject('key'), pausedWeakLevel: () => openPaused({ reached: () => true }) };
+  const subject = {
+    ...createSubject('key'),
+    pausedWeakLevel: () => openPaused({ reached: () => true }),
+  };
   expect(await collectFailure(subject, PAUSED)).toBeInstanceOf(ConformanceError);
 });

@@ -1,4 +1,7 @@
-/** The ZooKeeper binding keeps the contract of every binding, on a server of the tests; `test/engines` has the real one. */
+/**
+ * The ZooKeeper binding keeps the contract of every binding, on a server of the tests;
+ * `test/engines` has the real one.
+ */
 import { OP } from '../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper } from '../../src/bindings/zookeeper/index.ts';
 import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
@@ -10,8 +13,8 @@ import { runConformance } from '../support/run-conformance.ts';
 const READS: readonly number[] = [OP.exists, OP.getData];
 
 /**
- * `fault` is what becomes of all that the reader asks, which are the guesses; all else goes through the leader.
- * `strongFault`, of what the other session reads.
+ * `fault` is what becomes of all that the reader asks, which are the guesses; all else goes through
+ * the leader. `strongFault`, of what the other session reads.
  */
 async function open(fault?: Fault, fromLeaderMs = 0, strongFault?: Fault): Promise<OpenedBinding> {
   const ensemble = await FakeEnsemble.start();

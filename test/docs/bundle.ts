@@ -1,4 +1,7 @@
-/** Runs documentation code: bundles it with the package's public entries in their place, from source. */
+/**
+ * Runs documentation code: bundles it with the package's public entries in their place, from
+ * source.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,11 +12,15 @@ import { build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** `correctables/…` as the published package resolves it: an entry is a folder's index or a file of its own. */
+/**
+ * `correctables/…` as the published package resolves it: an entry is a folder's index or a file of
+ * its own.
+ */
 export function getSource(specifier: string): string {
   const subpath = specifier.replace(/^correctables\/?/, '');
   const candidates = [`${root}src/${subpath}/index.ts`, `${root}src/${subpath}.ts`];
-  const found = subpath === '' ? `${root}src/index.ts` : candidates.find((file) => existsSync(file));
+  const found =
+    subpath === '' ? `${root}src/index.ts` : candidates.find((file) => existsSync(file));
   if (found === undefined) throw new Error(`no public entry '${specifier}'`);
   return found;
 }
@@ -21,7 +28,9 @@ export function getSource(specifier: string): string {
 const publicEntries: Plugin = {
   name: 'public-entries',
   setup: (bundling) => {
-    bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({ path: getSource(path) }));
+    bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({
+      path: getSource(path),
+    }));
   },
 };
 
@@ -41,9 +50,16 @@ export async function bundle(code: string, name: string): Promise<string> {
 }
 
 /** What the code prints, run by Node in a process of its own. Throws when it fails or complains. */
-export async function output(code: string, name: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+export async function output(
+  code: string,
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
   const script = await bundle(code, name);
-  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-'], { cwd: root, env });
+  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-'], {
+    cwd: root,
+    env,
+  });
   running.child.stdin?.end(script);
   const { stdout, stderr } = await running;
   if (stderr !== '') throw new Error(`${name} wrote to stderr:\n${stderr}`);
@@ -52,7 +68,10 @@ export async function output(code: string, name: string, env: NodeJS.ProcessEnv 
 
 /** What a module of docs/listings exports, loaded into this process. */
 export async function load<M>(name: string): Promise<M> {
-  return loadCode(await readFile(new URL(`../../docs/listings/${name}.ts`, import.meta.url), 'utf8'), name);
+  return loadCode(
+    await readFile(new URL(`../../docs/listings/${name}.ts`, import.meta.url), 'utf8'),
+    name,
+  );
 }
 
 /** What a module with this code exports, loaded into this process. */

@@ -29,7 +29,8 @@ it('an entry → is named in the documentation', () => {
   expect(
     entries.filter(
       ({ subpath }) =>
-        !pages.includes(`\`correctables${subpath.slice(1)}\``) && !pages.includes(`'correctables${subpath.slice(1)}'`),
+        !pages.includes(`\`correctables${subpath.slice(1)}\``) &&
+        !pages.includes(`'correctables${subpath.slice(1)}'`),
     ),
   ).toEqual([]);
 });
@@ -38,7 +39,9 @@ const bindings = entries.filter(({ subpath }) => /^\.\/bindings\/[^/]+$/.test(su
 
 it('a binding → an application can export what it makes: `inferred-exports.ts` has it', () => {
   const exported = readFile('scripts/smoke-package/inferred-exports.ts');
-  expect(bindings.filter(({ subpath }) => !exported.includes(`'correctables${subpath.slice(1)}'`))).toEqual([]);
+  expect(
+    bindings.filter(({ subpath }) => !exported.includes(`'correctables${subpath.slice(1)}'`)),
+  ).toEqual([]);
 });
 
 it('a binding → the overview of bindings has it', () => {
@@ -48,8 +51,11 @@ it('a binding → the overview of bindings has it', () => {
     './bindings/causal': 'createCausalStore',
     './bindings/causal-redis': 'causalRedis',
   };
-  const nameOf = (subpath: string): string => (names as Record<string, string>)[subpath] ?? basename(subpath);
-  expect(bindings.filter(({ subpath }) => !overview.includes(`\`${nameOf(subpath)}\``))).toEqual([]);
+  const nameOf = (subpath: string): string =>
+    (names as Record<string, string>)[subpath] ?? basename(subpath);
+  expect(bindings.filter(({ subpath }) => !overview.includes(`\`${nameOf(subpath)}\``))).toEqual(
+    [],
+  );
 });
 
 it('a binding → runs the conformance suite', () => {
@@ -57,12 +63,17 @@ it('a binding → runs the conformance suite', () => {
   const tested = bindings.filter(({ subpath }) => subpath !== './bindings/redblue');
   const suites = ['test/conformance/', 'test/engines/']
     .flatMap((folder) =>
-      readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}${file}`),
+      readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${folder}${file}`,
+      ),
     )
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => `${file}\n${readFile(file)}`)
     .filter((text) => text.includes('runConformance('));
   const isTested = (source: string): boolean =>
-    suites.some((text) => text.includes(dirname(source)) || text.includes(`/${basename(dirname(source))}.test.ts`));
+    suites.some(
+      (text) =>
+        text.includes(dirname(source)) || text.includes(`/${basename(dirname(source))}.test.ts`),
+    );
   expect(tested.filter(({ source }) => !isTested(source))).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** The guide to Express, React and PostgreSQL, and the example that is its result, have the same files. */
+/**
+ * The guide to Express, React and PostgreSQL, and the example that is its result, have the same
+ * files.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readPage } from './guide.ts';
@@ -21,8 +24,15 @@ test('each block of the guide is a file of the example, and each file is a block
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`.split('/express-react-postgres/').pop()!.replace(/^\//, ''));
-  expect([...example.keys()].toSorted()).toEqual(files.filter((name) => !WITHOUT_BLOCK.includes(name)).toSorted());
+    .map((entry) =>
+      `${entry.parentPath}/${entry.name}`
+        .split('/express-react-postgres/')
+        .pop()!
+        .replace(/^\//, ''),
+    );
+  expect([...example.keys()].toSorted()).toEqual(
+    files.filter((name) => !WITHOUT_BLOCK.includes(name)).toSorted(),
+  );
   for (const [name, text] of example) expect(text, name).toBe(await readText(name));
 });
 
@@ -34,8 +44,15 @@ test('the commands of the guide install the packages of the example, and set its
       .filter(([, dev = '']) => dev.trim() === flags)
       .flatMap(([, , names = '']) => names.split(' '));
   // The example gets the packed package from its test.
-  expect(installed('').toSorted()).toEqual(['correctables', ...Object.keys(manifest.dependencies)].toSorted());
-  expect(installed('--save-dev').toSorted()).toEqual(Object.keys(manifest.devDependencies).toSorted());
-  const scripts = [...text.matchAll(/scripts\.(\w+)="([^"]*)"/g)].map(([, name, command]) => [name, command]);
+  expect(installed('').toSorted()).toEqual(
+    ['correctables', ...Object.keys(manifest.dependencies)].toSorted(),
+  );
+  expect(installed('--save-dev').toSorted()).toEqual(
+    Object.keys(manifest.devDependencies).toSorted(),
+  );
+  const scripts = [...text.matchAll(/scripts\.(\w+)="([^"]*)"/g)].map(([, name, command]) => [
+    name,
+    command,
+  ]);
   expect(Object.fromEntries(scripts)).toEqual(manifest.scripts);
 });

@@ -28,7 +28,9 @@ describe('figures', () => {
 
   test('every plot has its finding, a description, and colors for dark pages', () => {
     const isFull = (svg: string): boolean =>
-      ['<title>', '<desc>', 'prefers-color-scheme: dark', 'role="img"'].every((part) => svg.includes(part));
+      ['<title>', '<desc>', 'prefers-color-scheme: dark', 'role="img"'].every((part) =>
+        svg.includes(part),
+      );
     expect(plots.length).toBeGreaterThan(0);
     expect(plots.filter((path) => !isFull(read(`${FOLDER}${path}`)))).toEqual([]);
   });
@@ -36,7 +38,9 @@ describe('figures', () => {
   test('every color is in an attribute, so that a plot does not depend on style sheets', () => {
     const isLiteral = (color: string): boolean => /^(#[0-9a-f]{6}|none|currentColor)$/.test(color);
     const colors = plots.flatMap((path) =>
-      [...read(`${FOLDER}${path}`).matchAll(/ (?:fill|stroke|color|style)="([^"]*)"/g)].map(([, color = '']) => color),
+      [...read(`${FOLDER}${path}`).matchAll(/ (?:fill|stroke|color|style)="([^"]*)"/g)].map(
+        ([, color = '']) => color,
+      ),
     );
     expect([...new Set(colors)].filter((color) => !isLiteral(color))).toEqual([]);
     expect(plots.filter((path) => read(`${FOLDER}${path}`).includes('var('))).toEqual([]);

@@ -7,7 +7,16 @@ import * as core from '../../bench/core/bench.ts';
 import type { GoalResult } from '../../bench/harness/goals.ts';
 import * as redblue from '../../bench/redblue-overhead/goals.ts';
 import * as server from '../../bench/server/goals.ts';
-import { CLIENTS, NAMED, PAIRED, PAIRS, RED, SHARES, TARGETS, WINDOWS } from '../../bench/server/targets.ts';
+import {
+  CLIENTS,
+  NAMED,
+  PAIRED,
+  PAIRS,
+  RED,
+  SHARES,
+  TARGETS,
+  WINDOWS,
+} from '../../bench/server/targets.ts';
 import type { Name } from '../../bench/server/targets.ts';
 import type { Measurement } from '../../bench/server/measurement.ts';
 import * as transactions from '../../bench/transactions/goals.ts';
@@ -41,10 +50,14 @@ function serverBars(): GoalResult[] {
   const all = Object.keys(TARGETS) as Name[];
   const closed = [
     ...WINDOWS.map((window) => measured({ workload: 'set', window, names: all })),
-    ...CLIENTS.map((clients) => measured({ workload: 'set', window: NAMED, clients, names: PAIRED })),
+    ...CLIENTS.map((clients) =>
+      measured({ workload: 'set', window: NAMED, clients, names: PAIRED }),
+    ),
     measured({ workload: 'withdraw', window: NAMED, names: RED }),
   ];
-  const open = PAIRS.map(({ of, to }) => SHARES.map(() => measured({ workload: 'set', window: 1, names: [of, to] })));
+  const open = PAIRS.map(({ of, to }) =>
+    SHARES.map(() => measured({ workload: 'set', window: 1, names: [of, to] })),
+  );
   return server.computeGoalResults(closed, open);
 }
 
@@ -79,7 +92,12 @@ function chaseBars(name: string, scene: Scene): GoalResult[] {
     name,
     settings.map((item) => {
       const once = [comparison(item.workers === most ? 2 : 1)];
-      return { ...item, rounds: once, atPeak: isSwept(item) ? once : [], offered: isSwept(item) ? offered : [] };
+      return {
+        ...item,
+        rounds: once,
+        atPeak: isSwept(item) ? once : [],
+        offered: isSwept(item) ? offered : [],
+      };
     }),
   );
 }
@@ -90,7 +108,10 @@ function coreBars(): GoalResult[] {
 }
 
 function transactionBars(): readonly GoalResult[] {
-  const stands = (['frankfurt', 'virginia', 'ireland'] as const).map((site) => ({ site, awayMs: 0 }));
+  const stands = (['frankfurt', 'virginia', 'ireland'] as const).map((site) => ({
+    site,
+    awayMs: 0,
+  }));
   const all = [...stands, { site: 'frankfurt', awayMs: 20 } as const];
   const views = [all.map((stand) => ({ ...stand, firstMs: 1, finalMs: 1, transactions: 1 }))];
   return transactions.computeGoalResults({ costs: samplesOf(WAYS), views });
@@ -101,15 +122,22 @@ const BARS: Readonly<Record<string, () => readonly GoalResult[]>> = {
   server: serverBars,
   'redblue-overhead': () =>
     redblue.computeGoalResults(
-      new Map(redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])])),
+      new Map(
+        redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])]),
+      ),
     ),
   transactions: transactionBars,
   ads: () => chaseBars('ads', { placement: 'paper' }),
-  'ads-cassandra': () => chaseBars('ads', { placement: 'paper', way: getReadStrategy({ way: undefined }) }),
+  'ads-cassandra': () =>
+    chaseBars('ads', { placement: 'paper', way: getReadStrategy({ way: undefined }) }),
   twissandra: () => chaseBars('twissandra', { placement: 'twissandra' }),
   'twissandra-cassandra': () =>
     chaseBars('twissandra', { placement: 'twissandra', way: getReadStrategy({ way: undefined }) }),
-  wire: () => wire.computeGoalResults(new Map(wire.WINDOWS.map((window) => [window, samplesOf(wire.MODES)])), 0.01),
+  wire: () =>
+    wire.computeGoalResults(
+      new Map(wire.WINDOWS.map((window) => [window, samplesOf(wire.MODES)])),
+      0.01,
+    ),
 };
 
 /** Sorted; undefined where nothing but the form of the results has changed. */

@@ -20,22 +20,25 @@ async function loadComponents(name: string): Promise<Components> {
   return loadCode(code, name);
 }
 
-test.each(['react', 'tanstack-query'])('%s → shows loading, the early view and the final one', async (name) => {
-  const { App } = await loadComponents(name);
-  const element = window.document.createElement('div');
-  const root = createRoot(element);
-  const shown: string[] = [];
-  const observe = setInterval(() => {
-    const text = element.textContent?.trim() ?? '';
-    if (text !== '' && text !== shown.at(-1)) shown.push(text);
-  }, 1);
-  root.render(createElement(App));
-  await expect.poll(() => shown).toEqual(['loading', '12 left …', '11 left']);
-  clearInterval(observe);
-  root.unmount();
-  await expect.poll(() => element.textContent).toBe('');
-  await new Promise((resolve) => setImmediate(resolve));
-});
+test.each(['react', 'tanstack-query'])(
+  '%s → shows loading, the early view and the final one',
+  async (name) => {
+    const { App } = await loadComponents(name);
+    const element = window.document.createElement('div');
+    const root = createRoot(element);
+    const shown: string[] = [];
+    const observe = setInterval(() => {
+      const text = element.textContent?.trim() ?? '';
+      if (text !== '' && text !== shown.at(-1)) shown.push(text);
+    }, 1);
+    root.render(createElement(App));
+    await expect.poll(() => shown).toEqual(['loading', '12 left …', '11 left']);
+    clearInterval(observe);
+    root.unmount();
+    await expect.poll(() => element.textContent).toBe('');
+    await new Promise((resolve) => setImmediate(resolve));
+  },
+);
 
 test('react, views from a server component → shows each when it arrives, under StrictMode too', async () => {
   const { StreamedStock } = await loadComponents('react');

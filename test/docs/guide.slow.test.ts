@@ -29,7 +29,8 @@ describe.concurrent('guide', { timeout: 300_000 }, () => {
 
   test('write-your-own → its binding passes the conformance suite', async () => {
     const { checked, printed } = await readPage('bindings/write-your-own');
-    const program = checked.replace("import { describe, expect, test } from 'vitest';", RUNNER) + REPORT;
+    const program =
+      checked.replace("import { describe, expect, test } from 'vitest';", RUNNER) + REPORT;
     expect(await output(program, 'write-your-own.md.ts')).toBe(`${printed}judged\n`);
   });
 });
@@ -37,16 +38,24 @@ describe.concurrent('guide', { timeout: 300_000 }, () => {
 describe('blocks', () => {
   const page = (info: string): string => `# Page\n\n\`\`\`${info}\nconst a = 1;\n\`\`\`\n`;
 
-  test.each(['ts', 'ts check: it needs a cluster', 'ts fragment: shop is yours'])('%s → is looked at', (info) => {
-    const { program, checked, leftOut } = parsePage('page', page(info));
-    const isRun = info === 'ts';
-    expect([program, checked]).toEqual([isRun, !info.includes('fragment')].map((is) => (is ? 'const a = 1;\n' : '')));
-    expect(leftOut.map(({ line }) => line)).toEqual(isRun ? [] : [3]);
-  });
+  test.each(['ts', 'ts check: it needs a cluster', 'ts fragment: shop is yours'])(
+    '%s → is looked at',
+    (info) => {
+      const { program, checked, leftOut } = parsePage('page', page(info));
+      const isRun = info === 'ts';
+      expect([program, checked]).toEqual(
+        [isRun, !info.includes('fragment')].map((is) => (is ? 'const a = 1;\n' : '')),
+      );
+      expect(leftOut.map(({ line }) => line)).toEqual(isRun ? [] : [3]);
+    },
+  );
 
-  test.each(['js', 'ts check', 'ts check: ', 'ts fragment', 'tsx', 'text once'])('%s → is refused', (info) => {
-    expect(() => parsePage('page', page(info))).toThrow('a block that no test looks at');
-  });
+  test.each(['js', 'ts check', 'ts check: ', 'ts fragment', 'tsx', 'text once'])(
+    '%s → is refused',
+    (info) => {
+      expect(() => parsePage('page', page(info))).toThrow('a block that no test looks at');
+    },
+  );
 });
 
 test('docs/README.md → lists every page, and no other', async () => {

@@ -1,7 +1,7 @@
 /**
- * Pages of the documentation as programs: the `ts` blocks of a page, in order, and the output in its `text` blocks. A block
- * that does not run has the reason in its info string: the compiler checks `ts check: WHY`, and nothing checks `ts
- * fragment: WHY`.
+ * Pages of the documentation as programs: the `ts` blocks of a page, in order, and the output in
+ * its `text` blocks. A block that does not run has the reason in its info string: the compiler
+ * checks `ts check: WHY`, and nothing checks `ts fragment: WHY`.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -33,7 +33,10 @@ export interface Page {
   readonly mentioned: string;
 }
 
-/** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
+/**
+ * Pages whose programs need a store that is not at hand here: they are type-checked, and run with
+ * the stores' own tests.
+ */
 export const pagesWithEngines: readonly string[] = [
   'bindings/cassandra',
   'bindings/causal-redis',
@@ -48,9 +51,15 @@ export const pagesWithEngines: readonly string[] = [
 /** The pages of the documentation that have code, by their paths in docs. */
 export async function pagesWithCode(): Promise<string[]> {
   const files = await readdir(docs, { recursive: true });
-  const pages = files.filter((file) => file.endsWith('.md')).map((file) => file.slice(0, -'.md'.length));
-  const read = await Promise.all(pages.toSorted().map(async (name) => ({ name, page: await readPage(name) })));
-  return read.filter(({ page: { checked, leftOut } }) => checked !== '' || leftOut.length > 0).map(({ name }) => name);
+  const pages = files
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.slice(0, -'.md'.length));
+  const read = await Promise.all(
+    pages.toSorted().map(async (name) => ({ name, page: await readPage(name) })),
+  );
+  return read
+    .filter(({ page: { checked, leftOut } }) => checked !== '' || leftOut.length > 0)
+    .map(({ name }) => name);
 }
 
 /** Those whose code runs here. */
@@ -67,16 +76,22 @@ export async function readPage(name: string): Promise<Page> {
 
 /** Throws where a block does not say what is to be done with it. */
 export function parsePage(name: string, text: string): Page {
-  const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: body = '' }) => {
-    const [known, plain, file, left, reason, path] = INFO.exec(info) ?? [];
-    if (known === undefined) throw new Error(`${name}: a block that no test looks at: ${info}`);
-    const kind = plain ?? left ?? (file === undefined ? 'example' : 'file');
-    return { kind, line: text.slice(0, index).split('\n').length, file, reason, path, body };
-  });
+  const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(
+    ({ index, 1: info = '', 2: body = '' }) => {
+      const [known, plain, file, left, reason, path] = INFO.exec(info) ?? [];
+      if (known === undefined) throw new Error(`${name}: a block that no test looks at: ${info}`);
+      const kind = plain ?? left ?? (file === undefined ? 'example' : 'file');
+      return { kind, line: text.slice(0, index).split('\n').length, file, reason, path, body };
+    },
+  );
   const select = (...kinds: readonly string[]): string[] =>
     blocks.filter(({ kind }) => kinds.includes(kind)).map(({ body }) => body);
-  const files = new Map(blocks.flatMap(({ file, body }) => (file === undefined ? [] : [[file, body] as const])));
-  const example = new Map(blocks.flatMap(({ path, body }) => (path === undefined ? [] : [[path, body] as const])));
+  const files = new Map(
+    blocks.flatMap(({ file, body }) => (file === undefined ? [] : [[file, body] as const])),
+  );
+  const example = new Map(
+    blocks.flatMap(({ path, body }) => (path === undefined ? [] : [[path, body] as const])),
+  );
   const leftOut = blocks.flatMap(({ kind, line, reason }) => {
     const description = LEFT_OUT.get(kind);
     return description === undefined

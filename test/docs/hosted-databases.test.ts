@@ -59,7 +59,8 @@ async function checkRecipe(binding: Binding, of: Pick<Table, 'catchUp'> = table)
   const [weak, strong] = client.levels;
   const read = async (options = {}): Promise<string[]> => {
     const views: string[] = [];
-    for await (const { level, value } of client.invoke(get('k'), options)) views.push(`${level} ${String(value)}`);
+    for await (const { level, value } of client.invoke(get('k'), options))
+      views.push(`${level} ${String(value)}`);
     return views;
   };
   await client.invoke(put('k', 'first'));
@@ -81,14 +82,20 @@ test('DynamoDB', async () => {
       const row = await table.read(input.Key.id, !input.ConsistentRead);
       return { Item: row && { id: input.Key.id, ...row } };
     },
-    async update(input: { Key: { id: string }; ExpressionAttributeValues: Record<string, unknown> }) {
+    async update(input: {
+      Key: { id: string };
+      ExpressionAttributeValues: Record<string, unknown>;
+    }) {
       calls.push(input);
       const { revision } = table.write(input.Key.id, input.ExpressionAttributeValues[':body']);
       return { Attributes: { revision } };
     },
   };
   await checkRecipe(recipes.dynamo(documents));
-  expect(calls[0]).toMatchObject({ TableName: 'pages', UpdateExpression: 'SET body = :body ADD revision :one' });
+  expect(calls[0]).toMatchObject({
+    TableName: 'pages',
+    UpdateExpression: 'SET body = :body ADD revision :one',
+  });
 });
 
 test('MongoDB', async () => {
@@ -125,7 +132,8 @@ test('Firestore: a device without a copy skips its level', async () => {
   const session = client.session();
   await client.invoke(put('k', 'third'), { session });
   const views: unknown[] = [];
-  for await (const { level, value } of client.invoke(get('k'), { session })) views.push([level, value]);
+  for await (const { level, value } of client.invoke(get('k'), { session }))
+    views.push([level, value]);
   expect(views).toEqual([['server', 'third']]);
   table.catchUp();
   expect((await client.invoke(get('k')).when('cache')).value).toBe('third');

@@ -15,7 +15,10 @@ interface Article {
 
 /** What docs/listings/http.ts exports. */
 interface Http {
-  readonly articles: (urls: { cache: string; origin: string }) => Binding<readonly ['cache', 'origin']>;
+  readonly articles: (urls: {
+    cache: string;
+    origin: string;
+  }) => Binding<readonly ['cache', 'origin']>;
   readonly article: (id: string) => Operation<Article>;
   readonly rename: (id: string, title: string) => Operation<Article>;
 }
@@ -25,7 +28,8 @@ const CACHE = 'http://cache.test/articles/7';
 const ORIGIN = 'http://origin.test/articles/7';
 
 const server = setupServer();
-const newClient = () => createClient(articles({ cache: 'http://cache.test', origin: 'http://origin.test' }));
+const newClient = () =>
+  createClient(articles({ cache: 'http://cache.test', origin: 'http://origin.test' }));
 
 beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
 afterEach(() => server.resetHandlers());
@@ -86,7 +90,10 @@ describe('http: cache and origin', () => {
     );
     expect(await seen()).toEqual([['origin', 'new', 2]]);
     server.use(http.get(ORIGIN, () => HttpResponse.error()));
-    await expect(newClient().invoke(article('7'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    await expect(newClient().invoke(article('7'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
   });
 
   test('write → one request, to the origin', async () => {
@@ -102,14 +109,22 @@ describe('http: cache and origin', () => {
   });
 
   test('write without a response → UNKNOWN; refused before it was sent → UNAVAILABLE', async () => {
-    const origin = createServer((request) => request.on('end', () => request.socket.destroy()).resume());
+    const origin = createServer((request) =>
+      request.on('end', () => request.socket.destroy()).resume(),
+    );
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
     server.use(http.patch(`${url}/articles/7`, () => passthrough()));
     const client = createClient(articles({ cache: 'http://cache.test', origin: url }));
-    await expect(client.invoke(rename('7', 'renamed'))).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
+    await expect(client.invoke(rename('7', 'renamed'))).rejects.toMatchObject({
+      code: 'UNKNOWN',
+      retryable: false,
+    });
     await new Promise((resolve) => origin.close(resolve));
-    await expect(client.invoke(rename('7', 'again'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    await expect(client.invoke(rename('7', 'again'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
   });
 
   test('a read with the access of a write, a key that is another address → nothing is sent there', async () => {
@@ -117,7 +132,9 @@ describe('http: cache and origin', () => {
     const asUpdate = client.invoke({ ...article('7'), access: 'write' });
     await expect(asUpdate).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     server.use(http.patch(ORIGIN, () => titled('renamed', 3)));
-    expect(await client.invoke({ ...rename('7', 'renamed'), key: 'http://elsewhere.test/' })).toMatchObject({
+    expect(
+      await client.invoke({ ...rename('7', 'renamed'), key: 'http://elsewhere.test/' }),
+    ).toMatchObject({
       title: 'renamed',
     });
   });
@@ -138,7 +155,9 @@ describe('http: cache and origin', () => {
       http.get(CACHE, () => new HttpResponse(null, { status: 504 })),
       http.get(`${url}/articles/7`, () => passthrough()),
     );
-    const read = createClient(articles({ cache: 'http://cache.test', origin: url })).invoke(article('7'));
+    const read = createClient(articles({ cache: 'http://cache.test', origin: url })).invoke(
+      article('7'),
+    );
     await isReplyExpected;
     read.cancel();
     await expect(read).rejects.toMatchObject({ code: 'ABORTED' });

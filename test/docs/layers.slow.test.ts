@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,8 +39,13 @@ afterEach(() => {
 });
 
 function foldersWithFiles(): string[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src'], { cwd: root, encoding: 'utf8' });
-  const files = listed.split('\n').filter((file) => file.endsWith('.ts') && existsSync(join(root, file)));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const files = listed
+    .split('\n')
+    .filter((file) => file.endsWith('.ts') && existsSync(join(root, file)));
   return [...new Set(files.map((file) => dirname(file)))];
 }
 
@@ -73,7 +86,10 @@ it('all that a directory may not import, planted in each directory → all of it
       requested.push(`layers: ${name} is pure → node`);
       imports.push('node:fs');
     }
-    writeFileSync(join(folder, 'planted.mjs'), imports.map((path) => `import '${path}';\n`).join(''));
+    writeFileSync(
+      join(folder, 'planted.mjs'),
+      imports.map((path) => `import '${path}';\n`).join(''),
+    );
   }
   const { output } = await cruise(['.'], {
     baseDir: planted,
@@ -98,7 +114,9 @@ it('all that a directory may not import, planted in each directory → all of it
 });
 
 /** The rules that planted sources break, each with the file that breaks it. */
-async function brokenBy(files: Readonly<Record<string, string>>): Promise<[file: string, rule: string][]> {
+async function brokenBy(
+  files: Readonly<Record<string, string>>,
+): Promise<[file: string, rule: string][]> {
   mkdirSync(join(root, 'build'), { recursive: true });
   planted = mkdtempSync(join(root, 'build/layers-'));
   for (const [file, text] of Object.entries(files)) {

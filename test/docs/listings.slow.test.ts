@@ -6,7 +6,11 @@ import { output } from './bundle.ts';
 const folder = new URL('../../docs/listings/', import.meta.url);
 
 const printed: Readonly<Record<string, readonly string[]>> = {
-  'listing-1': ["first read: [ 'hello' ]", "cached: [ 'hello' ]", "bypassing the cache: [ 'hello', 'again' ]"],
+  'listing-1': [
+    "first read: [ 'hello' ]",
+    "cached: [ 'hello' ]",
+    "bypassing the cache: [ 'hello', 'again' ]",
+  ],
   'listing-2': [
     "first read: [ 'hello' ]",
     "weak, from the cache: [ 'hello' ]",

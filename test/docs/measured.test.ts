@@ -1,4 +1,7 @@
-/** What docs/performance.md and docs/papers.md say was measured is what the files in bench/results say. */
+/**
+ * What docs/performance.md and docs/papers.md say was measured is what the files in bench/results
+ * say.
+ */
 import { expect, test } from 'vitest';
 import { updateFigures } from '../../bench/figures.ts';
 

@@ -1,4 +1,7 @@
-/** What pages name beside their programs is called so: functions in comments and in the text, which no compiler sees. */
+/**
+ * What pages name beside their programs is called so: functions in comments and in the text, which
+ * no compiler sees.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,17 +15,32 @@ const CALLED = /(?<![\w.$#])[a-z]\w*(?=\()/gi;
 
 const files = (await readdir(src, { recursive: true })).filter((file) => file.endsWith('.ts'));
 const sources = await Promise.all(files.map((file) => readFile(join(src, file), 'utf8')));
-const known = new Set([...Object.keys(z), ...sources.flatMap((source) => source.match(/[a-z]\w*/gi) ?? [])]);
+const known = new Set([
+  ...Object.keys(z),
+  ...sources.flatMap((source) => source.match(/[a-z]\w*/gi) ?? []),
+]);
 
-/** The names that a page calls in passing, and that neither the package, nor zod, nor the page itself has. */
-function unknownIn({ mentioned, checked }: { readonly mentioned: string; readonly checked: string }): string[] {
+/**
+ * The names that a page calls in passing, and that neither the package, nor zod, nor the page
+ * itself has.
+ */
+function unknownIn({
+  mentioned,
+  checked,
+}: {
+  readonly mentioned: string;
+  readonly checked: string;
+}): string[] {
   const own = new Set(checked.replaceAll(/\/\/ .*$/gm, '').match(/[a-z]\w*/gi));
   return (mentioned.match(CALLED) ?? []).filter((name) => !known.has(name) && !own.has(name));
 }
 
-test.each([...(await pageNames()), ...pagesWithEngines])('%s → calls things by their names', async (name) => {
-  expect(unknownIn(await readPage(name))).toEqual([]);
-});
+test.each([...(await pageNames()), ...pagesWithEngines])(
+  '%s → calls things by their names',
+  async (name) => {
+    expect(unknownIn(await readPage(name))).toEqual([]);
+  },
+);
 
 test('a page with a name that is spelt otherwise → is caught', () => {
   const mentioned = 'in a page: indexedDBStore(…), or indexedDbStore(…)';

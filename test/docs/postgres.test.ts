@@ -1,4 +1,7 @@
-/** The PostgreSQL example on fakes: a pool that understands its two statements, and a replica that lags. */
+/**
+ * The PostgreSQL example on fakes: a pool that understands its two statements, and a replica that
+ * lags.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/correctable/binding.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
@@ -9,7 +12,10 @@ type Row = Record<string, unknown>;
 
 /** What docs/listings/postgres.ts exports. */
 interface Postgres {
-  readonly wiki: (pools: { replica: FakePool; primary: FakePool }) => Binding<readonly ['weak', 'strong']>;
+  readonly wiki: (pools: {
+    replica: FakePool;
+    primary: FakePool;
+  }) => Binding<readonly ['weak', 'strong']>;
   readonly page: (id: string) => Operation<string | null>;
   readonly edit: (id: string, body: string) => Operation<string | null>;
 }
@@ -57,7 +63,8 @@ describe('postgres: replica and primary', () => {
   test('read: the replica lags → its view first, then the primary, with revisions', async () => {
     const { client } = setUp();
     const views: unknown[] = [];
-    for await (const { level, value, version } of client.invoke(page('home'))) views.push([level, value, version]);
+    for await (const { level, value, version } of client.invoke(page('home')))
+      views.push([level, value, version]);
     expect(views).toEqual([
       ['weak', 'old', 1],
       ['strong', 'new', 2],

@@ -27,7 +27,10 @@ test.each([
   { given: ['-t', 'a name'], runs: ['-t', 'a name', ...args(...FAST)] },
   { given: ['--project=unit'], runs: args('unit', 'unit-apart') },
   { given: ['--project=unit-apart'], runs: args('unit-apart') },
-  { given: ['--project', 'engines', '--project', 'unit'], runs: args('engines', 'unit', 'unit-apart') },
+  {
+    given: ['--project', 'engines', '--project', 'unit'],
+    runs: args('engines', 'unit', 'unit-apart'),
+  },
   { given: ['--project=!unit'], runs: args(...FAST.filter((name) => !name.startsWith('unit'))) },
   {
     given: ['--project', '!unit', '--project=!types'],
@@ -40,8 +43,12 @@ test.each([
 });
 
 test('an unknown project → the error lists the known ones', () => {
-  expect(() => withProjects(['--project=!unti'])).toThrow(/no project 'unti': there are unit, .*engines/);
-  expect(() => withProjects(['--project=unit', '--project=!unit'])).toThrow('no project is left to run');
+  expect(() => withProjects(['--project=!unti'])).toThrow(
+    /no project 'unti': there are unit, .*engines/,
+  );
+  expect(() => withProjects(['--project=unit', '--project=!unit'])).toThrow(
+    'no project is left to run',
+  );
 });
 
 test('projects: one for each directory of tests', () => {
@@ -49,5 +56,7 @@ test('projects: one for each directory of tests', () => {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
   const apart = new Set(folders.map((name) => `${name}-apart`));
-  expect([...LANES.all, 'engines'].filter((name) => !folders.includes(name) && !apart.has(name))).toEqual([]);
+  expect(
+    [...LANES.all, 'engines'].filter((name) => !folders.includes(name) && !apart.has(name)),
+  ).toEqual([]);
 });

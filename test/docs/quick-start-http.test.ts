@@ -7,7 +7,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Correctable } from '../../src/index.ts';
 import { loadCode } from './bundle.ts';
 
-const page = await readFile(new URL('../../docs/start/quick-start-http.md', import.meta.url), 'utf8');
+const page = await readFile(
+  new URL('../../docs/start/quick-start-http.md', import.meta.url),
+  'utf8',
+);
 const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
 const { article } = await loadCode<{
   readonly article: (id: string) => Correctable<{ title: string }, readonly ['cache', 'origin']>;

@@ -1,4 +1,7 @@
-/** The service and the page of docs/start/quick-start-http.md, as a reader builds them: the log has the cause of a failure. */
+/**
+ * The service and the page of docs/start/quick-start-http.md, as a reader builds them: the log has
+ * the cause of a failure.
+ */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +30,10 @@ const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
 beforeAll(async () => {
   network.listen({ onUnhandledRequest: 'error' });
   vi.stubEnv('PORT', '0');
-  ({ server } = await loadCode<{ server: Server }>(files.get('articles-server.ts') ?? '', 'articles-server'));
+  ({ server } = await loadCode<{ server: Server }>(
+    files.get('articles-server.ts') ?? '',
+    'articles-server',
+  ));
   if (!server.listening) await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -47,9 +53,15 @@ afterAll(() => {
   network.close();
 });
 
-/** Opens the page, and lets the origin reply once the page shows the early view. Returns its texts until `last`. */
+/**
+ * Opens the page, and lets the origin reply once the page shows the early view. Returns its texts
+ * until `last`.
+ */
 async function show(reply: () => Response, last: string): Promise<readonly string[]> {
-  const { ArticlePage } = await loadCode<{ ArticlePage: () => ReactNode }>(pageCode, 'article-page');
+  const { ArticlePage } = await loadCode<{ ArticlePage: () => ReactNode }>(
+    pageCode,
+    'article-page',
+  );
   const element = window.document.createElement('div');
   const shown: string[] = [];
   const observe = setInterval(() => {

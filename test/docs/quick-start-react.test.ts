@@ -8,14 +8,20 @@ import { loadCode } from './bundle.ts';
 
 const { window, createRoot } = await openSmallPage();
 
-const page = await readFile(new URL('../../docs/start/quick-start-react.md', import.meta.url), 'utf8');
+const page = await readFile(
+  new URL('../../docs/start/quick-start-react.md', import.meta.url),
+  'utf8',
+);
 const [, client = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
 const [, jsx = ''] = /```\n(import \{ startTransition[\s\S]*?)```/.exec(page) ?? [];
 const { code: app } = await transform(jsx.replaceAll(/^import .* from '\.\/.*';$/gm, ''), {
   loader: 'tsx',
   jsx: 'automatic',
 });
-const { App } = await loadCode<{ readonly App: () => ReactNode }>(`${client}${app}`, 'quick-start-react');
+const { App } = await loadCode<{ readonly App: () => ReactNode }>(
+  `${client}${app}`,
+  'quick-start-react',
+);
 
 let root: ReturnType<typeof createRoot> | undefined;
 afterEach(async () => {
@@ -36,10 +42,14 @@ test('the app: shows loading and both views; Next keeps the old text until the n
   }, 1);
   try {
     root.render(createElement(App));
-    await expect.poll(() => shown).toEqual(['loading', 'Storm (first), 20 € … (Buy is held)', 'Storm (first), 18 €']);
+    await expect
+      .poll(() => shown)
+      .toEqual(['loading', 'Storm (first), 20 € … (Buy is held)', 'Storm (first), 18 €']);
     const buttons = [...element.querySelectorAll('button')];
     buttons.at(-1)?.click();
-    await expect.poll(() => shown.slice(3)).toEqual(['Storm (second), 20 € … (Buy is held)', 'Storm (second), 18 €']);
+    await expect
+      .poll(() => shown.slice(3))
+      .toEqual(['Storm (second), 20 € … (Buy is held)', 'Storm (second), 18 €']);
   } finally {
     clearInterval(observe);
   }

@@ -1,4 +1,7 @@
-/** The project of docs/start/quick-start-redblue.md: compiles, serves and prints what the page shows. */
+/**
+ * The project of docs/start/quick-start-redblue.md: compiles, serves and prints what the page
+ * shows.
+ */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,7 +15,10 @@ const PORT = /127\.0\.0\.1:7420/g;
 const page = await readFile(join(root, 'docs/start/quick-start-redblue.md'), 'utf8');
 const { files, printed } = await readPage('start/quick-start-redblue');
 
-/** Writes the files of the page into a directory of the package: there its name resolves to the built package itself. */
+/**
+ * Writes the files of the page into a directory of the package: there its name resolves to the
+ * built package itself.
+ */
 async function createProject(name: string): Promise<string> {
   const directory = join(root, 'build', `${name}-${process.pid}`);
   await mkdir(directory, { recursive: true });
@@ -31,7 +37,14 @@ test(
     const directory = await createProject('quick-start');
     expect(await runProgram([TSC, '-p', directory])).toMatchObject({ code: 0, stdout: '' });
 
-    const served = ['serve', '--service', join(directory, 'service.js'), '--latency', 'eu-us', '--ephemeral'];
+    const served = [
+      'serve',
+      '--service',
+      join(directory, 'service.js'),
+      '--latency',
+      'eu-us',
+      '--ephemeral',
+    ];
     const server = new Program([CORRECTABLES, ...served, '--port', '0']);
     // Also if the test takes too long, which leaves this function waiting.
     onTestFinished(() => server[Symbol.dispose]());
@@ -45,7 +58,15 @@ test(
 test('quick-start-redblue: the command prints the counterexample that the page shows', async () => {
   const [, shown = 'none'] = /```\n(take \(red\):\n[\s\S]*?)```/.exec(page) ?? [];
   const service = join(await createProject('quick-start-label'), 'service.ts');
-  const { code, stdout } = await runProgram([CORRECTABLES, 'label', service, '--runs', '2000', '--seed', '1']);
+  const { code, stdout } = await runProgram([
+    CORRECTABLES,
+    'label',
+    service,
+    '--runs',
+    '2000',
+    '--seed',
+    '1',
+  ]);
   expect(code).toBe(0);
   expect(stdout).toContain(shown);
 });

@@ -10,10 +10,15 @@ export type Published = Omit<GoalResult, 'verdict'> & { readonly verdict?: GoalR
 const LOOKS_OF: Readonly<Record<string, number>> = { 'redblue-latency': LOOKS };
 
 /**
- * The bars that its samples do not give today, by name: another figure, another interval, another verdict, or none of it. Where
- * samples are too little to make the figure of, its interval has to give the verdict, and as many of them as that takes.
+ * The bars that its samples do not give today, by name: another figure, another interval, another
+ * verdict, or none of it. Where samples are too little to make the figure of, its interval has to
+ * give the verdict, and as many of them as that takes.
  */
-export function differingBars(file: string, samples: unknown, bars: readonly Published[]): string[] {
+export function differingBars(
+  file: string,
+  samples: unknown,
+  bars: readonly Published[],
+): string[] {
   const again = reEvaluateGoals(file, samples);
   const isAsToday = (bar: Published): boolean => {
     const today = again.find(({ name }) => name === bar.name);
@@ -31,5 +36,7 @@ function isSame(bar: Published, today: GoalResult): boolean {
 
 function isJudgedAsToday({ name, floor, aim, verdict, ...figure }: Published, looks = 1): boolean {
   const goals = { ...(floor !== null && { floor }), ...(aim !== null && { aim }) };
-  return [limitTime, atLeast].some((judge) => judge(name, { ...figure, looks }, goals).verdict === (verdict ?? null));
+  return [limitTime, atLeast].some(
+    (judge) => judge(name, { ...figure, looks }, goals).verdict === (verdict ?? null),
+  );
 }

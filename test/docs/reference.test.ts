@@ -1,4 +1,7 @@
-/** The pages of docs/reference list every option, error code, and flag of the command line, and no other. */
+/**
+ * The pages of docs/reference list every option, error code, and flag of the command line, and no
+ * other.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { comparePage, readOptionTexts, SECTIONS } from '../../scripts/options-page.ts';
@@ -32,7 +35,9 @@ const EXPLAINED_ELSEWHERE: readonly string[] = [
 ];
 
 test('options: every interface of options that an entry has is in a section', () => {
-  const snapshots = readdirSync(new URL('../../api/', import.meta.url)).map((file) => readText(`api/${file}`));
+  const snapshots = readdirSync(new URL('../../api/', import.meta.url)).map((file) =>
+    readText(`api/${file}`),
+  );
   const published = snapshots.flatMap((text) =>
     [...text.matchAll(/^interface (\w+Options)\b/gm)].map(([, name = '']) => name),
   );
@@ -48,9 +53,12 @@ const described = Object.values(SECTIONS)
 test.each(described)('options: $type → the docstrings have the defaults of the code', (group) => {
   const documented = readOptionTexts(group).flatMap(({ name, text }) => {
     const value = group.description?.[name]?.defaultValue;
-    return isWritable(value) ? [[name, text, `Default: ${formatDefault(name, value)}`] as const] : [];
+    return isWritable(value)
+      ? [[name, text, `Default: ${formatDefault(name, value)}`] as const]
+      : [];
   });
-  for (const [name, text, expected] of documented) expect([name, text]).toEqual([name, stringContaining(expected)]);
+  for (const [name, text, expected] of documented)
+    expect([name, text]).toEqual([name, stringContaining(expected)]);
 });
 
 type Writable = boolean | number | string;
@@ -61,7 +69,10 @@ function isWritable(value: unknown): value is Writable {
 
 const stringContaining = (text: string): unknown => expect.stringContaining(text);
 
-/** Formats a default as docstrings have it: `10 000`, `1 MiB`, `no limit`, and words of code in backticks. */
+/**
+ * Formats a default as docstrings have it: `10 000`, `1 MiB`, `no limit`, and words of code in
+ * backticks.
+ */
 function formatDefault(name: string, value: Writable): string {
   if (typeof value !== 'number') return `\`${String(value)}\``;
   if (value === Infinity) return 'no limit';
@@ -69,16 +80,21 @@ function formatDefault(name: string, value: Writable): string {
   return value < 10_000 ? String(value) : String(value).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
 }
 
-const [, errorCodes = ''] = /export type ErrorCode =([^;]*);/.exec(readText('src/correctable/errors.ts')) ?? [];
+const [, errorCodes = ''] =
+  /export type ErrorCode =([^;]*);/.exec(readText('src/correctable/errors.ts')) ?? [];
 const ERROR_CODES = [...errorCodes.matchAll(/'(\w+)'/g)].map(([, code]) => code as ErrorCode);
 
 /** Returns the names in backticks that the rows of the tables begin with. */
-const readRows = (text: string): string[] => [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
+const readRows = (text: string): string[] =>
+  [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
 
 test('error codes: the page has a row and a heading for every code', () => {
   const [, section = ''] = readText(ERROR_CODES_PAGE).split('\n## All codes\n');
   const [codes = ''] = section.split('\n## ');
-  const rows = [...codes.matchAll(/^\| \[`([^`]+)`\]\(#([^)]+)\)/gm)].map(([, code, anchor]) => ({ code, anchor }));
+  const rows = [...codes.matchAll(/^\| \[`([^`]+)`\]\(#([^)]+)\)/gm)].map(([, code, anchor]) => ({
+    code,
+    anchor,
+  }));
   const headings = [...codes.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
   expect(headings.toSorted()).toEqual(ERROR_CODES.toSorted());
   expect(rows).toEqual(headings.map((code) => ({ code, anchor: toHeadingSlug(code) })));

@@ -1,7 +1,12 @@
 /** The hook of docs/guides/user-interfaces.md in a page, where views come while it is shown. */
 import { act, createElement, type ReactNode } from 'react';
 import { expect, test, vi } from 'vitest';
-import type { Correctable, createClient as CreateClient, Levels, Snapshot } from '../../src/index.ts';
+import type {
+  Correctable,
+  createClient as CreateClient,
+  Levels,
+  Snapshot,
+} from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 import { scriptedBinding } from '../../src/testing/scripted-binding.ts';
 import { openSmallPage } from '../support/small-page.ts';
@@ -16,7 +21,9 @@ vi.spyOn(console, 'log').mockImplementation(() => {});
 const { program } = await readPage('guides/user-interfaces');
 const { createClient, useCorrectable } = await loadCode<{
   readonly createClient: typeof CreateClient;
-  readonly useCorrectable: (from: Correctable<unknown, Levels, string>) => Snapshot<unknown, Levels, string>;
+  readonly useCorrectable: (
+    from: Correctable<unknown, Levels, string>,
+  ) => Snapshot<unknown, Levels, string>;
 }>(`${program}\nexport { createClient };`, 'rendering');
 vi.restoreAllMocks();
 

@@ -1,4 +1,7 @@
-/** Results in bench/results are those of the present benchmarks, or the documentation names their date. */
+/**
+ * Results in bench/results are those of the present benchmarks, or the documentation names their
+ * date.
+ */
 import { expect, test } from 'vitest';
 import { listOlderResults } from '../../bench/figures.ts';
 import { listResults, readResult } from '../../bench/harness/results.ts';
@@ -13,7 +16,10 @@ interface Report {
   readonly samples?: unknown;
 }
 
-/** All bars of today, except for gains at peaks that were not found to be some: the samples show more than those. */
+/**
+ * All bars of today, except for gains at peaks that were not found to be some: the samples show
+ * more than those.
+ */
 function namesOfToday(file: string, bars: Report['bars']): readonly string[] | undefined {
   const names = barNamesOf(file);
   const open = bars.find(({ name }) => name === 'peaks-not-bracketed')?.value ?? 0;
@@ -27,7 +33,9 @@ function isGain(name: string): boolean {
   return name.startsWith('gain-') && !name.startsWith('gain-up-to-');
 }
 
-/** Whether it has the form of today, and the bars of today: by name, and as its samples give them. */
+/**
+ * Whether it has the form of today, and the bars of today: by name, and as its samples give them.
+ */
 function isOfToday(file: string, { commit, bars, samples }: Report): boolean {
   const names = namesOfToday(file, bars) ?? bars.map(({ name }) => name).sort();
   const isJudged = bars.every(({ verdict }) => verdict !== undefined);
@@ -55,7 +63,17 @@ test('the documentation lists as measured before only results that there are', (
 
 /** One that nothing is held to. */
 function bar(name: string, value = 1): Published {
-  return { name, value, low: value, high: value, samples: null, unit: 'ratio', floor: null, aim: null, verdict: null };
+  return {
+    name,
+    value,
+    low: value,
+    high: value,
+    samples: null,
+    unit: 'ratio',
+    floor: null,
+    aim: null,
+    verdict: null,
+  };
 }
 
 test.each([
@@ -65,8 +83,16 @@ test.each([
   { what: 'another verdict', change: { verdict: 'met' }, differing: ['prelim-vs-rtt'] },
 ] as const)('a bar of $what → differs: $differing', ({ change, differing }) => {
   const rounds = Array.from({ length: 7 }, () => ({ preliminaryMs: 41, roundTripMs: 40 }));
-  const six = { ...bar('prelim-vs-rtt'), samples: 6, aim: 1.15, verdict: 'undecided' as const, ...change };
-  expect(differingBars('zookeeper-latency', [{ rounds: rounds.slice(1) }], [six])).toEqual(differing);
+  const six = {
+    ...bar('prelim-vs-rtt'),
+    samples: 6,
+    aim: 1.15,
+    verdict: 'undecided' as const,
+    ...change,
+  };
+  expect(differingBars('zookeeper-latency', [{ rounds: rounds.slice(1) }], [six])).toEqual(
+    differing,
+  );
   // Seven of them decide.
   expect(differingBars('zookeeper-latency', [{ rounds }], [six])).toEqual(['prelim-vs-rtt']);
   expect(differingBars('zookeeper-latency', [{ rounds }], [])).toEqual(['prelim-vs-rtt']);
@@ -75,9 +101,13 @@ test.each([
 test('a bar of samples that are not kept → as many as its verdict takes, and a verdict that its interval gives', () => {
   const encountered = { ...bar('red-vs-two-trips'), samples: 7, aim: 1.2, verdict: 'met' as const };
   expect(differingBars('redblue-latency', [], [encountered, bar('unheld')])).toEqual([]);
-  expect(differingBars('redblue-latency', [], [{ ...encountered, samples: 6 }])).toEqual(['red-vs-two-trips']);
+  expect(differingBars('redblue-latency', [], [{ ...encountered, samples: 6 }])).toEqual([
+    'red-vs-two-trips',
+  ]);
   expect(differingBars('rights', [], [{ ...encountered, samples: 6 }])).toEqual([]);
-  expect(differingBars('rights', [], [{ ...encountered, low: 0.9, high: 1.3 }])).toEqual(['red-vs-two-trips']);
+  expect(differingBars('rights', [], [{ ...encountered, low: 0.9, high: 1.3 }])).toEqual([
+    'red-vs-two-trips',
+  ]);
 });
 
 test('a report is of today by its form and by the names of its bars', () => {

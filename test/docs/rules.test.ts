@@ -1,4 +1,7 @@
-/** Each rule of docs/spec has one id, and stands in a test; and each id that a source names is that of a rule. */
+/**
+ * Each rule of docs/spec has one id, and stands in a test; and each id that a source names is that
+ * of a rule.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -24,7 +27,10 @@ const PREFIXES: Readonly<Record<string, string>> = {
   'tanstack-query': 'TQ',
   transactions: 'TX',
 };
-const ID = new RegExp(`(?<![\\w-])(?:${Object.values(PREFIXES).join('|')})-[A-Z]?\\d+[a-z]?(?!\\w)`, 'g');
+const ID = new RegExp(
+  `(?<![\\w-])(?:${Object.values(PREFIXES).join('|')})-[A-Z]?\\d+[a-z]?(?!\\w)`,
+  'g',
+);
 
 async function readRules(page: string): Promise<string[]> {
   const text = await readFile(`${root}docs/spec/${page}.md`, 'utf8');
@@ -33,11 +39,16 @@ async function readRules(page: string): Promise<string[]> {
   return [...new Set([...found].map(([, id = '']) => id))];
 }
 
-async function readSources(folder: string): Promise<readonly (readonly [file: string, text: string])[]> {
+async function readSources(
+  folder: string,
+): Promise<readonly (readonly [file: string, text: string])[]> {
   const files = await readdir(`${root}${folder}`, { recursive: true });
   const sources = files.filter((file) => /\.(?:tsx?|java|md)$/.test(file));
   return Promise.all(
-    sources.map(async (file) => [`${folder}/${file}`, await readFile(`${root}${folder}/${file}`, 'utf8')] as const),
+    sources.map(
+      async (file) =>
+        [`${folder}/${file}`, await readFile(`${root}${folder}/${file}`, 'utf8')] as const,
+    ),
   );
 }
 
@@ -45,7 +56,8 @@ const rules = (await Promise.all(Object.keys(PREFIXES).map(readRules))).flat();
 const tests = await readSources('test');
 const others = (await Promise.all(['src', 'bench', 'docs'].map(readSources))).flat();
 /** `COR-8c` is a part of the rule `COR-8`. */
-const isRule = (id: string): boolean => rules.includes(id) || rules.includes(id.replace(/[a-z]$/, ''));
+const isRule = (id: string): boolean =>
+  rules.includes(id) || rules.includes(id.replace(/[a-z]$/, ''));
 
 test('each rule has an id of its own', () => {
   expect(rules.length).toBeGreaterThan(200);
@@ -54,7 +66,8 @@ test('each rule has an id of its own', () => {
 
 test('each rule stands in a test: in a title, or behind @rule', () => {
   const shown = new Set(tests.flatMap(([, text]) => text.match(ID) ?? []));
-  const isShown = (id: string): boolean => [...shown].some((item) => item === id || item.replace(/[a-z]$/, '') === id);
+  const isShown = (id: string): boolean =>
+    [...shown].some((item) => item === id || item.replace(/[a-z]$/, '') === id);
   expect(rules.filter((id) => !isShown(id))).toEqual([]);
 });
 

@@ -7,15 +7,24 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The names of the files under a folder that end so, without the ending; slow tests have no other name than fast ones. */
+/**
+ * The names of the files under a folder that end so, without the ending; slow tests have no other
+ * name than fast ones.
+ */
 async function namesIn(folder: string, ending: string): Promise<string[]> {
   const files = await readdir(`${root}${folder}`, { recursive: true });
-  return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending).replace(/\.slow$/, ''));
+  return files
+    .filter((file) => file.endsWith(ending))
+    .map((file) => basename(file, ending).replace(/\.slow$/, ''));
 }
 
-const bugFiles = ['injected-bugs', 'cluster-bugs', 'etcd-bugs', 'partition-bugs', 'causal/planted-faults'].map((name) =>
-  readFile(`${root}test/simulator/${name}.ts`, 'utf8'),
-);
+const bugFiles = [
+  'injected-bugs',
+  'cluster-bugs',
+  'etcd-bugs',
+  'partition-bugs',
+  'causal/planted-faults',
+].map((name) => readFile(`${root}test/simulator/${name}.ts`, 'utf8'));
 const planted = (await Promise.all(bugFiles)).join('');
 /** What a letter before a name stands for. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
@@ -30,17 +39,26 @@ const tests = await namesIn('test', '.test.ts');
 
 /** Whether one of the names is this one, of which the end may be left out. */
 function isAmong(names: readonly string[], name: string): boolean {
-  return name.endsWith('…') ? names.some((item) => item.startsWith(name.slice(0, -1))) : names.includes(name);
+  return name.endsWith('…')
+    ? names.some((item) => item.startsWith(name.slice(0, -1)))
+    : names.includes(name);
 }
 
-/** Files and folders of this repository as pages write them: of braces, each; of a star, the folder before it. */
+/**
+ * Files and folders of this repository as pages write them: of braces, each; of a star, the folder
+ * before it.
+ */
 function pathsIn(text: string): string[] {
-  return [...text.matchAll(/`((?:src|test|bench|demo|docs|scripts|engines|research)\/[\w./*{},-]+)[^`\n]*`/g)].flatMap(
-    ([, path = '']) => {
-      const [, before = '', inner, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
-      return inner === undefined ? [path] : inner.split(',').map((part) => `${before}${part}${after}`);
-    },
-  );
+  return [
+    ...text.matchAll(
+      /`((?:src|test|bench|demo|docs|scripts|engines|research)\/[\w./*{},-]+)[^`\n]*`/g,
+    ),
+  ].flatMap(([, path = '']) => {
+    const [, before = '', inner, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
+    return inner === undefined
+      ? [path]
+      : inner.split(',').map((part) => `${before}${part}${after}`);
+  });
 }
 
 function isThere(path: string): boolean {
@@ -65,15 +83,24 @@ function missingIn(text: string): string[] {
 
 /** Its tables have short names of their own for folders, which its own test knows. */
 const OWN_TEST = 'zookeeper-client.md';
-const pages = (await readdir(`${root}docs/spec`)).filter((page) => page.endsWith('.md') && page !== OWN_TEST);
+const pages = (await readdir(`${root}docs/spec`)).filter(
+  (page) => page.endsWith('.md') && page !== OWN_TEST,
+);
 
-test.each(['ARCHITECTURE.md', ...pages.map((page) => `spec/${page}`)])('%s → names what is there', async (page) => {
-  expect(missingIn(await readFile(`${root}docs/${page}`, 'utf8'))).toEqual([]);
-});
+test.each(['ARCHITECTURE.md', ...pages.map((page) => `spec/${page}`)])(
+  '%s → names what is there',
+  async (page) => {
+    expect(missingIn(await readFile(`${root}docs/${page}`, 'utf8'))).toEqual([]);
+  },
+);
 
 test.each([
   ['a test of another name', '| X1 | So it is. | U `certifiers` |', ['U `certifiers`']],
-  ['a test in another room', '| X1 | So it is. | U `certifier`, I `certifier` |', ['I `certifier`']],
+  [
+    'a test in another room',
+    '| X1 | So it is. | U `certifier`, I `certifier` |',
+    ['I `certifier`'],
+  ],
   ['half the name of a planted fault', '| X1 | So it is. | P `no-sy` |', ['P `no-sy`']],
   ['a directory that has moved', 'U = `test/unit/stores`', ['test/unit/stores']],
   ['a test that has moved', 'See `folder-locks.test.ts`.', ['`folder-locks.test.ts`']],

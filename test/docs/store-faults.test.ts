@@ -15,15 +15,21 @@ test('the page has what the columns say: otherwise run npm run faults', () => {
   expect(read('docs/operate/store-faults.md')).toBe(createFaultsPage());
 });
 
-test.each(Object.entries(COLUMNS))('each cell of %s has a test on a real server', (name, { cells }) => {
-  const own = tests.filter((text) => text.includes(`describeFaults(${name}, {`));
-  const tested = Object.keys(FAULTS).filter((fault) =>
-    own.some((text) => new RegExp(`^  (async )?${fault}(:|\\()`, 'm').test(text)),
-  );
-  const promised = Object.entries(cells).filter(([, cell]) => !('absentBecause' in cell));
-  expect(tested).toEqual(promised.map(([fault]) => fault));
-});
+test.each(Object.entries(COLUMNS))(
+  'each cell of %s has a test on a real server',
+  (name, { cells }) => {
+    const own = tests.filter((text) => text.includes(`describeFaults(${name}, {`));
+    const tested = Object.keys(FAULTS).filter((fault) =>
+      own.some((text) => new RegExp(`^  (async )?${fault}(:|\\()`, 'm').test(text)),
+    );
+    const promised = Object.entries(cells).filter(([, cell]) => !('absentBecause' in cell));
+    expect(tested).toEqual(promised.map(([fault]) => fault));
+  },
+);
 
-test.each(Object.values(COLUMNS))('the page of $store links to the page on its faults', ({ page }) => {
-  expect(read(`docs/${page}`)).toContain('../operate/store-faults.md');
-});
+test.each(Object.values(COLUMNS))(
+  'the page of $store links to the page on its faults',
+  ({ page }) => {
+    expect(read(`docs/${page}`)).toContain('../operate/store-faults.md');
+  },
+);

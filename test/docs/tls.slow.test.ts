@@ -1,5 +1,6 @@
 /**
- * What docs/operate/tls.md explains of Node, which its own program cannot show: an authority from outside the program.
+ * What docs/operate/tls.md explains of Node, which its own program cannot show: an authority from
+ * outside the program.
  */
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -16,7 +17,10 @@ test('NODE_EXTRA_CA_CERTS → a client without options trusts that authority; wi
   const authority = join(folder, 'ca.pem');
   await writeFile(authority, TLS_CERT);
   const server = createServer({ key: TLS_KEY, cert: TLS_CERT });
-  const gateways = await listenGateways({ server, sites: { ireland: createGateway({ binding: memory() }) } });
+  const gateways = await listenGateways({
+    server,
+    sites: { ireland: createGateway({ binding: memory() }) },
+  });
   onTestFinished(async () => {
     await gateways.close();
     server.close();

@@ -5,9 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const src = fileURLToPath(new URL('../../src', import.meta.url));
-const page = await readFile(new URL('../../docs/operate/troubleshooting.md', import.meta.url), 'utf8');
+const page = await readFile(
+  new URL('../../docs/operate/troubleshooting.md', import.meta.url),
+  'utf8',
+);
 const files = (await readdir(src, { recursive: true })).filter((file) => file.endsWith('.ts'));
-const source = (await Promise.all(files.map((file) => readFile(join(src, file), 'utf8')))).join('\n');
+const source = (await Promise.all(files.map((file) => readFile(join(src, file), 'utf8')))).join(
+  '\n',
+);
 
 test('troubleshooting: every quoted message → is one of the package', () => {
   const quoted = [...page.matchAll(/^\|.*$/gm)].flatMap(([row]) =>
@@ -28,6 +33,9 @@ test('troubleshooting: every kind of alarm → is raised somewhere', () => {
 
 test('troubleshooting: every kind of alarm → has a row', async () => {
   expect(kinds.length).toBeGreaterThan(10);
-  const pages = [page, await readFile(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8')];
+  const pages = [
+    page,
+    await readFile(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8'),
+  ];
   expect(kinds.filter((kind) => !pages.every((text) => text.includes(`\`${kind}\``)))).toEqual([]);
 });

@@ -1,4 +1,6 @@
-/** The four files of docs/redblue/tutorial.md run together: the client prints what the page shows. */
+/**
+ * The four files of docs/redblue/tutorial.md run together: the client prints what the page shows.
+ */
 import { expect, test } from 'vitest';
 import { output } from './bundle.ts';
 import { readPage } from './guide.ts';
@@ -15,7 +17,10 @@ test('tutorial: contract, service, tokens and client → print what the page sho
     process.env['SHOP_URL'] = running.url.replace('http', 'ws');
   `;
   expect(printed).not.toBe('');
-  expect(await output(`${contract}${service}${auth}${start}${client}await running.close();`, 'tutorial.ts')).toBe(
-    printed,
-  );
+  expect(
+    await output(
+      `${contract}${service}${auth}${start}${client}await running.close();`,
+      'tutorial.ts',
+    ),
+  ).toBe(printed);
 });

@@ -1,4 +1,7 @@
-/** The code of the documentation type-checks against the public entries, under the project's own strict settings. */
+/**
+ * The code of the documentation type-checks against the public entries, under the project's own
+ * strict settings.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -17,13 +20,17 @@ function getEntries(codes: Iterable<string>): Record<string, string[]> {
   return Object.fromEntries([...new Set(names)].map((name) => [name, [getSource(name)]]));
 }
 
-/** The programs of the documentation by path, as files that need not exist. The fast lane checks those of the README. */
+/**
+ * The programs of the documentation by path, as files that need not exist. The fast lane checks
+ * those of the README.
+ */
 async function programs(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const name of ['../README', ...slowCases(...(await pagesWithCode()))]) {
     const { checked, files } = await readPage(name);
     found.set(`${docs}${name}.md.ts`, checked);
-    for (const [file, body] of files) found.set(`${docs}${name}/../${file}`.replace(/[^/]+\/\.\.\//, ''), body);
+    for (const [file, body] of files)
+      found.set(`${docs}${name}/../${file}`.replace(/[^/]+\/\.\.\//, ''), body);
   }
   for (const file of slowCases(...(await readdir(`${docs}listings`)))) {
     const path = `${docs}listings/${file}`;
@@ -45,7 +52,9 @@ const problems = problemsOf(checked, getEntries(checked.values()));
 test('documentation: every program → no type errors', () => {
   expect(files.size).toBeGreaterThan(lane === 'fast' ? 0 : 10);
   const found = problems.filter(({ file }) => file !== wrong);
-  expect(found.map(({ file, line, message }) => `${file.slice(docs.length)}:${line} ${message}`)).toEqual([]);
+  expect(
+    found.map(({ file, line, message }) => `${file.slice(docs.length)}:${line} ${message}`),
+  ).toEqual([]);
 });
 
 test('documentation: a program with a wrong level → is caught', () => {

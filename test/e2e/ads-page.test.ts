@@ -43,7 +43,9 @@ describe.skipIf(browser === undefined)(subject, () => {
   test('a browser that reports a language which is none → delivers in the language that is meant', async () => {
     await using visit = await open(ads.url, { locale: 'en-US@posix' });
     expect(await visit.page.evaluate(() => navigator.language)).toBe('en-US@posix');
-    expect(await visit.page.locator('#correctable-items li').first().textContent()).toMatch(/from €[\d,.]+$/);
+    expect(await visit.page.locator('#correctable-items li').first().textContent()).toMatch(
+      /from €[\d,.]+$/,
+    );
     expect(visit.errors).toEqual([]);
   });
 
@@ -55,7 +57,9 @@ describe.skipIf(browser === undefined)(subject, () => {
     await page.fill('#user', '8');
     await page.click('#fetch');
     await advanceTo(page, 'failed');
-    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside Frankfurt: the request has failed');
+    expect(await page.textContent('#asked')).toBe(
+      'No ads for user 8, beside Frankfurt: the request has failed',
+    );
     expect(await page.locator('.items li, .steps li, .timeline svg').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   });
@@ -118,14 +122,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     const { page } = visit;
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(320);
-    const top = async (id: string): Promise<number> => (await page.locator(id).boundingBox())?.y ?? 0;
+    const top = async (id: string): Promise<number> =>
+      (await page.locator(id).boundingBox())?.y ?? 0;
     expect(await top('#correctable-steps')).toBeLessThan(await top('#baseline-steps'));
   });
 
-  test.each(['light', 'dark'] as const)('in the %s → nothing in it keeps people out', async (colorScheme) => {
-    await using visit = await open(ads.url, { colorScheme });
-    expect(await accessibilityFaults(visit.page)).toEqual([]);
-  });
+  test.each(['light', 'dark'] as const)(
+    'in the %s → nothing in it keeps people out',
+    async (colorScheme) => {
+      await using visit = await open(ads.url, { colorScheme });
+      expect(await accessibilityFaults(visit.page)).toEqual([]);
+    },
+  );
 
   test('timelines: a tweet posted meanwhile → a misspeculation, and the tweet is there', async () => {
     const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
@@ -158,7 +166,11 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.getAttribute('#fetch', 'aria-disabled')).toBe('false');
     expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside Frankfurt');
 
-    const again = await startTimelinePage({ ...OPTIONS, scale: 0.01, port: Number(new URL(timelines.url).port) });
+    const again = await startTimelinePage({
+      ...OPTIONS,
+      scale: 0.01,
+      port: Number(new URL(timelines.url).port),
+    });
     await advanceToNextRetry(page);
     await inPhase(page, 'ready');
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -168,7 +180,10 @@ describe.skipIf(browser === undefined)(subject, () => {
     await again.close();
   });
 
-  /** Opens a page in a context of its own, until its first request is delivered; collects what goes wrong in it. */
+  /**
+   * Opens a page in a context of its own, until its first request is delivered; collects what goes
+   * wrong in it.
+   */
   async function open(
     url: string,
     options: BrowserContextOptions = {},
@@ -194,7 +209,10 @@ async function inPhase(page: Page, phase: string): Promise<void> {
   await page.locator(`#status[data-phase="${phase}"]`).waitFor({ timeout: 60_000 });
 }
 
-/** Beside the site that orders the operations, where the final references would come before any change. */
+/**
+ * Beside the site that orders the operations, where the final references would come before any
+ * change.
+ */
 async function standBesideLeader(page: Page): Promise<void> {
   await page.selectOption('#site', 'ireland');
   await inPhase(page, 'ready');

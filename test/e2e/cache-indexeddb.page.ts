@@ -1,4 +1,7 @@
-/** What the page of the cache's browser test runs: bundled for the browser, it shows what IndexedDB brings back. */
+/**
+ * What the page of the cache's browser test runs: bundled for the browser, it shows what IndexedDB
+ * brings back.
+ */
 import { cached, indexedDbStore } from '../../src/bindings/cache/index.ts';
 import { tiered, type Tier } from '../../src/bindings/tiered/index.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
@@ -6,12 +9,23 @@ import { createClient } from '../../src/correctable/client/client.ts';
 import { get } from '../../src/operations/index.ts';
 
 const VALUES: Readonly<Record<string, unknown>> = {
-  profile: { name: 'Ada', born: new Date('1815-12-10'), photo: new Uint8Array([1, 2, 3]), visits: 7n },
+  profile: {
+    name: 'Ada',
+    born: new Date('1815-12-10'),
+    photo: new Uint8Array([1, 2, 3]),
+    visits: 7n,
+  },
   news: ['first', 'second'],
 };
 
-/** One visit of the page: reads each key through the cache, or from the cache alone when offline. */
-async function visit(options: { isOffline: boolean; principal: string; clear?: boolean }): Promise<string[]> {
+/**
+ * One visit of the page: reads each key through the cache, or from the cache alone when offline.
+ */
+async function visit(options: {
+  isOffline: boolean;
+  principal: string;
+  clear?: boolean;
+}): Promise<string[]> {
   const origin: Tier = ({ key = '' }) => {
     if (options.isOffline) throw new Error('offline');
     return VALUES[key];

@@ -27,7 +27,9 @@ describe.skipIf(browser === undefined)(subject, () => {
     const context = await (browser as Browser).newContext();
     page = await context.newPage();
     const html = `<!doctype html><title>reader</title><script type="module">${script}</script>`;
-    await page.route(`${ORIGIN}**`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
+    await page.route(`${ORIGIN}**`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: html }),
+    );
     await page.goto(ORIGIN);
     return () => context.close();
   });
@@ -56,12 +58,18 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('offline, another principal → UNAVAILABLE', async () => {
     await visit({ isOffline: false, principal: 'ada' });
-    expect(await visit({ isOffline: true, principal: 'bob' })).toEqual(['profile UNAVAILABLE', 'news UNAVAILABLE']);
+    expect(await visit({ isOffline: true, principal: 'bob' })).toEqual([
+      'profile UNAVAILABLE',
+      'news UNAVAILABLE',
+    ]);
   });
 
   test('cleared at signing out → nothing is left after a reload', async () => {
     await visit({ isOffline: false, principal: 'ada', clear: true });
-    expect(await visit({ isOffline: true, principal: 'ada' })).toEqual(['profile UNAVAILABLE', 'news UNAVAILABLE']);
+    expect(await visit({ isOffline: true, principal: 'ada' })).toEqual([
+      'profile UNAVAILABLE',
+      'news UNAVAILABLE',
+    ]);
   });
 
   test('the database is deleted while open → the cache makes way and opens a new one', async () => {

@@ -1,4 +1,7 @@
-/** The page of a case study in a real browser: requests, their colors and latencies at each site, while users work. */
+/**
+ * The page of a case study in a real browser: requests, their colors and latencies at each site,
+ * while users work.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudyPage, type RunningStudy } from '../../research/case-studies/page-server.ts';
@@ -30,7 +33,9 @@ describe.skipIf(browser === undefined)(subject, () => {
       expect(await page.locator('tbody tr').count()).toBe(14);
       expect(await page.locator('#invariants').textContent()).toBe('held so far');
       expect(await page.locator('#failed').textContent()).toBe('none');
-      expect(await page.textContent('#finding')).toMatch(/answered by the nearest site.*Only Buy confirm waits/);
+      expect(await page.textContent('#finding')).toMatch(
+        /answered by the nearest site.*Only Buy confirm waits/,
+      );
       expect(errors).toEqual([]);
     });
   });
@@ -38,11 +43,17 @@ describe.skipIf(browser === undefined)(subject, () => {
   test.each(['light', 'dark'] as const)(
     'a small phone in the %s → all fits, and the page is accessible',
     async (scheme) => {
-      await visit(study.url, { viewport: { width: 320, height: 640 }, colorScheme: scheme }, async (page) => {
-        await page.locator('#home-ue .blue').waitFor();
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-        expect(await accessibilityFaults(page)).toEqual([]);
-      });
+      await visit(
+        study.url,
+        { viewport: { width: 320, height: 640 }, colorScheme: scheme },
+        async (page) => {
+          await page.locator('#home-ue .blue').waitFor();
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth),
+          ).toBeLessThanOrEqual(320);
+          expect(await accessibilityFaults(page)).toEqual([]);
+        },
+      );
     },
   );
 
@@ -59,7 +70,11 @@ describe.skipIf(browser === undefined)(subject, () => {
     });
   });
 
-  async function visit(url: string, options: object, look: (page: Page, errors: string[]) => Promise<void>) {
+  async function visit(
+    url: string,
+    options: object,
+    look: (page: Page, errors: string[]) => Promise<void>,
+  ) {
     const context = await contextIn(browser as Browser, options);
     const page = await context.newPage();
     const errors: string[] = [];

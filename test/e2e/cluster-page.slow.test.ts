@@ -1,4 +1,7 @@
-/** The cluster's page in a real browser: a site is killed in the middle of a sale, and no ticket is lost. */
+/**
+ * The cluster's page in a real browser: a site is killed in the middle of a sale, and no ticket is
+ * lost.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startClusterPage } from '../../demo/cluster/page-server.ts';
@@ -46,7 +49,11 @@ describe.skipIf(browser === undefined)(
       await site(page, 'frankfurt', 'running');
       await inPhase(page, 'sold-out');
       const { confirmed, revoked, duplicates, oversold } = await counts(page);
-      expect({ sold: confirmed - revoked, duplicates, oversold }).toEqual({ sold: 120, duplicates: 0, oversold: 0 });
+      expect({ sold: confirmed - revoked, duplicates, oversold }).toEqual({
+        sold: 120,
+        duplicates: 0,
+        oversold: 0,
+      });
       const perSite = await page.locator('.node .numbers').allTextContents();
       const sold = perSite.map((text) => Number(/^(\d+) sold/.exec(text)?.[1]));
       expect(sold.reduce((sum, count) => sum + count, 0)).toBe(120);
@@ -58,11 +65,15 @@ describe.skipIf(browser === undefined)(
       await using visited = await visit(browser as Browser, `${shop.url}/?tickets=60&pace=60`);
       const { page } = visited;
       await page.locator('#purchases tr').nth(5).waitFor(PATIENCE);
-      expect(await page.locator('.node', { hasText: 'orders the sales' }).getAttribute('data-site')).toBe('ireland');
+      expect(
+        await page.locator('.node', { hasText: 'orders the sales' }).getAttribute('data-site'),
+      ).toBe('ireland');
       await press(page, 'ireland', 'kill');
       const stall = page.locator('#cluster-stall', { hasText: 'Press “Start again” at Ireland.' });
       await stall.waitFor(PATIENCE);
-      expect(await stall.textContent()).toMatch(/[1-9]\d* customers? waits? for the confirmed answer/);
+      expect(await stall.textContent()).toMatch(
+        /[1-9]\d* customers? waits? for the confirmed answer/,
+      );
       await page.reload();
       await stall.waitFor(PATIENCE);
       await press(page, 'ireland', 'start');
@@ -73,7 +84,11 @@ describe.skipIf(browser === undefined)(
 
     test('a site is frozen, another cut off → shown, and shown again as running once that is over', async () => {
       const phone = { viewport: { width: 390, height: 800 } };
-      await using visited = await visit(browser as Browser, `${shop.url}/?tickets=500&pace=400`, phone);
+      await using visited = await visit(
+        browser as Browser,
+        `${shop.url}/?tickets=500&pace=400`,
+        phone,
+      );
       const { page } = visited;
       await page.locator('#purchases tr').nth(3).waitFor(PATIENCE);
       await press(page, 'virginia', 'freeze');
@@ -85,7 +100,9 @@ describe.skipIf(browser === undefined)(
       await site(page, 'frankfurt', 'cut');
       await press(page, 'frankfurt', 'reconnect');
       await site(page, 'frankfurt', 'running');
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        390,
+      );
       expect(visited.errors).toEqual([]);
     });
   },

@@ -1,4 +1,7 @@
-/** Every demo below the launcher's address, at three sizes: nothing fails, moves, is too small or keeps people out. */
+/**
+ * Every demo below the launcher's address, at three sizes: nothing fails, moves, is too small or
+ * keeps people out.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demos } from '../../demo/launcher/demos.ts';
@@ -8,9 +11,9 @@ import { contextIn, openBrowser } from './support/browser.ts';
 import { layoutShift, smallTargets } from './support/page-quality.ts';
 
 /**
- * What a page shows once it is complete. A sale of tickets starts by itself, so nobody may see the page before that. The
- * news are complete once a headline has come after the first view. A slow device may answer after the near site, and its
- * own view is not shown then.
+ * What a page shows once it is complete. A sale of tickets starts by itself, so nobody may see the
+ * page before that. The news are complete once a headline has come after the first view. A slow
+ * device may answer after the near site, and its own view is not shown then.
  */
 const COMPLETE: Readonly<Record<string, string>> = {
   tickets: '#status:is([data-phase="selling"], [data-phase="sold-out"])',
@@ -56,7 +59,9 @@ describe.skipIf(browser === undefined)(subject, () => {
         .locator(COMPLETE[name] as string)
         .first()
         .waitFor({ timeout: 60_000 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.viewport.width);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(
+        options.viewport.width,
+      );
       expect(await layoutShift(page)).toBeLessThan(0.1);
       if (size === 'phone') expect(await smallTargets(page)).toEqual([]);
       expect(await accessibilityFaults(page)).toEqual([]);
@@ -70,6 +75,8 @@ describe.skipIf(browser === undefined)(subject, () => {
 async function killAndLook(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Kill the server' }).click();
   await page
-    .locator('#headline', { hasText: /^Killed, back after [\d.]+ s, lost 0 of \d+ acknowledged writes\.$/ })
+    .locator('#headline', {
+      hasText: /^Killed, back after [\d.]+ s, lost 0 of \d+ acknowledged writes\.$/,
+    })
     .waitFor({ timeout: 60_000 });
 }

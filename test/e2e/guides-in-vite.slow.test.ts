@@ -1,4 +1,7 @@
-/** Pastes the guides to React and to TanStack Query into an empty Vite project that has the packed package. */
+/**
+ * Pastes the guides to React and to TanStack Query into an empty Vite project that has the packed
+ * package.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +14,20 @@ import { execute, installPacked, root } from '../../scripts/smoke-package/projec
 import { readPage } from '../docs/guide.ts';
 import { openBrowser } from './support/browser.ts';
 
-const PACKAGES = ['react', 'react-dom', '@types/react', '@types/react-dom', '@tanstack/react-query', 'vite'];
+const PACKAGES = [
+  'react',
+  'react-dom',
+  '@types/react',
+  '@types/react-dom',
+  '@tanstack/react-query',
+  'vite',
+];
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /** What `npm create vite` writes for React with TypeScript, without its styles and pictures. */
 const FILES: Readonly<Record<string, string>> = {
-  'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
+  'index.html':
+    '<!doctype html><div id="root"></div><script type="module" src="/src/main.tsx"></script>',
   'src/main.tsx': `import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './App.tsx'
@@ -50,7 +61,8 @@ createRoot(document.getElementById('root')!).render(
 };
 
 const { browser, reason } = await openBrowser();
-const subject = reason === undefined ? 'an empty Vite project' : `an empty Vite project (skipped: ${reason})`;
+const subject =
+  reason === undefined ? 'an empty Vite project' : `an empty Vite project (skipped: ${reason})`;
 
 describe.skipIf(browser === undefined)(subject, () => {
   let project: string;
@@ -83,37 +95,48 @@ describe.skipIf(browser === undefined)(subject, () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     vite = server;
-    for await (const line of createInterface({ input: server.stdout })) if (line.includes('ready in')) break;
+    for await (const line of createInterface({ input: server.stdout }))
+      if (line.includes('ready in')) break;
     server.stdout.resume();
     return `http://127.0.0.1:${port}/`;
   }
 
-  test.each(['react', 'tanstack-query'])('guides/%s → compiles, and shows each view', async (name) => {
-    const { plain } = await readPage(`guides/${name}`);
-    await writeFile(join(project, 'src/App.tsx'), plain.join('\n'));
-    const { stdout } = await execute(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project]).catch(
-      (error: unknown) => error as { stdout: string },
-    );
-    expect(stdout).toBe('');
+  test.each(['react', 'tanstack-query'])(
+    'guides/%s → compiles, and shows each view',
+    async (name) => {
+      const { plain } = await readPage(`guides/${name}`);
+      await writeFile(join(project, 'src/App.tsx'), plain.join('\n'));
+      const { stdout } = await execute(process.execPath, [
+        `${root}node_modules/typescript/bin/tsc`,
+        '-p',
+        project,
+      ]).catch((error: unknown) => error as { stdout: string });
+      expect(stdout).toBe('');
 
-    const page = await (browser as Browser).newPage();
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    await page.addInitScript(() => {
-      const shown: string[] = [];
-      const note = (): void => {
-        const text = document.querySelector('#root')?.textContent?.trim() ?? '';
-        if (text !== '' && text !== shown.at(-1)) shown.push(text);
-      };
-      new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
-      Object.assign(globalThis, { shown });
-    });
-    await page.goto(await serve());
-    const shown = (): Promise<string[]> => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
-    await expect.poll(async () => (await shown()).at(-1), { timeout: 60_000 }).toBe('11 left');
-    expect(await shown()).toEqual(['loading', '12 left …', '11 left']);
-    expect(errors).toEqual([]);
-    await page.close();
-  });
+      const page = await (browser as Browser).newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(String(error)));
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      await page.addInitScript(() => {
+        const shown: string[] = [];
+        const note = (): void => {
+          const text = document.querySelector('#root')?.textContent?.trim() ?? '';
+          if (text !== '' && text !== shown.at(-1)) shown.push(text);
+        };
+        new MutationObserver(note).observe(document, {
+          subtree: true,
+          childList: true,
+          characterData: true,
+        });
+        Object.assign(globalThis, { shown });
+      });
+      await page.goto(await serve());
+      const shown = (): Promise<string[]> =>
+        page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
+      await expect.poll(async () => (await shown()).at(-1), { timeout: 60_000 }).toBe('11 left');
+      expect(await shown()).toEqual(['loading', '12 left …', '11 left']);
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -2,7 +2,9 @@
 import { createHttpSession, fetchViews } from '../../src/http/index.ts';
 
 const seen: string[] = [];
-const views = fetchViews(['weak', 'strong'])<string>('/stock', { session: createHttpSession(['token']) });
+const views = fetchViews(['weak', 'strong'])<string>('/stock', {
+  session: createHttpSession(['token']),
+});
 views.subscribe({
   next: ({ value, level, final }) => seen.push(`${value} ${level} ${final}`),
   error: ({ code }) => seen.push(code),

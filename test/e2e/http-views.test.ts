@@ -46,7 +46,8 @@ describe.skipIf(browser === undefined)(subject, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const seen = (): Promise<string[]> => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+  const seen = (): Promise<string[]> =>
+    page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
 
   test('the early view arrives while the final one is on its way, and the session with the request', async () => {
     served.sink.view('old', 'weak');

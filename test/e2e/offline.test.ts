@@ -1,8 +1,8 @@
 /**
- * A page on a device that goes offline, in a real browser: online, offline, loaded again offline, online again, signed
- * out, signed in as another user. Offline here is no setting of the browser: nothing answers at the page's address any
- * more, and its service worker has the page itself. A picture of each step is put into OFFLINE_PICTURES. Default:
- * `build/offline`.
+ * A page on a device that goes offline, in a real browser: online, offline, loaded again offline,
+ * online again, signed out, signed in as another user. Offline here is no setting of the browser:
+ * nothing answers at the page's address any more, and its service worker has the page itself. A
+ * picture of each step is put into OFFLINE_PICTURES. Default: `build/offline`.
  */
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NotesSite } from './offline/site.ts';
 import { openBrowser } from './support/browser.ts';
 
-const PICTURES = process.env['OFFLINE_PICTURES'] ?? fileURLToPath(new URL('../../build/offline', import.meta.url));
+const PICTURES =
+  process.env['OFFLINE_PICTURES'] ?? fileURLToPath(new URL('../../build/offline', import.meta.url));
 
 const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'a page offline' : `a page offline (skipped: ${reason})`;
@@ -22,7 +23,10 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   beforeAll(async () => {
     site = await NotesSite.start();
-    context = await (browser as Browser).newContext({ locale: 'en-GB', viewport: { width: 560, height: 420 } });
+    context = await (browser as Browser).newContext({
+      locale: 'en-GB',
+      viewport: { width: 560, height: 420 },
+    });
     page = await context.newPage();
     await page.goto(site.url);
     // From now on the page can be loaded without its server.
@@ -36,12 +40,17 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   /** Waits for the note, at a level, and for the state of the connection. */
-  async function shows(text: string, level: string, connection: 'Online' | 'Offline'): Promise<void> {
+  async function shows(
+    text: string,
+    level: string,
+    connection: 'Online' | 'Offline',
+  ): Promise<void> {
     await page.locator(`#note[data-level="${level}"]`, { hasText: text }).waitFor();
     await page.locator('#connection', { hasText: connection }).waitFor();
   }
 
-  const picture = (name: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}/${name}.png` });
+  const picture = (name: string): Promise<unknown> =>
+    page.screenshot({ path: `${PICTURES}/${name}.png` });
 
   /** All that IndexedDB has, of whatever database, as text. */
   const stored = (): Promise<string> =>

@@ -19,7 +19,10 @@ interface Server {
 
 const DATA = { scale: 0.002, seed: 1, wan: 'none', port: 0 } as const;
 
-/** By demo: how to start it, other paths that it answers, and what to do in its page until a selector is there. */
+/**
+ * By demo: how to start it, other paths that it answers, and what to do in its page until a
+ * selector is there.
+ */
 const SERVERS = {
   start: {
     open: () => startLauncher({ port: 0, demos }),
@@ -56,7 +59,10 @@ const SERVERS = {
     paths: ['/about', '/nowhere'],
     act: ['', '#status[data-phase="delivered"]'],
   },
-} as const satisfies Record<string, { open: () => Promise<Server>; paths: readonly string[]; act: readonly string[] }>;
+} as const satisfies Record<
+  string,
+  { open: () => Promise<Server>; paths: readonly string[]; act: readonly string[] }
+>;
 
 const { browser, reason } = await openBrowser();
 
@@ -95,11 +101,15 @@ describe.each(Object.entries(SERVERS))('%s', (_, { open, paths, act }) => {
       const context = await (browser as Browser).newContext({ locale: 'en-GB' });
       const page = await context.newPage();
       const violations: string[] = [];
-      await page.exposeFunction('tellViolation', (description: string) => violations.push(description));
+      await page.exposeFunction('tellViolation', (description: string) =>
+        violations.push(description),
+      );
       await page.addInitScript(() => {
         const { tellViolation } = window as unknown as { tellViolation(description: string): void };
-        addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile, sample }) =>
-          tellViolation(`${violatedDirective} ${blockedURI} ${sourceFile ?? ''} ${sample}`),
+        addEventListener(
+          'securitypolicyviolation',
+          ({ violatedDirective, blockedURI, sourceFile, sample }) =>
+            tellViolation(`${violatedDirective} ${blockedURI} ${sourceFile ?? ''} ${sample}`),
         );
       });
       page.on('console', (message) => {
@@ -113,7 +123,9 @@ describe.each(Object.entries(SERVERS))('%s', (_, { open, paths, act }) => {
         .first()
         .waitFor();
       // Long enough for a frame, in which plots are drawn.
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
       expect(violations).toEqual([]);
       await context.close();
     },

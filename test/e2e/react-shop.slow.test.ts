@@ -1,4 +1,7 @@
-/** `npm run example -- react-shop`: the packed package in a project of its own, and a customer who buys in its page. */
+/**
+ * `npm run example -- react-shop`: the packed package in a project of its own, and a customer who
+ * buys in its page.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -67,7 +70,10 @@ describe.skipIf(browser === undefined)(subject, () => {
         const line = `${answer} ${final === 'true' ? 'final' : 'early'}`;
         if (line !== seen.at(-1)) seen.push(line);
       };
-      new MutationObserver(record).observe(document.querySelector('.purchase')!, { subtree: true, attributes: true });
+      new MutationObserver(record).observe(document.querySelector('.purchase')!, {
+        subtree: true,
+        attributes: true,
+      });
     });
 
   test.each(ODD_TARGETS)('GET %s → a page or 404, and it serves on', async (target) => {
@@ -78,38 +84,49 @@ describe.skipIf(browser === undefined)(subject, () => {
     ['desktop', { viewport: { width: 1280, height: 860 } }],
     ['phone', { viewport: { width: 390, height: 844 } }],
     ['dark', { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' as const }],
-  ])('%s: plenty of tickets → an early answer; the last ones → the final answer', async (name, options) => {
-    const { context, page } = await openShop(options);
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    const picture = (step: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}/${name}-${step}.png` });
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await picture('1-program');
+  ])(
+    '%s: plenty of tickets → an early answer; the last ones → the final answer',
+    async (name, options) => {
+      const { context, page } = await openShop(options);
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(String(error)));
+      const picture = (step: string): Promise<unknown> =>
+        page.screenshot({ path: `${PICTURES}/${name}-${step}.png` });
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await picture('1-program');
 
-    await openConcert(page, 'Aurora');
-    await recordAnswers(page);
-    await page.click('.buy');
-    await page.locator('[data-answer="yes"][data-final="true"]', { hasText: 'seat' }).waitFor();
-    expect((await answers(page)).filter((answer) => !answer.startsWith('wait'))).toEqual(['yes early', 'yes final']);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await picture('2-early-answer');
+      await openConcert(page, 'Aurora');
+      await recordAnswers(page);
+      await page.click('.buy');
+      await page.locator('[data-answer="yes"][data-final="true"]', { hasText: 'seat' }).waitFor();
+      expect((await answers(page)).filter((answer) => !answer.startsWith('wait'))).toEqual([
+        'yes early',
+        'yes final',
+      ]);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await picture('2-early-answer');
 
-    await page.click('.back');
-    await openConcert(page, 'Mina');
-    await recordAnswers(page);
-    await page.click('.buy');
-    await page.locator('[data-answer="yes"][data-final="true"]', { hasText: 'seat' }).waitFor();
-    expect(await answers(page)).toEqual(['wait early', 'yes final']);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await picture('3-last-tickets');
-    expect(errors).toEqual([]);
-    await context.close();
-  });
+      await page.click('.back');
+      await openConcert(page, 'Mina');
+      await recordAnswers(page);
+      await page.click('.buy');
+      await page.locator('[data-answer="yes"][data-final="true"]', { hasText: 'seat' }).waitFor();
+      expect(await answers(page)).toEqual(['wait early', 'yes final']);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await picture('3-last-tickets');
+      expect(errors).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('no other customer buys → the stock that the customer sees falls by each purchase, to the last one, after which nothing can be bought', async () => {
     const { context, page } = await openShop({});
     await openConcert(page, 'Mina');
-    for (let left = Number.parseInt((await page.textContent('.stock')) ?? '', 10); left > 0; left--) {
+    for (
+      let left = Number.parseInt((await page.textContent('.stock')) ?? '', 10);
+      left > 0;
+      left--
+    ) {
       await page.click('.buy:enabled');
       await page.locator('[data-answer="yes"][data-final="true"]').waitFor();
       const stock = left === 1 ? 'Sold out' : `${left - 1} ticket`;
@@ -121,9 +138,11 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   test('its sources → compile against the packed declarations', async () => {
-    const { stdout } = await execute(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project]).catch(
-      (error: unknown) => error as { stdout: string },
-    );
+    const { stdout } = await execute(process.execPath, [
+      `${root}node_modules/typescript/bin/tsc`,
+      '-p',
+      project,
+    ]).catch((error: unknown) => error as { stdout: string });
     expect(stdout).toBe('');
   });
 

@@ -1,5 +1,9 @@
 /** What the page of the tests of `correctables/react` runs: all scenarios. */
-import { CONCURRENT_SCENARIOS, EXCLUSIVE_SCENARIOS, runScenario } from '../support/react/scenarios.ts';
+import {
+  CONCURRENT_SCENARIOS,
+  EXCLUSIVE_SCENARIOS,
+  runScenario,
+} from '../support/react/scenarios.ts';
 
 export interface ScenarioResult {
   readonly name: string;
@@ -16,7 +20,10 @@ async function run(name: string): Promise<ScenarioResult> {
   }
 }
 
-/** How many scenarios run at once. All at once, React takes seconds to mount a component on a slow machine. */
+/**
+ * How many scenarios run at once. All at once, React takes seconds to mount a component on a slow
+ * machine.
+ */
 const CONCURRENCY = 12;
 
 /** Runs the exclusive scenarios one by one, after all others. */

@@ -1,4 +1,6 @@
-/** The scenarios of `correctables/react` in a real browser, with each supported version of React. */
+/**
+ * The scenarios of `correctables/react` in a real browser, with each supported version of React.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED_WARNINGS } from '../support/react/expected-warnings.ts';
@@ -17,31 +19,43 @@ interface PageGlobals {
   readonly runScenarios: typeof runScenarios;
 }
 
-describe.skipIf(browser === undefined)(reason === undefined ? 'in a browser' : `skipped: ${reason}`, () => {
-  afterAll(() => (browser as Browser).close());
+describe.skipIf(browser === undefined)(
+  reason === undefined ? 'in a browser' : `skipped: ${reason}`,
+  () => {
+    afterAll(() => (browser as Browser).close());
 
-  describe.each(Object.entries(VERSIONS))('%s', (_, alias) => {
-    let page: Page;
-    const warnings: string[] = [];
+    describe.each(Object.entries(VERSIONS))('%s', (_, alias) => {
+      let page: Page;
+      const warnings: string[] = [];
 
-    beforeAll(async () => {
-      const script = await bundlePage('react.page.ts', alias);
-      page = await (browser as Browser).newPage();
-      page.on('console', (message) => message.type() === 'error' && warnings.push(message.text()));
-      await page.route('https://react.test/**', (route) =>
-        route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>scenarios</title><body></body>' }),
-      );
-      await page.goto('https://react.test/');
-      await page.addScriptTag({ content: script, type: 'module' });
-      await page.waitForFunction(() => 'runScenarios' in globalThis);
+      beforeAll(async () => {
+        const script = await bundlePage('react.page.ts', alias);
+        page = await (browser as Browser).newPage();
+        page.on(
+          'console',
+          (message) => message.type() === 'error' && warnings.push(message.text()),
+        );
+        await page.route('https://react.test/**', (route) =>
+          route.fulfill({
+            contentType: 'text/html',
+            body: '<!doctype html><title>scenarios</title><body></body>',
+          }),
+        );
+        await page.goto('https://react.test/');
+        await page.addScriptTag({ content: script, type: 'module' });
+        await page.waitForFunction(() => 'runScenarios' in globalThis);
+      });
+
+      test('every scenario passes, and React warns of nothing', async () => {
+        const results = await page.evaluate(() =>
+          (globalThis as unknown as PageGlobals).runScenarios(),
+        );
+        const failed = results.filter(({ error }) => error !== undefined);
+        if (failed.length > 0)
+          throw new Error(failed.map(({ name, error }) => `${name}: ${error}`).join('\n'));
+        expect(results.length).toBeGreaterThan(30);
+        expect(warnings.filter((text) => !EXPECTED_WARNINGS.test(text))).toEqual([]);
+      });
     });
-
-    test('every scenario passes, and React warns of nothing', async () => {
-      const results = await page.evaluate(() => (globalThis as unknown as PageGlobals).runScenarios());
-      const failed = results.filter(({ error }) => error !== undefined);
-      if (failed.length > 0) throw new Error(failed.map(({ name, error }) => `${name}: ${error}`).join('\n'));
-      expect(results.length).toBeGreaterThan(30);
-      expect(warnings.filter((text) => !EXPECTED_WARNINGS.test(text))).toEqual([]);
-    });
-  });
-});
+  },
+);

@@ -1,4 +1,7 @@
-/** The page of the social network in a real browser: posts, follows over two logs, rows that are held, and whole reads. */
+/**
+ * The page of the social network in a real browser: posts, follows over two logs, rows that are
+ * held, and whole reads.
+ */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FIRST_ACTIONS } from '../../demo/social/first-content.ts';
@@ -37,7 +40,9 @@ describe.skipIf(browser === undefined)(
       );
       await us.getByText(/^log of America, with a hold in Europe of \d+ ms$/).waitFor();
       const { eu: inEurope, us: inAmerica } = FIRST_ACTIONS;
-      expect(await readCount(page, 'committed')).toEqual([inEurope, inAmerica].map((all) => String(all.length + 1)));
+      expect(await readCount(page, 'committed')).toEqual(
+        [inEurope, inAmerica].map((all) => String(all.length + 1)),
+      );
       expect(await readCount(page, 'globals')).toEqual(['1', '2']);
       expect(await readCount(page, 'standing')).toEqual(['0', '0']);
       expect(await accessibilityFaults(page)).toEqual([]);
@@ -47,9 +52,16 @@ describe.skipIf(browser === undefined)(
     test('two users follow one American → both are confirmed, and strong reads show whole follows', async () => {
       await using visit = await open();
       const { page } = visit;
-      await page.getByRole('button', { name: 'Ada follows Finn, and Eve follows Finn while the row is held' }).click();
-      for (const region of ['#eu', '#us']) await page.locator(`${region} [data-outcome="done"]`).waitFor();
-      await page.getByRole('button', { name: 'Ada unfollows Finn, and Eve unfollows Finn' }).waitFor();
+      await page
+        .getByRole('button', {
+          name: 'Ada follows Finn, and Eve follows Finn while the row is held',
+        })
+        .click();
+      for (const region of ['#eu', '#us'])
+        await page.locator(`${region} [data-outcome="done"]`).waitFor();
+      await page
+        .getByRole('button', { name: 'Ada unfollows Finn, and Eve unfollows Finn' })
+        .waitFor();
       const reads = await readVerdict(page);
       await expect.poll(() => readVerdict(page)).toBeGreaterThan(reads + 1);
       expect(visit.errors).toEqual([]);
@@ -59,7 +71,8 @@ describe.skipIf(browser === undefined)(
       await using visit = await open();
       const { page } = visit;
       await page.getByRole('button', { name: 'Let both users work' }).click();
-      for (const region of ['#eu', '#us']) await expect.poll(() => page.locator(`${region} tbody tr`).count()).toBe(3);
+      for (const region of ['#eu', '#us'])
+        await expect.poll(() => page.locator(`${region} tbody tr`).count()).toBe(3);
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.locator(READY).waitFor();
       expect(await readVerdict(page)).toBeGreaterThan(0);
@@ -89,8 +102,13 @@ describe.skipIf(browser === undefined)(
     test.each(['light', 'dark'] as const)(
       'a small phone in the %s → all fits, and is for everybody',
       async (scheme) => {
-        await using visit = await open({ viewport: { width: 320, height: 640 }, colorScheme: scheme });
-        expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+        await using visit = await open({
+          viewport: { width: 320, height: 640 },
+          colorScheme: scheme,
+        });
+        expect(
+          await visit.page.evaluate(() => document.documentElement.scrollWidth),
+        ).toBeLessThanOrEqual(320);
         expect(await smallTargets(visit.page)).toEqual([]);
         expect(await accessibilityFaults(visit.page)).toEqual([]);
       },
@@ -127,6 +145,7 @@ async function readCount(page: Page, name: string): Promise<readonly string[]> {
 
 /** How many strong reads have shown whole follows. */
 async function readVerdict(page: Page): Promise<number> {
-  const [, reads = '0'] = /^Whole in (\d+) strong read/.exec((await page.textContent('#verdict')) ?? '') ?? [];
+  const [, reads = '0'] =
+    /^Whole in (\d+) strong read/.exec((await page.textContent('#verdict')) ?? '') ?? [];
   return Number(reads);
 }

@@ -1,4 +1,7 @@
-/** The launcher as a person meets it: its program, its start page in a real browser, and demos below its address. */
+/**
+ * The launcher as a person meets it: its program, its start page in a real browser, and demos below
+ * its address.
+ */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { EventEmitter, once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -80,13 +83,15 @@ describe.skipIf(browser === undefined)(subject, () => {
     const { page } = visit;
     // Far enough away for the early answer to come first on a busy machine, too.
     await page.getByLabel('800 ms').check();
-    const withoutTimes = (text: string): string => text.replaceAll(/after \d+(?: ms)?|(?<=instead of )\d+/g, 'N');
+    const withoutTimes = (text: string): string =>
+      text.replaceAll(/after \d+(?: ms)?|(?<=instead of )\d+/g, 'N');
     const textsOf = async (selector: string): Promise<string[]> =>
       (await page.locator(selector).allTextContents()).map(withoutTimes);
     const outcomes = async (button: string, headline: string): Promise<Record<string, unknown>> => {
       await page.getByRole('button', { name: button }).click();
       await page.locator('#headline', { hasText: headline }).waitFor();
-      const isCut = (prices: Element[]): boolean => prices.some((price) => price.scrollWidth > price.clientWidth);
+      const isCut = (prices: Element[]): boolean =>
+        prices.some((price) => price.scrollWidth > price.clientWidth);
       expect(await page.locator('.price').evaluateAll(isCut)).toBe(false);
       return {
         headline: withoutTimes((await page.textContent('#headline')) ?? ''),
@@ -96,9 +101,15 @@ describe.skipIf(browser === undefined)(subject, () => {
       };
     };
     expect(await outcomes('Price changes now', 'The price just changed')).toEqual({
-      headline: 'The price just changed: shown N instead of N, Buy enabled N instead of N, 0 wrong sales.',
+      headline:
+        'The price just changed: shown N instead of N, Buy enabled N instead of N, 0 wrong sales.',
       wrong: '0 of 1,1 of 1,0 of 1,0 of 1',
-      answers: ['Yours for 18 €.', 'Yours for 20 €: wrong price.', 'Yours for 18 €.', 'Yours for 18 €.'],
+      answers: [
+        'Yours for 18 €.',
+        'Yours for 20 €: wrong price.',
+        'Yours for 18 €.',
+        'Yours for 18 €.',
+      ],
       outcomes: [
         'Shown and Buy enabled N, sold at 18 €.',
         // On a busy machine, Buy may be drawn after the price was replaced.
@@ -168,9 +179,13 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(links).toEqual(['correctables', ...demos.map(({ title }) => title), 'Docs', 'Source']);
     await launcher.close();
 
-    await using again = disposable(await startLauncher({ port: Number(new URL(launcher.url).port), demos }));
+    await using again = disposable(
+      await startLauncher({ port: Number(new URL(launcher.url).port), demos }),
+    );
     await page.click('#preset-no-margin');
-    expect(await page.locator('.try .primary').allTextContents()).toEqual(['No safety margin: see it break']);
+    expect(await page.locator('.try .primary').allTextContents()).toEqual([
+      'No safety margin: see it break',
+    ]);
     // The page stays open, since its connection is what starts the demo at the new launcher.
     const overview = await page.context().newPage();
     const countRunning = async (): Promise<number> => {
@@ -199,12 +214,17 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   test('a demo that takes long to start → the page says so at once, and goes on by itself', async () => {
-    const demo = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>There</h1>'));
+    const demo = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html').end('<h1>There</h1>'),
+    );
     await once(demo.listen(0, '127.0.0.1'), 'listening');
     const start = new EventEmitter();
     const slow = demoOf('Slow demo', async () => {
       await once(start, 'now');
-      return { url: `http://127.0.0.1:${(demo.address() as AddressInfo).port}`, close: async () => {} };
+      return {
+        url: `http://127.0.0.1:${(demo.address() as AddressInfo).port}`,
+        close: async () => {},
+      };
     });
     await using launcher = disposable(await startLauncher({ port: 0, demos: [slow] }));
     await using visit = await visitOf(`${launcher.value.url}/demo/`);
@@ -242,16 +262,21 @@ describe.skipIf(browser === undefined)(subject, () => {
       const { page } = visit;
       await page.locator('#multiples > li').first().waitFor();
       const { width } = options.viewport;
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        width,
+      );
       expect(await layoutShift(page)).toBeLessThan(0.1);
-      if (width > 320) expect(await bottomOf(page, '#axis')).toBeLessThanOrEqual(options.viewport.height);
+      if (width > 320)
+        expect(await bottomOf(page, '#axis')).toBeLessThanOrEqual(options.viewport.height);
       if (width === 320) expect(await smallTargets(page)).toEqual([]);
       expect(await accessibilityFaults(page)).toEqual([]);
     },
   );
 
   async function bottomOf(page: Page, selector: string): Promise<number> {
-    return await page.locator(selector).evaluate((element) => element.getBoundingClientRect().bottom);
+    return await page
+      .locator(selector)
+      .evaluate((element) => element.getBoundingClientRect().bottom);
   }
 
   async function visitOf(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
@@ -266,7 +291,9 @@ describe.skipIf(browser === undefined)(subject, () => {
 
 test('proxy: what a demo answers → passed on with its status and headers; a demo that is gone → 502', async () => {
   const server = createServer((request, response) =>
-    response.writeHead(201, { 'x-demo': 'yes', 'content-type': 'text/plain' }).end(`${request.method} ${request.url}`),
+    response
+      .writeHead(201, { 'x-demo': 'yes', 'content-type': 'text/plain' })
+      .end(`${request.method} ${request.url}`),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const demo = demoOf('small', async () => ({
@@ -275,7 +302,11 @@ test('proxy: what a demo answers → passed on with its status and headers; a de
   }));
   await using launcher = disposable(await startLauncher({ port: 0, demos: [demo] }));
   const answer = await fetch(`${launcher.value.url}/demo/a/b?c=1`, { method: 'POST' });
-  expect([answer.status, answer.headers.get('x-demo'), await answer.text()]).toEqual([201, 'yes', 'POST /a/b?c=1']);
+  expect([answer.status, answer.headers.get('x-demo'), await answer.text()]).toEqual([
+    201,
+    'yes',
+    'POST /a/b?c=1',
+  ]);
   server.close();
   server.closeAllConnections();
   expect((await fetch(`${launcher.value.url}/demo/`)).status).toBe(502);
@@ -290,6 +321,8 @@ interface Visit extends AsyncDisposable {
   readonly errors: readonly string[];
 }
 
-function disposable<T extends { close(): Promise<void> }>(value: T): AsyncDisposable & { readonly value: T } {
+function disposable<T extends { close(): Promise<void> }>(
+  value: T,
+): AsyncDisposable & { readonly value: T } {
   return { value, [Symbol.asyncDispose]: () => value.close() };
 }

@@ -60,7 +60,11 @@ function recordLines(): void {
     const text = document.querySelector('#root')?.textContent?.trim() ?? '';
     if (text !== '' && text !== lines.at(-1)) lines.push(text);
   };
-  new MutationObserver(record).observe(document, { subtree: true, childList: true, characterData: true });
+  new MutationObserver(record).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+  });
 }
 
 async function compileComponent(name: string): Promise<string> {
@@ -69,7 +73,8 @@ async function compileComponent(name: string): Promise<string> {
     const { content } = compileScript(descriptor, { id: 'stock', inlineTemplate: true });
     return (await transform(content, { loader: 'ts' })).code;
   }
-  if (name === './Stock.svelte') return compileSvelte(svelteComponent, { generate: 'client', dev: false }).js.code;
+  if (name === './Stock.svelte')
+    return compileSvelte(svelteComponent, { generate: 'client', dev: false }).js.code;
   const { code } = await transform(solidComponent, {
     loader: 'tsx',
     jsx: 'automatic',
@@ -80,21 +85,28 @@ async function compileComponent(name: string): Promise<string> {
 
 const svelteProps = async (): Promise<string> => {
   const { compileModule } = await import('svelte/compiler');
-  return compileModule("export const props = $state({ book: 'alpha' });", { filename: 'props.svelte.js' }).js.code;
+  return compileModule("export const props = $state({ book: 'alpha' });", {
+    filename: 'props.svelte.js',
+  }).js.code;
 };
 
 const modules: Plugin = {
   name: 'modules',
   setup(bundling) {
-    bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({ path: getSource(path) }));
+    bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({
+      path: getSource(path),
+    }));
     bundling.onResolve({ filter: /^\.\// }, ({ path, importer, namespace }) =>
-      namespace === 'guide' || importer.endsWith('<stdin>') ? { path, namespace: 'guide' } : undefined,
+      namespace === 'guide' || importer.endsWith('<stdin>')
+        ? { path, namespace: 'guide' }
+        : undefined,
     );
     bundling.onLoad({ filter: /.*/, namespace: 'guide' }, async ({ path }) => {
       const file = files.get(`${path.slice(2).replace(/\.ts$/, '')}.ts`);
       const watch = path === './shop' ? WATCH : '';
       if (file !== undefined) return { contents: file + watch, loader: 'ts', resolveDir: root };
-      const contents = path === './props.svelte.js' ? await svelteProps() : await compileComponent(path);
+      const contents =
+        path === './props.svelte.js' ? await svelteProps() : await compileComponent(path);
       return { contents, loader: 'js', resolveDir: root };
     });
   },
@@ -128,7 +140,10 @@ describe.skipIf(browser === undefined)(subject, () => {
       await context.addInitScript(recordLines);
       const { page, errors } = await openPage(context, await bundleFor(name));
       const recorded = (key: 'lines' | 'events'): Promise<string[]> =>
-        page.evaluate((list) => (globalThis as unknown as Record<string, string[]>)[list] ?? [], key);
+        page.evaluate(
+          (list) => (globalThis as unknown as Record<string, string[]>)[list] ?? [],
+          key,
+        );
       const call = (action: 'setBook' | 'leave', value?: string): Promise<unknown> =>
         page.evaluate(
           ([key, argument]) => {
@@ -144,8 +159,18 @@ describe.skipIf(browser === undefined)(subject, () => {
       await call('leave');
       // Frameworks differ in whether the next read or the end of the last one comes first.
       const sorted = async (): Promise<string[]> => (await recorded('events')).toSorted();
-      await expect.poll(sorted).toEqual(['ABORTED be', 'ABORTED gamma-ray', 'read alpha', 'read be', 'read gamma-ray']);
-      expect(await recorded('lines')).toEqual(['loading …', '5 …', '6 left', 'loading …', '2 …', 'loading …', '9 …']);
+      await expect
+        .poll(sorted)
+        .toEqual(['ABORTED be', 'ABORTED gamma-ray', 'read alpha', 'read be', 'read gamma-ray']);
+      expect(await recorded('lines')).toEqual([
+        'loading …',
+        '5 …',
+        '6 left',
+        'loading …',
+        '2 …',
+        'loading …',
+        '9 …',
+      ]);
       expect(await page.textContent('#root')).toBe('');
       expect(errors).toEqual([]);
       await context.close();

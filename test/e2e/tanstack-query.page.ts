@@ -1,5 +1,13 @@
-/** The page of the browser test of `correctables/tanstack-query`: a shop whose store answers after some time. */
-import { QueryClient, QueryClientProvider, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+/**
+ * The page of the browser test of `correctables/tanstack-query`: a shop whose store answers after
+ * some time.
+ */
+import {
+  QueryClient,
+  QueryClientProvider,
+  useQuery,
+  useSuspenseQuery,
+} from '@tanstack/react-query';
 import { createElement, StrictMode, Suspense, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { tiered } from '../../src/bindings/tiered/index.ts';
@@ -11,7 +19,11 @@ const submitted: string[] = [];
 const lines: string[] = [];
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const STOCK: Readonly<Record<string, number>> = { 'stock:alpha': 1, 'stock:beta': 2, 'stock:gamma': 3 };
+const STOCK: Readonly<Record<string, number>> = {
+  'stock:alpha': 1,
+  'stock:beta': 2,
+  'stock:gamma': 3,
+};
 
 const store = createClient(
   tiered(['weak', 'strong'], {
@@ -29,7 +41,9 @@ const store = createClient(
 const queryClient = new QueryClient();
 
 function Stock({ book }: { readonly book: string }): ReactNode {
-  const { data, isFetching, error } = useQuery(correctableQuery(store, get<number>(`stock:${book}`)));
+  const { data, isFetching, error } = useQuery(
+    correctableQuery(store, get<number>(`stock:${book}`)),
+  );
   const line = `${book} ${data === undefined ? 'loading' : `${data.value} ${data.level}`}${isFetching ? ' …' : ''}${error?.code ?? ''}`;
   if (line !== lines.at(-1)) lines.push(line);
   return createElement('p', { id: 'stock' }, line);
@@ -43,10 +57,18 @@ function SuspendedStock(): ReactNode {
 function Shop(): ReactNode {
   const [book, setBook] = useState<string>();
   const buttons = ['alpha', 'beta', 'none'].map((name) =>
-    createElement('button', { key: name, id: name, onClick: () => setBook(name === 'none' ? undefined : name) }, name),
+    createElement(
+      'button',
+      { key: name, id: name, onClick: () => setBook(name === 'none' ? undefined : name) },
+      name,
+    ),
   );
   const [isSuspended, setSuspended] = useState(false);
-  const suspend = createElement('button', { id: 'suspend', onClick: () => setSuspended(true) }, 'suspend');
+  const suspend = createElement(
+    'button',
+    { id: 'suspend', onClick: () => setSuspended(true) },
+    'suspend',
+  );
   return createElement(
     'main',
     null,
@@ -54,11 +76,23 @@ function Shop(): ReactNode {
     suspend,
     book === undefined ? null : createElement(Stock, { book }),
     isSuspended &&
-      createElement(Suspense, { fallback: createElement('p', null, 'waiting') }, createElement(SuspendedStock)),
+      createElement(
+        Suspense,
+        { fallback: createElement('p', null, 'waiting') },
+        createElement(SuspendedStock),
+      ),
   );
 }
 
 createRoot(document.querySelector('#root')!).render(
-  createElement(StrictMode, null, createElement(QueryClientProvider, { client: queryClient }, createElement(Shop))),
+  createElement(
+    StrictMode,
+    null,
+    createElement(QueryClientProvider, { client: queryClient }, createElement(Shop)),
+  ),
 );
-Object.assign(globalThis, { submitted, lines, invalidate: () => void queryClient.invalidateQueries() });
+Object.assign(globalThis, {
+  submitted,
+  lines,
+  invalidate: () => void queryClient.invalidateQueries(),
+});

@@ -28,22 +28,28 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   const known = (name: 'submitted' | 'lines'): Promise<string[]> =>
     page.evaluate((key) => (globalThis as unknown as Record<string, string[]>)[key] ?? [], name);
-  const shows = (text: string): Promise<void> => page.locator('#stock', { hasText: text }).waitFor();
+  const shows = (text: string): Promise<void> =>
+    page.locator('#stock', { hasText: text }).waitFor();
 
   test('in StrictMode → one read; both views are drawn, and which of them is final', async () => {
     await page.click('#alpha');
     await shows('alpha 1 strong');
-    await expect.poll(() => known('lines')).toEqual(['alpha loading …', 'alpha 11 weak …', 'alpha 1 strong']);
+    await expect
+      .poll(() => known('lines'))
+      .toEqual(['alpha loading …', 'alpha 11 weak …', 'alpha 1 strong']);
     expect(await known('submitted')).toEqual(['stock:alpha']);
     expect(errors).toEqual([]);
   });
 
   test('fast navigation there and back → no view of the other book, and each read is asked for where it is shown', async () => {
     await page.evaluate(() => {
-      for (const id of ['alpha', 'beta', 'alpha', 'beta']) document.querySelector<HTMLElement>(`#${id}`)?.click();
+      for (const id of ['alpha', 'beta', 'alpha', 'beta'])
+        document.querySelector<HTMLElement>(`#${id}`)?.click();
     });
     await shows('beta 2 strong');
-    expect((await known('lines')).filter((line) => line.includes('alpha') && line.includes(' 2 '))).toEqual([]);
+    expect(
+      (await known('lines')).filter((line) => line.includes('alpha') && line.includes(' 2 ')),
+    ).toEqual([]);
     expect((await known('submitted')).filter((key) => key === 'stock:beta')).toHaveLength(1);
     expect(errors).toEqual([]);
   });

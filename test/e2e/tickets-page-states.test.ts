@@ -1,4 +1,7 @@
-/** Every state of the ticket shop that a person can bring about: revoked, cut off, too busy, averaged. */
+/**
+ * Every state of the ticket shop that a person can bring about: revoked, cut off, too busy,
+ * averaged.
+ */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { accessibilityFaults } from '../support/axe.ts';
@@ -7,7 +10,8 @@ import { describeShop } from './tickets-shop.ts';
 
 await describeShop('tickets page states', (open) => {
   test('no threshold, six retailers at three sites without pauses → customers are revoked, nothing is oversold', async () => {
-    // Whether two retailers meet at the last tickets is chance: on a busy machine it takes more than one sale.
+    // Whether two retailers meet at the last tickets is chance: on a busy machine it takes more
+    // than one sale.
     for (let sale = 1; ; sale++) {
       await using visited = await open(
         '?tickets=20&threshold=0&pace=0&retailers=frankfurt,ireland,virginia,frankfurt,ireland,virginia',
@@ -15,7 +19,11 @@ await describeShop('tickets page states', (open) => {
       const { page } = visited;
       await inPhase(page, 'sold-out');
       const { confirmed, revoked, oversold, duplicates } = await counts(page);
-      expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 20, oversold: 0, duplicates: 0 });
+      expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({
+        sold: 20,
+        oversold: 0,
+        duplicates: 0,
+      });
       expect(visited.errors).toEqual([]);
       if (revoked === 0 && sale < 5) continue;
       await notice(page, 'revoked').waitFor();
@@ -25,7 +33,9 @@ await describeShop('tickets page states', (open) => {
   });
 
   test('threshold and pace moved by keyboard during a sale → they count from the next customer on', async () => {
-    await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frankfurt');
+    await using visited = await open(
+      '?tickets=200&threshold=0&pace=150&compare=0&retailers=frankfurt',
+    );
     const { page } = visited;
     await page.locator('#purchases .early').first().waitFor();
     await page.getByText('Settings').click();
@@ -52,13 +62,19 @@ await describeShop('tickets page states', (open) => {
     await expect.poll(async () => (await counts(page)).confirmed).toBeGreaterThan(before + 10);
     expect(await soldAtFrk.count()).toBeGreaterThan(10);
     expect(await page.getByRole('alert').count()).toBe(0);
-    await page.getByText(/^Sold out; \d customers? in Virginia waits? for the connection$/).waitFor();
+    await page
+      .getByText(/^Sold out; \d customers? in Virginia waits? for the connection$/)
+      .waitFor();
 
     await page.getByRole('button', { name: 'Plug in the cable to Virginia' }).click();
     await inPhase(page, 'sold-out');
     await notice(page, 'offline').waitFor({ state: 'detached' });
     const { confirmed, revoked, oversold, duplicates } = await counts(page);
-    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 120, oversold: 0, duplicates: 0 });
+    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({
+      sold: 120,
+      oversold: 0,
+      duplicates: 0,
+    });
     expect(await page.textContent('#left')).toBe('0');
     expect(visited.errors).toEqual([]);
   });
@@ -90,10 +106,17 @@ await describeShop('tickets page states', (open) => {
   test.each(['light', 'dark'] as const)(
     'a small phone in the %s → nothing is wider than the screen, or keeps people out',
     async (colorScheme) => {
-      const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true, colorScheme };
+      const phone = {
+        viewport: { width: 320, height: 640 },
+        isMobile: true,
+        hasTouch: true,
+        colorScheme,
+      };
       await using visited = await open('?tickets=60&pace=5', phone);
       await inPhase(visited.page, 'sold-out');
-      expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(
+        await visited.page.evaluate(() => document.documentElement.scrollWidth),
+      ).toBeLessThanOrEqual(320);
       expect(await accessibilityFaults(visited.page)).toEqual([]);
       const ink = await visited.page.evaluate(() => getComputedStyle(document.body).color);
       expect(ink).toBe(colorScheme === 'dark' ? 'rgb(230, 232, 234)' : 'rgb(28, 33, 38)');

@@ -12,7 +12,10 @@ await describeShop('tickets page tabs', (open) => {
     await inPhase(page, 'ready');
     const [other] = await Promise.all([
       context.waitForEvent('page'),
-      page.locator('.site', { hasText: 'Virginia' }).getByRole('link', { name: 'another tab' }).click(),
+      page
+        .locator('.site', { hasText: 'Virginia' })
+        .getByRole('link', { name: 'another tab' })
+        .click(),
     ]);
     expect(new URL(other.url()).searchParams.get('event')).toBe('shared-concert');
     await page.click('#start');

@@ -4,7 +4,10 @@ import type { Verdict } from '../../demo/tickets/verify/verify-sales.ts';
 import { contextIn } from './support/browser.ts';
 
 /** What the page counts. */
-export type Counts = Pick<Verdict, 'confirmed' | 'confirmedEarly' | 'revoked' | 'oversold' | 'duplicates'>;
+export type Counts = Pick<
+  Verdict,
+  'confirmed' | 'confirmedEarly' | 'revoked' | 'oversold' | 'duplicates'
+>;
 
 export interface Visit extends AsyncDisposable {
   readonly context: BrowserContext;

@@ -26,7 +26,13 @@ await describeShop('tickets page', (open) => {
     expect(reported).toMatch(/^You hearyes, early[\d.]+ ms$/);
     expect(final).toMatch(/^Confirmedticket #\d+[\d.]+ ms$/);
     expect(await page.textContent('#left')).toBe('29');
-    expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });
+    expect(await counts(page)).toEqual({
+      confirmed: 1,
+      confirmedEarly: 1,
+      revoked: 0,
+      oversold: 0,
+      duplicates: 0,
+    });
     expect(await page.locator('#purchases tr').count()).toBe(1);
     expect(visited.errors).toEqual([]);
   });
@@ -37,12 +43,18 @@ await describeShop('tickets page', (open) => {
     await inPhase(page, 'sold-out');
 
     const { confirmed, confirmedEarly, revoked, oversold, duplicates } = await counts(page);
-    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({ sold: 60, oversold: 0, duplicates: 0 });
+    expect({ sold: confirmed - revoked, oversold, duplicates }).toEqual({
+      sold: 60,
+      oversold: 0,
+      duplicates: 0,
+    });
     expect(confirmedEarly).toBeGreaterThan(0);
     expect(confirmedEarly).toBeLessThan(60);
     expect(await page.textContent('#left')).toBe('0');
     const waits = [confirmedEarly, confirmedEarly, confirmed - confirmedEarly, 60].map(String);
-    await expect.poll(() => page.locator('#legend td:first-of-type').allTextContents()).toEqual(waits);
+    await expect
+      .poll(() => page.locator('#legend td:first-of-type').allTextContents())
+      .toEqual(waits);
     expect(visited.errors).toEqual([]);
   });
 
@@ -69,12 +81,18 @@ await describeShop('tickets page', (open) => {
   test('an invalid address → the page names the parameter and its range', async () => {
     await using visited = await open('?tickets=many');
     await inPhase(visited.page, 'failed');
-    expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not an integer from 1');
+    expect(await visited.page.textContent('#failure-detail')).toContain(
+      'tickets: "many" is not an integer from 1',
+    );
   });
 
   test('the backend goes away in the middle of a sale → the page explains how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
-    await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withFakeTime });
+    await using visited = await open(
+      '?tickets=500&pace=50',
+      {},
+      { at: other.url, prepare: withFakeTime },
+    );
     const { page } = visited;
     await page.locator('#purchases tr').nth(10).waitFor();
     await other.close();

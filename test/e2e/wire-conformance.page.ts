@@ -1,4 +1,7 @@
-/** What the page of the wire's browser test runs: the contract of bindings, over a gateway, by the browser's own WebSocket. */
+/**
+ * What the page of the wire's browser test runs: the contract of bindings, over a gateway, by the
+ * browser's own WebSocket.
+ */
 import { memory } from '../../src/bindings/memory/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { structurallyEqual } from '../../src/correctable/structural-equality.ts';
@@ -18,7 +21,10 @@ function expectation(actual: unknown): Expectation {
 }
 
 function show(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(value);
+  return (
+    JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ??
+    String(value)
+  );
 }
 
 /** Runs the contract; gives a line for each test: its name, and what failed. */
@@ -54,7 +60,10 @@ async function runContract(url: string, codec: 'json' | 'msgpack'): Promise<stri
   return lines;
 }
 
-/** Gives a read up once it has shown a preliminary view; its connection stays. @returns with which code it ended */
+/**
+ * Gives a read up once it has shown a preliminary view; its connection stays. @returns with which
+ * code it ended
+ */
 async function giveUp(url: string, codec: 'json' | 'msgpack'): Promise<string> {
   const levels = memory().consistencyLevels();
   const store = createClient(remote({ url, levels, operations: ['get', 'put'], codec }));

@@ -1,4 +1,6 @@
-/** A store behind a gateway keeps the promises of a binding in a real browser too, over both codecs. */
+/**
+ * A store behind a gateway keeps the promises of a binding in a real browser too, over both codecs.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
@@ -38,13 +40,19 @@ describe.skipIf(browser === undefined)(subject, () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The page's own origin: it must be let in without being listed, and pages of others not.
     const slow = reportingStore((key) => givenUp.push(key));
-    const sites = { here: createGateway({ binding: memory() }), slow: createGateway({ binding: slow }) };
+    const sites = {
+      here: createGateway({ binding: memory() }),
+      slow: createGateway({ binding: slow }),
+    };
     listener = await listenGateways({ server, sites });
     server.on('request', (request, response) => {
       if (listener.handleHttp(request, response)) return;
       response.setHeader('content-type', 'text/html');
       // A page that may not generate code: the client must do without.
-      response.setHeader('content-security-policy', `script-src 'unsafe-inline'; connect-src 'self' ${wsOrigin()}`);
+      response.setHeader(
+        'content-security-policy',
+        `script-src 'unsafe-inline'; connect-src 'self' ${wsOrigin()}`,
+      );
       response.end(`<!doctype html><title>wire</title><script type="module">${script}</script>`);
     });
     page = await (browser as Browser).newPage();
@@ -65,7 +73,9 @@ describe.skipIf(browser === undefined)(subject, () => {
     async (codec, { expect }) => {
       const code = await page.evaluate(
         ([url, how]) =>
-          (globalThis as unknown as { giveUp: (url: string, codec: string) => Promise<string> }).giveUp(url, how),
+          (
+            globalThis as unknown as { giveUp: (url: string, codec: string) => Promise<string> }
+          ).giveUp(url, how),
         [listener.siteUrl('slow'), codec] as const,
       );
       expect(code).toBe('ABORTED');
@@ -78,10 +88,9 @@ describe.skipIf(browser === undefined)(subject, () => {
     'the contract of bindings over %s → kept',
     async (codec, { expect }) => {
       const run = (value: { url: string; codec: 'json' | 'msgpack' }): Promise<string[]> =>
-        (globalThis as unknown as { runContract: (url: string, c: string) => Promise<string[]> }).runContract(
-          value.url,
-          value.codec,
-        );
+        (
+          globalThis as unknown as { runContract: (url: string, c: string) => Promise<string[]> }
+        ).runContract(value.url, value.codec);
       const lines = await page.evaluate(run, { url: listener.siteUrl('here'), codec });
       expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
       expect(lines.length).toBeGreaterThan(8);

@@ -1,8 +1,15 @@
-/** The Cassandra binding keeps the contract of every binding on a real cluster, whichever way it goes there. */
+/**
+ * The Cassandra binding keeps the contract of every binding on a real cluster, whichever way it
+ * goes there.
+ */
 import cassandra from 'cassandra-driver';
 import { beforeAll } from 'vitest';
 import { z } from 'zod';
-import { implementStatements, getKeyValueTableCql, oneRow } from '../../src/bindings/cassandra/index.ts';
+import {
+  implementStatements,
+  getKeyValueTableCql,
+  oneRow,
+} from '../../src/bindings/cassandra/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import type { OpenedBinding } from '../../src/testing/index.ts';
@@ -21,7 +28,9 @@ const statements = implementStatements(contract, {
   broken: { cql: 'SELECT value FROM no_such_table WHERE key = :key', result: oneRow((row) => row) },
 });
 
-beforeAll(() => cluster.client('frankfurt').execute(getKeyValueTableCql({ keyspace: cluster.keyspace })));
+beforeAll(() =>
+  cluster.client('frankfurt').execute(getKeyValueTableCql({ keyspace: cluster.keyspace })),
+);
 
 async function open(way: Way): Promise<OpenedBinding> {
   // A store without data: no replica has any of the keys.
@@ -32,7 +41,10 @@ async function open(way: Way): Promise<OpenedBinding> {
 }
 
 for (const way of WAYS) {
-  const subject = { createBinding: () => open(way), failingOperation: contract.broken({ key: 'k' }) };
+  const subject = {
+    createBinding: () => open(way),
+    failingOperation: contract.broken({ key: 'k' }),
+  };
   runConformance({
     ...subject,
     name: `cassandra, ${way.name}`,

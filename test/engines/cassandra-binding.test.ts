@@ -1,4 +1,7 @@
-/** The Cassandra binding on a real cluster, whichever way it goes there: pages, coordinators, nodes that die. */
+/**
+ * The Cassandra binding on a real cluster, whichever way it goes there: pages, coordinators, nodes
+ * that die.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -25,7 +28,11 @@ const contract = defineContract('posts', {
   ...keyValueOperations,
   timeline: {
     access: 'read',
-    args: z.object({ user: z.string(), pageState: z.string().optional(), pageSize: z.int().optional() }),
+    args: z.object({
+      user: z.string(),
+      pageState: z.string().optional(),
+      pageSize: z.int().optional(),
+    }),
     result: z.object({ rows: z.array(post), pageState: z.string().optional() }),
   },
   write: { access: 'write', args: post.extend({ user: z.string() }), result: z.void() },
@@ -33,8 +40,14 @@ const contract = defineContract('posts', {
 });
 
 const statements = implementStatements(contract, {
-  timeline: { cql: 'SELECT at, body FROM posts WHERE user = :user', result: page(post, { size: 10 }) },
-  write: { cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)', isIdempotent: true },
+  timeline: {
+    cql: 'SELECT at, body FROM posts WHERE user = :user',
+    result: page(post, { size: 10 }),
+  },
+  write: {
+    cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)',
+    isIdempotent: true,
+  },
   coordinator: {
     cql: 'SELECT broadcast_address FROM system.local',
     result: oneRow((row) => row['broadcast_address'] as string),
@@ -93,9 +106,13 @@ test('gateway: both views of a large value → it travels once', async () => {
     }
   }
   const store = cassandra(besideFrankfurt(it));
-  const listener = await listenGateways({ sites: { frankfurt: createGateway({ binding: store, contract }) } });
+  const listener = await listenGateways({
+    sites: { frankfurt: createGateway({ binding: store, contract }) },
+  });
   const url = listener.siteUrl('frankfurt');
-  const client = createClient(remote({ url, levels: ['weak', 'strong'], contract, WebSocket: CountingWebSocket }));
+  const client = createClient(
+    remote({ url, levels: ['weak', 'strong'], contract, WebSocket: CountingWebSocket }),
+  );
   await client.invoke(put('large', value));
   received = 0;
   const read = client.invoke(get('large'));
@@ -117,7 +134,9 @@ test('tables: missing → FINAL_FAILED with the call that creates them; with cre
     message: expect.stringContaining('getKeyValueTableCql'),
   });
   await without.close();
-  const made = createClient(cassandra({ ...besideFrankfurt(it), table: 'not_made', createTable: true }));
+  const made = createClient(
+    cassandra({ ...besideFrankfurt(it), table: 'not_made', createTable: true }),
+  );
   expect(await made.invoke(get('k'))).toBeUndefined();
   await made.close();
 });
@@ -136,8 +155,14 @@ test('two of three nodes die → weak views go on, finals fail with what is know
     expect(error.lastView).toMatchObject({ level: 'weak', value: 'kept' });
     ({ code } = error);
   }
-  expect(await client.invoke(get('k')).settle({ orLatest: true })).toMatchObject({ value: 'kept', final: false });
-  await expect(client.invoke(put('k', 'refused'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  expect(await client.invoke(get('k')).settle({ orLatest: true })).toMatchObject({
+    value: 'kept',
+    final: false,
+  });
+  await expect(client.invoke(put('k', 'refused'))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    retryable: true,
+  });
   await Promise.all([it.cluster.restart('ireland'), it.cluster.restart('virginia')]);
   expect(await client.invoke(get('k'))).toBe('kept');
   await client.close();

@@ -1,10 +1,16 @@
-/** One request to a real coordinator that gives preliminary replies: the bytes, and a node that fails. */
+/**
+ * One request to a real coordinator that gives preliminary replies: the bytes, and a node that
+ * fails.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import driver from 'cassandra-driver';
 import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
 import { cassandra, type CassandraDriver } from '../../src/bindings/cassandra/index.ts';
-import { openPluginReads, type PluginReadStrategy } from '../../src/research/cassandra-icg/plugin-reads.ts';
+import {
+  openPluginReads,
+  type PluginReadStrategy,
+} from '../../src/research/cassandra-icg/plugin-reads.ts';
 import type { ReadStrategy } from '../../src/bindings/cassandra/read-strategy.ts';
 import { parseAddress, type ServerAddress } from '../../src/bindings/shared/server-address.ts';
 import { createClient } from '../../src/index.ts';
@@ -20,9 +26,12 @@ const GONE: ReadStrategy = {
   close: () => Promise.resolve(),
 };
 
-const addressesOf = (points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
+const addressesOf = (points: readonly string[]): ServerAddress[] =>
+  points.map((point) => parseAddress(point, 9042)!);
 
-async function openPath(limits: Parameters<typeof openPluginReads>[2] = {}): Promise<PluginReadStrategy> {
+async function openPath(
+  limits: Parameters<typeof openPluginReads>[2] = {},
+): Promise<PluginReadStrategy> {
   const settings = {
     contactPoints: addressesOf(it.cluster.contactPoints('frankfurt')),
     keyspace: it.keyspace,
@@ -38,7 +47,11 @@ async function openPath(limits: Parameters<typeof openPluginReads>[2] = {}): Pro
 
 async function read(path: ReadStrategy, cql: string): Promise<readonly string[]> {
   const heard = new Heard();
-  path.read({ cql, params: ['k'], pageSize: 100 }, { consistency: 'QUORUM', preliminaryConsistency: 'ONE' }, heard);
+  path.read(
+    { cql, params: ['k'], pageSize: 100 },
+    { consistency: 'QUORUM', preliminaryConsistency: 'ONE' },
+    heard,
+  );
   return heard.over;
 }
 
@@ -49,7 +62,9 @@ describe('the wire', () => {
     await client.execute(`CREATE TABLE ${table} (k text PRIMARY KEY, v text)`);
     const value = 'x'.repeat(1_000);
     const { all } = driver.types.consistencies;
-    await client.execute(`INSERT INTO ${table} (k, v) VALUES ('k', '${value}')`, [], { consistency: all });
+    await client.execute(`INSERT INTO ${table} (k, v) VALUES ('k', '${value}')`, [], {
+      consistency: all,
+    });
     const path = await openPath({ maxSilenceMs: 60_000 });
     const cql = `SELECT v FROM ${table} WHERE k = ?`;
     await read(path, cql);
@@ -69,30 +84,43 @@ test('client: the coordinator frozen, gone, and back → views all the while, th
   context.skip(isShort, 'nodes have to start again: not with --short');
   const table = 'failing';
   const replies = preliminaryReplies({ required: true });
-  const options = { table, createTable: true, preliminaryReplies: replies, requestTimeoutMs: 6_000 } as const;
+  const options = {
+    table,
+    createTable: true,
+    preliminaryReplies: replies,
+    requestTimeoutMs: 6_000,
+  } as const;
   const binding = cassandra({ ...besideFrankfurt(it), ...options });
   await using client = createClient(binding);
   await client.invoke(put('k', 'v'));
   expect(await client.invoke(get('k'))).toBe('v');
   it.cluster.pause('frankfurt');
-  // The driver finds out by itself that the node is silent, then asks the next: both clients get over it.
+  // The driver finds out by itself that the node is silent, then asks the next: both clients get
+  // over it.
   await expect.poll(() => client.invoke(get('k')).catch(String), { timeout: 60_000 }).toBe('v');
   it.cluster.resume('frankfurt');
   await it.cluster.restart('frankfurt');
   const path = await openPath();
   await expect
-    .poll(async () => await read(path, `SELECT value AS v FROM ${it.keyspace}.${table} WHERE key = ?`), {
-      timeout: 60_000,
-    })
+    .poll(
+      async () => await read(path, `SELECT value AS v FROM ${it.keyspace}.${table} WHERE key = ?`),
+      {
+        timeout: 60_000,
+      },
+    )
     .toEqual(['preliminary "v"', 'confirm']);
   expect(await client.invoke(get('k'))).toBe('v');
   await path.close();
 });
 
 describe('a cluster with TLS and users', () => {
-  beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
+  beforeEach((context) =>
+    context.skip(isShort, 'it starts a cluster of its own: not with --short'),
+  );
 
-  const its = isShort ? undefined : withCassandra({ plugin: true, authentication: true, tls: true });
+  const its = isShort
+    ? undefined
+    : withCassandra({ plugin: true, authentication: true, tls: true });
 
   test('certificate and password → reads by one request', async () => {
     const guarded = its as TestCluster;

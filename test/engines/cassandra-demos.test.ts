@@ -1,6 +1,6 @@
 /**
- * The ad server and the timelines on a real Cassandra: unchanged application code, each of the three ways. What is delivered
- * is what the final references name, and changes are seen.
+ * The ad server and the timelines on a real Cassandra: unchanged application code, each of the
+ * three ways. What is delivered is what the final references name, and changes are seen.
  */
 import { expect, test } from 'vitest';
 import { deployAds } from '../../demo/ad-server/deploy.ts';
@@ -20,12 +20,17 @@ const APPLICATIONS: readonly [string, Deploy][] = [
 ];
 // A short run tries the way with a coordinator that gives preliminary views.
 const TRIED = WAYS.filter((way) => !isShort || way === 3);
-const CASES = APPLICATIONS.flatMap(([name, deploy]) => TRIED.map((way) => [name, way, deploy] as const));
+const CASES = APPLICATIONS.flatMap(([name, deploy]) =>
+  TRIED.map((way) => [name, way, deploy] as const),
+);
 
 async function deployed(deploy: Deploy, way: (typeof WAYS)[number]): Promise<Deployment> {
   const { cluster } = run;
   const cassandra = { way, coordinator: 'frankfurt', readQuorum: 2 } as const;
-  return deploy({ scale: 0.001, seed: 1, client: 'ireland', wan: 'paper', cassandra, cluster }, () => {});
+  return deploy(
+    { scale: 0.001, seed: 1, client: 'ireland', wan: 'paper', cassandra, cluster },
+    () => {},
+  );
 }
 
 /** What a request of a user delivered, and the views before. */
@@ -34,8 +39,15 @@ async function served(
   user: number,
 ): Promise<Record<HistoryLine['kind'], readonly string[]>> {
   const lines: Omit<HistoryLine, 'atMs'>[] = [];
-  await carryOut({ application, way: 'correctable', user, request: 'one', onLine: (line) => lines.push(line) });
-  const of = (kind: HistoryLine['kind']): readonly string[] => lines.find((line) => line.kind === kind)?.ads ?? [];
+  await carryOut({
+    application,
+    way: 'correctable',
+    user,
+    request: 'one',
+    onLine: (line) => lines.push(line),
+  });
+  const of = (kind: HistoryLine['kind']): readonly string[] =>
+    lines.find((line) => line.kind === kind)?.ads ?? [];
   return { preliminary: of('preliminary'), final: of('final'), delivered: of('delivered') };
 }
 

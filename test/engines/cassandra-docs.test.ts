@@ -1,6 +1,6 @@
 /**
- * The page of the Cassandra binding is a program, a gateway and a client: they run against a real cluster and print the
- * output of the page.
+ * The page of the Cassandra binding is a program, a gateway and a client: they run against a real
+ * cluster and print the output of the page.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,13 +20,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeAll(async () => {
   const client = it.client('frankfurt');
   await client.execute(`CREATE TABLE ${it.keyspace}.users (user text PRIMARY KEY, name text)`);
-  await client.execute(`CREATE TABLE ${it.keyspace}.posts (user text, at int, body text, PRIMARY KEY (user, at))`);
+  await client.execute(
+    `CREATE TABLE ${it.keyspace}.posts (user text, at int, body text, PRIMARY KEY (user, at))`,
+  );
 });
 
 /** Writes a block down, to be run here: with this cluster, and the port that is free. */
 function file(name: string, code: string, port = 0): string {
   const here = code
-    .replaceAll(CONTACT_POINTS, `contactPoints: ${JSON.stringify(it.cluster.contactPoints('frankfurt'))}`)
+    .replaceAll(
+      CONTACT_POINTS,
+      `contactPoints: ${JSON.stringify(it.cluster.contactPoints('frankfurt'))}`,
+    )
     .replaceAll("keyspace: 'shop'", `keyspace: '${it.keyspace}'`)
     .replace('port: 7070', 'port: 0')
     .replace(':7070', `:${port}`);
@@ -51,8 +56,11 @@ test('quick start: its program → prints what the page shows', async () => {
 });
 
 test('page: its gateway and its client → both views of what the program wrote', async () => {
-  await it.client('frankfurt').execute(`INSERT INTO ${it.keyspace}.users (user, name) VALUES ('ada', 'Ada')`);
-  const part = (name: string, port?: number): string => file(name, page.files.get(name) ?? '', port);
+  await it
+    .client('frankfurt')
+    .execute(`INSERT INTO ${it.keyspace}.users (user, name) VALUES ('ada', 'Ada')`);
+  const part = (name: string, port?: number): string =>
+    file(name, page.files.get(name) ?? '', port);
   part('contract.ts');
   using gateway = new Program(tsx(part('gateway.ts')));
   const port = Number(/:(\d+)\/frankfurt$/.exec(await gateway.line())?.[1]);

@@ -1,4 +1,7 @@
-/** A real Cassandra cluster of ours: what it is made of, who reaches it, what becomes of it when nodes die. */
+/**
+ * A real Cassandra cluster of ours: what it is made of, who reaches it, what becomes of it when
+ * nodes die.
+ */
 import { expect, test } from 'vitest';
 import cassandra from 'cassandra-driver';
 import { NODE_SITES } from '../../engines/cassandra/layout.ts';
@@ -22,7 +25,9 @@ function write(at: Site, table: string, value: string, consistency: number): Pro
 }
 
 async function read(at: Site, table: string, consistency: number): Promise<unknown> {
-  const { rows } = await it.client(at).execute(`SELECT value FROM ${table} WHERE key = 'k'`, [], { consistency });
+  const { rows } = await it
+    .client(at)
+    .execute(`SELECT value FROM ${table} WHERE key = 'k'`, [], { consistency });
   return rows[0]?.['value'];
 }
 
@@ -37,7 +42,9 @@ test('cluster: started → each node serves, reaches all, and is where the sites
     ['ireland', 'eu', 'IRELAND'],
     ['virginia', 'us', 'VIRGINIA'],
   ] as const) {
-    const { rows } = await it.client(site).execute('SELECT data_center, rack, release_version FROM system.local');
+    const { rows } = await it
+      .client(site)
+      .execute('SELECT data_center, rack, release_version FROM system.local');
     expect(rows[0]).toMatchObject({ data_center: dataCenter, rack, release_version: '5.0.9' });
   }
 });
@@ -45,14 +52,17 @@ test('cluster: started → each node serves, reaches all, and is where the sites
 test('cluster: nothing listens off the loopback interface', (context) => {
   context.skip(process.platform !== 'linux', "Linux's tables of sockets are read");
   const { daemons, proxy } = it.cluster.state;
-  const pids = [...Object.values(daemons), ...(proxy === undefined ? [] : [proxy])].map(({ pid }) => pid);
+  const pids = [...Object.values(daemons), ...(proxy === undefined ? [] : [proxy])].map(
+    ({ pid }) => pid,
+  );
   expect(pids).toHaveLength(4);
   for (const pid of pids) {
     const addresses = listeningAddresses(pid);
     expect(addresses).not.toEqual([]);
     for (const address of addresses) expect(address).toMatch(/^127\./);
   }
-  for (const site of NODE_SITES) expect(pids.flatMap(listeningAddresses)).toContain(it.cluster.address(site));
+  for (const site of NODE_SITES)
+    expect(pids.flatMap(listeningAddresses)).toContain(it.cluster.address(site));
 });
 
 test("cluster: the paper's delays → one replica, a quorum and all take the trips that they need", async () => {
@@ -86,7 +96,9 @@ test('node: frozen → the others form a quorum; let go on → it has what it mi
   it.cluster.pause('virginia');
   await write('frankfurt', table, 'meanwhile', quorum);
   expect(await read('ireland', table, quorum)).toBe('meanwhile');
-  await expect(read('frankfurt', table, all)).rejects.toThrow(/timed out|timeout|not enough replicas/i);
+  await expect(read('frankfurt', table, all)).rejects.toThrow(
+    /timed out|timeout|not enough replicas/i,
+  );
   it.cluster.resume('virginia');
   await it.cluster.untilReady();
   expect(await read('virginia', table, quorum)).toBe('meanwhile');

@@ -1,4 +1,7 @@
-/** What is in the tables, and what is not: each way to read gives a clear outcome, on a real cluster. */
+/**
+ * What is in the tables, and what is not: each way to read gives a clear outcome, on a real
+ * cluster.
+ */
 import cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -52,7 +55,9 @@ test.each(NAMED)(
     const key = `skewed ${way.name}`;
     const hourAhead = (Date.now() + 3_600_000) * 1_000;
     const insert = `INSERT INTO ${it.keyspace}.${TABLE} (key, value) VALUES (?, '"ahead"') USING TIMESTAMP ${hourAhead}`;
-    await it.client('ireland').execute(insert, [key], { prepare: true, consistency: consistencies.all });
+    await it
+      .client('ireland')
+      .execute(insert, [key], { prepare: true, consistency: consistencies.all });
     await store.invoke(put(key, 'on time'));
     expect(await seen(store.invoke(get(key)))).toEqual(both('ahead'));
   },
@@ -64,11 +69,14 @@ test.each(NAMED)(
     const { store, binding, close } = await openStore(way, it, { read: 'ALL' });
     const contactPoints = it.cluster.contactPoints('virginia');
     const translateAddress = (host: string): string => it.cluster.translate(host, 'virginia');
-    const far = createClient(bind({ contactPoints, translateAddress, keyspace: it.keyspace, write: 'ONE' }));
+    const far = createClient(
+      bind({ contactPoints, translateAddress, keyspace: it.keyspace, write: 'ONE' }),
+    );
     const key = `diverging ${way.name}`;
     await store.invoke(put(key, 0));
     let apart = 0;
-    // Virginia answers at once; Frankfurt hears of it 45 ms later. A machine that was busy in between gets another try.
+    // Virginia answers at once; Frankfurt hears of it 45 ms later. A machine that was busy in
+    // between gets another try.
     for (let n = 1; n <= 40 && apart < 3; n += 1) {
       await far.invoke(put(key, n));
       const { views, error } = await seen(store.invoke(get(key)));
@@ -90,11 +98,17 @@ test.each(NAMED)(
     const table = `${it.keyspace}.changing_${WAYS.indexOf(way)}`;
     const ddl = it.client('ireland');
     await ddl.execute(`CREATE TABLE ${table} (key text PRIMARY KEY, a int)`);
-    await ddl.execute(`INSERT INTO ${table} (key, a) VALUES ('k', 1)`, [], { consistency: consistencies.all });
+    await ddl.execute(`INSERT INTO ${table} (key, a) VALUES ('k', 1)`, [], {
+      consistency: consistencies.all,
+    });
     const args = z.object({ key: z.string() });
-    const contract = defineContract('changing', { row: { access: 'read', args, result: z.unknown() } });
+    const contract = defineContract('changing', {
+      row: { access: 'read', args, result: z.unknown() },
+    });
     const cql = `SELECT * FROM ${table} WHERE key = :key`;
-    const statements = implementStatements(contract, { row: { cql, result: oneRow((row) => row) } });
+    const statements = implementStatements(contract, {
+      row: { cql, result: oneRow((row) => row) },
+    });
     const { store, close } = await openStore(way, it, { statements, contract });
     const read = (): Promise<Seen> => seen(store.invoke(contract.row({ key: 'k' })));
     const before = { key: 'k', a: 1 };
@@ -104,7 +118,9 @@ test.each(NAMED)(
     const meanwhile: Seen[] = [];
     while (!changed.isDone || meanwhile.length < 20) meanwhile.push(await read());
     await changed.done;
-    await ddl.execute(`INSERT INTO ${table} (key, b) VALUES ('k', 2)`, [], { consistency: consistencies.all });
+    await ddl.execute(`INSERT INTO ${table} (key, b) VALUES ('k', 2)`, [], {
+      consistency: consistencies.all,
+    });
     const after = { key: 'k', a: 1, b: 2 };
     expect(await read()).toEqual(both(after));
     for (const { views, error } of meanwhile) {
@@ -123,7 +139,10 @@ test.each(NAMED)(
   async (_, way) => {
     const ddl = it.client('ireland');
     const keyspace = `${it.keyspace}_dropped_${WAYS.indexOf(way)}`;
-    const tables = [getKeyValueTableCql({ keyspace }), `CREATE TABLE ${keyspace}.people (id text PRIMARY KEY, v int)`];
+    const tables = [
+      getKeyValueTableCql({ keyspace }),
+      `CREATE TABLE ${keyspace}.people (id text PRIMARY KEY, v int)`,
+    ];
     const make = async (): Promise<void> => {
       for (const cql of tables) await ddl.execute(cql);
     };
@@ -141,7 +160,11 @@ test.each(NAMED)(
       register: { cql: 'INSERT INTO people (id, v) VALUES (:id, 1)' },
       rename: { cql: 'UPDATE people SET v = 2 WHERE id = :id IF EXISTS', result: wasApplied() },
     });
-    const { store, close } = await openStore(way, { ...it, keyspace }, { statements, contract, keyspace });
+    const { store, close } = await openStore(
+      way,
+      { ...it, keyspace },
+      { statements, contract, keyspace },
+    );
     const operations = (): Operation[] => [
       put('k', 1),
       get('k'),
@@ -178,10 +201,15 @@ test.each(NAMED)(
       set: { access: 'write', args, result: z.void() },
     });
     const statements = implementStatements(contract, {
-      score: { cql: `SELECT score FROM ${table} WHERE id = :id`, result: oneRow((row) => row['score']) },
+      score: {
+        cql: `SELECT score FROM ${table} WHERE id = :id`,
+        result: oneRow((row) => row['score']),
+      },
       set: { cql: `INSERT INTO ${table} (id, score) VALUES (:id, :score)`, isIdempotent: true },
     });
-    const stores = await Promise.all([1, 2].map(() => openStore(way, it, { statements, contract })));
+    const stores = await Promise.all(
+      [1, 2].map(() => openStore(way, it, { statements, contract })),
+    );
     for (const type of ['int', 'float', 'text']) {
       const [id, score] = type === 'text' ? ['7', 'eight'] : [7, 8];
       await ddl.execute(`CREATE TABLE ${table} (id ${type} PRIMARY KEY, score ${type})`);
@@ -203,7 +231,10 @@ test.each(NAMED)('%s: a keyspace that is not there → FINAL_FAILED, no view', a
 });
 
 /** Whether a promise is done, to be asked meanwhile. */
-function watched(promise: Promise<unknown>): { readonly isDone: boolean; readonly done: Promise<unknown> } {
+function watched(promise: Promise<unknown>): {
+  readonly isDone: boolean;
+  readonly done: Promise<unknown>;
+} {
   let isDone = false;
   const done = promise.finally(() => (isDone = true));
   return {

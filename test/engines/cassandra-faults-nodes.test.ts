@@ -1,6 +1,6 @@
 /**
- * Nodes killed and frozen under each way to read, all at the same time: early views keep coming, final ones come from
- * the remaining quorum, and every failure has a code.
+ * Nodes killed and frozen under each way to read, all at the same time: early views keep coming,
+ * final ones come from the remaining quorum, and every failure has a code.
  */
 import cassandra from 'cassandra-driver';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,14 @@ import { implementStatements, getKeyValueTableCql } from '../../src/bindings/cas
 import { get, put } from '../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import type { Site } from '../../engines/wan.ts';
-import { both, openStores, seen, type ByLevel, type Seen, type Store } from './support/cassandra-stores.ts';
+import {
+  both,
+  openStores,
+  seen,
+  type ByLevel,
+  type Seen,
+  type Store,
+} from './support/cassandra-stores.ts';
 import { WAYS } from './support/cassandra-read-strategies.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
 
@@ -20,7 +27,9 @@ const { consistencies } = cassandra.types;
 beforeAll(async () => {
   if (!it.isThere) return;
   await it.client('frankfurt').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
-  await it.client('frankfurt').execute(`CREATE TABLE ${it.keyspace}.lists (key text PRIMARY KEY, items list<text>)`);
+  await it
+    .client('frankfurt')
+    .execute(`CREATE TABLE ${it.keyspace}.lists (key text PRIMARY KEY, items list<text>)`);
   for (const { name: way } of WAYS) await writeAll(`missed ${way}`, 'first');
 });
 afterEach(() => {
@@ -29,7 +38,11 @@ afterEach(() => {
 
 const contract = defineContract('lists', {
   ...keyValueOperations,
-  append: { access: 'write', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.unknown() },
+  append: {
+    access: 'write',
+    args: z.object({ key: z.string(), items: z.array(z.string()) }),
+    result: z.unknown(),
+  },
 });
 const statements = implementStatements(contract, {
   append: { cql: 'UPDATE lists SET items = items + :items WHERE key = :key' },
@@ -42,11 +55,17 @@ async function openAll(): Promise<Store[]> {
   return stores;
 }
 
-const closeAll = (stores: readonly Store[]): Promise<unknown> => Promise.all(stores.map(({ close }) => close()));
+const closeAll = (stores: readonly Store[]): Promise<unknown> =>
+  Promise.all(stores.map(({ close }) => close()));
 
 /** What `action` gives for each way, by its name. */
-async function each<T>(stores: readonly Store[], action: (store: Store) => Promise<T>): Promise<Record<string, T>> {
-  return Object.fromEntries(await Promise.all(stores.map(async (store) => [store.way, await action(store)] as const)));
+async function each<T>(
+  stores: readonly Store[],
+  action: (store: Store) => Promise<T>,
+): Promise<Record<string, T>> {
+  return Object.fromEntries(
+    await Promise.all(stores.map(async (store) => [store.way, await action(store)] as const)),
+  );
 }
 
 function inEach<T>(expected: T): Record<string, T> {
@@ -97,15 +116,22 @@ test('the coordinator killed between views → what may be repeated is done by a
   context.skip(isShort, 'nodes have to start again: not with --short');
   for (const { name: way } of WAYS) await writeAll(`moved ${way}`, 'first');
   const stores = await openAll();
-  for (const { store, way } of stores) await store.invoke(contract.append({ key: way, items: ['prepared'] }));
+  for (const { store, way } of stores)
+    await store.invoke(contract.append({ key: way, items: ['prepared'] }));
   for (const site of ['ireland', 'virginia'] as const) it.cluster.pause(site); // No quorum: all stay under way.
-  const puts = stores.map(({ store, way }) => many((n) => outcome(store.invoke(put(`write ${way} ${n}`, n)))));
-  const appends = stores.map(({ store, way }) => outcome(store.invoke(contract.append({ key: way, items: ['one'] }))));
+  const puts = stores.map(({ store, way }) =>
+    many((n) => outcome(store.invoke(put(`write ${way} ${n}`, n)))),
+  );
+  const appends = stores.map(({ store, way }) =>
+    outcome(store.invoke(contract.append({ key: way, items: ['one'] }))),
+  );
   const reads = stores.map(({ store, way }) => begin(store.invoke(get(`moved ${way}`))));
   expect(await Promise.all(reads.map(({ first }) => first))).toEqual(reads.map(() => 'first'));
   await it.cluster.kill('frankfurt');
   for (const site of ['ireland', 'virginia'] as const) it.cluster.resume(site);
-  expect(await Promise.all(reads.map(({ ended }) => ended))).toEqual(reads.map(() => both('first')));
+  expect(await Promise.all(reads.map(({ ended }) => ended))).toEqual(
+    reads.map(() => both('first')),
+  );
   expect(await Promise.all(appends)).toEqual(appends.map(() => 'UNKNOWN'));
   for (const [at, outcomes] of (await Promise.all(puts)).entries()) {
     for (const [n, ended] of outcomes.entries()) {
@@ -115,7 +141,10 @@ test('the coordinator killed between views → what may be repeated is done by a
   }
 
   const shouldContinue = await each(stores, async ({ store, way }) => {
-    await vi.waitUntil(async () => (await outcome(store.invoke(put(`moved ${way}`, 'second')))) === 'made', patient);
+    await vi.waitUntil(
+      async () => (await outcome(store.invoke(put(`moved ${way}`, 'second')))) === 'made',
+      patient,
+    );
     return await seen(store.invoke(get(`moved ${way}`)));
   });
   expect(shouldContinue).toEqual(inEach(both('second')));
@@ -125,7 +154,8 @@ test('the coordinator killed between views → what may be repeated is done by a
 test('the coordinator back after a write that it missed → early views are behind, until a read has repaired it', async (context) => {
   context.skip(isShort, 'a node has to start again: not with --short');
   await it.cluster.kill('frankfurt');
-  for (const { name: way } of WAYS) await write('ireland', `missed ${way}`, 'second', consistencies.quorum);
+  for (const { name: way } of WAYS)
+    await write('ireland', `missed ${way}`, 'second', consistencies.quorum);
   await it.cluster.restart('frankfurt');
   const stores = await openAll();
   const read = ({ store, way }: Store): Promise<Seen> => seen(store.invoke(get(`missed ${way}`)));
@@ -145,7 +175,10 @@ function many<T>(action: (n: number) => Promise<T>): Promise<T[]> {
 }
 
 /** An operation that has begun: the value of its first view, and how it ended. */
-function begin(operation: ByLevel): { readonly first: Promise<unknown>; readonly ended: Promise<Seen> } {
+function begin(operation: ByLevel): {
+  readonly first: Promise<unknown>;
+  readonly ended: Promise<Seen>;
+} {
   const first = new Promise<unknown>((resolve) => void operation.onUpdate(resolve));
   return { first, ended: seen(operation) };
 }
@@ -166,6 +199,8 @@ async function outcome(update: ByLevel): Promise<string> {
 /** The value of a key, from a quorum without Frankfurt. */
 async function quorumOf(key: string): Promise<unknown> {
   const cql = `SELECT value FROM ${it.keyspace}.correctables_values WHERE key = ?`;
-  const { rows } = await it.client('ireland').execute(cql, [key], { prepare: true, consistency: consistencies.quorum });
+  const { rows } = await it
+    .client('ireland')
+    .execute(cql, [key], { prepare: true, consistency: consistencies.quorum });
   return JSON.parse(String(rows[0]?.['value'])) as unknown;
 }

@@ -1,4 +1,7 @@
-/** A short history of the Cassandra binding under faults (`npm run histories -- cassandra` runs long ones). */
+/**
+ * A short history of the Cassandra binding under faults (`npm run histories -- cassandra` runs long
+ * ones).
+ */
 import { expect, test } from 'vitest';
 import { runOn } from '../histories/cassandra/run.ts';
 import { History } from '../histories/history.ts';
@@ -16,6 +19,7 @@ test(`history: ${LOAD_MS / 1000} s of interleaved writes under cuts, freezes and
   expect(found.faults).toEqual([]);
   expect(found.serversAlive).toBe(true);
   // How far a busy machine gets in that time is unknown.
-  for (const kind of ['put', 'insert', 'get', 'getMany']) expect(found.operations[kind], kind).toBeGreaterThan(0);
+  for (const kind of ['put', 'insert', 'get', 'getMany'])
+    expect(found.operations[kind], kind).toBeGreaterThan(0);
   expect(Object.values(found.injected).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
 });

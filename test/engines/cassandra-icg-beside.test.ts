@@ -1,4 +1,7 @@
-/** Beside Correctable Cassandra: servers that are plain, by choice or by version, and shells that know nothing of it. */
+/**
+ * Beside Correctable Cassandra: servers that are plain, by choice or by version, and shells that
+ * know nothing of it.
+ */
 // @rule ICG-11
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,9 @@ async function askPlain(address: string): Promise<void> {
   const answers = await client.query(query, { icg: 1 });
   expect(codes(answers)).toEqual([undefined]);
   expect(answers[0]?.body).toEqual(plain?.body);
-  const keyspaces = read(await client.run('SELECT keyspace_name FROM system_virtual_schema.keyspaces')).flat();
+  const keyspaces = read(
+    await client.run('SELECT keyspace_name FROM system_virtual_schema.keyspaces'),
+  ).flat();
   expect(keyspaces).toContain('system_views');
   expect(keyspaces).not.toContain('system_correctables');
 }
@@ -59,7 +64,9 @@ describe('a server with the plugin', () => {
     const table = `${on?.keyspace}.shell`;
     await shell(address, `CREATE TABLE ${table} (k text PRIMARY KEY, v text)`);
     await shell(address, `INSERT INTO ${table} (k, v) VALUES ('a', 'from the shell')`);
-    expect(await shell(address, `CONSISTENCY ALL; SELECT v FROM ${table} WHERE k = 'a'`)).toContain('from the shell');
+    expect(await shell(address, `CONSISTENCY ALL; SELECT v FROM ${table} WHERE k = 'a'`)).toContain(
+      'from the shell',
+    );
     const counters = await shell(address, 'SELECT * FROM system_correctables.icg');
     expect(counters).toMatch(/Preliminaries \|\s+0/);
     expect(await shell(address, `DESCRIBE TABLE ${table}`)).toContain('CREATE TABLE');
@@ -68,7 +75,9 @@ describe('a server with the plugin', () => {
 
 describe('starting', () => {
   withCassandraTools();
-  beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
+  beforeEach((context) =>
+    context.skip(isShort, 'it starts a cluster of its own: not with --short'),
+  );
 
   const options = (name: string, javaFlags: readonly string[]): ClusterOptions => {
     const how = { nodes: 1, wan: 'none', plugin: true, fast: true } as const;
@@ -83,7 +92,9 @@ describe('starting', () => {
     const flags = [`-Xbootclasspath/a:${join(folder, 'version')}`];
     await using cluster = await Cluster.start(options('unknown', flags));
     await askPlain(cluster.address('frankfurt'));
-    expect(logOf('unknown')).toContain('stays off: it is for Cassandra [5.0.7, 5.0.8, 5.0.9], this is 5.0.99');
+    expect(logOf('unknown')).toContain(
+      'stays off: it is for Cassandra [5.0.7, 5.0.8, 5.0.9], this is 5.0.99',
+    );
   });
 
   test('Cassandra 5.0.6, which it was not tested with → plain Cassandra, and the log has the cause', async () => {
@@ -92,13 +103,17 @@ describe('starting', () => {
     expect(logOf('5.0.6')).toContain('this is 5.0.6. The server is plain Cassandra.');
   });
 
-  // All of the plugin's tests with another release: CASSANDRA_VERSION=5.0.8 npm run test:engines -- cassandra-icg
-  test.each(['5.0.7', '5.0.8'])('Cassandra %s, which it was tested with → offered, and on', async (version) => {
-    await using cluster = await Cluster.start({ ...options(version, []), version });
-    await using client = await RawCql.connect(cluster.address('frankfurt'));
-    expect((await client.options())['CORRECTABLES_ICG']).toEqual(['1']);
-    expect(logOf(version)).toContain(`is on (Cassandra ${version})`);
-  });
+  // All of the plugin's tests with another release: CASSANDRA_VERSION=5.0.8 npm run test:engines --
+  // cassandra-icg
+  test.each(['5.0.7', '5.0.8'])(
+    'Cassandra %s, which it was tested with → offered, and on',
+    async (version) => {
+      await using cluster = await Cluster.start({ ...options(version, []), version });
+      await using client = await RawCql.connect(cluster.address('frankfurt'));
+      expect((await client.options())['CORRECTABLES_ICG']).toEqual(['1']);
+      expect(logOf(version)).toContain(`is on (Cassandra ${version})`);
+    },
+  );
 
   test('invalid delays → the node does not start, and the log shows their format', async () => {
     const started = Cluster.start(options('delays', ['-Dcorrectables.delay=127.0.0.2']));

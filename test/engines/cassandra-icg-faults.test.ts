@@ -1,4 +1,7 @@
-/** Correctable Cassandra where replicas differ, are slow, are gone, and where not everybody may see everything. */
+/**
+ * Correctable Cassandra where replicas differ, are slow, are gone, and where not everybody may see
+ * everything.
+ */
 // @rule ICG-4, ICG-5, ICG-9
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,16 +35,21 @@ beforeAll(async () => {
     `CREATE TABLE ${table('people')} (k text PRIMARY KEY, email text MASKED WITH DEFAULT)`,
     `CREATE KEYSPACE audited WITH replication = ${replication}`,
     'CREATE TABLE audited.kv (k text PRIMARY KEY, v text)',
-    ...['outsider', 'guest', 'clerk'].map((role) => `CREATE ROLE ${role} WITH LOGIN = true AND PASSWORD = '${role}'`),
+    ...['outsider', 'guest', 'clerk'].map(
+      (role) => `CREATE ROLE ${role} WITH LOGIN = true AND PASSWORD = '${role}'`,
+    ),
     `GRANT SELECT ON TABLE ${table('people')} TO guest`,
     `GRANT SELECT ON TABLE ${table('people')} TO clerk`,
     `GRANT UNMASK ON TABLE ${table('people')} TO clerk`,
   );
   await write('kv', 'a', 'apple', 'all');
   await write('eager', 'a', 'apple', 'all');
-  await frankfurt.run(`INSERT INTO ${table('people')} (k, email) VALUES ('ada', 'ada@example.org')`, {
-    consistency: 'all',
-  });
+  await frankfurt.run(
+    `INSERT INTO ${table('people')} (k, email) VALUES ('ada', 'ada@example.org')`,
+    {
+      consistency: 'all',
+    },
+  );
 });
 afterAll(async () => {
   await frankfurt?.[Symbol.asyncDispose]();
@@ -68,7 +76,10 @@ function write(
   at = frankfurt,
 ): Promise<Answer> {
   const values = [text(key), text(value)];
-  return at.run(`INSERT INTO ${table(name)} (k, v) VALUES (?, ?)`, { values, consistency: consistency ?? 'all' });
+  return at.run(`INSERT INTO ${table(name)} (k, v) VALUES (?, ?)`, {
+    values,
+    consistency: consistency ?? 'all',
+  });
 }
 
 function select(name: string, key: string, ask: Ask): Promise<Answer[]> {
@@ -81,7 +92,9 @@ function select(name: string, key: string, ask: Ask): Promise<Answer[]> {
 
 /** What one node's own replica has. */
 async function own(key: string, at: RawCql): Promise<unknown> {
-  const [answer] = await at.query(`SELECT v FROM ${table('kv')} WHERE k = '${key}'`, { consistency: 'nodeLocal' });
+  const [answer] = await at.query(`SELECT v FROM ${table('kv')} WHERE k = '${key}'`, {
+    consistency: 'nodeLocal',
+  });
   return read(answer);
 }
 
@@ -128,8 +141,13 @@ describe('permissions of roles', () => {
     await using unprivileged = await login('frankfurt', 'outsider');
     const id = await frankfurt.prepare(query());
     for (const ask of [{ consistency: 'quorum' }, { consistency: 'quorum', icg: 1 }] as const) {
-      for (const answers of [await unprivileged.query(query(), ask), await unprivileged.execute(id, ask)]) {
-        expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAUTHORIZED]]);
+      for (const answers of [
+        await unprivileged.query(query(), ask),
+        await unprivileged.execute(id, ask),
+      ]) {
+        expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([
+          [undefined, UNAUTHORIZED],
+        ]);
       }
     }
     expect(unprivileged.aside).toEqual([]);
@@ -163,11 +181,16 @@ describe("the server's own rules", () => {
   test('result refused for its size → the error, nothing before it', async () => {
     for (const c of [0, 1, 2]) {
       const values = [Buffer.of(0, 0, 0, c), text('x'.repeat(30_000))];
-      await frankfurt.run(`INSERT INTO ${table('pages')} (k, c, v) VALUES ('a', ?, ?)`, { values, consistency: 'all' });
+      await frankfurt.run(`INSERT INTO ${table('pages')} (k, c, v) VALUES ('a', ?, ?)`, {
+        values,
+        consistency: 'all',
+      });
     }
     const query = `SELECT v FROM ${table('pages')} WHERE k = 'a'`;
     const answers = await frankfurt.query(query, { consistency: 'quorum', icg: 1 });
-    expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, READ_FAILURE]]);
+    expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([
+      [undefined, READ_FAILURE],
+    ]);
   });
 
   test('audit → each read once', async () => {
@@ -177,7 +200,8 @@ describe("the server's own rules", () => {
       const query = `SELECT v FROM audited.kv WHERE k = '${mark}-of-the-audit'`;
       await frankfurt.query(query, { consistency: 'quorum', ...(index === 1 && { icg: 1 }) });
     }
-    const times = (mark: string): number => readFileSync(log, 'utf8').split(`${mark}-of-the-audit`).length - 1;
+    const times = (mark: string): number =>
+      readFileSync(log, 'utf8').split(`${mark}-of-the-audit`).length - 1;
     await expect.poll(() => marks.map(times)).toEqual([1, 1]);
   });
 });
@@ -188,7 +212,10 @@ describe('replicas that are slow or gone', () => {
     cluster()?.pause('ireland');
     cluster()?.pause('virginia');
     try {
-      const [[plain], answers] = await Promise.all([select('kv', 'a', {}), select('kv', 'a', { icg: 1 })]);
+      const [[plain], answers] = await Promise.all([
+        select('kv', 'a', {}),
+        select('kv', 'a', { icg: 1 }),
+      ]);
       expect(plain?.error?.code).toBe(READ_TIMEOUT);
       expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([
         [1, undefined],
@@ -197,10 +224,13 @@ describe('replicas that are slow or gone', () => {
       expect(answers[1]?.body).toEqual(plain?.body);
       expect(read(answers[0])).toEqual([['apple']]);
       expect((await counters(frankfurt))['Failed']).toBe((before['Failed'] ?? 0) + 1);
-      const errorOfPlain = async (): Promise<unknown> => (await select('kv', 'a', {}))[0]?.error?.code;
+      const errorOfPlain = async (): Promise<unknown> =>
+        (await select('kv', 'a', {}))[0]?.error?.code;
       await expect.poll(errorOfPlain, { timeout: 120_000 }).toBe(UNAVAILABLE);
       const unavailable = await select('kv', 'a', { icg: 1 });
-      expect(unavailable.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAVAILABLE]]);
+      expect(unavailable.map(({ icg, error }) => [icg, error?.code])).toEqual([
+        [undefined, UNAVAILABLE],
+      ]);
     } finally {
       cluster()?.resume('ireland');
       cluster()?.resume('virginia');
@@ -234,7 +264,9 @@ test('a storm: writes at ONE, several replicas asked for data, one freezes → a
     for (let n = 0; !done(); n += 1) {
       const query = `SELECT v FROM ${table('raced')} WHERE k = '${n % 5}'`;
       const answers = await client.query(query, { consistency: 'quorum', icg });
-      const sequence = answers.map((answer) => (answer.error === undefined ? `${answer.icg}` : 'error')).join(' ');
+      const sequence = answers
+        .map((answer) => (answer.error === undefined ? `${answer.icg}` : 'error'))
+        .join(' ');
       seen.set(sequence, (seen.get(sequence) ?? 0) + 1);
       const [early, final] = answers;
       if (final?.icg === 3) expect(read(final)).not.toEqual(read(early));

@@ -1,6 +1,6 @@
 /**
- * Which threads of a coordinator make preliminaries. Under load, where it is no replica itself: not those that count the
- * answers of other nodes, which every read and write waits for.
+ * Which threads of a coordinator make preliminaries. Under load, where it is no replica itself: not
+ * those that count the answers of other nodes, which every read and write waits for.
  */
 // @rule ICG-8
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,10 @@ import { withCassandra } from './support/cassandra.ts';
 const on = withCassandra();
 const ALL: number = cassandra.types.consistencies.all;
 
-/** One replica in Frankfurt or Ireland, one in Virginia: Frankfurt coordinates half of the keys without a copy. */
+/**
+ * One replica in Frankfurt or Ireland, one in Virginia: Frankfurt coordinates half of the keys
+ * without a copy.
+ */
 const FAR = `{'class': 'NetworkTopologyStrategy', 'eu': 1, 'us': 1}`;
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 /** So many that a result takes milliseconds to make. */
@@ -34,7 +37,8 @@ const table = (): string => `${on.keyspace}_stages.wide`;
 
 beforeAll(async () => {
   if (!on.isThere) return;
-  for (let n = 0; n < READERS; n += 1) clients.push(await RawCql.connect(on.cluster.address('frankfurt')));
+  for (let n = 0; n < READERS; n += 1)
+    clients.push(await RawCql.connect(on.cluster.address('frankfurt')));
   await define(
     clients[0] as RawCql,
     `CREATE KEYSPACE ${on.keyspace}_stages WITH replication = ${FAR}`,
@@ -42,7 +46,10 @@ beforeAll(async () => {
   );
   const query = `INSERT INTO ${table()} (k, c, v, w) VALUES (?, ?, ?, ?)`;
   for (const key of KEYS) {
-    const rows = Array.from({ length: ROWS }, (_, c) => ({ query, params: [key, c, `value ${c}`, 'w'.repeat(20)] }));
+    const rows = Array.from({ length: ROWS }, (_, c) => ({
+      query,
+      params: [key, c, `value ${c}`, 'w'.repeat(20)],
+    }));
     for (let from = 0; from < ROWS; from += 250) {
       const some = rows.slice(from, from + 250);
       await on.client('frankfurt').batch(some, { prepare: true, logged: false, consistency: ALL });
@@ -69,14 +76,18 @@ test('a coordinator that is no replica, under load → preliminaries are made by
     for (let n = 0; n < SAMPLES_MAX && busy.length < SEEN_MIN; n += 1) {
       await sleep(PAUSE_MS);
       const threads = await threadSample(on.cluster, 'frankfurt');
-      const evaluating = threads.filter(({ name, stack }) => stack.includes(EVALUATES) && !COORDINATES.test(name));
+      const evaluating = threads.filter(
+        ({ name, stack }) => stack.includes(EVALUATES) && !COORDINATES.test(name),
+      );
       busy.push(...evaluating.map(({ name }) => name));
     }
   } finally {
     ends.abort();
     await Promise.all(reads);
   }
-  expect([...new Set(busy.map((name) => name.replace(/-[\d-]+$/, '')))]).toEqual(['correctables-preliminary']);
+  expect([...new Set(busy.map((name) => name.replace(/-[\d-]+$/, '')))]).toEqual([
+    'correctables-preliminary',
+  ]);
   const after = await counters(first);
   expect(after['Preliminaries']).toBeGreaterThan(before['Preliminaries'] ?? 0);
   expect(after['Broken']).toBe(before['Broken']);

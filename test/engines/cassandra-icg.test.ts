@@ -1,4 +1,7 @@
-/** Correctable Cassandra on the wire (docs/spec/cassandra-icg.md): what is asked, what is answered, in which order. */
+/**
+ * Correctable Cassandra on the wire (docs/spec/cassandra-icg.md): what is asked, what is answered,
+ * in which order.
+ */
 // @rule ICG-2, ICG-3, ICG-6, ICG-7, ICG-10, ICG-1, ICG-12
 import cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +13,10 @@ import { withCassandra } from './support/cassandra.ts';
 const { types } = cassandra;
 const on = withCassandra();
 
-/** One replica in Frankfurt or Ireland, one in Virginia: each node of `eu` coordinates half of the keys without a copy. */
+/**
+ * One replica in Frankfurt or Ireland, one in Virginia: each node of `eu` coordinates half of the
+ * keys without a copy.
+ */
 const FAR = `{'class': 'NetworkTopologyStrategy', 'eu': 1, 'us': 1}`;
 
 /** So many preliminaries in time, one after the other. */
@@ -31,7 +37,9 @@ beforeAll(async () => {
     `CREATE KEYSPACE ${on.keyspace}_far WITH replication = ${FAR}`,
     `CREATE TABLE ${on.keyspace}_far.kv (k text PRIMARY KEY, v text)`,
   );
-  await frankfurt.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('a', 'apple')`, { consistency: 'all' });
+  await frankfurt.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('a', 'apple')`, {
+    consistency: 'all',
+  });
   for (let c = 0; c < 5; c += 1) {
     const values = [text('a'), Buffer.of(0, 0, 0, c), text(`v${c}`), text('shared')];
     await frankfurt.run(`INSERT INTO ${table('many')} (k, c, v, s) VALUES (?, ?, ?, ?)`, {
@@ -53,12 +61,21 @@ function missing(): boolean {
 }
 
 function readApple(ask: Ask = {}): Promise<Answer[]> {
-  return frankfurt.execute(byKey, { values: [text('a')], consistency: 'quorum', skipMetadata: true, ...ask });
+  return frankfurt.execute(byKey, {
+    values: [text('a')],
+    consistency: 'quorum',
+    skipMetadata: true,
+    ...ask,
+  });
 }
 
-/** The first preliminaries of a node load code and start threads: they may be late for their finals, and are left out. */
+/**
+ * The first preliminaries of a node load code and start threads: they may be late for their finals,
+ * and are left out.
+ */
 async function warmUp(): Promise<void> {
-  for (let inTime = 0; inTime < WARM;) inTime = (await readApple({ icg: 1 })).length > 1 ? inTime + 1 : 0;
+  for (let inTime = 0; inTime < WARM;)
+    inTime = (await readApple({ icg: 1 })).length > 1 ? inTime + 1 : 0;
 }
 
 describe('asking', () => {
@@ -81,25 +98,34 @@ describe('asking', () => {
     expect(answers.map(read)).toEqual([[['apple']], [['apple']]]);
   });
 
-  test.each([5, 6])('mode %d, aside: → the preliminary on the stream -(stream + 2)', async (icg) => {
-    const before = frankfurt.aside.length;
-    const [final, ...others] = await readApple({ icg });
-    const [early] = frankfurt.aside.slice(before);
-    expect(others).toEqual([]);
-    expect(early).toMatchObject({ icg: 1, stream: -((final?.stream ?? 0) + 2) });
-    expect(read(early)).toEqual([['apple']]);
-    expect(final?.icg).toBe(icg === 5 ? 2 : 4);
-  });
+  test.each([5, 6])(
+    'mode %d, aside: → the preliminary on the stream -(stream + 2)',
+    async (icg) => {
+      const before = frankfurt.aside.length;
+      const [final, ...others] = await readApple({ icg });
+      const [early] = frankfurt.aside.slice(before);
+      expect(others).toEqual([]);
+      expect(early).toMatchObject({ icg: 1, stream: -((final?.stream ?? 0) + 2) });
+      expect(read(early)).toEqual([['apple']]);
+      expect(final?.icg).toBe(icg === 5 ? 2 : 4);
+    },
+  );
 
-  test.each([undefined, 0, 3, 4, 7, 8, 129])('payload %s: not asking → one normal answer', async (icg) => {
-    const answers = await readApple(icg === undefined ? {} : { icg });
-    expect(answers).toHaveLength(1);
-    expect(answers[0]).toMatchObject({ icg: undefined, kind: 'rows' });
-    expect(read(answers[0])).toEqual([['apple']]);
-  });
+  test.each([undefined, 0, 3, 4, 7, 8, 129])(
+    'payload %s: not asking → one normal answer',
+    async (icg) => {
+      const answers = await readApple(icg === undefined ? {} : { icg });
+      expect(answers).toHaveLength(1);
+      expect(answers[0]).toMatchObject({ icg: undefined, kind: 'rows' });
+      expect(read(answers[0])).toEqual([['apple']]);
+    },
+  );
 
   test('QUERY: asks too → preliminary with metadata, confirmation', async () => {
-    const answers = await frankfurt.query(`SELECT v FROM ${table('kv')} WHERE k = 'a'`, { icg: 1, consistency: 'all' });
+    const answers = await frankfurt.query(`SELECT v FROM ${table('kv')} WHERE k = 'a'`, {
+      icg: 1,
+      consistency: 'all',
+    });
     expect(codes(answers)).toEqual([1, 2]);
     expect(answers[0]?.hasMetadata).toBe(true);
   });
@@ -127,7 +153,11 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
     const query = cql.replace('FROM many', `FROM ${table('many')}`);
     for (const ask of [{}, { pageSize: 100 }, { pageSize: 2 }] as const) {
       const [plain] = await frankfurt.query(query, { ...ask, consistency: 'quorum' });
-      const [early, final] = await frankfurt.query(query, { ...ask, consistency: 'quorum', icg: 1 });
+      const [early, final] = await frankfurt.query(query, {
+        ...ask,
+        consistency: 'quorum',
+        icg: 1,
+      });
       expect(plain?.error).toBeUndefined();
       expect(early?.body).toEqual(plain?.body);
       expect([early?.icg, final?.icg]).toEqual([1, 2]);
@@ -136,7 +166,11 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
 
   test('LIMIT by a bind marker, first page of two → as plain, with the same next page', async () => {
     const limited = await frankfurt.prepare(`SELECT c FROM ${table('many')} WHERE k = ? LIMIT ?`);
-    const ask: Ask = { values: [text('a'), Buffer.of(0, 0, 0, 4)], consistency: 'quorum', pageSize: 3 };
+    const ask: Ask = {
+      values: [text('a'), Buffer.of(0, 0, 0, 4)],
+      consistency: 'quorum',
+      pageSize: 3,
+    };
     const [plain] = await frankfurt.execute(limited, ask);
     const [early, final] = await frankfurt.execute(limited, { ...ask, icg: 1 });
     expect(early?.body).toEqual(plain?.body);
@@ -148,7 +182,9 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
   });
 
   test('a table that grew a column: EXECUTE without metadata → as plain', async () => {
-    await frankfurt.run(`INSERT INTO ${table('grows')} (k, v) VALUES ('a', '1')`, { consistency: 'all' });
+    await frankfurt.run(`INSERT INTO ${table('grows')} (k, v) VALUES ('a', '1')`, {
+      consistency: 'all',
+    });
     const all = await frankfurt.prepare(`SELECT * FROM ${table('grows')} WHERE k = ?`);
     await define(frankfurt, `ALTER TABLE ${table('grows')} ADD w text`);
     const ask: Ask = { values: [text('a')], consistency: 'quorum', skipMetadata: true };
@@ -181,7 +217,9 @@ describe('not covered: one normal answer', () => {
     const options = { consistency: 'quorum', ...ask } as const;
     const plain = await frankfurt.query(query, options);
     const answers = await frankfurt.query(query, { ...options, icg: 1 });
-    expect(answers.map(({ icg, body }) => ({ icg, body }))).toEqual([{ icg: undefined, body: plain[0]?.body }]);
+    expect(answers.map(({ icg, body }) => ({ icg, body }))).toEqual([
+      { icg: undefined, body: plain[0]?.body },
+    ]);
   });
 
   test('an unprepared statement → the error of plain Cassandra', async () => {
@@ -208,11 +246,16 @@ describe('what a coordinator does besides', () => {
     expect(early?.trace).toBeUndefined();
     const values = [final?.trace ?? null];
     const steps = async (): Promise<unknown> => {
-      const events = await frankfurt.run('SELECT activity FROM system_traces.events WHERE session_id = ?', { values });
+      const events = await frankfurt.run(
+        'SELECT activity FROM system_traces.events WHERE session_id = ?',
+        { values },
+      );
       return read(events).flat();
     };
     await expect.poll(steps).toContainEqual(expect.stringMatching(/^reading digest from /));
-    await expect.poll(steps).toContainEqual(expect.stringMatching(/^READ_REQ message received from /));
+    await expect
+      .poll(steps)
+      .toContainEqual(expect.stringMatching(/^READ_REQ message received from /));
   });
 
   test('metrics: one read that asks → counted as one read, at its level', async () => {
@@ -226,7 +269,9 @@ describe('what a coordinator does besides', () => {
     await readApple({ icg: 1 });
     await readApple({ icg: 2 });
     const after = await counters(frankfurt);
-    const growth = Object.keys(after).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const);
+    const growth = Object.keys(after).map(
+      (name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const,
+    );
     expect(growth.filter(([, by]) => by !== 0)).toEqual([
       ['Confirmed', 2],
       ['Preliminaries', 2],
@@ -247,20 +292,28 @@ test("the paper's delays: the next replica is 10 ms away → half of the wait is
   for (let n = 0; n < 30; n += 1) {
     const from = performance.now();
     const [early, final] = await readApple({ icg: 1 });
-    waits.push({ early: (early?.arrivedAt ?? Infinity) - from, final: (final?.arrivedAt ?? 0) - from });
+    waits.push({
+      early: (early?.arrivedAt ?? Infinity) - from,
+      final: (final?.arrivedAt ?? 0) - from,
+    });
   }
-  const median = (of: 'early' | 'final'): number => waits.map((wait) => wait[of]).sort((a, b) => a - b)[15] ?? NaN;
+  const median = (of: 'early' | 'final'): number =>
+    waits.map((wait) => wait[of]).sort((a, b) => a - b)[15] ?? NaN;
   expect(median('early')).toBeLessThan(median('final') / 2);
 });
 
 test('no replica: the closest one that is → preliminary from it', async () => {
   const ireland = await RawCql.connect(on.cluster.address('ireland'));
   for (let n = 0; n < 20; n += 1) {
-    await frankfurt.run(`INSERT INTO ${on.keyspace}_far.kv (k, v) VALUES ('${n}', 'far ${n}')`, { consistency: 'all' });
+    await frankfurt.run(`INSERT INTO ${on.keyspace}_far.kv (k, v) VALUES ('${n}', 'far ${n}')`, {
+      consistency: 'all',
+    });
     for (const coordinator of [frankfurt, ireland]) {
       const query = `SELECT v FROM ${on.keyspace}_far.kv WHERE k = '${n}'`;
-      const ask = (): Promise<Answer[]> => coordinator.query(query, { consistency: 'all', icg: 1, tracing: true });
-      // It is made beside the read: on a busy machine, or for the first time, it may be late for the final.
+      const ask = (): Promise<Answer[]> =>
+        coordinator.query(query, { consistency: 'all', icg: 1, tracing: true });
+      // It is made beside the read: on a busy machine, or for the first time, it may be late for
+      // the final.
       await expect.poll(async () => codes(await ask())).toEqual([1, 2]);
       const [first] = await ask();
       expect(read(first)).toEqual([[`far ${n}`]]);
@@ -271,7 +324,9 @@ test('no replica: the closest one that is → preliminary from it', async () => 
 
 describe('many at once', () => {
   test('several connections, hundreds in flight → each preliminary before its final, none astray', async () => {
-    const clients = await Promise.all(Array.from({ length: 4 }, () => RawCql.connect(on.cluster.address('frankfurt'))));
+    const clients = await Promise.all(
+      Array.from({ length: 4 }, () => RawCql.connect(on.cluster.address('frankfurt'))),
+    );
     const worker = async (client: RawCql, index: number): Promise<void> => {
       const id = await client.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
       for (let round = 0; round < 10; round += 1) {
@@ -300,7 +355,8 @@ describe('many at once', () => {
     const id = await slow.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
     const before = await counters(frankfurt);
     slow.pause();
-    // How much the kernel takes before the server notices differs from machine to machine: so ask until it has.
+    // How much the kernel takes before the server notices differs from machine to machine: so ask
+    // until it has.
     const reads: Promise<Answer[]>[] = [];
     const askMore = async (): Promise<number> => {
       const ask: Ask = { values: [text('large')], consistency: 'quorum', icg: 1 };
@@ -325,8 +381,16 @@ describe('the stock driver, which knows nothing of it', () => {
   test('reads and writes → results, no payload', async () => {
     const client = clientOf(on.cluster.address('frankfurt').split(':')[0] ?? '', on.cluster.access);
     const options = { prepare: true, consistency: types.consistencies.quorum };
-    await client.execute(`INSERT INTO ${table('kv')} (k, v) VALUES (?, ?)`, ['d', 'driver'], options);
-    const { rows, info } = await client.execute(`SELECT v FROM ${table('kv')} WHERE k = ?`, ['d'], options);
+    await client.execute(
+      `INSERT INTO ${table('kv')} (k, v) VALUES (?, ?)`,
+      ['d', 'driver'],
+      options,
+    );
+    const { rows, info } = await client.execute(
+      `SELECT v FROM ${table('kv')} WHERE k = ?`,
+      ['d'],
+      options,
+    );
     expect(rows[0]?.['v']).toBe('driver');
     expect(info.customPayload).toBeUndefined();
     await client.shutdown();
@@ -335,9 +399,15 @@ describe('the stock driver, which knows nothing of it', () => {
   test('asking aside → the final on its stream, undisturbed by preliminaries', async () => {
     const client = clientOf(on.cluster.address('frankfurt').split(':')[0] ?? '', on.cluster.access);
     const before = await counters(frankfurt);
-    const options = { prepare: true, consistency: types.consistencies.quorum, customPayload: { icg: Buffer.of(6) } };
+    const options = {
+      prepare: true,
+      consistency: types.consistencies.quorum,
+      customPayload: { icg: Buffer.of(6) },
+    };
     const query = `SELECT v FROM ${table('kv')} WHERE k = ?`;
-    const results = await Promise.all(Array.from({ length: 50 }, () => client.execute(query, ['a'], options)));
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => client.execute(query, ['a'], options)),
+    );
     for (const { rows, info } of results) {
       expect(rows[0]?.['v']).toBe('apple');
       expect(info.customPayload).toEqual({ icg: Buffer.of(4) });

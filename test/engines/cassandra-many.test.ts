@@ -1,4 +1,6 @@
-/** Many keys in one request: the coordinator reads them at the same time, not one after the other. */
+/**
+ * Many keys in one request: the coordinator reads them at the same time, not one after the other.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { cassandra, getKeyValueTableCql } from '../../src/bindings/cassandra/index.ts';
 import { createClient } from '../../src/index.ts';
@@ -14,7 +16,9 @@ beforeAll(async () => {
 });
 
 test('getMany: twenty keys → far from the time of twenty reads', async () => {
-  const store = createClient(cassandra({ contactPoints: [it.cluster.address('frankfurt')], keyspace: it.keyspace }));
+  const store = createClient(
+    cassandra({ contactPoints: [it.cluster.address('frankfurt')], keyspace: it.keyspace }),
+  );
   await Promise.all(KEYS.map((key) => store.invoke(put(key, key))));
   const item = await medianMs(7, async () => store.invokeStrong(get('key-0')));
   const many = await medianMs(7, async () => store.invokeStrong(getMany(KEYS)));

@@ -1,4 +1,7 @@
-/** Each feature of the Cassandra binding works through `httpHandler` and through a gateway, or is refused with the reason. */
+/**
+ * Each feature of the Cassandra binding works through `httpHandler` and through a gateway, or is
+ * refused with the reason.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -44,7 +47,9 @@ const statements = implementStatements(people, {
 beforeAll(async () => {
   if (!it.isThere) return;
   await it.client('frankfurt').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
-  await it.client('frankfurt').execute(`CREATE TABLE ${it.keyspace}.people (id text PRIMARY KEY, age int)`);
+  await it
+    .client('frankfurt')
+    .execute(`CREATE TABLE ${it.keyspace}.people (id text PRIMARY KEY, age int)`);
 });
 
 function openStore() {
@@ -67,7 +72,9 @@ async function openHttp() {
 
 async function openGateway() {
   const store = openStore();
-  const listener = await listenGateways({ sites: { here: createGateway({ binding: store, contract: people }) } });
+  const listener = await listenGateways({
+    sites: { here: createGateway({ binding: store, contract: people }) },
+  });
   const close = async (): Promise<void> => {
     await listener.close({ drainMs: 0 });
     await store.close();
@@ -95,23 +102,27 @@ describe.each([
     const key = `views ${way}`;
     await client.invoke(people.put({ key, value: { n: 1 } }));
     const views: unknown[] = [];
-    for await (const { level, value } of client.invoke(people.get({ key }))) views.push([level, value]);
+    for await (const { level, value } of client.invoke(people.get({ key })))
+      views.push([level, value]);
     // On one node, the quorum may be as fast as the first replica.
     expect([
       ['weak', { n: 1 }],
       ['strong', { n: 1 }],
     ]).toEqual(expect.arrayContaining(views));
     expect(views.at(-1)).toEqual(['strong', { n: 1 }]);
-    expect(await client.invokeStrong(people.getMany({ keys: [key, 'none'] }))).toEqual([{ n: 1 }, undefined]);
+    expect(await client.invokeStrong(people.getMany({ keys: [key, 'none'] }))).toEqual([
+      { n: 1 },
+      undefined,
+    ]);
   });
 
   test('statements: a conditional write, a plain one, and a read', async () => {
     const client = await openClient();
     const person = { id: `ada ${way}` };
-    expect([await client.invoke(people.register(person)), await client.invoke(people.register(person))]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      await client.invoke(people.register(person)),
+      await client.invoke(people.register(person)),
+    ]).toEqual([true, false]);
     await client.invoke(people.age({ ...person, age: 36 }));
     expect(await client.invokeStrong(people.person(person))).toEqual({ ...person, age: 36 });
   });
@@ -119,7 +130,11 @@ describe.each([
   test('a value that the column does not take → INVALID_ARGUMENT that names it, and nothing is written', async () => {
     const client = await openClient();
     const write = client.invoke(people.age({ id: `bob ${way}`, age: 'young' }));
-    await expect(write).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.age', retryable: false });
+    await expect(write).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'args.age',
+      retryable: false,
+    });
     expect(await client.invokeStrong(people.person({ id: `bob ${way}` }))).toBeUndefined();
   });
 
@@ -135,10 +150,12 @@ describe.each([
     const key = `refused ${way}`;
     const refused = { code: 'UNSUPPORTED', retryable: false };
     await expect(client.invoke(put(key, 1, { ttlMs: 1_000 }))).rejects.toMatchObject(refused);
-    await expect(client.invoke(people.put({ key, value: 1 }), { idempotencyKey: 'once' })).rejects.toMatchObject(
-      refused,
-    );
-    await expect(transaction(client, async (tx) => tx.put(key, 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await expect(
+      client.invoke(people.put({ key, value: 1 }), { idempotencyKey: 'once' }),
+    ).rejects.toMatchObject(refused);
+    await expect(transaction(client, async (tx) => tx.put(key, 1))).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+    });
     expect(await client.invokeStrong(people.get({ key }))).toBeUndefined();
   });
 });

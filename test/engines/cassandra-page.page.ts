@@ -1,4 +1,7 @@
-/** What the page of the Cassandra browser test runs: the catalogue of a gateway, over the browser's own WebSocket. */
+/**
+ * What the page of the Cassandra browser test runs: the catalogue of a gateway, over the browser's
+ * own WebSocket.
+ */
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, type AnyView } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
@@ -23,7 +26,8 @@ async function visit(url: string): Promise<Visit> {
   const client = createClient(remote({ url, levels: ['weak', 'strong'], contract: shop }));
   const collectViews = async (views: AsyncIterable<AnyView>): Promise<ConfirmableView[]> => {
     const seen: ConfirmableView[] = [];
-    for await (const { level, final, confirms, value } of views) seen.push({ level, final, confirms, value });
+    for await (const { level, final, confirms, value } of views)
+      seen.push({ level, final, confirms, value });
     return seen;
   };
   await client.invoke(shop.setPrice({ item: 'tea', cents: 250 }));
@@ -31,7 +35,9 @@ async function visit(url: string): Promise<Visit> {
   const codeOf = (error: unknown): string => (error as { code: string }).code;
   const refused = await Promise.all([
     client.invoke(shop.setPrice({ item: 'tea', cents: 1.5 })).catch(codeOf),
-    client.invoke({ name: 'query', args: { cql: 'DROP TABLE prices' }, access: 'write' }).catch(codeOf),
+    client
+      .invoke({ name: 'query', args: { cql: 'DROP TABLE prices' }, access: 'write' })
+      .catch(codeOf),
     client.invoke(shop.clear({})).catch(codeOf),
   ]);
   const result: Visit = {

@@ -1,11 +1,19 @@
-/** A page in a real browser, a gateway beside the coordinator, a real cluster: one request, two views, no statement shown. */
+/**
+ * A page in a real browser, a gateway beside the coordinator, a real cluster: one request, two
+ * views, no statement shown.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cassandra, implementStatements, getKeyValueTableCql, oneRow } from '../../src/bindings/cassandra/index.ts';
+import {
+  cassandra,
+  implementStatements,
+  getKeyValueTableCql,
+  oneRow,
+} from '../../src/bindings/cassandra/index.ts';
 import { createGateway, listenGateways, type GatewayListener } from '../../src/server/index.ts';
 import { launchChromium } from '../../bench/harness/chromium.ts';
 import type { Visit } from './cassandra-page.page.ts';
@@ -14,11 +22,15 @@ import { withCassandra } from './support/cassandra.ts';
 import { besideFrankfurt } from './support/cassandra-read-strategies.ts';
 
 const { browser, reason } = await launchChromium();
-const subject = reason === undefined ? 'Cassandra from a page' : `Cassandra from a page (skipped: ${reason})`;
+const subject =
+  reason === undefined ? 'Cassandra from a page' : `Cassandra from a page (skipped: ${reason})`;
 const it = withCassandra();
 
 const statements = implementStatements(shop, {
-  price: { cql: 'SELECT cents FROM prices WHERE item = :item', result: oneRow((row) => row['cents'] as number) },
+  price: {
+    cql: 'SELECT cents FROM prices WHERE item = :item',
+    result: oneRow((row) => row['cents'] as number),
+  },
   setPrice: { cql: 'UPDATE prices SET cents = :cents WHERE item = :item', isIdempotent: true },
   clear: { cql: 'TRUNCATE prices' },
 });
@@ -45,13 +57,20 @@ describe.skipIf(browser === undefined)(subject, () => {
     const binding = cassandra({ ...besideFrankfurt(it), statements });
     store.close = () => binding.close();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const gateway = createGateway({ binding, contract: shop, authorize: (_, { name }) => name !== 'clear' });
+    const gateway = createGateway({
+      binding,
+      contract: shop,
+      authorize: (_, { name }) => name !== 'clear',
+    });
     listener = await listenGateways({ server, sites: { frankfurt: gateway } });
     const sockets = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on('request', (request, response) => {
       if (listener.handleHttp(request, response)) return;
       response.setHeader('content-type', 'text/html');
-      response.setHeader('content-security-policy', `script-src 'unsafe-inline'; connect-src 'self' ${sockets}`);
+      response.setHeader(
+        'content-security-policy',
+        `script-src 'unsafe-inline'; connect-src 'self' ${sockets}`,
+      );
       response.end(`<!doctype html><title>shop</title><script type="module">${script}</script>`);
     });
     page = await (browser as Browser).newPage();

@@ -1,7 +1,8 @@
 /**
- * The three ways to read from Cassandra mean the same: two requests through the driver, the same behind a gateway beside
- * the coordinator, and one request to a coordinator that gives preliminary replies. Identical operations go through all
- * three on a real cluster, and their views are compared.
+ * The three ways to read from Cassandra mean the same: two requests through the driver, the same
+ * behind a gateway beside the coordinator, and one request to a coordinator that gives preliminary
+ * replies. Identical operations go through all three on a real cluster, and their views are
+ * compared.
  */
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,14 +31,24 @@ const byKey = z.object({ k: z.string() });
 const PAGE_SIZE = 3;
 
 const statements = defineStatements({
-  counted: { access: 'read', cql: 'SELECT count(*) AS n FROM events WHERE k = :k', args: byKey, result: oneRow(asIs) },
+  counted: {
+    access: 'read',
+    cql: 'SELECT count(*) AS n FROM events WHERE k = :k',
+    args: byKey,
+    result: oneRow(asIs),
+  },
   events: {
     access: 'read',
     cql: 'SELECT n, what FROM events WHERE k = :k',
     args: z.object({ k: z.string(), pageState: z.string().optional() }),
     result: page(asIs, { size: PAGE_SIZE }),
   },
-  allEvents: { access: 'read', cql: 'SELECT n, what FROM events WHERE k = :k', args: byKey, result: rows(asIs) },
+  allEvents: {
+    access: 'read',
+    cql: 'SELECT n, what FROM events WHERE k = :k',
+    args: byKey,
+    result: rows(asIs),
+  },
   eventsOf: {
     access: 'read',
     cql: 'SELECT k, n FROM events WHERE k IN (:k, :other)',
@@ -76,7 +87,9 @@ afterAll(async () => await Promise.all(closing.map((close) => close())));
 
 async function openWays(): Promise<Ways> {
   const operations = ['get', 'getMany', 'put', ...Object.keys(statements)];
-  const opened = await Promise.all(THREE_WAYS.map((way) => way.open(it, { statements, operations })));
+  const opened = await Promise.all(
+    THREE_WAYS.map((way) => way.open(it, { statements, operations })),
+  );
   expect(opened.map(({ store }) => store.requestsPerRead)).toEqual([2, 2, 1]);
   closing.push(...opened.map(({ close }) => close));
   const [twice, gateway, once] = opened.map(({ binding }) => createClient(binding)) as Clients;
@@ -97,7 +110,11 @@ interface AskOptions {
   readonly levels?: readonly ('weak' | 'strong')[];
 }
 
-async function ask(client: Client<Levels>, operation: Operation, options: AskOptions = {}): Promise<WayOutcome> {
+async function ask(
+  client: Client<Levels>,
+  operation: Operation,
+  options: AskOptions = {},
+): Promise<WayOutcome> {
   const viewed: string[] = [];
   const reported: { -readonly [K in keyof WayOutcome]: WayOutcome[K] } = {
     levels: viewed,
@@ -137,23 +154,35 @@ async function askAll(operation: Operation, options?: AskOptions): Promise<WayOu
 test('ways: a key before and after a write by each way → the same views, versions and confirmations', async () => {
   for (const [n, name] of (Object.keys(ways) as WayName[]).entries()) {
     const key = `by ${name}`;
-    expect(await askAll(get(key))).toMatchObject({ final: undefined, weak: undefined, error: undefined });
+    expect(await askAll(get(key))).toMatchObject({
+      final: undefined,
+      weak: undefined,
+      error: undefined,
+    });
     const value = { n, text: 'ä"\n', list: [1, null, { deep: true }] };
     await ways[name].invoke(put(key, value));
     await untilEverywhere(key, value);
-    expect(await askAll(get(key))).toMatchObject({ weak: value, final: value, confirms: true, error: undefined });
+    expect(await askAll(get(key))).toMatchObject({
+      weak: value,
+      final: value,
+      confirms: true,
+      error: undefined,
+    });
   }
 });
 
 test('ways: pages, whole results, limits → the same', async () => {
-  for (let n = 0; n < 8; n += 1) await ways['two requests'].invoke(statements.add({ k: 'e', n, what: `event ${n}` }));
+  for (let n = 0; n < 8; n += 1)
+    await ways['two requests'].invoke(statements.add({ k: 'e', n, what: `event ${n}` }));
   await untilAllHave(8);
   const seen: unknown[] = [];
   let pageState: string | undefined;
   do {
     // Page states name positions, not requests: those of one way serve the others.
     const args = { k: 'e', ...(pageState !== undefined && { pageState }) };
-    const finals = await Promise.all(Object.values(ways).map((way) => way.invoke(statements.events(args))));
+    const finals = await Promise.all(
+      Object.values(ways).map((way) => way.invoke(statements.events(args))),
+    );
     const [answer] = finals as [(typeof finals)[number]];
     for (const final of finals) expect(final).toEqual(answer);
     seen.push(...answer.rows.map(({ n }) => n));
@@ -161,7 +190,10 @@ test('ways: pages, whole results, limits → the same', async () => {
   } while (pageState !== undefined);
   expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   expect((await askAll(statements.allEvents({ k: 'e' }))).final).toHaveLength(8);
-  expect((await askAll(statements.latest({ k: 'e', most: 2 }))).final).toEqual([{ n: 7 }, { n: 6 }]);
+  expect((await askAll(statements.latest({ k: 'e', most: 2 }))).final).toEqual([
+    { n: 7 },
+    { n: 6 },
+  ]);
 });
 
 /** A quorum has it at once, each replica a moment later. */
@@ -193,8 +225,13 @@ test('ways: what a coordinator answers once → found out, then the same two vie
   };
   for (const operation of Object.values<Operation>(uncovered)) {
     const expected = await ways['two requests'].invokeStrong(operation);
-    for (let n = 0; n < 8; n += 1) expect(await ways['one request'].invoke(operation)).toEqual(expected);
-    expect(await askAll(operation)).toMatchObject({ levels: ['weak', 'strong'], weak: expected, final: expected });
+    for (let n = 0; n < 8; n += 1)
+      expect(await ways['one request'].invoke(operation)).toEqual(expected);
+    expect(await askAll(operation)).toMatchObject({
+      levels: ['weak', 'strong'],
+      weak: expected,
+      final: expected,
+    });
   }
 });
 
@@ -202,17 +239,22 @@ test('ways: one level only → that level', async () => {
   await ways['two requests'].invoke(put('level', { n: 1 }));
   await untilEverywhere('level', { n: 1 });
   for (const level of ['weak', 'strong'] as const) {
-    expect(await askAll(get('level'), { levels: [level] })).toMatchObject({ levels: [level], final: { n: 1 } });
+    expect(await askAll(get('level'), { levels: [level] })).toMatchObject({
+      levels: [level],
+      final: { n: 1 },
+    });
   }
 });
 
 test('ways: a session → each view shows what another of its operations wrote', async () => {
-  // Sessions of this binding stay where they were begun, which is not with the clients of a gateway.
+  // Sessions of this binding stay where they were begun, which is not with the clients of a
+  // gateway.
   for (const name of ['two requests', 'one request'] as const) {
     using session = ways[name].session();
     for (let n = 0; n < 5; n += 1) {
       await ways[name].invoke(put(`session ${name}`, n), { session });
-      for await (const { value } of ways[name].invoke(get(`session ${name}`), { session })) expect(value).toBe(n);
+      for await (const { value } of ways[name].invoke(get(`session ${name}`), { session }))
+        expect(value).toBe(n);
     }
   }
 });

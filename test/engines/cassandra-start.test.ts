@@ -1,4 +1,7 @@
-/** Starting and stopping Cassandra by command line and by program: what is asked of the machine, and what goes wrong. */
+/**
+ * Starting and stopping Cassandra by command line and by program: what is asked of the machine, and
+ * what goes wrong.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,7 +19,12 @@ import { fileURLToPath } from 'node:url';
 import cassandra from 'cassandra-driver';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { clientOf } from '../../engines/cassandra/ask.ts';
-import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../engines/cassandra/cluster.ts';
+import {
+  Cluster,
+  requireTools,
+  type ClusterOptions,
+  type ClusterState,
+} from '../../engines/cassandra/cluster.ts';
 import { useCluster } from '../../engines/cassandra/engine.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { layOut } from '../../engines/cassandra/layout.ts';
@@ -60,7 +68,9 @@ function engines(...args: string[]): Promise<{ readonly code: number; readonly o
 function javaPath(): string {
   const java = requireTools();
   if (java !== 'java') return java;
-  const found = (process.env['PATH'] ?? '').split(':').find((item) => existsSync(join(item, 'java')));
+  const found = (process.env['PATH'] ?? '')
+    .split(':')
+    .find((item) => existsSync(join(item, 'java')));
   return join(found ?? '', 'java');
 }
 
@@ -74,10 +84,15 @@ test('java: missing → unavailable, with what to install', async () => {
 test('java: another version → unavailable, with the version found', async () => {
   const home = join(folder, 'old');
   mkdirSync(join(home, 'bin'), { recursive: true });
-  writeFileSync(join(home, 'bin/java'), '#!/bin/sh\necho \'openjdk version "11.0.2" 2019-01-15\' >&2\n');
+  writeFileSync(
+    join(home, 'bin/java'),
+    '#!/bin/sh\necho \'openjdk version "11.0.2" 2019-01-15\' >&2\n',
+  );
   chmodSync(join(home, 'bin/java'), 0o755);
   vi.stubEnv('JAVA_HOME', home);
-  await expect(Cluster.start(options('old-java'))).rejects.toThrow(/is Java 11: .*install a JDK 17/);
+  await expect(Cluster.start(options('old-java'))).rejects.toThrow(
+    /is Java 11: .*install a JDK 17/,
+  );
 });
 
 test('maven: missing before the first download → unavailable, with what to install', async () => {
@@ -87,7 +102,9 @@ test('maven: missing before the first download → unavailable, with what to ins
   vi.stubEnv('JAVA_HOME', join(folder, 'home'));
   vi.stubEnv('PATH', '');
   vi.stubEnv('CORRECTABLES_CACHE', join(folder, 'empty-cache'));
-  await expect(Cluster.start(options('no-maven'))).rejects.toThrow(/mvn is missing: .*install Maven/);
+  await expect(Cluster.start(options('no-maven'))).rejects.toThrow(
+    /mvn is missing: .*install Maven/,
+  );
 });
 
 test('node: dies while it starts → an error with the place of its log and its last lines; nothing is left', async () => {
@@ -98,7 +115,9 @@ test('node: dies while it starts → an error with the place of its log and its 
   };
   const start = Cluster.start({ ...options('dies'), onChange });
   const log = join(folder, 'dies', 'frankfurt.log');
-  await expect(start).rejects.toThrow(`the Cassandra node of frankfurt ended; see ${log}, which ends with`);
+  await expect(start).rejects.toThrow(
+    `the Cassandra node of frankfurt ended; see ${log}, which ends with`,
+  );
   await expect(start).rejects.toThrow('no_such_setting');
   expect(readFileSync(log, 'utf8')).toContain('no_such_setting');
   expect(Object.values(states.at(-1)?.daemons ?? {}).map(isRunning)).toEqual([false]);
@@ -111,7 +130,13 @@ test('cluster of a program that was killed → stopped by the next one, its data
     const run = `cassandra/program-${pid}-1`;
     const where = runFolder(run);
     const logFile = join(where, 'log');
-    const daemon = startDaemon({ command: 'sleep', args: [`9${pid}`], mark: `sleep 9${pid}`, logFile, cwd: where });
+    const daemon = startDaemon({
+      command: 'sleep',
+      args: [`9${pid}`],
+      mark: `sleep 9${pid}`,
+      logFile,
+      cwd: where,
+    });
     writeState(run, { folder: where, layout, daemons: { frankfurt: daemon }, proxy: undefined });
     return { daemon, run };
   };
@@ -119,7 +144,10 @@ test('cluster of a program that was killed → stopped by the next one, its data
   const living = leave(process.pid);
   expect(await stopLeftovers()).toBe(true);
   expect([isRunning(killed.daemon), isRunning(living.daemon)]).toEqual([false, true]);
-  expect([readState(killed.run), readState(living.run)]).toEqual([undefined, expect.objectContaining({ layout })]);
+  expect([readState(killed.run), readState(living.run)]).toEqual([
+    undefined,
+    expect.objectContaining({ layout }),
+  ]);
   await stopRun(living.run);
   expect(isRunning(living.daemon)).toBe(false);
 });
@@ -157,9 +185,18 @@ test("no plugin, the paper's delays → by proxies, a quorum and all take the tr
   await client.execute(`CREATE KEYSPACE shop WITH replication = ${cluster.replication}`);
   await client.execute('CREATE TABLE shop.kv (key text PRIMARY KEY, value text)');
   const medianOf = (consistency: number): Promise<number> =>
-    medianMs(15, () => client.execute("SELECT value FROM shop.kv WHERE key = 'k'", [], { prepare: true, consistency }));
+    medianMs(15, () =>
+      client.execute("SELECT value FROM shop.kv WHERE key = 'k'", [], {
+        prepare: true,
+        consistency,
+      }),
+    );
   const { one: item, quorum, all } = cassandra.types.consistencies;
-  const took = { one: await medianOf(item), quorum: await medianOf(quorum), all: await medianOf(all) };
+  const took = {
+    one: await medianOf(item),
+    quorum: await medianOf(quorum),
+    all: await medianOf(all),
+  };
   await client.shutdown();
   // A busy machine adds, and never takes away: the lower bounds are those of the wide area.
   expect(took.quorum).toBeGreaterThan(19);
@@ -191,9 +228,17 @@ test('authentication and TLS: required → a client without the password or the 
   await client.execute(`CREATE KEYSPACE shop WITH replication = ${cluster.replication}`);
   await client.shutdown();
   for (const way of WAYS) {
-    expect(await read(way, { credentials, tls })).toEqual({ views: [['strong', undefined]], error: undefined });
-    expect(await read(way, { credentials: wrong, tls })).toEqual({ views: [], error: 'UNAUTHENTICATED' });
-    expect(await read(way, { credentials, tls: { rejectUnauthorized: true } })).toMatchObject({ error: 'UNAVAILABLE' });
+    expect(await read(way, { credentials, tls })).toEqual({
+      views: [['strong', undefined]],
+      error: undefined,
+    });
+    expect(await read(way, { credentials: wrong, tls })).toEqual({
+      views: [],
+      error: 'UNAUTHENTICATED',
+    });
+    expect(await read(way, { credentials, tls: { rejectUnauthorized: true } })).toMatchObject({
+      error: 'UNAVAILABLE',
+    });
     expect(await read(way, { credentials })).toMatchObject({ views: [], error: 'UNAVAILABLE' });
   }
 });

@@ -1,7 +1,7 @@
 /**
- * Every type of CQL, and collections of them within each other, both ways: what is written by each of the three ways is
- * read by the stock driver and by cqlsh as what they wrote themselves, and what the stock driver wrote is read by each
- * way as it was meant.
+ * Every type of CQL, and collections of them within each other, both ways: what is written by each
+ * of the three ways is read by the stock driver and by cqlsh as what they wrote themselves, and
+ * what the stock driver wrote is read by each way as it was meant.
  */
 import cassandraDriver from 'cassandra-driver';
 import fc from 'fast-check';
@@ -61,7 +61,10 @@ const contract = defineContract(
         `write${at}`,
         { access: 'write', args: z.object({ id: z.string(), x: z.unknown() }), result: z.void() },
       ] as const,
-      [`read${at}`, { access: 'read', args: z.object({ id: z.string() }), result: z.unknown() }] as const,
+      [
+        `read${at}`,
+        { access: 'read', args: z.object({ id: z.string() }), result: z.unknown() },
+      ] as const,
     ]),
   ),
 );
@@ -69,10 +72,16 @@ const statements = implementStatements(
   contract,
   Object.fromEntries(
     columns.flatMap((_, at) => [
-      [`write${at}`, { cql: `UPDATE types SET c${at} = :x WHERE id = :id`, isIdempotent: true }] as const,
+      [
+        `write${at}`,
+        { cql: `UPDATE types SET c${at} = :x WHERE id = :id`, isIdempotent: true },
+      ] as const,
       [
         `read${at}`,
-        { cql: `SELECT c${at} FROM types WHERE id = :id`, result: oneRow((row): unknown => row[`c${at}`]) },
+        {
+          cql: `SELECT c${at} FROM types WHERE id = :id`,
+          result: oneRow((row): unknown => row[`c${at}`]),
+        },
       ] as const,
     ]),
   ),
@@ -128,14 +137,22 @@ function cellsFor(
   way: Way,
 ): { readonly at: number; readonly row: number; readonly value: unknown; readonly cql: string }[] {
   const isFar = way.name.startsWith('gateway');
-  const cells = columns.flatMap(({ values, cql }, at) => values.map((value, row) => ({ at, row, value, cql })));
+  const cells = columns.flatMap(({ values, cql }, at) =>
+    values.map((value, row) => ({ at, row, value, cql })),
+  );
   return cells.filter(({ value }) => !isFar || travels(value));
 }
 
 /** What the wire refuses: docs/reference/wire-protocol.md has the list. */
 function travels(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
-  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) return true;
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    value instanceof Date ||
+    value instanceof Uint8Array
+  )
+    return true;
   return !Object.hasOwn(value, '__proto__') && Object.values(value).every(travels);
 }
 
@@ -161,16 +178,28 @@ test.each(named)(
     const cells = cellsFor(way);
     const idBy = (by: string, row: number): string => `${by} ${row}`;
     await Promise.all(
-      cells.map(({ at, row, value }) => client.invoke(build('write', at)({ id: idBy(way.name, row), x: value }))),
+      cells.map(({ at, row, value }) =>
+        client.invoke(build('write', at)({ id: idBy(way.name, row), x: value })),
+      ),
     );
-    const readBy = async (by: string, { at, row }: { readonly at: number; readonly row: number }): Promise<unknown> => {
+    const readBy = async (
+      by: string,
+      { at, row }: { readonly at: number; readonly row: number },
+    ): Promise<unknown> => {
       const options = { prepare: true, consistency: consistencies.all };
-      const { rows } = await stock.execute(`SELECT c${at} FROM types WHERE id = ?`, [idBy(by, row)], options);
+      const { rows } = await stock.execute(
+        `SELECT c${at} FROM types WHERE id = ?`,
+        [idBy(by, row)],
+        options,
+      );
       return rows[0]?.[`c${at}`] as unknown;
     };
     const checks = cells.map(async (cell) => {
       const { cql } = cell;
-      expect({ cql, value: await readBy(way.name, cell) }).toEqual({ cql, value: await readBy('stock', cell) });
+      expect({ cql, value: await readBy(way.name, cell) }).toEqual({
+        cql,
+        value: await readBy('stock', cell),
+      });
     });
     await Promise.all(checks);
 

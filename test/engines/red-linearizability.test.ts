@@ -1,6 +1,13 @@
-/** Red operations are linearizable, as porcupine sees it: over real sites in real time, and under simulated faults. */
+/**
+ * Red operations are linearizable, as porcupine sees it: over real sites in real time, and under
+ * simulated faults.
+ */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
+import {
+  buildPorcupine,
+  checkQueues,
+  type QueueOperation,
+} from '../../engines/porcupine/porcupine.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
 import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
@@ -47,9 +54,19 @@ async function historyOfSites(): Promise<QueueOperation[]> {
         peek: tickets.peek({ queue: 'q' }),
       }[kind];
       const callMs = performance.now();
-      const result = (await shop.invokeStrong<unknown>(operation)) as { item: unknown } | null | undefined;
+      const result = (await shop.invokeStrong<unknown>(operation)) as
+        | { item: unknown }
+        | null
+        | undefined;
       const reported = kind === 'enqueue' ? item : result?.item;
-      history.push({ client, queue: 'q', kind, callMs, returnMs: performance.now(), ...withItem(reported) });
+      history.push({
+        client,
+        queue: 'q',
+        kind,
+        callMs,
+        returnMs: performance.now(),
+        ...withItem(reported),
+      });
     }
   };
   await Promise.all(Array.from({ length: 6 }, (_, client) => work(client)));
@@ -67,7 +84,9 @@ function historyOfRun(operations: readonly ClientOperation[]): QueueOperation[] 
     const kind = operation === 'enqueue' ? 'enqueue' : 'dequeue';
     const reported = withItem(kind === 'enqueue' ? args['text'] : first?.value);
     const returned: { returnMs?: number } = first === undefined ? {} : { returnMs: first.atMs };
-    return [{ client, queue: String(args['key']), kind, callMs: submittedAtMs, ...returned, ...reported }];
+    return [
+      { client, queue: String(args['key']), kind, callMs: submittedAtMs, ...returned, ...reported },
+    ];
   });
 }
 
@@ -79,13 +98,16 @@ test('three sites, six clients, real time → linearizable', async () => {
 
 test('an item got twice → not linearizable', async () => {
   const history = await historyOfSites();
-  const got = history.find(({ kind, item }) => kind === 'dequeue' && item !== undefined) as QueueOperation;
+  const got = history.find(
+    ({ kind, item }) => kind === 'dequeue' && item !== undefined,
+  ) as QueueOperation;
   const later = { ...got, client: 7, callMs: 1e9, returnMs: 1e9 + 1 };
   expect(await checkQueues(program, [...history, later])).toBe('not linearizable');
 });
 
-// Few clients, each of which waits for its replies: the search grows exponentially with operations that overlap, or
-// have an unknown outcome. So no red log halts: most outcomes after that are unknown.
+// Few clients, each of which waits for its replies: the search grows exponentially with operations
+// that overlap, or have an unknown outcome. So no red log halts: most outcomes after that are
+// unknown.
 const SEARCHABLE = {
   scenario: 'classic',
   workload: 'queues',

@@ -18,17 +18,23 @@ const adya = withAdya();
 /** Adya says so if no transaction depends on another: that is no anomaly. */
 const NO_DEPENDENCIES = 'empty-transaction-graph';
 
-test.each([...CLEAN_HISTORIES, ...FAULTY_HISTORIES])('$about → adya finds $byAdya', async ({ history, byAdya }) => {
-  const { verdict, anomalies } = await judgeByAdya(adya.program, history);
-  expect(Object.keys(anomalies).filter((name) => name !== NO_DEPENDENCIES)).toEqual(byAdya);
-  expect(verdict === 'invalid').toBe(byAdya.length > 0);
-});
+test.each([...CLEAN_HISTORIES, ...FAULTY_HISTORIES])(
+  '$about → adya finds $byAdya',
+  async ({ history, byAdya }) => {
+    const { verdict, anomalies } = await judgeByAdya(adya.program, history);
+    expect(Object.keys(anomalies).filter((name) => name !== NO_DEPENDENCIES)).toEqual(byAdya);
+    expect(verdict === 'invalid').toBe(byAdya.length > 0);
+  },
+);
 
 /**
- * Adya finds these only if other reads of the key contradict them: it does not compare a list with the order of the
- * appends in its own writer, and takes any element for written.
+ * Adya finds these only if other reads of the key contradict them: it does not compare a list with
+ * the order of the appends in its own writer, and takes any element for written.
  */
-const PARTLY_UNKNOWN_TO_ADYA: ReadonlySet<AnomalyName> = new Set(['incompatible orders', 'unwritten element']);
+const PARTLY_UNKNOWN_TO_ADYA: ReadonlySet<AnomalyName> = new Set([
+  'incompatible orders',
+  'unwritten element',
+]);
 
 test('adya and the checker of this project agree on random histories', async () => {
   let faulty = 0;
@@ -56,7 +62,10 @@ describe.each(STORE_NAMES)('transactions on %s', (name) => {
   test.each(PLANTED_FAULTS)('%s → adya finds it', async (fault) => {
     let verdict: string | undefined;
     for (let seed = 1; seed <= MAX_RUNS && verdict !== 'invalid'; seed += 1)
-      ({ verdict } = await judgeByAdya(adya.program, await runOnStore(name, { transactions: 150, seed, fault })));
+      ({ verdict } = await judgeByAdya(
+        adya.program,
+        await runOnStore(name, { transactions: 150, seed, fault }),
+      ));
     expect(verdict).toBe('invalid');
   });
 });

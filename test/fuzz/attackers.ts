@@ -102,7 +102,10 @@ export class Attackers {
   }
 }
 
-/** The result of `work`, or `late` if that takes longer than `limitMs`: an outer limit for what may hang. */
+/**
+ * The result of `work`, or `late` if that takes longer than `limitMs`: an outer limit for what may
+ * hang.
+ */
 async function within<T>(work: Promise<T>, limitMs: number, late: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<T>((resolve) => (timer = setTimeout(() => resolve(late), limitMs)));

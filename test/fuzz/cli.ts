@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- [--minutes N] [--seed S] [--frames N] [--json]`: hostile clients against gateways.
- * Exit 0 iff nothing was found; progress goes to stderr.
+ * `npm run fuzz -- [--minutes N] [--seed S] [--frames N] [--json]`: hostile clients against
+ * gateways. Exit 0 iff nothing was found; progress goes to stderr.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { parseOptions, type Options } from './options.ts';
@@ -13,7 +13,9 @@ try {
   const options = parseOptions(process.argv.slice(2));
   if (options !== undefined) await main(options);
 } catch (error) {
-  process.stderr.write(`fuzz: ${error instanceof UsageError ? error.message : String((error as Error)?.stack)}\n`);
+  process.stderr.write(
+    `fuzz: ${error instanceof UsageError ? error.message : String((error as Error)?.stack)}\n`,
+  );
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FOUND;
 }
 

@@ -1,4 +1,7 @@
-/** What one hostile client does, from its seed alone: the bytes that it sends, piece by piece, and how it leaves. */
+/**
+ * What one hostile client does, from its seed alone: the bytes that it sends, piece by piece, and
+ * how it leaves.
+ */
 import type { Random } from '../../src/server/collections/random.ts';
 import {
   encode,
@@ -12,7 +15,9 @@ import {
 import { closeFrame, frame, OPCODE, upgradeRequest } from '../support/hostile/ws-frames.ts';
 import { anyValue, damagedRow, spoilt } from './mutate-input.ts';
 
-/** How a client leaves. Waiting is for the server's next word, or for as long as the storm allows. */
+/**
+ * How a client leaves. Waiting is for the server's next word, or for as long as the storm allows.
+ */
 export type Leaving = 'reset' | 'reset-after-answer' | 'fin' | 'silent' | 'ordered';
 
 export interface ClientScript {
@@ -34,12 +39,21 @@ export interface SiteFacts {
   readonly contract?: { readonly name: string; readonly hash: string } | undefined;
 }
 
-const LEAVINGS: readonly [Leaving, ...Leaving[]] = ['reset', 'reset-after-answer', 'fin', 'silent', 'ordered'];
+const LEAVINGS: readonly [Leaving, ...Leaving[]] = [
+  'reset',
+  'reset-after-answer',
+  'fin',
+  'silent',
+  'ordered',
+];
 const ROWS_MAX = 12;
 const FRAMES_MAX = 80;
 
 /** Draws a client of one of the sites. */
-export function drawClient(random: Random, sites: readonly [SiteFacts, ...SiteFacts[]]): ClientScript {
+export function drawClient(
+  random: Random,
+  sites: readonly [SiteFacts, ...SiteFacts[]],
+): ClientScript {
   const site = random.pick(sites as [SiteFacts, ...SiteFacts[]]);
   const kind = random.fraction();
   if (kind < 0.12) return drawHttp(random, site);
@@ -104,7 +118,9 @@ function drawHttp(random: Random, { name, port }: SiteFacts): ClientScript {
   const requests = random.between(1, 6);
   const pieces: Buffer[] = [];
   for (let i = 0; i < requests; i++) {
-    const headers = Array.from({ length: random.between(0, 3) }, () => random.pick(HEADERS as [string, ...string[]]));
+    const headers = Array.from({ length: random.between(0, 3) }, () =>
+      random.pick(HEADERS as [string, ...string[]]),
+    );
     const lines = [
       `${random.pick(METHODS as [string, ...string[]])} ${random.pick(PATHS as [string, ...string[]])} HTTP/1.${random.between(0, 1)}`,
       `Host: 127.0.0.1:${port}`,
@@ -125,8 +141,13 @@ function drawUpgrade(random: Random, site: SiteFacts): ClientScript {
     `${SUBPROTOCOLS.json}, x`,
     ',',
   ]);
-  const headers = Array.from({ length: random.between(0, 2) }, () => random.pick(HEADERS as [string, ...string[]]));
-  const request = Buffer.from(upgradeRequest({ path, port: site.port, subprotocol, headers }), 'latin1');
+  const headers = Array.from({ length: random.between(0, 2) }, () =>
+    random.pick(HEADERS as [string, ...string[]]),
+  );
+  const request = Buffer.from(
+    upgradeRequest({ path, port: site.port, subprotocol, headers }),
+    'latin1',
+  );
   const frames = random.between(0, 3);
   const pieces: Buffer[] = [request];
   // Pipelined: sent before the upgrade is answered.
@@ -137,11 +158,21 @@ function drawUpgrade(random: Random, site: SiteFacts): ClientScript {
 
 function drawConversation(random: Random, site: SiteFacts): ClientScript {
   const codec: CodecName = random.chance(0.5) ? 'json' : 'msgpack';
-  const request = upgradeRequest({ path: `/${site.name}`, port: site.port, subprotocol: SUBPROTOCOLS[codec] });
+  const request = upgradeRequest({
+    path: `/${site.name}`,
+    port: site.port,
+    subprotocol: SUBPROTOCOLS[codec],
+  });
   const frames = random.between(1, FRAMES_MAX);
-  const pieces: Buffer[] = [Buffer.from(request), framed(encode([anyHello(random, site)], codec), codec)];
+  const pieces: Buffer[] = [
+    Buffer.from(request),
+    framed(encode([anyHello(random, site)], codec), codec),
+  ];
   for (let i = 0; i < frames; i++) pieces.push(anyFrame(random, site, codec));
-  return { ...scriptOf(random, site.name, { pieces, frames: frames + 1, requests: 1 }), awaitsBefore: new Set([1, 2]) };
+  return {
+    ...scriptOf(random, site.name, { pieces, frames: frames + 1, requests: 1 }),
+    awaitsBefore: new Set([1, 2]),
+  };
 }
 
 function anyHello(random: Random, { name, levels, contract }: SiteFacts): RawMessage {
@@ -150,7 +181,9 @@ function anyHello(random: Random, { name, levels, contract }: SiteFacts): RawMes
     ? `shared-${random.between(1, 4)}`.padEnd(20, 'x')
     : `client-${random.bits()}`.padEnd(20, 'x');
   const token =
-    name === 'closed' ? random.pick(['good', 'other', 'slow', 'short', 'good', 'bad', 'nobody']) : undefined;
+    name === 'closed'
+      ? random.pick(['good', 'other', 'slow', 'short', 'good', 'bad', 'nobody'])
+      : undefined;
   const hello = createHello({ client, levels, attempt: random.between(1, 5), token, contract });
   return random.chance(0.05) ? damagedRow(random, hello) : hello;
 }
@@ -167,7 +200,9 @@ function anyRow(random: Random): RawMessage {
     case 3:
       return say.pong(random.between(0, 9));
     case 4:
-      return random.chance(0.3) ? say.renew(random.pick(['good', 'other', 'short', 'bad', 'nobody'])) : say.ping(1);
+      return random.chance(0.3)
+        ? say.renew(random.pick(['good', 'other', 'short', 'bad', 'nobody']))
+        : say.ping(1);
     case 5:
       return [
         id,
@@ -198,8 +233,17 @@ function anyRow(random: Random): RawMessage {
     default: {
       const isUpdate = random.chance(0.3);
       const name = isUpdate ? random.pick(['bump', 'bumpRed', 'nope']) : 'count';
-      const args = { mark: `h${random.between(0, 20)}`, ...(random.chance(0.05) && { size: 100_000 }) };
-      return createSubmit({ id, name, access: isUpdate ? 'write' : 'read', levels: random.between(1, 9), args });
+      const args = {
+        mark: `h${random.between(0, 20)}`,
+        ...(random.chance(0.05) && { size: 100_000 }),
+      };
+      return createSubmit({
+        id,
+        name,
+        access: isUpdate ? 'write' : 'read',
+        levels: random.between(1, 9),
+        args,
+      });
     }
   }
 }
@@ -209,7 +253,14 @@ function anyNumber(random: Random): number | null {
 }
 
 function anyTokens(random: Random): unknown {
-  return random.pick([null, [], ['ireland.x'], ['ireland.1.abc', 'frankfurt.2.def'], 'ireland', [5]]);
+  return random.pick([
+    null,
+    [],
+    ['ireland.x'],
+    ['ireland.1.abc', 'frankfurt.2.def'],
+    'ireland',
+    [5],
+  ]);
 }
 
 function anyFrame(random: Random, _site: SiteFacts, codec: CodecName): Buffer {
@@ -241,7 +292,11 @@ function fragmented(payload: Buffer, codec: CodecName, at: number): Buffer {
 export function oddFrame(random: Random, payload: Buffer, isMasked = true): Buffer {
   switch (random.between(0, 6)) {
     case 0:
-      return closeFrame(random.pick([1000, 1001, 1005, 999, 4400, 5000]), isMasked, 'x'.repeat(random.between(0, 120)));
+      return closeFrame(
+        random.pick([1000, 1001, 1005, 999, 4400, 5000]),
+        isMasked,
+        'x'.repeat(random.between(0, 120)),
+      );
     case 1:
       return frame(payload, { opcode: random.between(3, 15), isMasked });
     case 2:
@@ -274,7 +329,12 @@ interface Parts {
 }
 
 function scriptOf(random: Random, site: string, parts: Parts): ClientScript {
-  return { site, ...parts, awaitsBefore: new Set(), leaving: random.pick(LEAVINGS as [Leaving, ...Leaving[]]) };
+  return {
+    site,
+    ...parts,
+    awaitsBefore: new Set(),
+    leaving: random.pick(LEAVINGS as [Leaving, ...Leaving[]]),
+  };
 }
 
 /** For the report of a crash. */

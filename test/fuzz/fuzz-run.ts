@@ -1,4 +1,7 @@
-/** The storm: a process of gateways, the clients that storm it, honest clients beside, and the verdict. */
+/**
+ * The storm: a process of gateways, the clients that storm it, honest clients beside, and the
+ * verdict.
+ */
 import { Attackers, type Tally } from './attackers.ts';
 import type { SiteFacts } from './client-script.ts';
 import { WellBehavedClients } from './well-behaved-clients.ts';
@@ -72,7 +75,8 @@ class Storm {
   report(): Report {
     const { seed } = this.#options;
     const findings = this.#findings;
-    const of = (kind: Finding['kind']): number => findings.filter((item) => item.kind === kind).length;
+    const of = (kind: Finding['kind']): number =>
+      findings.filter((item) => item.kind === kind).length;
     return {
       seed,
       minutes: Math.round(((performance.now() - this.#fromMs) / MINUTE_MS) * 100) / 100,
@@ -163,11 +167,16 @@ class Storm {
     if (counted === undefined) return;
     const { updates, untrue, unserved } = await honest.verdict(counted);
     this.#honest += updates;
-    for (const description of untrue.slice(0, NAMED_MAX)) this.#find({ kind: 'untrue', seed, what: description });
-    for (const subject of unserved.slice(0, NAMED_MAX)) this.#find({ kind: 'unserved', seed, what: subject });
+    for (const description of untrue.slice(0, NAMED_MAX))
+      this.#find({ kind: 'untrue', seed, what: description });
+    for (const subject of unserved.slice(0, NAMED_MAX))
+      this.#find({ kind: 'unserved', seed, what: subject });
   }
 
-  /** Waits until the process holds no more than before, and no clients. Reports what is left otherwise. */
+  /**
+   * Waits until the process holds no more than before, and no clients. Reports what is left
+   * otherwise.
+   */
   async #judgeLeaks(target: Target, before: Measure | undefined, { seed }: Bout): Promise<void> {
     const untilMs = performance.now() + SETTLE_MS;
     const leftMb = LEFT_MB + (this.#tally.connections * LEFT_BYTES_A_CONNECTION) / 2 ** 20;

@@ -1,4 +1,7 @@
-/** The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store without memory of names. */
+/**
+ * The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store
+ * without memory of names.
+ */
 import { createServer } from 'node:http';
 import { createGatewayWith, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
@@ -11,7 +14,12 @@ import { contract, service } from './service.ts';
 const store = new CountingStore();
 // Some replies come later than the next messages.
 store.delayMs = 1;
-const bounds = { maxMalformedMessages: 200, heartbeatIntervalMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
+const bounds = {
+  maxMalformedMessages: 200,
+  heartbeatIntervalMs: 1_000,
+  helloTimeoutMs: 1_000,
+  clientIdleMs: 1_000,
+};
 const open = createGatewayWith(bounds, { binding: store });
 // The honest ones are two, and the others more than there is room for: many a hello is refused.
 const few = { ...bounds, maxConnectionsPerPrincipal: 2, maxOperationsPerSecond: 5_000 };
@@ -30,7 +38,11 @@ const own = await listenGateways({ sites: { open, closed } });
 const server = createServer((request, response) => {
   if (!shared.handleHttp(request, response)) response.writeHead(404).end();
 });
-const third = createGatewayWith(bounds, { binding: store, contract, origins: ['https://shop.example'] });
+const third = createGatewayWith(bounds, {
+  binding: store,
+  contract,
+  origins: ['https://shop.example'],
+});
 const shared = await listenGateways({ sites: { third }, server });
 
 const tell = (message: FromTarget): void => void process.send?.(message);
@@ -39,7 +51,9 @@ process.on('message', () => void measure());
 process.on('disconnect', () => process.exit());
 
 async function measure(): Promise<void> {
-  const health = (await (await fetch(`${backend.url}/health`)).json()) as { sites: Record<string, GatewayStatus> };
+  const health = (await (await fetch(`${backend.url}/health`)).json()) as {
+    sites: Record<string, GatewayStatus>;
+  };
   const statuses = { ...health.sites };
   const left: Record<string, object> = {};
   for (const [name, gateway] of Object.entries({ open, closed, third })) {
@@ -52,7 +66,9 @@ async function measure(): Promise<void> {
     const kinds = Object.entries({ ...rememberedBy(status), ...left[name] });
     for (const [kind, count] of kinds) remembered[`${kind} of ${name}`] = count;
   }
-  const executed = Object.fromEntries([...store.executed].filter(([mark]) => mark.startsWith('honest')));
+  const executed = Object.fromEntries(
+    [...store.executed].filter(([mark]) => mark.startsWith('honest')),
+  );
   tell({ kind: 'measured', measure: await measured(connections, remembered), executed });
 }
 

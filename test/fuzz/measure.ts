@@ -8,7 +8,12 @@ const HANDLES = ['TCPSocketWrap', 'TCPServerWrap', 'TCPConnectWrap', 'Timeout'];
 const MB = 2 ** 20;
 
 /** What a gateway knows of its clients. */
-export function rememberedBy({ clients, replies, replyBytes, inFlight }: GatewayStatus): Measure['remembered'] {
+export function rememberedBy({
+  clients,
+  replies,
+  replyBytes,
+  inFlight,
+}: GatewayStatus): Measure['remembered'] {
   return { clients, replies, replyBytes, inFlight };
 }
 
@@ -18,7 +23,10 @@ export function leftWith(gateway: Gateway): Measure['remembered'] {
   return { principals: principals.size };
 }
 
-export async function measured(connections: number, remembered: Measure['remembered']): Promise<Measure> {
+export async function measured(
+  connections: number,
+  remembered: Measure['remembered'],
+): Promise<Measure> {
   const { gc } = globalThis as { gc?: () => void };
   // Finalizers run between collections, and let go of more.
   for (let i = 0; i < 3; i++) {
@@ -48,6 +56,7 @@ function descriptors(): number {
 /** What keeps the process alive, counted by kind. */
 function activeResources(): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of process.getActiveResourcesInfo())
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
 }

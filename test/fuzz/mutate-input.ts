@@ -9,8 +9,11 @@ export function anyValue(random: Random, depth = 0): unknown {
   if (kind <= 2) return random.pick(EDGE_CASE_VALUES);
   if (kind === 3) return random.bits() - 2 ** 31;
   if (kind === 4)
-    return String.fromCodePoint(...Array.from({ length: random.between(0, 20) }, () => random.between(1, 0xd7ff)));
-  if (kind === 5) return Array.from({ length: random.between(0, 5) }, () => anyValue(random, depth + 1));
+    return String.fromCodePoint(
+      ...Array.from({ length: random.between(0, 20) }, () => random.between(1, 0xd7ff)),
+    );
+  if (kind === 5)
+    return Array.from({ length: random.between(0, 5) }, () => anyValue(random, depth + 1));
   if (kind === 6) return nested(random.between(50, 80));
   return Object.fromEntries(
     Array.from({ length: random.between(0, 5) }, (_, i) => [
@@ -28,7 +31,8 @@ function nested(depth: number): unknown {
 
 /** A value with one place in it, at any depth, replaced, removed or added. */
 export function damaged(random: Random, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random.chance(0.3)) return random.pick(EDGE_CASE_VALUES);
+  if (typeof value !== 'object' || value === null || random.chance(0.3))
+    return random.pick(EDGE_CASE_VALUES);
   if (Array.isArray(value)) {
     const copy: unknown[] = [...(value as unknown[])];
     const at = random.between(0, copy.length);

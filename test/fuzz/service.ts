@@ -1,4 +1,7 @@
-/** The service behind the gateways that are stormed: each update adds one to the count of its mark, blue or red. */
+/**
+ * The service behind the gateways that are stormed: each update adds one to the count of its mark,
+ * blue or red.
+ */
 import { z } from 'zod';
 import { defineContract } from '../../src/contract/index.ts';
 import { blue, counter, defineService, red, table } from '../../src/server/index.ts';

@@ -19,13 +19,18 @@ export class Target implements AsyncDisposable {
   readonly #child: ChildProcess;
   #waiting: ((message: FromTarget & { kind: 'measured' }) => void)[] = [];
 
-  private constructor(child: ChildProcess, urls: Readonly<Record<string, string>>, died: Promise<Death>) {
+  private constructor(
+    child: ChildProcess,
+    urls: Readonly<Record<string, string>>,
+    died: Promise<Death>,
+  ) {
     this.#child = child;
     this.urls = urls;
     this.died = died;
     void died.then((death) => (this.death = death));
     child.on('message', (message: FromTarget) => {
-      if (message.kind === 'measured') for (const resolve of this.#waiting.splice(0)) resolve(message);
+      if (message.kind === 'measured')
+        for (const resolve of this.#waiting.splice(0)) resolve(message);
     });
   }
 
@@ -36,12 +41,17 @@ export class Target implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let stderr = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_KEPT)));
+    child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_KEPT)));
     const died = new Promise<Death>((resolve) => {
       child.once('close', (code, signal) => resolve({ code, signal, stderr }));
     });
     const urls = await new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
-      child.once('message', (message: FromTarget) => message.kind === 'ready' && resolve(message.urls));
+      child.once(
+        'message',
+        (message: FromTarget) => message.kind === 'ready' && resolve(message.urls),
+      );
       void died.then(() => reject(new Error(`the gateways did not start: ${stderr}`)));
     });
     return new Target(child, urls, died);
@@ -49,7 +59,9 @@ export class Target implements AsyncDisposable {
 
   /** What the process holds now; `undefined` if it is dead. */
   async measure(): Promise<(FromTarget & { kind: 'measured' }) | undefined> {
-    const measured = new Promise<FromTarget & { kind: 'measured' }>((resolve) => this.#waiting.push(resolve));
+    const measured = new Promise<FromTarget & { kind: 'measured' }>((resolve) =>
+      this.#waiting.push(resolve),
+    );
     if (this.#child.connected) this.#child.send('measure', () => {});
     return Promise.race([measured, this.died.then(() => undefined)]);
   }

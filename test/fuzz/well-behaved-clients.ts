@@ -1,4 +1,7 @@
-/** Clients that keep the rules, beside the attack: they must be served, with true outcomes. Some use a bad network. */
+/**
+ * Clients that keep the rules, beside the attack: they must be served, with true outcomes. Some use
+ * a bad network.
+ */
 import { WebSocket } from 'ws';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
@@ -19,7 +22,10 @@ interface Update {
 /** How a client behaves. */
 interface Manner {
   readonly name: string;
-  /** Whether its updates are counted by the store of the target; those of RedBlue are counted by reading. */
+  /**
+   * Whether its updates are counted by the store of the target; those of RedBlue are counted by
+   * reading.
+   */
   readonly isCounted: boolean;
 }
 
@@ -49,7 +55,9 @@ class Honest {
 
   /** How often an update of RedBlue was executed, according to the store itself. */
   async count(mark: string): Promise<number> {
-    return (await this.#client.invokeStrong(contract.count({ mark }), { timeoutMs: TIMEOUT_MS })) as number;
+    return (await this.#client.invokeStrong(contract.count({ mark }), {
+      timeoutMs: TIMEOUT_MS,
+    })) as number;
   }
 
   async close(): Promise<void> {
@@ -89,10 +97,15 @@ export class WellBehavedClients {
     );
     const all = [
       counting,
-      new Honest({ name: 'open', isCounted: true }, createClient(remote({ url: to('open'), levels, WebSocket }))),
+      new Honest(
+        { name: 'open', isCounted: true },
+        createClient(remote({ url: to('open'), levels, WebSocket })),
+      ),
       new Honest(
         { name: 'closed', isCounted: true },
-        createClient(remote({ url: to('closed'), levels, WebSocket, token: 'honest', codec: 'json' })),
+        createClient(
+          remote({ url: to('closed'), levels, WebSocket, token: 'honest', codec: 'json' }),
+        ),
       ),
     ];
     return new WellBehavedClients(all, counting);
@@ -117,7 +130,8 @@ export class WellBehavedClients {
         const executed = manner.isCounted ? (counted[mark] ?? 0) : await this.#counting.count(mark);
         const problem = untruth(reported, executed);
         if (problem !== undefined) untrue.push(`${mark}: ${problem}`);
-        else if (reported.code !== 'success') unserved.push(`${mark}: reported ${reported.code} "${reported.message}"`);
+        else if (reported.code !== 'success')
+          unserved.push(`${mark}: reported ${reported.code} "${reported.message}"`);
       }
       if (value.length === 0) unserved.push(`${manner.name}: no write`);
     }

@@ -2,7 +2,10 @@
 import type { History } from './history.ts';
 
 export interface HistoriesOptions {
-  /** When operations and faults end, by `performance.now()`; healing, reading and judging come after. */
+  /**
+   * When operations and faults end, by `performance.now()`; healing, reading and judging come
+   * after.
+   */
   readonly untilMs: number;
   /** What operations and faults are drawn from. */
   readonly seed: number;

@@ -32,7 +32,10 @@ export class History implements Disposable {
   readonly #calls: Call[] = [];
   readonly #file: number | undefined;
 
-  /** @param file where to write each call down once it has ended, a line of JSON each; nowhere unless given */
+  /**
+   * @param file where to write each call down once it has ended, a line of JSON each; nowhere
+   * unless given
+   */
   constructor(file?: string) {
     this.#file = file === undefined ? undefined : openSync(file, 'w');
   }

@@ -1,7 +1,8 @@
 /**
- * `npm run histories -- <engine> [--minutes N] [--seed S] [--json] [--history FILE]`: a binding on a real engine, under
- * load and through faults. Checkers that know only the history and the final state judge the reported views. Exits with
- * 0 if nothing was found and all servers live. Progress goes to stderr.
+ * `npm run histories -- <engine> [--minutes N] [--seed S] [--json] [--history FILE]`: a binding on
+ * a real engine, under load and through faults. Checkers that know only the history and the final
+ * state judge the reported views. Exits with 0 if nothing was found and all servers live. Progress
+ * goes to stderr.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
@@ -33,7 +34,9 @@ try {
   process.exit();
 } catch (error) {
   const isExplained = error instanceof UsageError || error instanceof EngineUnavailable;
-  process.stderr.write(`histories: ${isExplained ? error.message : String((error as Error)?.stack)}\n`);
+  process.stderr.write(
+    `histories: ${isExplained ? error.message : String((error as Error)?.stack)}\n`,
+  );
   process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_FOUND);
 }
 
@@ -44,14 +47,32 @@ async function main(options: Options): Promise<void> {
   using history = new History(options.history);
   progress(`seed ${seed}`);
   const fromMs = performance.now();
-  const found = await histories.run({ untilMs: fromMs + minutes * MINUTE_MS, seed, history, progress });
-  const report: Report = { engine, seed, seconds: Math.round((performance.now() - fromMs) / 1000), ...found };
+  const found = await histories.run({
+    untilMs: fromMs + minutes * MINUTE_MS,
+    seed,
+    history,
+    progress,
+  });
+  const report: Report = {
+    engine,
+    seed,
+    seconds: Math.round((performance.now() - fromMs) / 1000),
+    ...found,
+  };
   const text = options.json ? `${JSON.stringify(report)}\n` : inWords(report);
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   process.exitCode = report.faults.length === 0 && report.serversAlive ? 0 : EXIT_FOUND;
 }
 
-function inWords({ seed, seconds, operations, outcomes, injected, faults, serversAlive }: Report): string {
+function inWords({
+  seed,
+  seconds,
+  operations,
+  outcomes,
+  injected,
+  faults,
+  serversAlive,
+}: Report): string {
   return [
     ...faults,
     `seed ${seed}, ${seconds} s; operations: ${inCounts(operations)}`,

@@ -1,5 +1,10 @@
 /** Does one operation of a client and records how it went. */
-import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../src/index.ts';
+import {
+  isCorrectableError,
+  type AnyClient,
+  type Operation,
+  type Session,
+} from '../../src/index.ts';
 import type { Call, History, ReportedView } from './history.ts';
 
 /** Far longer than any fault lasts: what is not answered by then would never be. */
@@ -17,14 +22,20 @@ export interface Step {
   readonly within?: Session;
 }
 
-/** Resolves, with the call, when it has ended. It is sent, and in the history, when this returns. */
+/**
+ * Resolves, with the call, when it has ended. It is sent, and in the history, when this returns.
+ */
 export async function observe(history: History, client: AnyClient, step: Step): Promise<Call> {
   const { operation, how = 'invoke', within, ...what } = step;
-  const levels = how === 'invoke' ? {} : { levels: [client.levels.at(how === 'invokeWeak' ? 0 : -1) ?? ''] };
+  const levels =
+    how === 'invoke' ? {} : { levels: [client.levels.at(how === 'invokeWeak' ? 0 : -1) ?? ''] };
   const views: ReportedView[] = [];
   const call = history.record({ ...what, ...levels, beginMs: performance.now(), views });
   try {
-    for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS, session: within })) {
+    for await (const { level, value, meta } of client[how](operation, {
+      timeoutMs: CALL_MS,
+      session: within,
+    })) {
       views.push({ level, value, atMs: performance.now(), meta });
     }
     call.outcome = 'success';

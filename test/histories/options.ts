@@ -21,12 +21,21 @@ const MINUTES_MAX = 24 * 60;
  * @returns the options, or `undefined` when help was asked for and has been printed
  * @throws UsageError naming what is at fault
  */
-export function parseOptions(argv: readonly string[], engines: readonly string[]): Options | undefined {
+export function parseOptions(
+  argv: readonly string[],
+  engines: readonly string[],
+): Options | undefined {
   const cli = cac('npm run histories --');
   cli
-    .command('[engine]', `Drives a real engine (${engines.join(', ')}) through faults, and judges the reported views`)
+    .command(
+      '[engine]',
+      `Drives a real engine (${engines.join(', ')}) through faults, and judges the reported views`,
+    )
     .option('--minutes <n>', 'How long', { default: 1 })
-    .option('--seed <n>', 'What everything is drawn from: begins with the round that a finding with this seed is of')
+    .option(
+      '--seed <n>',
+      'What everything is drawn from: begins with the round that a finding with this seed is of',
+    )
     .option('--history <file>', 'Write each call into this file, a line of JSON each')
     .option('--json', 'Print one JSON object on stdout');
   cli.help();
@@ -34,16 +43,21 @@ export function parseOptions(argv: readonly string[], engines: readonly string[]
   if (options['help'] === true) return undefined;
   const [engine, ...rest] = args;
   if (engine === undefined || !engines.includes(engine)) {
-    throw new UsageError(`say which engine: ${engines.join(' or ')}${engine === undefined ? '' : `, not "${engine}"`}`);
+    throw new UsageError(
+      `say which engine: ${engines.join(' or ')}${engine === undefined ? '' : `, not "${engine}"`}`,
+    );
   }
   if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"; see --help`);
   const known = new Set(cli.commands[0]?.options.map((option) => option.name));
   for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+    if (name !== '--' && !known.has(name))
+      throw new UsageError(`unknown option --${name}; see --help`);
   }
   return {
     engine,
-    minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 1,
+    minutes:
+      numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ??
+      1,
     seed:
       numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'an integer', whole: true }) ??
       Math.floor(Math.random() * SEED_MAX),

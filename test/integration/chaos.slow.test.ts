@@ -26,7 +26,10 @@ test.each([
 ])('chaos: a round %s in which a node is killed → nothing is found', async (_, deployment) => {
   const args = ['--minutes', '0.15', '--seed', '7', '--faults', 'kill', '--json', ...deployment];
   const { code, stdout } = await runProgram([CLI, ...args]);
-  const report = JSON.parse(stdout) as { readonly faults: readonly string[]; readonly injected: object };
+  const report = JSON.parse(stdout) as {
+    readonly faults: readonly string[];
+    readonly injected: object;
+  };
   expect(report.faults).toEqual([]);
   expect(report.injected).toHaveProperty('kill');
   expect(code).toBe(0);

@@ -1,4 +1,7 @@
-/** Modules of the command's flags that are broken, and those that hold something open, from the built package. */
+/**
+ * Modules of the command's flags that are broken, and those that hold something open, from the
+ * built package.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { constants, tmpdir } from 'node:os';
@@ -8,7 +11,10 @@ import { built } from '../support/programs.ts';
 import { Program, root, runProgram } from '../support/run-program.ts';
 
 const CLI = 'dist/cli/main.js';
-/** Built, as the modules here are JavaScript where nothing is about TypeScript, which takes longer to load. */
+/**
+ * Built, as the modules here are JavaScript where nothing is about TypeScript, which takes longer
+ * to load.
+ */
 const TICKETS = await built('demo/tickets/service.ts');
 const served = `export { service } from ${JSON.stringify(TICKETS)};\n`;
 
@@ -30,13 +36,18 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s → is called, once', async (signal) => {
-  const pool = 'const pool = setInterval(() => {}, 60_000);\n';
-  const closes = `process.on('${signal}', (...args) => (console.log('closed', ...args), clearInterval(pool)));\n`;
-  const { code, stdout, stderr } = await servedUntil(signal, `${served}${pool}${closes}`);
-  expect(stdout.match(/^closed .*$/gm)).toEqual([`closed ${signal} ${signal === 'SIGINT' ? 2 : 15}`]);
-  expect({ code, errors: stderr.match(/^error: .*/gm) }).toEqual({ code: 0, errors: null });
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'a module closes what is its own at %s → is called, once',
+  async (signal) => {
+    const pool = 'const pool = setInterval(() => {}, 60_000);\n';
+    const closes = `process.on('${signal}', (...args) => (console.log('closed', ...args), clearInterval(pool)));\n`;
+    const { code, stdout, stderr } = await servedUntil(signal, `${served}${pool}${closes}`);
+    expect(stdout.match(/^closed .*$/gm)).toEqual([
+      `closed ${signal} ${signal === 'SIGINT' ? 2 : 15}`,
+    ]);
+    expect({ code, errors: stderr.match(/^error: .*/gm) }).toEqual({ code: 0, errors: null });
+  },
+);
 
 test.each(['SIGHUP', 'SIGUSR2'] as const)(
   'a module listens for %s → is called, each time, and goes on',
@@ -98,15 +109,30 @@ test('a module throws while clients are served → its own error, file and line;
 
 test.each([
   ['an error', { 'a.mjs': "const a = 1;\nthrow new Error('boom');\n" }, 'boom', 'a.mjs:2:7'],
-  ['a mistake', { 'a.mjs': 'const e = undefined;\nexport const a = e.b;\n' }, "reading 'b'", 'a.mjs:2:20'],
+  [
+    'a mistake',
+    { 'a.mjs': 'const e = undefined;\nexport const a = e.b;\n' },
+    "reading 'b'",
+    'a.mjs:2:20',
+  ],
   [
     'in what it imports',
     { 'a.mjs': "import './b.mjs';\n", 'b.mjs': "\nthrow new Error('boom');\n" },
     'boom',
     'b.mjs:2:7',
   ],
-  ['CommonJS', { 'a.cjs': "module.exports = {};\nthrow new Error('boom');\n" }, 'boom', 'a.cjs:2:7'],
-  ['TypeScript', { 'a.ts': 'type A = 1;\nconst a: A = 1;\nthrow new Error(`boom ${a}`);\n' }, 'boom 1', 'a.ts:3:7'],
+  [
+    'CommonJS',
+    { 'a.cjs': "module.exports = {};\nthrow new Error('boom');\n" },
+    'boom',
+    'a.cjs:2:7',
+  ],
+  [
+    'TypeScript',
+    { 'a.ts': 'type A = 1;\nconst a: A = 1;\nthrow new Error(`boom ${a}`);\n' },
+    'boom 1',
+    'a.ts:3:7',
+  ],
   [
     'in a dependency',
     {
@@ -134,7 +160,14 @@ test.each([
     for (const flag of ['service', 'auth']) {
       const path = join(folder.path, Object.keys(files)[0] ?? '');
       const args = flag === 'auth' ? ['--auth', path, '--service', TICKETS] : ['--service', path];
-      const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--port', '0', ...args]);
+      const { code, stderr } = await runProgram([
+        CLI,
+        'serve',
+        '--ephemeral',
+        '--port',
+        '0',
+        ...args,
+      ]);
       expect(stderr).toContain(`error: --${flag} names ${path}, which threw while it was loaded: `);
       expect(stderr).toContain(message);
       if (at !== undefined) expect(stderr).toContain(`(${join(folder.path, at)})`);
@@ -145,7 +178,13 @@ test.each([
 
 test('a module is a directory → exit code 2, and the error names it', async () => {
   await using folder = await modules({});
-  const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', folder.path]);
+  const { code, stderr } = await runProgram([
+    CLI,
+    'serve',
+    '--ephemeral',
+    '--service',
+    folder.path,
+  ]);
   expect(stderr).toContain(`--service names ${folder.path}, which is a directory`);
   expect(code).toBe(2);
 });
@@ -154,7 +193,9 @@ test('a module awaits a promise that never settles → the error names it, exit 
   await using folder = await modules({ 'a.mjs': 'await new Promise(() => {});\n' });
   const path = join(folder.path, 'a.mjs');
   const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', path]);
-  expect(stderr).toBe(`error: --service names ${path}, which never finished loading (a top-level await)\n`);
+  expect(stderr).toBe(
+    `error: --service names ${path}, which never finished loading (a top-level await)\n`,
+  );
   expect(code).toBe(13);
 });
 
@@ -191,14 +232,27 @@ test.each([
   expect(code).toBe(2);
 });
 
-/** Serves `service.mjs` of the folder; its first line has its address. Its labels are checked elsewhere. */
+/**
+ * Serves `service.mjs` of the folder; its first line has its address. Its labels are checked
+ * elsewhere.
+ */
 function serveModule(folder: string): Program {
-  const args = ['--service', join(folder, 'service.mjs'), '--skip-color-check', '--sites', 'a', '--port', '0'];
+  const args = [
+    '--service',
+    join(folder, 'service.mjs'),
+    '--skip-color-check',
+    '--sites',
+    'a',
+    '--port',
+    '0',
+  ];
   return new Program([CLI, 'serve', ...args, '--ephemeral', '--json']);
 }
 
 /** A folder with these files, as ES modules unless they say otherwise. */
-async function modules(files: Readonly<Record<string, string>>): Promise<{ readonly path: string } & AsyncDisposable> {
+async function modules(
+  files: Readonly<Record<string, string>>,
+): Promise<{ readonly path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'correctables-modules-'));
   await mkdir(join(path, 'node_modules'));
   for (const [name, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {

@@ -19,7 +19,16 @@ const BUILT = await built(SERVICE);
 /** Serves a module of `test/support`; its labels are looked at elsewhere. */
 async function serving(name: string, env: NodeJS.ProcessEnv = {}): Promise<Program> {
   const service = await built(`test/support/${name}.ts`);
-  const args = ['--service', service, '--skip-color-check', '--sites', 'a', '--port', '0', '--ephemeral'];
+  const args = [
+    '--service',
+    service,
+    '--skip-color-check',
+    '--sites',
+    'a',
+    '--port',
+    '0',
+    '--ephemeral',
+  ];
   return new Program([CLI, 'serve', ...args], env);
 }
 
@@ -27,27 +36,45 @@ async function serving(name: string, env: NodeJS.ProcessEnv = {}): Promise<Progr
 const served = (...args: readonly string[]): string[] => ['serve', '--service', BUILT, ...args];
 
 describe('correctables serve', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('serves three sites, %s → ends cleanly', async (signal) => {
-    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json', '--ephemeral']);
-    const { url, redLeader, sites } = JSON.parse(await server.line()) as {
-      url: string;
-      redLeader: string;
-      sites: Record<string, string>;
-    };
-    expect(redLeader).toBe('ireland');
-    expect(Object.keys(sites)).toEqual(['ireland', 'frankfurt', 'virginia']);
-    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'ok' });
-    const ireland = createClient(redblue(ticketShop, { url: sites['ireland'] as string, WebSocket }));
-    const virginia = createClient(redblue(ticketShop, { url: sites['virginia'] as string, WebSocket }));
-    await ireland.invoke(enqueue('concert', 'seat 1'));
-    expect(await virginia.invokeStrong(dequeue('concert'))).toEqual({ item: 'seat 1' });
-    await Promise.all([ireland.close(), virginia.close()]);
-    server.signal(signal);
-    const { code, stderr } = await server.ended();
-    const stopping =
-      signal === 'SIGINT' ? expect.stringMatching(/^stopping: .*Press Ctrl-C again to stop at once\.\n$/) : '';
-    expect({ code, stderr }).toEqual({ code: 0, stderr: stopping });
-  });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'serves three sites, %s → ends cleanly',
+    async (signal) => {
+      using server = new Program([
+        CLI,
+        'serve',
+        '--service',
+        SERVICE,
+        '--port',
+        '0',
+        '--json',
+        '--ephemeral',
+      ]);
+      const { url, redLeader, sites } = JSON.parse(await server.line()) as {
+        url: string;
+        redLeader: string;
+        sites: Record<string, string>;
+      };
+      expect(redLeader).toBe('ireland');
+      expect(Object.keys(sites)).toEqual(['ireland', 'frankfurt', 'virginia']);
+      expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'ok' });
+      const ireland = createClient(
+        redblue(ticketShop, { url: sites['ireland'] as string, WebSocket }),
+      );
+      const virginia = createClient(
+        redblue(ticketShop, { url: sites['virginia'] as string, WebSocket }),
+      );
+      await ireland.invoke(enqueue('concert', 'seat 1'));
+      expect(await virginia.invokeStrong(dequeue('concert'))).toEqual({ item: 'seat 1' });
+      await Promise.all([ireland.close(), virginia.close()]);
+      server.signal(signal);
+      const { code, stderr } = await server.ended();
+      const stopping =
+        signal === 'SIGINT'
+          ? expect.stringMatching(/^stopping: .*Press Ctrl-C again to stop at once\.\n$/)
+          : '';
+      expect({ code, stderr }).toEqual({ code: 0, stderr: stopping });
+    },
+  );
 
   test('without a service → the error shows a line that serves one', async () => {
     const { stderr } = await runProgram([CLI, 'serve']);
@@ -57,7 +84,9 @@ describe('correctables serve', () => {
   });
 
   test('errors have colors if the environment asks for them', async () => {
-    expect((await runProgram([CLI, 'serve'], { FORCE_COLOR: '1' })).stderr).toContain('\u001B[31merror:\u001B[39m ');
+    expect((await runProgram([CLI, 'serve'], { FORCE_COLOR: '1' })).stderr).toContain(
+      '\u001B[31merror:\u001B[39m ',
+    );
     expect((await runProgram([CLI, 'serve'])).stderr).toMatch(/^error: /);
   });
 
@@ -83,18 +112,27 @@ describe('correctables serve', () => {
   test('an address that this machine does not have yet → waits for it, and reports that', async () => {
     using server = new Program([
       CLI,
-      ...served('--skip-color-check', '--ephemeral', '--host', '192.0.2.1', '--allow-unauthenticated'),
+      ...served(
+        '--skip-color-check',
+        '--ephemeral',
+        '--host',
+        '192.0.2.1',
+        '--allow-unauthenticated',
+      ),
     ]);
     await server.waitForStderr(1);
     server.signal('SIGTERM');
     const { stderr } = await server.ended();
-    expect(stderr).toContain('cannot listen on 192.0.2.1: this machine does not have the address yet');
+    expect(stderr).toContain(
+      'cannot listen on 192.0.2.1: this machine does not have the address yet',
+    );
   });
 
   test('SIGTERM twice, the thread that serves is stuck → ends by the second', async () => {
     using server = await serving('stuck-service');
     while ((await server.line()) !== 'stuck');
-    // The first is passed on to the thread. It is unknown when it gets there, so send more until one counts.
+    // The first is passed on to the thread. It is unknown when it gets there, so send more until
+    // one counts.
     const again = setInterval(() => server.signal('SIGTERM'), 100);
     try {
       expect(await server.ended()).toMatchObject({ code: null });
@@ -143,7 +181,10 @@ describe('correctables serve', () => {
     [served('--max-attempts', '0'), '--max-attempts must be an integer'],
     [served('--sites', 'ireland,ireland'), '--sites names a site twice'],
     [served('--latency', 'ireland-frankfurt'), '--latency takes none, eu-us'],
-    [served('--latency', 'ireland-frankfurt=1,ireland-frankfurt=2'), '--latency names ireland-frankfurt twice'],
+    [
+      served('--latency', 'ireland-frankfurt=1,ireland-frankfurt=2'),
+      '--latency names ireland-frankfurt twice',
+    ],
     [served('--allow-unauthenticated=true'), '--allow-unauthenticated takes no value'],
     [served('--allowUnauthenticated=true'), '--allow-unauthenticated takes no value'],
     [
@@ -177,8 +218,16 @@ describe('correctables serve', () => {
   });
 
   test.each([
-    ['it ends too early', { 'service.mjs': 'export const service = {\n  contract: 1,\n' }, 'service.mjs:3:1'],
-    ['a word too many', { 'service.mjs': 'export const a = 1;\nexport const service = a b;\n' }, 'service.mjs:2:26'],
+    [
+      'it ends too early',
+      { 'service.mjs': 'export const service = {\n  contract: 1,\n' },
+      'service.mjs:3:1',
+    ],
+    [
+      'a word too many',
+      { 'service.mjs': 'export const a = 1;\nexport const service = a b;\n' },
+      'service.mjs:2:26',
+    ],
     [
       'what it imports has a word too many',
       {
@@ -189,7 +238,10 @@ describe('correctables serve', () => {
     ],
     [
       'what it imports lacks a name',
-      { 'service.mjs': "import { a } from './rows.mjs';\nexport const service = a;\n", 'rows.mjs': '\n' },
+      {
+        'service.mjs': "import { a } from './rows.mjs';\nexport const service = a;\n",
+        'rows.mjs': '\n',
+      },
       'service.mjs:1:10',
     ],
     [
@@ -201,14 +253,26 @@ describe('correctables serve', () => {
       },
       'rows.ts:1:20',
     ],
-  ])('a module that cannot be parsed: %s → exit code 2, its file, line and column', async (_what, files, place) => {
-    await using folder = await temporaryFolder();
-    for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
-    const service = join(folder.path, Object.keys(files)[0] ?? '');
-    const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', service]);
-    expect(stderr).toContain(`--service names ${service}, which cannot be read: ${join(folder.path, place)}: `);
-    expect(code).toBe(2);
-  });
+  ])(
+    'a module that cannot be parsed: %s → exit code 2, its file, line and column',
+    async (_what, files, place) => {
+      await using folder = await temporaryFolder();
+      for (const [name, text] of Object.entries(files))
+        await writeFile(join(folder.path, name), text);
+      const service = join(folder.path, Object.keys(files)[0] ?? '');
+      const { code, stderr } = await runProgram([
+        CLI,
+        'serve',
+        '--ephemeral',
+        '--service',
+        service,
+      ]);
+      expect(stderr).toContain(
+        `--service names ${service}, which cannot be read: ${join(folder.path, place)}: `,
+      );
+      expect(code).toBe(2);
+    },
+  );
 
   test('a module that imports what is not there → the error of the system, which names both', async () => {
     await using folder = await temporaryFolder();
@@ -218,10 +282,19 @@ describe('correctables serve', () => {
     expect(stderr).toMatch(/gone\.mjs.* imported from .*service\.mjs/);
   });
 
-  test.each([[['--version']], [['-v']], [['serve', '--version']]])('%j → the version of the package', async (args) => {
-    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
-    expect(await runProgram([CLI, ...args])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
-  });
+  test.each([[['--version']], [['-v']], [['serve', '--version']]])(
+    '%j → the version of the package',
+    async (args) => {
+      const { version } = JSON.parse(await readFile('package.json', 'utf8')) as {
+        readonly version: string;
+      };
+      expect(await runProgram([CLI, ...args])).toMatchObject({
+        code: 0,
+        stdout: `${version}\n`,
+        stderr: '',
+      });
+    },
+  );
 
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);

@@ -46,7 +46,8 @@ const codeOf = (operation: PromiseLike<unknown>): Promise<string> =>
     () => 'answered',
     (error: unknown) => (isCorrectableError(error) ? error.code : String(error)),
   );
-const isOpen = async (client: AnyClient): Promise<boolean> => (await codeOf(client.invoke(get('k')))) === 'answered';
+const isOpen = async (client: AnyClient): Promise<boolean> =>
+  (await codeOf(client.invoke(get('k')))) === 'answered';
 const deposit = bank.deposit({ account: 'a', amount: 1 });
 const LEVELS = ['weak', 'strong'] as const;
 
@@ -65,7 +66,11 @@ test(row('an operation: `cancel()`, its `signal`'), async () => {
   const [update, other] = [client.invoke(put('k', 1)), client.invoke(get('other'))];
   const derived = update.map(String);
   update.cancel();
-  expect(await Promise.all([update, derived, other].map(codeOf))).toEqual(['UNKNOWN', 'UNKNOWN', 'answered']);
+  expect(await Promise.all([update, derived, other].map(codeOf))).toEqual([
+    'UNKNOWN',
+    'UNKNOWN',
+    'answered',
+  ]);
   expect(await client.invokeStrong(get('k'))).toBe(1);
 });
 
@@ -80,28 +85,36 @@ test(row('a [session](sessions.md)'), async () => {
   expect(await isOpen(client)).toBe(true);
 });
 
-test(row('a client of `memory`, `tiered`, `remote`, `redblue`, `zookeeper`, `cassandra`'), async () => {
-  const store = memoryStore();
-  const listener = closeLater(await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }));
-  let hooks = 0;
-  const bindings = [
-    memory({ store }),
-    tiered(LEVELS, { weak: () => 1, strong: () => 1 }, { close: () => void hooks++ }),
-    remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
-  ];
-  for (const binding of bindings) {
-    const [client, other] = [createClient(binding), createClient(binding)];
-    expect(await isOpen(client)).toBe(true);
-    await client.close();
-    await client.close();
-    expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
-    expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
-  }
-  expect(hooks).toBe(1);
-  for (const binding of [memory({ store }), remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket })]) {
-    expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
-  }
-});
+test(
+  row('a client of `memory`, `tiered`, `remote`, `redblue`, `zookeeper`, `cassandra`'),
+  async () => {
+    const store = memoryStore();
+    const listener = closeLater(
+      await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }),
+    );
+    let hooks = 0;
+    const bindings = [
+      memory({ store }),
+      tiered(LEVELS, { weak: () => 1, strong: () => 1 }, { close: () => void hooks++ }),
+      remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
+    ];
+    for (const binding of bindings) {
+      const [client, other] = [createClient(binding), createClient(binding)];
+      expect(await isOpen(client)).toBe(true);
+      await client.close();
+      await client.close();
+      expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
+      expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
+    }
+    expect(hooks).toBe(1);
+    for (const binding of [
+      memory({ store }),
+      remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
+    ]) {
+      expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
+    }
+  },
+);
 
 test(row('a client of `cached(…)`'), async () => {
   const [store, retained] = [memoryStore(), mapStore()];
@@ -117,28 +130,40 @@ test(row('a client of `cached(…)`'), async () => {
 test(row('a client of `deployment.site(…)`'), async () => {
   const deployment = closeLater(createEmbedded(bankService(), { sites: ['ireland', 'virginia'] }));
   const clientOf = (site: 'ireland' | 'virginia') => createClient(deployment.site(site));
-  const [leaving, staying, elsewhere] = [clientOf('ireland'), clientOf('ireland'), clientOf('virginia')];
+  const [leaving, staying, elsewhere] = [
+    clientOf('ireland'),
+    clientOf('ireland'),
+    clientOf('virginia'),
+  ];
   await leaving.close();
-  const outcomes = [leaving, staying, elsewhere, clientOf('ireland')].map((client) => codeOf(client.invoke(deposit)));
+  const outcomes = [leaving, staying, elsewhere, clientOf('ireland')].map((client) =>
+    codeOf(client.invoke(deposit)),
+  );
   expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered', 'answered']);
 });
 
 test('a binding that `deployment.site(…)` gave → closes itself; another one and a gateway that hosts it go on', async () => {
   const deployment = closeLater(createEmbedded(bankService(), { sites: ['ireland'] }));
   const binding = deployment.site('ireland');
-  const listener = closeLater(await listenGateways({ sites: { ireland: createGateway({ binding, contract: bank }) } }));
-  const away = closeLater(createClient(redblue(bank, { url: listener.siteUrl('ireland'), WebSocket })));
+  const listener = closeLater(
+    await listenGateways({ sites: { ireland: createGateway({ binding, contract: bank }) } }),
+  );
+  const away = closeLater(
+    createClient(redblue(bank, { url: listener.siteUrl('ireland'), WebSocket })),
+  );
   expect(await codeOf(away.invoke(deposit))).toBe('answered');
   await binding.close();
-  const outcomes = [createClient(binding), createClient(deployment.site('ireland')), away].map((client) =>
-    codeOf(client.invoke(deposit)),
+  const outcomes = [createClient(binding), createClient(deployment.site('ireland')), away].map(
+    (client) => codeOf(client.invoke(deposit)),
   );
   expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered']);
 });
 
 test(row('`createEmbedded(…)`'), async () => {
   const deployment = createEmbedded(bankService(), { sites: ['ireland', 'virginia'] });
-  const clients = (['ireland', 'virginia'] as const).map((site) => createClient(deployment.site(site)));
+  const clients = (['ireland', 'virginia'] as const).map((site) =>
+    createClient(deployment.site(site)),
+  );
   await deployment.close();
   await deployment.close();
   for (const client of [...clients, createClient(deployment.site('ireland'))]) {
@@ -187,7 +212,9 @@ test(row('`serve(…)`, `correctables serve`'), async () => {
 });
 
 test(row('a connection that breaks'), async () => {
-  const listener = closeLater(await listenGateways({ sites: { here: createGateway({ binding: memory() }) } }));
+  const listener = closeLater(
+    await listenGateways({ sites: { here: createGateway({ binding: memory() }) } }),
+  );
   const sockets: WebSocket[] = [];
   class Watched extends WebSocket {
     constructor(...given: ConstructorParameters<typeof WebSocket>) {

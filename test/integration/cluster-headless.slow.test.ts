@@ -1,4 +1,7 @@
-/** `npm run demo:cluster` as a user runs it: a sale through faults, and nothing left behind however the demo ends. */
+/**
+ * `npm run demo:cluster` as a user runs it: a sale through faults, and nothing left behind however
+ * the demo ends.
+ */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -20,7 +20,8 @@ function beginWork(client: Client, name: string): () => Promise<string[]> {
         acknowledged.push(key);
       } catch (error) {
         if ((error as Error).message.startsWith('The client is closed')) return;
-        // Data that only the lost site has is reported as unknown. Without the red leader nothing red is begun.
+        // Data that only the lost site has is reported as unknown. Without the red leader nothing
+        // red is begun.
         const codes = /^(UNKNOWN|UNAVAILABLE|SESSION_LOST|SESSION_BEHIND)$/;
         expect(error).toMatchObject({ code: expect.stringMatching(codes) });
       }
@@ -33,7 +34,9 @@ function beginWork(client: Client, name: string): () => Promise<string[]> {
   };
 }
 
-/** Waits until these sites show the same, with all of `acknowledged`, each of which has run once. */
+/**
+ * Waits until these sites show the same, with all of `acknowledged`, each of which has run once.
+ */
 async function expectSame(
   cluster: ClusterProcesses,
   sites: readonly string[],
@@ -45,7 +48,10 @@ async function expectSame(
       async () => {
         const all = await Promise.all(clients.map((client) => client.invokeStrong(keys({}))));
         const [first] = all;
-        return all.every((list) => list.join() === first?.join()) && acknowledged.every((key) => first?.includes(key));
+        return (
+          all.every((list) => list.join() === first?.join()) &&
+          acknowledged.every((key) => first?.includes(key))
+        );
       },
       { timeout: 20_000 },
     )
@@ -83,60 +89,70 @@ test(
     // It is a start like any other from then on, with the flag or without it.
     await cluster.end('virginia', 'SIGKILL');
     await cluster.start('virginia', ['--rebuild']);
-    await vi.waitFor(() => cluster.client('virginia').invokeStrong(add({ key: 'again' })), WHILE_JOINING);
+    await vi.waitFor(
+      () => cluster.client('virginia').invokeStrong(add({ key: 'again' })),
+      WHILE_JOINING,
+    );
     await expectSame(cluster, SITES, [...acknowledged, 'after', 'again']);
   },
 );
 
-test('a fourth site joins and another one is retired, under load', { timeout: 120_000 }, async () => {
-  await using cluster = await ClusterProcesses.create();
-  await cluster.startAll();
-  const ends = [
-    beginWork(cluster.client('ireland', 'frankfurt'), 'first'),
-    beginWork(cluster.client('frankfurt', 'ireland'), 'second'),
-  ];
-  await cluster.addSite('tokyo');
-  await cluster.start('tokyo', ['--join']);
-  const tokyo = cluster.client('tokyo');
-  await expect
-    .poll(
-      () =>
-        tokyo.invokeStrong(add({ key: 'at tokyo' })).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 20_000 },
-    )
-    .toBe(true);
-  const retired = await cluster.command('retire', '--site', 'virginia');
-  expect(retired).toMatchObject({ code: 0 });
-  // It ends by itself, and no supervisor gets it to run again.
-  const end = await cluster.ended('virginia');
-  expect([end.code, end.stderr.trim().split('\n').at(-1)]).toEqual([
-    3,
-    expect.stringMatching(/^error: virginia is no site of the deployment any more.*--join\.$/),
-  ]);
-  const again = await cluster.launch('virginia').ended();
-  expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('virginia was closed: it was retired')]);
-  // The cluster file of the command does not name tokyo.
-  expect((await cluster.status()).map(({ site, status }) => [site, status?.state])).toEqual([
-    ['ireland', 'serving'],
-    ['frankfurt', 'serving'],
-    ['virginia', undefined],
-    ['tokyo', 'serving'],
-  ]);
-  const acknowledged = (await Promise.all(ends.map((end) => end()))).flat();
-  expect(acknowledged.length).toBeGreaterThan(50);
-  await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'at tokyo']);
-  // All restart with the members that there are now.
-  for (const site of ['ireland', 'tokyo']) {
-    await cluster.end(site, 'SIGKILL');
-    await cluster.start(site);
-  }
-  await cluster.client('tokyo').invokeStrong(take({ key: 'last' }));
-  await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'last']);
-  expect(await readdir(cluster.dataDir('tokyo'))).not.toContain('incoming');
-});
+test(
+  'a fourth site joins and another one is retired, under load',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    const ends = [
+      beginWork(cluster.client('ireland', 'frankfurt'), 'first'),
+      beginWork(cluster.client('frankfurt', 'ireland'), 'second'),
+    ];
+    await cluster.addSite('tokyo');
+    await cluster.start('tokyo', ['--join']);
+    const tokyo = cluster.client('tokyo');
+    await expect
+      .poll(
+        () =>
+          tokyo.invokeStrong(add({ key: 'at tokyo' })).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(true);
+    const retired = await cluster.command('retire', '--site', 'virginia');
+    expect(retired).toMatchObject({ code: 0 });
+    // It ends by itself, and no supervisor gets it to run again.
+    const end = await cluster.ended('virginia');
+    expect([end.code, end.stderr.trim().split('\n').at(-1)]).toEqual([
+      3,
+      expect.stringMatching(/^error: virginia is no site of the deployment any more.*--join\.$/),
+    ]);
+    const again = await cluster.launch('virginia').ended();
+    expect([again.code, again.stderr]).toEqual([
+      3,
+      expect.stringContaining('virginia was closed: it was retired'),
+    ]);
+    // The cluster file of the command does not name tokyo.
+    expect((await cluster.status()).map(({ site, status }) => [site, status?.state])).toEqual([
+      ['ireland', 'serving'],
+      ['frankfurt', 'serving'],
+      ['virginia', undefined],
+      ['tokyo', 'serving'],
+    ]);
+    const acknowledged = (await Promise.all(ends.map((end) => end()))).flat();
+    expect(acknowledged.length).toBeGreaterThan(50);
+    await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'at tokyo']);
+    // All restart with the members that there are now.
+    for (const site of ['ireland', 'tokyo']) {
+      await cluster.end(site, 'SIGKILL');
+      await cluster.start(site);
+    }
+    await cluster.client('tokyo').invokeStrong(take({ key: 'last' }));
+    await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'last']);
+    expect(await readdir(cluster.dataDir('tokyo'))).not.toContain('incoming');
+  },
+);
 
 test(
   'away for longer than logs are kept → takes the state of another site, with its own part kept',
@@ -149,7 +165,9 @@ test(
     await cluster.end('virginia', 'SIGKILL');
     const end = beginWork(cluster.client('ireland', 'frankfurt'), 'meanwhile');
     const alarmsAt = async (name: string): Promise<readonly string[]> =>
-      (await cluster.status()).find(({ site }) => site === name)?.status?.alarms.map(({ kind }) => kind) ?? [];
+      (await cluster.status())
+        .find(({ site }) => site === name)
+        ?.status?.alarms.map(({ kind }) => kind) ?? [];
     for (const site of ['ireland', 'frankfurt'])
       await expect.poll(() => alarmsAt(site), { timeout: 30_000 }).toContain('site-left-behind');
     await cluster.start('virginia');
@@ -169,18 +187,25 @@ test(
     await cluster.startAll();
     await cluster.client('virginia').invokeStrong(add({ key: 'early' }));
     await cluster.end('virginia', 'SIGTERM');
-    await cp(cluster.dataDir('virginia'), `${cluster.dataDir('virginia')}-copy`, { recursive: true });
+    await cp(cluster.dataDir('virginia'), `${cluster.dataDir('virginia')}-copy`, {
+      recursive: true,
+    });
     await cluster.start('virginia');
     await cluster.client('virginia').invokeStrong(add({ key: 'late' }));
     await expectSame(cluster, SITES, ['early', 'late']);
     await cluster.end('virginia', 'SIGKILL');
     await rm(cluster.dataDir('virginia'), { recursive: true });
-    await cp(`${cluster.dataDir('virginia')}-copy`, cluster.dataDir('virginia'), { recursive: true });
+    await cp(`${cluster.dataDir('virginia')}-copy`, cluster.dataDir('virginia'), {
+      recursive: true,
+    });
     await cluster.start('virginia');
     await expect
-      .poll(async () => (await cluster.status()).find(({ site }) => site === 'virginia')?.status?.state, {
-        timeout: 20_000,
-      })
+      .poll(
+        async () => (await cluster.status()).find(({ site }) => site === 'virginia')?.status?.state,
+        {
+          timeout: 20_000,
+        },
+      )
       .toBe('stopped');
     await cluster.end('virginia', 'SIGKILL');
     const { code, stderr } = await cluster.launch('virginia').ended();
@@ -190,7 +215,9 @@ test(
     await cluster.start('virginia', ['--rebuild']);
     await cluster.client('virginia').invokeStrong(add({ key: 'again' }));
     await expectSame(cluster, SITES, ['early', 'late', 'again']);
-    expect(await readdir(cluster.dataDir('virginia'))).toContainEqual(expect.stringMatching(/^replaced-/));
+    expect(await readdir(cluster.dataDir('virginia'))).toContainEqual(
+      expect.stringMatching(/^replaced-/),
+    );
   },
 );
 
@@ -207,7 +234,10 @@ test(
       .toBeGreaterThan(30);
     await cluster.end('ireland', 'SIGKILL');
     const without = await cluster.command('restore-red');
-    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('give --without ireland')]);
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringContaining('give --without ireland'),
+    ]);
     const restored = await cluster.command('restore-red', '--without', 'ireland');
     expect([restored.code, restored.stderr]).toEqual([0, '']);
     const { leader } = JSON.parse(restored.stdout) as { readonly leader: string };
@@ -229,7 +259,9 @@ test(
   'the leader of a partition is lost → restore-red opens its log at another site, and nothing acknowledged is lost',
   { timeout: 120_000 },
   async () => {
-    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, { us: { leader: 'virginia' } });
+    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, {
+      us: { leader: 'virginia' },
+    });
     await cluster.startAll();
     const ends = [
       beginWork(cluster.client('frankfurt'), 'us/at frankfurt'),
@@ -249,11 +281,18 @@ test(
       readonly leader: string;
       readonly logs: readonly { readonly name: string; readonly leader: string }[];
     };
-    expect([leader, logs]).toEqual(['ireland', [expect.objectContaining({ name: 'us', losing: [] })]]);
+    expect([leader, logs]).toEqual([
+      'ireland',
+      [expect.objectContaining({ name: 'us', losing: [] })],
+    ]);
     expect(['ireland', 'frankfurt']).toContain(logs[0]?.leader);
     const later = ['us/under the new leader', 'in main under the old one'];
     for (const key of later) await cluster.client('frankfurt').invokeStrong(take({ key }));
-    const acknowledged = [...(await Promise.all(ends.map((end) => end()))).flat(), 'while us is away', ...later];
+    const acknowledged = [
+      ...(await Promise.all(ends.map((end) => end()))).flat(),
+      'while us is away',
+      ...later,
+    ];
     await expectSame(cluster, ['ireland', 'frankfurt'], acknowledged);
     // The generation survives restarts of all.
     for (const site of ['ireland', 'frankfurt']) await cluster.end(site, 'SIGKILL');
@@ -277,14 +316,22 @@ test(
     await cluster.start('virginia');
     const lost = ['--without', 'ireland,frankfurt'];
     const refused = await cluster.command('restore-red', ...lost);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('confirmed red records may be lost')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('confirmed red records may be lost'),
+    ]);
 
     const accepted = await cluster.command('restore-red', ...lost, '--accept-loss');
     expect([accepted.code, accepted.stderr]).toEqual([0, '']);
-    expect(JSON.parse(accepted.stdout)).toMatchObject({ leader: 'virginia', losing: ['ireland', 'frankfurt'] });
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      leader: 'virginia',
+      losing: ['ireland', 'frankfurt'],
+    });
     await Promise.all([cluster.start('ireland'), cluster.start('frankfurt')]);
     const reader = cluster.client('ireland');
-    await expect.poll(() => reader.invokeStrong(keys({})), { timeout: 20_000 }).toEqual(['everywhere']);
+    await expect
+      .poll(() => reader.invokeStrong(keys({})), { timeout: 20_000 })
+      .toEqual(['everywhere']);
     // One of them may still be about to follow.
     for (const site of ['ireland', 'frankfurt'])
       await expect
@@ -297,7 +344,9 @@ test(
   'a majority of the voters of several logs is lost → each loss has to be accepted, and all logs go on',
   { timeout: 120_000 },
   async () => {
-    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, { us: { leader: 'frankfurt' } });
+    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, {
+      us: { leader: 'frankfurt' },
+    });
     await cluster.startAll();
     await cluster.client('virginia').invokeStrong(take({ key: 'us/everywhere' }));
     await cluster.client('virginia').invokeStrong(take({ key: 'everywhere' }));
@@ -315,7 +364,10 @@ test(
     const accepted = await cluster.command('restore-red', ...lost);
     expect([accepted.code, accepted.stderr]).toEqual([0, '']);
     const outcome = { leader: 'virginia', losing: ['ireland', 'frankfurt'] };
-    expect(JSON.parse(accepted.stdout)).toMatchObject({ ...outcome, logs: [{ name: 'us', ...outcome }] });
+    expect(JSON.parse(accepted.stdout)).toMatchObject({
+      ...outcome,
+      logs: [{ name: 'us', ...outcome }],
+    });
     await Promise.all([cluster.start('ireland'), cluster.start('frankfurt')]);
     const reader = cluster.client('frankfurt');
     const kept = ['everywhere', 'us/everywhere'];
@@ -327,21 +379,34 @@ test(
   },
 );
 
-test('all sites go back to a backup of one → the others are rebuilt from it', { timeout: 120_000 }, async () => {
-  await using cluster = await ClusterProcesses.create();
-  await cluster.startAll();
-  await cluster.client('virginia').invokeStrong(add({ key: 'blue in the backup' }));
-  await cluster.client('ireland').invokeStrong(take({ key: 'red in the backup' }));
-  await cluster.client('ireland').invokeStrong(runs({ key: 'blue in the backup' }));
-  await cluster.end('ireland', 'SIGTERM');
-  await cp(cluster.dataDir('ireland'), `${cluster.dataDir('ireland')}-backup`, { recursive: true });
-  await cluster.start('ireland');
-  await cluster.client('ireland').invokeStrong(take({ key: 'after the backup' }));
-  for (const site of SITES) await cluster.end(site, 'SIGTERM');
-  for (const site of SITES) await rm(cluster.dataDir(site), { recursive: true });
-  await cp(`${cluster.dataDir('ireland')}-backup`, cluster.dataDir('ireland'), { recursive: true });
-  await Promise.all([cluster.start('ireland'), ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild']))]);
-  await cluster.client('virginia').invokeStrong(take({ key: 'later' }));
-  await expectSame(cluster, SITES, ['blue in the backup', 'red in the backup', 'later']);
-  expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain('after the backup');
-});
+test(
+  'all sites go back to a backup of one → the others are rebuilt from it',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    await cluster.client('virginia').invokeStrong(add({ key: 'blue in the backup' }));
+    await cluster.client('ireland').invokeStrong(take({ key: 'red in the backup' }));
+    await cluster.client('ireland').invokeStrong(runs({ key: 'blue in the backup' }));
+    await cluster.end('ireland', 'SIGTERM');
+    await cp(cluster.dataDir('ireland'), `${cluster.dataDir('ireland')}-backup`, {
+      recursive: true,
+    });
+    await cluster.start('ireland');
+    await cluster.client('ireland').invokeStrong(take({ key: 'after the backup' }));
+    for (const site of SITES) await cluster.end(site, 'SIGTERM');
+    for (const site of SITES) await rm(cluster.dataDir(site), { recursive: true });
+    await cp(`${cluster.dataDir('ireland')}-backup`, cluster.dataDir('ireland'), {
+      recursive: true,
+    });
+    await Promise.all([
+      cluster.start('ireland'),
+      ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])),
+    ]);
+    await cluster.client('virginia').invokeStrong(take({ key: 'later' }));
+    await expectSame(cluster, SITES, ['blue in the backup', 'red in the backup', 'later']);
+    expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain(
+      'after the backup',
+    );
+  },
+);

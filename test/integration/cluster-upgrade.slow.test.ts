@@ -1,4 +1,7 @@
-/** A cluster of three processes is upgraded one node at a time while clients work, the program and its service. */
+/**
+ * A cluster of three processes is upgraded one node at a time while clients work, the program and
+ * its service.
+ */
 // @rule CLU-U7
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,18 +25,33 @@ const NEXT_PROGRAM: Replacements = [
 ];
 
 /** A build with a version of the service, which has to be made by the package that serves it. */
-async function createBuild(replacements: Replacements, name: 'shopV1' | 'shopV2'): Promise<PackageBuild> {
+async function createBuild(
+  replacements: Replacements,
+  name: 'shopV1' | 'shopV2',
+): Promise<PackageBuild> {
   const directory = temporaryFolder();
   const cli = await copyPackage(join(directory, 'package'), replacements);
   const service = join(directory, 'package', 'service.ts');
-  await copyFile(join(root, 'test/support/versioned-service.ts'), join(directory, 'package', 'versions.ts'));
-  await writeFile(service, `import { ${name} } from './versions.ts';\nexport const service = ${name}();\n`);
+  await copyFile(
+    join(root, 'test/support/versioned-service.ts'),
+    join(directory, 'package', 'versions.ts'),
+  );
+  await writeFile(
+    service,
+    `import { ${name} } from './versions.ts';\nexport const service = ${name}();\n`,
+  );
   return { cli, service };
 }
 
-function openClient(cluster: ClusterProcesses, contract: typeof contractV1, ...sites: readonly string[]) {
+function openClient(
+  cluster: ClusterProcesses,
+  contract: typeof contractV1,
+  ...sites: readonly string[]
+) {
   const url = sites.map((site) => cluster.urls[site] as string) as [string, ...string[]];
-  const client: Client<RedBlueLevels> = createClient(redblue(contract, { url, WebSocket }), { timeoutMs: 20_000 });
+  const client: Client<RedBlueLevels> = createClient(redblue(contract, { url, WebSocket }), {
+    timeoutMs: 20_000,
+  });
   onTestFinished(() => client.close());
   return client;
 }
@@ -53,19 +71,28 @@ class Ledger {
       if (!isCorrectableError(error)) throw error;
       if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') this.unknown.add(id);
       else this.refused.set(id, `${error.code}: ${error.message}`);
-      // Without the red leader all is refused at once: a client that never waits leaves no time for anything else.
+      // Without the red leader all is refused at once: a client that never waits leaves no time for
+      // anything else.
       await setTimeout(error.retryAfterMs ?? 100);
     }
   }
 }
 
-/** A client that prefers each site, and works until the returned function is called: blue and red updates in turn. */
+/**
+ * A client that prefers each site, and works until the returned function is called: blue and red
+ * updates in turn.
+ */
 function startWork(cluster: ClusterProcesses, ledger: Ledger): () => Promise<void> {
   const ending = new AbortController();
   // Otherwise it would go on after a failed test, on closed clients, until there is no memory left.
   onTestFinished(() => ending.abort());
   const working = SITES.map(async (site, place) => {
-    const client = openClient(cluster, contractV1, site, ...SITES.filter((_, other) => other !== place));
+    const client = openClient(
+      cluster,
+      contractV1,
+      site,
+      ...SITES.filter((_, other) => other !== place),
+    );
     for (let n = 0; !ending.signal.aborted; n += 1) {
       const [bought, taken] = [`${site} bought ${n}`, `${site} took ${n}`];
       await ledger.update(bought, () => client.invokeStrong(contractV1.buy({ id: bought })));
@@ -89,7 +116,10 @@ async function settle(cluster: ClusterProcesses): Promise<ReadonlyMap<string, nu
 }
 
 test('rolling upgrade under load, then activation → nothing is lost or repeated, and new operations work', async () => {
-  const [old, next] = await Promise.all([createBuild([], 'shopV1'), createBuild(NEXT_PROGRAM, 'shopV2')]);
+  const [old, next] = await Promise.all([
+    createBuild([], 'shopV1'),
+    createBuild(NEXT_PROGRAM, 'shopV2'),
+  ]);
   await using cluster = await ClusterProcesses.create();
   for (const site of SITES) cluster.useBuild(site, old);
   await cluster.startAll();
@@ -100,10 +130,15 @@ test('rolling upgrade under load, then activation → nothing is lost or repeate
     cluster.useBuild(site, next);
     await cluster.start(site);
     const before = ledger.acknowledged.size;
-    await expect.poll(() => ledger.acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(before + 10);
+    await expect
+      .poll(() => ledger.acknowledged.size, { timeout: 20_000 })
+      .toBeGreaterThan(before + 10);
     const client = openClient(cluster, contractV2, site);
     const tagged = client.invokeStrong(contractV2.tag({ id: 'early', text: site }));
-    await expect(tagged).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('activate') });
+    await expect(tagged).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('activate'),
+    });
     if (site === SITES.at(-1)) break;
     const { code, stderr } = await cluster.command('activate');
     expect([code, stderr]).toEqual([1, expect.stringContaining('virginia')]);
@@ -116,7 +151,9 @@ test('rolling upgrade under load, then activation → nothing is lost or repeate
     const client = openClient(cluster, contractV2, site);
     // A site that has not delivered the record yet refuses it once more.
     await expect
-      .poll(() => client.invokeStrong(contractV2.tag({ id: site, text: 'new' })).then(String, String))
+      .poll(() =>
+        client.invokeStrong(contractV2.tag({ id: site, text: 'new' })).then(String, String),
+      )
       .toBe('null');
   }
   await stopWork();
@@ -138,5 +175,7 @@ test('rolling upgrade under load, then activation → nothing is lost or repeate
   expect([code, stderr]).toEqual([1, expect.stringContaining('needs a newer version')]);
   cluster.useBuild('virginia', next);
   await cluster.start('virginia');
-  expect(await openClient(cluster, contractV2, 'virginia').invokeStrong(contractV2.tags({}))).toBe(3);
+  expect(await openClient(cluster, contractV2, 'virginia').invokeStrong(contractV2.tags({}))).toBe(
+    3,
+  );
 });

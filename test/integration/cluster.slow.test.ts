@@ -12,7 +12,9 @@ const { add, take, keys, runs } = clusterContract;
 async function expectKeys(cluster: ClusterProcesses, expected: readonly string[]): Promise<void> {
   for (const site of SITES) {
     const client = cluster.client(site);
-    await expect.poll(() => client.invokeStrong(keys({})), { message: site }).toEqual([...expected].toSorted());
+    await expect
+      .poll(() => client.invokeStrong(keys({})), { message: site })
+      .toEqual([...expected].toSorted());
   }
 }
 
@@ -29,41 +31,50 @@ test('blue and red operations replicate between three processes', async () => {
     SITES.flatMap((site) => [`blue ${site}`, `red ${site}`]),
   );
   const reports = await cluster.status();
-  expect(reports.map(({ site, status }) => [site, status?.state])).toEqual(SITES.map((site) => [site, 'serving']));
-  const response = await fetch(`${cluster.urls['ireland']!.replace('ws', 'http').replace(/\/ireland$/, '')}/sites`);
+  expect(reports.map(({ site, status }) => [site, status?.state])).toEqual(
+    SITES.map((site) => [site, 'serving']),
+  );
+  const response = await fetch(
+    `${cluster.urls['ireland']!.replace('ws', 'http').replace(/\/ireland$/, '')}/sites`,
+  );
   const { sites } = (await response.json()) as { readonly sites: readonly object[] };
   expect(sites).toMatchObject(SITES.map((name) => ({ name, connected: true })));
 });
 
-test.each(['virginia', 'ireland'])('kill -9 of %s while clients work → nothing is lost or repeated', async (killed) => {
-  await using cluster = await ClusterProcesses.create();
-  await cluster.startAll();
-  const client = cluster.client(killed, 'frankfurt');
-  const acknowledged: string[] = [];
-  const work = async (): Promise<void> => {
-    for (let n = 1; n <= 60; n += 1) {
-      const key = String(n).padStart(3, '0');
-      if (n === 20) void cluster.end(killed, 'SIGKILL');
-      try {
-        await client.invokeStrong(add({ key }));
-        acknowledged.push(key);
-      } catch (error) {
-        // Data that only the killed site has is reported as unknown.
-        expect(error).toMatchObject({ code: 'UNKNOWN' });
+test.each(['virginia', 'ireland'])(
+  'kill -9 of %s while clients work → nothing is lost or repeated',
+  async (killed) => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    const client = cluster.client(killed, 'frankfurt');
+    const acknowledged: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let n = 1; n <= 60; n += 1) {
+        const key = String(n).padStart(3, '0');
+        if (n === 20) void cluster.end(killed, 'SIGKILL');
+        try {
+          await client.invokeStrong(add({ key }));
+          acknowledged.push(key);
+        } catch (error) {
+          // Data that only the killed site has is reported as unknown.
+          expect(error).toMatchObject({ code: 'UNKNOWN' });
+        }
       }
-    }
-  };
-  await work();
-  expect(acknowledged.length).toBeGreaterThan(40);
-  await cluster.start(killed);
-  const reader = cluster.client(killed);
-  await expect.poll(() => reader.invokeStrong(keys({}))).toEqual(expect.arrayContaining(acknowledged));
-  const place = await reader.invokeStrong(take({ key: 'red' }));
-  expect(place).toBe(1);
-  const all = await reader.invokeStrong(keys({}));
-  await expectKeys(cluster, all);
-  for (const key of all) expect(await reader.invokeStrong(runs({ key })), key).toBe(1);
-});
+    };
+    await work();
+    expect(acknowledged.length).toBeGreaterThan(40);
+    await cluster.start(killed);
+    const reader = cluster.client(killed);
+    await expect
+      .poll(() => reader.invokeStrong(keys({})))
+      .toEqual(expect.arrayContaining(acknowledged));
+    const place = await reader.invokeStrong(take({ key: 'red' }));
+    expect(place).toBe(1);
+    const all = await reader.invokeStrong(keys({}));
+    await expectKeys(cluster, all);
+    for (const key of all) expect(await reader.invokeStrong(runs({ key })), key).toBe(1);
+  },
+);
 
 test('a first start waits for the other sites; an empty directory of a known site is refused', async () => {
   await using cluster = await ClusterProcesses.create();
@@ -76,7 +87,9 @@ test('a first start waits for the other sites; an empty directory of a known sit
   await rm(cluster.dataDir('ireland'), { recursive: true });
   const { code, stderr } = await cluster.launch('ireland').ended();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/is empty, but (frankfurt|virginia) knows the site ireland already.*--rebuild/s);
+  expect(stderr).toMatch(
+    /is empty, but (frankfurt|virginia) knows the site ireland already.*--rebuild/s,
+  );
 });
 
 test('another program listens where clients find the site → exit code 2, the port of the cluster file', async () => {

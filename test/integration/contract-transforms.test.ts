@@ -1,4 +1,7 @@
-/** Contracts whose schemas change what they get: the service sees the same whichever way an operation takes to it. */
+/**
+ * Contracts whose schemas change what they get: the service sees the same whichever way an
+ * operation takes to it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -34,7 +37,10 @@ const contract = defineContract('bank', {
   }),
   length: { ...echo, args: z.object({ text: z.string().transform((text) => text.length) }) },
   pipe: { ...echo, args: z.object({ n: z.string().pipe(z.transform(Number)).pipe(z.int()) }) },
-  defaults: { ...echo, args: z.object({ queue: z.string().default('main'), twice: z.int().prefault(2) }) },
+  defaults: {
+    ...echo,
+    args: z.object({ queue: z.string().default('main'), twice: z.int().prefault(2) }),
+  },
   coerced: { ...echo, args: z.object({ at: z.coerce.date() }) },
   stripped: { ...echo, args: z.object({ kept: z.int() }) },
   odd: { ...echo, args: z.object({ n: z.number().refine(async () => true) }) },
@@ -43,7 +49,9 @@ const contract = defineContract('bank', {
 const service = defineService(contract, {
   tables: { accounts: table({ cents: counter() }) },
   shadowOperations: ({ accounts }) => ({
-    book: blue((a: { account: string; amount: number }) => [accounts.row(a.account).cents.add(a.amount)]),
+    book: blue((a: { account: string; amount: number }) => [
+      accounts.row(a.account).cents.add(a.amount),
+    ]),
   }),
   generators: {
     deposit: (args, { shadow }) => shadow.book(args, args.amount),
@@ -91,7 +99,10 @@ const sites = {
   direct: createGateway({ binding: site, contract }),
   cached: createGateway({ binding: cached(site), contract }),
   /** By a contract of its own, which is the same in all but identity. */
-  again: createGateway({ binding: site, contract: { ...contract, operations: { ...contract.operations } } }),
+  again: createGateway({
+    binding: site,
+    contract: { ...contract, operations: { ...contract.operations } },
+  }),
 };
 
 let listener: Awaited<ReturnType<typeof listenGateways>>;
@@ -109,7 +120,11 @@ const overWire = (name: keyof typeof sites): Binding<RedBlueLevels> =>
 
 beforeAll(async () => {
   listener = await listenGateways({ sites });
-  const plain = remote({ url: listener.siteUrl('direct'), levels: site.consistencyLevels(), WebSocket });
+  const plain = remote({
+    url: listener.siteUrl('direct'),
+    levels: site.consistencyLevels(),
+    WebSocket,
+  });
   behind = await listenGateways({
     sites: {
       far: createGateway({ binding: overWire('direct'), contract }),
@@ -130,7 +145,12 @@ const WAYS: Record<string, () => Binding<Levels>> = {
   'over the wire, a store that asks the contract': () =>
     remote({ url: listener.siteUrl('own'), levels: own.consistencyLevels(), contract, WebSocket }),
   'over the wire, a gateway without a contract': () =>
-    remote({ url: listener.siteUrl('bare'), levels: site.consistencyLevels(), hasSessions: true, WebSocket }),
+    remote({
+      url: listener.siteUrl('bare'),
+      levels: site.consistencyLevels(),
+      hasSessions: true,
+      WebSocket,
+    }),
   'in process': () => deployment.site('ireland'),
   'in process, plain': () => singleSiteService(service),
   'in process, a cache in front': () => cached(deployment.site('ireland')),
@@ -156,8 +176,12 @@ for (const [way, bindingFor] of Object.entries(WAYS)) {
     expect(await client.invokeStrong(contract.length({ text: 'monday' }))).toEqual({ text: 6 });
     expect(await client.invokeStrong(contract.pipe({ n: '12' }))).toEqual({ n: 12 });
     expect(await client.invokeStrong(contract.defaults({}))).toEqual({ queue: 'main', twice: 2 });
-    expect(await client.invokeStrong(contract.coerced({ at: '2024-01-01' }))).toEqual({ at: new Date('2024-01-01') });
-    expect(await client.invokeStrong(contract.stripped({ kept: 1, other: 2 } as never))).toEqual({ kept: 1 });
+    expect(await client.invokeStrong(contract.coerced({ at: '2024-01-01' }))).toEqual({
+      at: new Date('2024-01-01'),
+    });
+    expect(await client.invokeStrong(contract.stripped({ kept: 1, other: 2 } as never))).toEqual({
+      kept: 1,
+    });
   });
 
   test(`contract: what does not fit, a schema that answers later, ${way} → a typed error`, async () => {

@@ -1,4 +1,6 @@
-/** The D1 binding on D1 as Miniflare runs it, alone, with a database that follows, and in a Worker. */
+/**
+ * The D1 binding on D1 as Miniflare runs it, alone, with a database that follows, and in a Worker.
+ */
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 import { expect, onTestFinished, test } from 'vitest';
@@ -17,7 +19,13 @@ import { createClient } from '../../src/correctable/client/client.ts';
 import { dequeue, get, getMany, put, remove } from '../../src/operations/index.ts';
 import { transaction } from '../../src/transactions/index.ts';
 import { getSource } from '../docs/bundle.ts';
-import { COMPATIBILITY_DATE, FollowedD1, runAlone, withLocalD1, type LocalD1 } from '../support/d1.ts';
+import {
+  COMPATIBILITY_DATE,
+  FollowedD1,
+  runAlone,
+  withLocalD1,
+  type LocalD1,
+} from '../support/d1.ts';
 
 const TOKEN_KEY = 'a secret of all Workers';
 const local = withLocalD1();
@@ -56,13 +64,24 @@ const seats = defineStatements({
     args: z.object({ id: z.number(), rev: z.number(), owner: z.string() }),
     result: oneRow((row) => row['number'] as number),
   },
-  sales: { access: 'read', sql: 'select owner from sales', args: z.object({}), result: rows((row) => row['owner']) },
+  sales: {
+    access: 'read',
+    sql: 'select owner from sales',
+    args: z.object({}),
+    result: rows((row) => row['owner']),
+  },
 });
 
 async function openOn(database: D1DatabaseLike, { primary, copy }: LocalD1) {
   for (const each of [primary, copy]) {
-    await runAlone(each, 'create table seats (id integer primary key, owner text, rev integer not null default 1)');
-    await runAlone(each, 'create table sales (number integer primary key, seat integer, owner text)');
+    await runAlone(
+      each,
+      'create table seats (id integer primary key, owner text, rev integer not null default 1)',
+    );
+    await runAlone(
+      each,
+      'create table sales (number integer primary key, seat integer, owner text)',
+    );
   }
   const binding = d1({ database, statements: seats, tokenKey: TOKEN_KEY });
   const client = createClient(binding);
@@ -88,7 +107,8 @@ test('keys → both levels, as they were written', async () => {
   await client.invoke(put('b', 2));
   await client.invoke(remove('b'));
   const views: unknown[] = [];
-  for await (const { level, value } of client.invoke(getMany(['b', 'a']))) views.push([level, value]);
+  for await (const { level, value } of client.invoke(getMany(['b', 'a'])))
+    views.push([level, value]);
   const expected = [undefined, { n: [1, 'ü', null] }];
   expect(views).toEqual([
     ['replica', expected],
@@ -131,11 +151,20 @@ test('failures → codes', async () => {
   await client.invoke(seats.add({ id: 1 }));
   await expect(client.invoke(seats.add({ id: 1 }))).rejects.toMatchObject({ code: 'CONFLICT' });
   const wrong = { ...put('k', 1), args: { key: '', value: 1 } };
-  await expect(client.invoke(wrong)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.key' });
-  await expect(client.invoke(put('k', 1, { ttlMs: 5 }))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  await expect(client.invoke(wrong)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'args.key',
+  });
+  await expect(client.invoke(put('k', 1, { ttlMs: 5 }))).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+  });
   await expect(client.invoke(dequeue('q'))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-  await expect(transaction(client, async (tx) => tx.put('k', 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-  expect(binding.describeUnsupported?.({ name: 'commit', args: {}, access: 'write' })).toContain('failIfUnchanged');
+  await expect(transaction(client, async (tx) => tx.put('k', 1))).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+  });
+  expect(binding.describeUnsupported?.({ name: 'commit', args: {}, access: 'write' })).toContain(
+    'failIfUnchanged',
+  );
 });
 
 test('a value that the statement cannot use → INVALID_ARGUMENT', async () => {
@@ -149,7 +178,9 @@ test('a value that the statement cannot use → INVALID_ARGUMENT', async () => {
     },
   });
   const client = createClient(d1({ database: primary, statements: parsing }));
-  await expect(client.invoke(parsing.parse({ text: '{' }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(client.invoke(parsing.parse({ text: '{' }))).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
 });
 
 test('a missing table → the advice to create it', async () => {
@@ -171,24 +202,35 @@ test('a value that D1 lacks → INVALID_ARGUMENT, nothing is sent', async () => 
   });
   const client = createClient(d1({ database: (await local.open()).primary, statements: big }));
   onTestFinished(() => client.close());
-  await expect(client.invoke(big.add({ id: 1n }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(client.invoke(big.add({ id: 1n }))).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
 });
 
 test.each([
   ['no finite number', Number.NaN],
   ['no finite number', Infinity],
   ['half of a character', 'a\ud800'],
-])('a value that D1 would store as another one (%s) → INVALID_ARGUMENT, nothing is sent', async (_, owner) => {
-  const { primary, client } = await open();
-  const named = defineStatements({
-    name: { access: 'write', sql: 'update seats set owner = :owner', args: z.object({ owner: z.any() }) },
-  });
-  await client.invoke(seats.add({ id: 1 }));
-  const other = createClient(d1({ database: primary, statements: named }));
-  onTestFinished(() => other.close());
-  await expect(other.invoke(named.name({ owner }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-  expect(await client.invoke(seats.owner({ id: 1 }))).toEqual({ owner: null, rev: 1 });
-});
+])(
+  'a value that D1 would store as another one (%s) → INVALID_ARGUMENT, nothing is sent',
+  async (_, owner) => {
+    const { primary, client } = await open();
+    const named = defineStatements({
+      name: {
+        access: 'write',
+        sql: 'update seats set owner = :owner',
+        args: z.object({ owner: z.any() }),
+      },
+    });
+    await client.invoke(seats.add({ id: 1 }));
+    const other = createClient(d1({ database: primary, statements: named }));
+    onTestFinished(() => other.close());
+    await expect(other.invoke(named.name({ owner }))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+    expect(await client.invoke(seats.owner({ id: 1 }))).toEqual({ owner: null, rev: 1 });
+  },
+);
 
 test('a value that another program wrote → its error names the key, and other keys are read', async () => {
   const { client, primary } = await open();
@@ -236,7 +278,8 @@ test('a session → a replica waits for its bookmark, or the final view comes fi
   const session = client.session();
   await client.invoke(put('k', 1), { session });
   const views: unknown[] = [];
-  for await (const { level, value } of client.invoke(get('k'), { session })) views.push([level, value]);
+  for await (const { level, value } of client.invoke(get('k'), { session }))
+    views.push([level, value]);
   expect(views).toEqual([['primary', 1]]);
   expect(await client.invokeWeak(get('k'))).toBeUndefined(); // another caller
 
@@ -288,7 +331,12 @@ test('in a Worker → both views, and a session by its token', async () => {
       },
     };`;
   const { outputFiles } = await build({
-    stdin: { contents: worker, loader: 'ts', resolveDir: import.meta.dirname, sourcefile: 'worker.ts' },
+    stdin: {
+      contents: worker,
+      loader: 'ts',
+      resolveDir: import.meta.dirname,
+      sourcefile: 'worker.ts',
+    },
     bundle: true,
     format: 'esm',
     target: 'es2022',
@@ -299,7 +347,9 @@ test('in a Worker → both views, and a session by its token', async () => {
       {
         name: 'public-entries',
         setup: (bundling) =>
-          bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({ path: getSource(path) })),
+          bundling.onResolve({ filter: /^correctables(\/|$)/ }, ({ path }) => ({
+            path: getSource(path),
+          })),
       },
     ],
   });

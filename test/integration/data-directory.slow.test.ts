@@ -1,4 +1,6 @@
-/** The data folder as processes have it: two of them, one that is paused, few files, small disks. */
+/**
+ * The data folder as processes have it: two of them, one that is paused, few files, small disks.
+ */
 // @rule STO-21
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,7 +16,10 @@ import { durableContract } from '../support/durable-service.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SLOW_MS = 240_000;
-/** As in another container: its numbers of processes are its own. What ends the command lets the process in it end itself. */
+/**
+ * As in another container: its numbers of processes are its own. What ends the command lets the
+ * process in it end itself.
+ */
 const ELSEWHERE = ['unshare', '--pid', '--fork', '--kill-child=SIGTERM', '--mount-proc'];
 
 /** Where a deployment may put its folder, which is not there yet; it goes with what is in it. */
@@ -26,7 +31,9 @@ function temporary(): Disposable & { readonly dataDir: string } {
 
 /** Whether the system can run a command; prints the cause if not. */
 function canRun(command: readonly string[]): boolean {
-  const { status, error, stderr } = spawnSync(command[0] as string, command.slice(1), { encoding: 'utf8' });
+  const { status, error, stderr } = spawnSync(command[0] as string, command.slice(1), {
+    encoding: 'utf8',
+  });
   if (status === 0) return true;
   process.stderr.write(`left out: ${command.join(' ')}: ${error?.message ?? stderr.trim()}\n`);
   return false;
@@ -39,16 +46,25 @@ const codeOf = async (work: PromiseLike<unknown>): Promise<string> =>
   );
 
 /** Writes under new keys; how many were acknowledged. */
-async function write(client: Client<RedBlueLevels>, name: string, count: number, value = 'v'): Promise<number> {
+async function write(
+  client: Client<RedBlueLevels>,
+  name: string,
+  count: number,
+  value = 'v',
+): Promise<number> {
   let acknowledged = 0;
   for (let index = 0; index < count; index += 1) {
-    if ((await codeOf(client.invoke(durableContract.put({ key: `${name}${index}`, value })))) === 'done')
+    if (
+      (await codeOf(client.invoke(durableContract.put({ key: `${name}${index}`, value })))) ===
+      'done'
+    )
       acknowledged += 1;
   }
   return acknowledged;
 }
 
-const rowsOf = async (client: Client<RedBlueLevels>): Promise<number> => await client.invoke(durableContract.count({}));
+const rowsOf = async (client: Client<RedBlueLevels>): Promise<number> =>
+  await client.invoke(durableContract.count({}));
 
 describe.concurrent('two processes', () => {
   const hasElsewhere = canRun([...ELSEWHERE, 'true']);
@@ -59,23 +75,31 @@ describe.concurrent('two processes', () => {
     async () => {
       using place = temporary();
       await using first = await DurableServer.start(place.dataDir);
-      await expect(DurableServer.start(place.dataDir)).rejects.toThrow(/in use .*: process \d+ has it open/);
+      await expect(DurableServer.start(place.dataDir)).rejects.toThrow(
+        /in use .*: process \d+ has it open/,
+      );
       expect(await write(first.client(), 'k', 1)).toBe(1);
-      const modes = fs.readdirSync(place.dataDir, { recursive: true, encoding: 'utf8' }).map((name) => {
-        const { mode } = fs.statSync(join(place.dataDir, name));
-        return `${name} ${(mode & 0o777).toString(8)}`;
-      });
+      const modes = fs
+        .readdirSync(place.dataDir, { recursive: true, encoding: 'utf8' })
+        .map((name) => {
+          const { mode } = fs.statSync(join(place.dataDir, name));
+          return `${name} ${(mode & 0o777).toString(8)}`;
+        });
       expect(modes.filter((item) => !/ (600|700)$/.test(item))).toEqual([]);
     },
   );
 
-  test.runIf(hasElsewhere)('the other elsewhere, the first alive → refused', { timeout: SLOW_MS }, async () => {
-    using place = temporary();
-    await using _first = await DurableServer.start(place.dataDir);
-    await expect(DurableServer.start(place.dataDir, { within: ELSEWHERE })).rejects.toThrow(
-      'another machine or container has it',
-    );
-  });
+  test.runIf(hasElsewhere)(
+    'the other elsewhere, the first alive → refused',
+    { timeout: SLOW_MS },
+    async () => {
+      using place = temporary();
+      await using _first = await DurableServer.start(place.dataDir);
+      await expect(DurableServer.start(place.dataDir, { within: ELSEWHERE })).rejects.toThrow(
+        'another machine or container has it',
+      );
+    },
+  );
 
   test.runIf(hasElsewhere)(
     'the first is paused, the other takes over, the first goes on → it answers nothing; nothing acknowledged is lost',
@@ -91,15 +115,20 @@ describe.concurrent('two processes', () => {
         const fresh = second.client();
         expect(await write(fresh, 'b', 20)).toBe(20);
         first.signal('SIGCONT');
-        const requested = [durableContract.get({ key: 'a0' }), durableContract.put({ key: 'c', value: 'v' })];
-        const reported = requested.map((operation) => codeOf(first.client().invoke(operation, { timeoutMs: 5_000 })));
+        const requested = [
+          durableContract.get({ key: 'a0' }),
+          durableContract.put({ key: 'c', value: 'v' }),
+        ];
+        const reported = requested.map((operation) =>
+          codeOf(first.client().invoke(operation, { timeoutMs: 5_000 })),
+        );
         for (const code of await Promise.all(reported)) expect(code).not.toBe('done');
         expect([await first.status('ready/a'), await first.status('health')]).toEqual([503, 503]);
         await first.end();
         expect(await write(fresh, 'd', 20)).toBe(20);
         expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(true);
-        // Its launcher ignores SIGTERM. It releases the directory: the next start need not wait until its lock is
-        // stale.
+        // Its launcher ignores SIGTERM. It releases the directory: the next start need not wait
+        // until its lock is stale.
         await second.end('SIGKILL');
         expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(false);
       }
@@ -122,7 +151,9 @@ describe.concurrent('few files', () => {
       const clients = [server.client('a'), server.client('b')];
       for (const client of clients) expect(await write(client, 'before', 1)).toBe(1);
       const { port } = new URL(server.laid.url);
-      const strangers = Array.from({ length: 300 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}));
+      const strangers = Array.from({ length: 300 }, () =>
+        net.connect(Number(port), '127.0.0.1').on('error', () => {}),
+      );
       await new Promise((resolve) => strangers[0]?.once('connect', resolve));
       for (const [index, client] of clients.entries()) {
         expect(await write(client, `during ${index} `, 40, 'x'.repeat(200_000))).toBe(40);
@@ -177,8 +208,12 @@ describe.concurrent('a small disk', () => {
         }
         fill();
         const filesBefore = fs.readdirSync(join(place.dataDir, 'sites'), { recursive: true });
-        await expect(DurableServer.start(place.dataDir, { sites: 'a,b' })).rejects.toThrow('no room on the disk');
-        expect(fs.readdirSync(join(place.dataDir, 'sites'), { recursive: true })).toEqual(filesBefore);
+        await expect(DurableServer.start(place.dataDir, { sites: 'a,b' })).rejects.toThrow(
+          'no room on the disk',
+        );
+        expect(fs.readdirSync(join(place.dataDir, 'sites'), { recursive: true })).toEqual(
+          filesBefore,
+        );
       } finally {
         spawnSync('umount', ['-l', place.dataDir]);
       }
@@ -214,7 +249,9 @@ describe.concurrent('correctables inspect', () => {
       expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         service: 'kept',
-        sites: [{ name: 'a', lengths: null, startError: expect.stringContaining('is damaged at byte') }],
+        sites: [
+          { name: 'a', lengths: null, startError: expect.stringContaining('is damaged at byte') },
+        ],
       });
       expect((await inspect(place.dataDir)).stdout).toMatch(
         /DAMAGED at byte \d+: 1 groups of entries cannot be read; \d+ behind/,

@@ -1,4 +1,7 @@
-/** What an application exports of the built package, with its types inferred: declarations can name each type. */
+/**
+ * What an application exports of the built package, with its types inferred: declarations can name
+ * each type.
+ */
 import { cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +18,12 @@ const OPTIONS: ts.CompilerOptions = {
   // A type that only files inside of the package can name is one that the application cannot.
   preserveSymlinks: true,
   skipLibCheck: true,
-  lib: ['lib.es2022.d.ts', 'lib.esnext.disposable.d.ts', 'lib.dom.d.ts', 'lib.dom.asynciterable.d.ts'],
+  lib: [
+    'lib.es2022.d.ts',
+    'lib.esnext.disposable.d.ts',
+    'lib.dom.d.ts',
+    'lib.dom.asynciterable.d.ts',
+  ],
   types: ['node'],
 };
 
@@ -33,7 +41,10 @@ test('declarations: emitted for what an application exports of the whole public 
     const program = ts.createProgram([file], OPTIONS);
     const emitted: string[] = [];
     const { diagnostics } = program.emit(undefined, (name) => emitted.push(name));
-    const problems = [...program.getSemanticDiagnostics(program.getSourceFile(file)), ...diagnostics];
+    const problems = [
+      ...program.getSemanticDiagnostics(program.getSourceFile(file)),
+      ...diagnostics,
+    ];
     expect(
       problems.map(({ start = 0, messageText, file: at }) => {
         const line = (at?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;

@@ -1,4 +1,7 @@
-/** The packed package alone in an empty project: what npm installs with it, and a server that runs at once. */
+/**
+ * The packed package alone in an empty project: what npm installs with it, and a server that runs
+ * at once.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -35,7 +38,12 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 test('npm installs four packages, and no script of them', async () => {
   const names = await readdir(join(project, 'node_modules'));
-  expect(names.filter((name) => !name.startsWith('.'))).toEqual(['correctables', 'idb', 'ws', 'zod']);
+  expect(names.filter((name) => !name.startsWith('.'))).toEqual([
+    'correctables',
+    'idb',
+    'ws',
+    'zod',
+  ]);
 });
 
 test('serve runs without another package, and says how to get the metrics of the process', async () => {
@@ -48,14 +56,18 @@ test('serve runs without another package, and says how to get the metrics of the
   const { url } = JSON.parse(line) as { url: string };
   const metrics = await (await fetch(`${url}/metrics`)).text();
   expect(metrics).toContain('correctables_serving{site="ireland"} 1\n');
-  expect(metrics).toContain('# Metrics of the process need the package prom-client: npm install prom-client\n');
+  expect(metrics).toContain(
+    '# Metrics of the process need the package prom-client: npm install prom-client\n',
+  );
   server.kill('SIGINT');
   await once(server, 'exit');
 });
 
 test('--auth-keys without jose → an error that says what to install', async () => {
   await writeFile(join(project, 'keys.json'), '{"keys":[]}');
-  const run = execute(process.execPath, [command, ...args, '--auth-keys', 'keys.json'], { cwd: project });
+  const run = execute(process.execPath, [command, ...args, '--auth-keys', 'keys.json'], {
+    cwd: project,
+  });
   await expect(run).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining(

@@ -1,4 +1,7 @@
-/** The command as the first process of a container, to which the kernel applies no default action of a signal. */
+/**
+ * The command as the first process of a container, to which the kernel applies no default action of
+ * a signal.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +23,9 @@ const WAYS = [[], ['--user', '--map-root-user']].map((flags) => [
   '--pid',
   '--kill-child',
 ]);
-const WITHIN = WAYS.find(([command, ...flags]) => spawnSync(command!, [...flags, 'true']).status === 0);
+const WITHIN = WAYS.find(
+  ([command, ...flags]) => spawnSync(command!, [...flags, 'true']).status === 0,
+);
 
 /** A program that is process 1 of its own namespace. */
 class FirstProcess extends Program {
@@ -44,19 +49,25 @@ async function serve(name: string, ...flags: readonly string[]): Promise<Program
 }
 
 describe.skipIf(WITHIN === undefined)('correctables as process 1', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends by %s while its service is loaded', async (signal) => {
-    using server = await serve('slow-service');
-    expect(await server.line()).toBe('loading');
-    server.signal(signal);
-    expect(await server.ended()).toMatchObject(bySignal(signal));
-  });
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'ends by %s while its service is loaded',
+    async (signal) => {
+      using server = await serve('slow-service');
+      expect(await server.line()).toBe('loading');
+      server.signal(signal);
+      expect(await server.ended()).toMatchObject(bySignal(signal));
+    },
+  );
 
   test('ends by SIGTERM while it waits for other sites', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'first-process-'));
     const ports = await freePorts(4);
     const sites = Object.fromEntries(
       ['ireland', 'frankfurt'].map((site, at) => {
-        return [site, { url: `ws://127.0.0.1:${ports[2 * at]}`, cluster: `127.0.0.1:${ports[2 * at + 1]}` }];
+        return [
+          site,
+          { url: `ws://127.0.0.1:${ports[2 * at]}`, cluster: `127.0.0.1:${ports[2 * at + 1]}` },
+        ];
       }),
     );
     const file = join(folder, 'cluster.json');
@@ -64,7 +75,15 @@ describe.skipIf(WITHIN === undefined)('correctables as process 1', () => {
     await writeFile(file, JSON.stringify({ sites, redLog, keyFile: 'cluster.key' }));
     createKeyFile(join(folder, 'cluster.key'));
     const data = join(folder, 'data');
-    using server = await serve('cluster-service', '--cluster', file, '--site', 'ireland', '--data', data);
+    using server = await serve(
+      'cluster-service',
+      '--cluster',
+      file,
+      '--site',
+      'ireland',
+      '--data',
+      data,
+    );
     await server.waitForStderr(1);
     server.signal('SIGTERM');
     expect(await server.ended()).toMatchObject(bySignal('SIGTERM'));

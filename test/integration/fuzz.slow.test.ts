@@ -11,7 +11,8 @@ test('fuzz: a short storm with a fixed seed → served, nothing found, exit code
   const { findings, ...counts } = JSON.parse(stdout) as Record<string, unknown>;
   expect(findings, stderr).toEqual([]);
   expect(counts).toMatchObject({ seed: 23, crashes: 0, leaks: 0, untrueOutcomes: 0 });
-  for (const name of ['frames', 'connections', 'requests', 'honest']) expect(counts[name]).toBeGreaterThan(0);
+  for (const name of ['frames', 'connections', 'requests', 'honest'])
+    expect(counts[name]).toBeGreaterThan(0);
   expect(code).toBe(0);
 }, 120_000);
 

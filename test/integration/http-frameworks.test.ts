@@ -1,4 +1,7 @@
-/** Views over real servers of each framework: early views arrive early, a client that leaves cancels, errors have a status. */
+/**
+ * Views over real servers of each framework: early views arrive early, a client that leaves
+ * cancels, errors have a status.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -17,7 +20,11 @@ const create = () => correctable(LEVELS).withSink<string>({ timeoutMs: 10_000 })
 type Shop = ReturnType<typeof create>;
 
 /** A request whose body the server has read before its handler replies. */
-const POST = { method: 'POST', body: '{"count":1}', headers: { 'content-type': 'application/json' } };
+const POST = {
+  method: 'POST',
+  body: '{"count":1}',
+  headers: { 'content-type': 'application/json' },
+};
 
 /** A server whose one route replies with the views of `shop`, to every method. */
 interface Running {
@@ -66,7 +73,10 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
     async (shop) => {
       const app = fastify({ forceCloseConnections: true });
       app.all('/stock', (request) => respondWithViews(shop.correctable, { request }));
-      return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`, close: () => app.close() };
+      return {
+        url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`,
+        close: () => app.close(),
+      };
     },
   ],
   [
@@ -77,7 +87,10 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
         reply.hijack();
         await sendViews(reply.raw, shop.correctable, { request });
       });
-      return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`, close: () => app.close() };
+      return {
+        url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`,
+        close: () => app.close(),
+      };
     },
   ],
   [
@@ -99,7 +112,10 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
 
 describe.each(frameworks)('%s', (_name, start) => {
   async function open(): Promise<
-    Shop & { readonly request: (init?: typeof POST) => Correctable<string, Two>; readonly url: string }
+    Shop & {
+      readonly request: (init?: typeof POST) => Correctable<string, Two>;
+      readonly url: string;
+    }
   > {
     const shop = create();
     const { url, close } = await start(shop);
@@ -142,7 +158,10 @@ describe.each(frameworks)('%s', (_name, start) => {
     const { correctable: served, sink, url } = await open();
     sink.view('old', 'weak');
     const response = await fetch(url, { method: 'HEAD' });
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/x-ndjson',
+    ]);
     await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
   });
 

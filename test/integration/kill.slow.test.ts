@@ -1,4 +1,7 @@
-/** `npm run demo:kill` in short: a real server, killed under load, loses and repeats nothing that it acknowledged. */
+/**
+ * `npm run demo:kill` in short: a real server, killed under load, loses and repeats nothing that it
+ * acknowledged.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,7 +16,15 @@ const PER_KILL = 100;
 test('server killed under load, three times → nothing acknowledged is lost, nothing happens twice', async () => {
   const folder = temporaryFolder();
   const historyPath = join(folder, 'history.jsonl');
-  const flags = ['--json', '--kills', String(KILLS), '--per-kill', String(PER_KILL), '--history', historyPath];
+  const flags = [
+    '--json',
+    '--kills',
+    String(KILLS),
+    '--per-kill',
+    String(PER_KILL),
+    '--history',
+    historyPath,
+  ];
   const { code, stdout, stderr } = await runProgram([await built('demo/kill/cli.ts'), ...flags]);
   expect(code, stderr).toBe(0);
   const report = JSON.parse(stdout) as { acknowledged: number; recoveriesMs: number[] };

@@ -7,7 +7,13 @@ import { runProgram } from '../support/run-program.ts';
 const NEWS = await built('demo/news/cli.ts');
 
 test('demo:news --headless --json → causal order was kept, and plain copies broke it', async () => {
-  const { code, stdout, stderr } = await runProgram([NEWS, '--headless', '--json', '--conversations', '2']);
+  const { code, stdout, stderr } = await runProgram([
+    NEWS,
+    '--headless',
+    '--json',
+    '--conversations',
+    '2',
+  ]);
   expect(code, stderr).toBe(0);
   const { frontPage, wrongReads, moves, ...figures } = JSON.parse(stdout) as Figures;
   expect(figures).toMatchObject({ conversations: 2, isInOrder: true });
@@ -25,5 +31,8 @@ test('demo:news --headless → a report with a verdict', async () => {
 
 test('demo:news with a wrong flag → exit 2, and what is wrong', async () => {
   const { code, stderr } = await runProgram([NEWS, '--delays', 'long']);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--delays takes one of') });
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--delays takes one of'),
+  });
 });

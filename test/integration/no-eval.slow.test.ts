@@ -33,7 +33,9 @@ async function run(script: string): Promise<string> {
 
 test('no code from text: every entry → loads', async () => {
   const entries = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
-  const imports = entries.map((subpath) => `await import('${subpath.replace('.', manifest.name)}');`);
+  const imports = entries.map(
+    (subpath) => `await import('${subpath.replace('.', manifest.name)}');`,
+  );
   expect(await run(`${imports.join('\n')} console.log('loaded');`)).toBe('loaded');
 });
 

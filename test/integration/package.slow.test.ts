@@ -13,9 +13,13 @@ interface Packed {
 }
 
 async function filesPacked(): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: root,
-  });
+  const { stdout } = await promisify(execFile)(
+    'npm',
+    ['pack', '--dry-run', '--json', '--ignore-scripts'],
+    {
+      cwd: root,
+    },
+  );
   const [archive] = JSON.parse(stdout) as [Packed];
   return archive.files.map(({ path }) => path);
 }
@@ -46,7 +50,9 @@ test('package: every page → what it points to is in the package, and has the h
         const [path = '', anchor] = target.split('#', 2);
         const file = path === '' ? page : posix.join(posix.dirname(page), path);
         const isThere = files.includes(file);
-        return !isThere || (anchor !== undefined && !anchorsOf(texts.get(file) ?? '').includes(anchor));
+        return (
+          !isThere || (anchor !== undefined && !anchorsOf(texts.get(file) ?? '').includes(anchor))
+        );
       })
       .map((target) => `${page}: ${target}`),
   );
@@ -55,7 +61,9 @@ test('package: every page → what it points to is in the package, and has the h
 
 test('package: every page of the documentation → is packed', async () => {
   const docs = await readdir(join(root, 'docs'), { recursive: true });
-  const pages = docs.filter((path) => /\.(md|ts|tla|cfg)$/.test(path)).map((path) => posix.join('docs', path));
+  const pages = docs
+    .filter((path) => /\.(md|ts|tla|cfg)$/.test(path))
+    .map((path) => posix.join('docs', path));
   expect(files).toEqual(expect.arrayContaining(pages));
 });
 
@@ -83,9 +91,13 @@ test('package: an error of the package → its stack names the file that the sou
     import { createClient } from './dist/index.js';
     try { createClient(); } catch (error) { console.log(error.stack); }
   `;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: root,
-  });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    {
+      cwd: root,
+    },
+  );
   const [, line] = /dist\/correctable\/client\/client\.js:(\d+):\d+/.exec(stdout) ?? [];
   const built = await readFile(join(root, 'dist/correctable/client/client.js'), 'utf8');
   expect(built.split('\n')[Number(line) - 1]).toContain('check(value?.submitOperation, "binding"');
@@ -119,7 +131,8 @@ test('package: a CommonJS bundle for Node has the WebSocket of ws', async () => 
 });
 
 test('package: what pages load has no import.meta.url', async () => {
-  const program = "export * from './dist/bindings/redblue/index.js'; export * from './dist/bindings/cache/index.js';";
+  const program =
+    "export * from './dist/bindings/redblue/index.js'; export * from './dist/bindings/cache/index.js';";
   const text = await bundle(program, { platform: 'browser', format: 'esm', external: ['idb'] });
   expect(text).not.toContain('import.meta');
 });

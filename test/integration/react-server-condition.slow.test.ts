@@ -1,4 +1,7 @@
-/** React has no contexts and effects under its condition `react-server`: what is for a server works there. */
+/**
+ * React has no contexts and effects under its condition `react-server`: what is for a server works
+ * there.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,13 +32,19 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function run(file: string): unknown {
-  const output = execFileSync(process.execPath, ['--conditions', 'react-server', join(folder, file)], {
-    encoding: 'utf8',
-  });
+  const output = execFileSync(
+    process.execPath,
+    ['--conditions', 'react-server', join(folder, file)],
+    {
+      encoding: 'utf8',
+    },
+  );
   return JSON.parse(output);
 }
 
-const EXPECTED = [{ operation: { name: 'get' }, views: [{ level: 'origin', final: true, value: 12 }] }];
+const EXPECTED = [
+  { operation: { name: 'get' }, views: [{ level: 'origin', final: true, value: 12 }] },
+];
 
 test('a program under the condition react-server → prefetches and dehydrates', () => {
   expect(run('plain.mjs')).toMatchObject(EXPECTED);
@@ -49,7 +58,9 @@ test('a bundle under the condition react-server → the same', async () => {
     format: 'esm',
     platform: 'node',
     conditions: ['react-server'],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
     logLevel: 'error',
   });
   expect(run('bundle.mjs')).toMatchObject(EXPECTED);

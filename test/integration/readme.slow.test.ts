@@ -1,4 +1,7 @@
-/** README.md and the pages to start with: the example runs as pasted, commands and their flags exist. */
+/**
+ * README.md and the pages to start with: the example runs as pasted, commands and their flags
+ * exist.
+ */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,16 +11,29 @@ import { root, runProgram, type Ended } from '../support/run-program.ts';
 
 const read = (page: string): Promise<string> => readFile(join(root, page), 'utf8');
 const readme = await read('README.md');
-const { scripts } = JSON.parse(await read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+const { scripts } = JSON.parse(await read('package.json')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
 
 const START_PAGES = ['install', 'quick-start-redblue'].map((name) => `docs/start/${name}.md`);
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/README.md', ...START_PAGES];
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'docs/README.md',
+  ...START_PAGES,
+];
 
 /** The commands of a page: lines of its `sh` blocks, and inline code. */
 async function commandsOf(page: string): Promise<string[]> {
   const text = await read(page);
-  const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, body = '']) => body.split('\n'));
-  const inline = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+  const lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, body = '']) =>
+    body.split('\n'),
+  );
+  const inline = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(
+    ([, code = '']) => code,
+  );
   return [...lines, ...inline]
     .flatMap((line) => line.replaceAll(/\s+/g, ' ').replace(/ #.*/, '').split(' && '))
     .filter((command) => /^(npm|npx) /.test(command))
@@ -32,7 +48,11 @@ test('README: its program, as pasted → prints what the page shows, and begins 
   const directory = join(root, 'build', `readme-${process.pid}`);
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'example.mts'), program);
-  const { code, stdout, stderr } = await runProgram(['--import', 'tsx', join(directory, 'example.mts')]);
+  const { code, stdout, stderr } = await runProgram([
+    '--import',
+    'tsx',
+    join(directory, 'example.mts'),
+  ]);
   await rm(directory, { recursive: true });
   expect(stderr).toBe('');
   expect(code).toBe(0);
@@ -49,7 +69,9 @@ test('README: has at most 150 lines, and the two commands to run the demo and th
 const NPM_COMMANDS: ReadonlySet<string> = new Set(['ci', 'install', 'pack', 'init', 'pkg']);
 
 test('commands: every npm script that a page names → exists', () => {
-  const names = commands.flatMap((command) => /^npm (?:run )?([a-z][a-z:-]*)/.exec(command)?.[1] ?? []);
+  const names = commands.flatMap(
+    (command) => /^npm (?:run )?([a-z][a-z:-]*)/.exec(command)?.[1] ?? [],
+  );
   expect(names.length).toBeGreaterThan(10);
   for (const name of names.filter((item) => !NPM_COMMANDS.has(item))) {
     expect(Object.keys(scripts)).toContain(name);
@@ -57,15 +79,22 @@ test('commands: every npm script that a page names → exists', () => {
 });
 
 test('commands: npm scripts run programs in TypeScript by Node itself → none is killed before it has cleaned up', () => {
-  // The command tsx kills what does not take a signal within a twentieth of a second, and what that has started stays.
-  const run = Object.values(scripts).filter((script) => /\.ts\b/.test(script) && !script.startsWith('vitest'));
+  // The command tsx kills what does not take a signal within a twentieth of a second, and what that
+  // has started stays.
+  const run = Object.values(scripts).filter(
+    (script) => /\.ts\b/.test(script) && !script.startsWith('vitest'),
+  );
   expect(run.length).toBeGreaterThan(5);
   for (const script of run) expect(script).toMatch(/(?:^|&& )node --import tsx [a-z]/);
 });
 
-/** What is run here, in the place of `npm run NAME -- …`: the same program, without building the package first. */
+/**
+ * What is run here, in the place of `npm run NAME -- …`: the same program, without building the
+ * package first.
+ */
 function programOf(command: string): string {
-  const [, name = '', value] = /^npm run (?:--silent )?([a-z][a-z:-]*)(?: -- ([a-z]+))?/.exec(command) ?? [];
+  const [, name = '', value] =
+    /^npm run (?:--silent )?([a-z][a-z:-]*)(?: -- ([a-z]+))?/.exec(command) ?? [];
   const program = scripts[name]?.split(' && ').at(-1) ?? '';
   if (program.startsWith('npm run ')) return programOf(program);
   return value === undefined ? program : `${program} ${value}`;
@@ -79,7 +108,9 @@ async function helpOf(program: string): Promise<Ended> {
 
 const helps = new Map<string, Promise<Ended>>();
 
-const flagged = commands.filter((command) => command.startsWith('npm run ') && / --[a-z]/.test(command));
+const flagged = commands.filter(
+  (command) => command.startsWith('npm run ') && / --[a-z]/.test(command),
+);
 
 test.each(flagged)('%s → its program knows the flags', async (command) => {
   // Each world has options of its own.
@@ -104,13 +135,21 @@ test('npx vitest, as CONTRIBUTING has it → finds tests', async () => {
   const [command = '', ...others] = commands.filter((item) => item.startsWith('npx vitest '));
   expect(others).toEqual([]);
   const args = command.split(' ').slice(3);
-  const { code, stdout } = await runProgram(['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...args]);
+  const { code, stdout } = await runProgram([
+    'node_modules/vitest/vitest.mjs',
+    'list',
+    '--filesOnly',
+    ...args,
+  ]);
   expect(code).toBe(0);
   expect(stdout).toContain('.test.ts');
 });
 
 test.each(PAGES)('%s: every file that it links to exists', async (page) => {
-  const targets = [...(await read(page)).matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(([, path]) => path as string);
+  const targets = [...(await read(page)).matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(
+    ([, path]) => path as string,
+  );
   if (page !== 'CHANGELOG.md') expect(targets.length).toBeGreaterThan(2);
-  for (const path of targets) expect(await readFile(join(root, dirname(page), path)), path).toBeDefined();
+  for (const path of targets)
+    expect(await readFile(join(root, dirname(page), path)), path).toBeDefined();
 });

@@ -1,4 +1,7 @@
-/** A server component passes the views of a read to the page: the packed package with React's own format for that. */
+/**
+ * A server component passes the views of a read to the page: the packed package with React's own
+ * format for that.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +47,9 @@ beforeAll(async () => {
     devDependencies: { react: string };
   };
   const { react } = manifest.devDependencies;
-  const packages = ['react', 'react-dom', 'react-server-dom-webpack'].map((name) => `${name}@${react}`);
+  const packages = ['react', 'react-dom', 'react-server-dom-webpack'].map(
+    (name) => `${name}@${react}`,
+  );
   await installPacked(project, ['--prefer-offline', ...packages]);
   await writeFile(join(project, 'server.mjs'), SERVER);
   await writeFile(join(project, 'page.mjs'), PAGE);
@@ -57,7 +62,10 @@ test('the views of a read as an async iterable → the page has each when it arr
     cwd: project,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const page = spawn(process.execPath, ['page.mjs'], { cwd: project, stdio: ['pipe', 'pipe', 'inherit'] });
+  const page = spawn(process.execPath, ['page.mjs'], {
+    cwd: project,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   server.stdout.pipe(page.stdin);
   const lines = createInterface({ input: page.stdout })[Symbol.asyncIterator]();
   expect((await lines.next()).value).toBe('12 cache false');

@@ -3,8 +3,12 @@ import { expect, test } from 'vitest';
 import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 
-const [BANK, TICKETS] = await Promise.all([built('demo/bank/service.ts'), built('demo/tickets/service.ts')]);
-const diff = (...args: string[]): ReturnType<typeof runProgram> => runProgram(['dist/cli/main.js', 'service', ...args]);
+const [BANK, TICKETS] = await Promise.all([
+  built('demo/bank/service.ts'),
+  built('demo/tickets/service.ts'),
+]);
+const diff = (...args: string[]): ReturnType<typeof runProgram> =>
+  runProgram(['dist/cli/main.js', 'service', ...args]);
 
 test('a version that can follow → exit 0', async () => {
   const { code, stdout } = await diff('diff', BANK, BANK);
@@ -28,7 +32,11 @@ test('a version that cannot follow → exit 1, with all that is lacking; one JSO
 test.each([
   ['no word', [], /<action> must be diff/],
   ['one module', ['diff', BANK], /<new> is required/],
-  ['a missing module', ['diff', BANK, 'nowhere.js'], /<new> names nowhere\.js, and there is no such file/],
+  [
+    'a missing module',
+    ['diff', BANK, 'nowhere.js'],
+    /<new> names nowhere\.js, and there is no such file/,
+  ],
   ['three modules', ['diff', BANK, BANK, BANK], /takes an action and two modules/],
 ])('%s → exit 2, and what is wrong', async (_name, args, message) => {
   const { code, stderr } = await diff(...args);

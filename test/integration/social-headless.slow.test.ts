@@ -7,14 +7,21 @@ import { runProgram } from '../support/run-program.ts';
 const SOCIAL = await built('demo/social/cli.ts');
 
 test('demo:social --headless --json → users of both layouts have worked, and follows are whole', async () => {
-  const { code, stdout, stderr } = await runProgram([SOCIAL, '--headless', '--json', '--seconds', '4']);
+  const { code, stdout, stderr } = await runProgram([
+    SOCIAL,
+    '--headless',
+    '--json',
+    '--seconds',
+    '4',
+  ]);
   expect(code, stderr).toBe(0);
   const { logPerRegion, oneLog, logs, check } = JSON.parse(stdout) as Figures;
   expect(check).toMatchObject({ halfFollows: 0, missedFollows: 0 });
   expect(check.strongReads).toBe(logPerRegion.strongReads.count + oneLog.strongReads.count);
   for (const { operations, strongReads } of [logPerRegion, oneLog]) {
     expect(operations.timeline.count).toBeGreaterThan(operations.post.count);
-    for (const { count } of [...Object.values(operations), strongReads]) expect(count).toBeGreaterThan(0);
+    for (const { count } of [...Object.values(operations), strongReads])
+      expect(count).toBeGreaterThan(0);
   }
   const globals = logs.eu.globals + logs.us.globals;
   expect(globals).toBeGreaterThan(0);

@@ -11,7 +11,9 @@ const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
 test('openEvent: from three sites at once, with different stocks → one of them counts, and all callers get it', async () => {
   const backend = await startBackend({ wan: 'none' });
-  const shops = SITES.map((site) => createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })));
+  const shops = SITES.map((site) =>
+    createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })),
+  );
   const event = 'concert';
   const opened = await Promise.all(
     shops.map((shop, n) => shop.invokeStrong(ticketShop.openEvent({ event, tickets: 2 + n }))),

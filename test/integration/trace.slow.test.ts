@@ -25,8 +25,11 @@ test('memory-read → an indented list that begins with the call of the client',
   expect(second.length).toBeGreaterThan(0);
 });
 
-test.each([[[]], [['sideways']], [['memory-read', '--fast']]])('%j → exit code 2 and what to type', async (args) => {
-  const { code, stderr } = await runProgram([...TRACE, ...args]);
-  expect(code).toBe(2);
-  expect(stderr).toContain('npm run trace -- --help');
-});
+test.each([[[]], [['sideways']], [['memory-read', '--fast']]])(
+  '%j → exit code 2 and what to type',
+  async (args) => {
+    const { code, stderr } = await runProgram([...TRACE, ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('npm run trace -- --help');
+  },
+);

@@ -10,7 +10,8 @@ import { startGateway, type RunningGateway } from '../support/wire.ts';
 const LEVELS = ['causal', 'latest'] as const;
 type CausalClient = Client<typeof LEVELS>;
 
-const store = () => createCausalStore({ sites: ['dublin', 'oregon'], latency: { 'dublin-oregon': 20 } });
+const store = () =>
+  createCausalStore({ sites: ['dublin', 'oregon'], latency: { 'dublin-oregon': 20 } });
 const closing: (() => PromiseLike<unknown>)[] = [];
 
 afterEach(async () => {
@@ -20,7 +21,9 @@ afterEach(async () => {
 async function connect(binding: Binding<typeof LEVELS>): Promise<CausalClient> {
   const gateway: RunningGateway = await startGateway({ binding });
   closing.push(() => gateway[Symbol.asyncDispose]());
-  const client = createClient(remote({ url: gateway.url, levels: LEVELS, hasSessions: true, WebSocket }));
+  const client = createClient(
+    remote({ url: gateway.url, levels: LEVELS, hasSessions: true, WebSocket }),
+  );
   closing.push(() => client.close());
   return client as unknown as CausalClient;
 }
@@ -49,5 +52,7 @@ test('a session that moves to the other gateway reads its own writes there (CAUS
 test('a token that a client made up is refused (CAUSAL-21)', async () => {
   const dublin = await connect(store().site('dublin'));
   const session = dublin.session({ tokens: ['c1.99999999999999999_99999999999999999'] });
-  await expect(dublin.invoke(put('a', 1), { session })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  await expect(dublin.invoke(put('a', 1), { session })).rejects.toMatchObject({
+    code: 'UNAUTHENTICATED',
+  });
 });

@@ -1,4 +1,6 @@
-/** A gateway that closes: what is under way ends first, what has no final goes to the next server. */
+/**
+ * A gateway that closes: what is under way ends first, what has no final goes to the next server.
+ */
 import { WebSocket } from 'ws';
 import { expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
@@ -20,7 +22,10 @@ const PUT = ['put', 'write', 3, null];
 interface Scene extends AsyncDisposable {
   readonly server: RunningGateway;
   readonly client: RawClient;
-  /** Begins to close the server, and waits until the client has read that; `closed` is fulfilled at the end. */
+  /**
+   * Begins to close the server, and waits until the client has read that; `closed` is fulfilled at
+   * the end.
+   */
   goAway(drainMs: number, reported?: number): Promise<{ readonly closed: Promise<void> }>;
 }
 
@@ -127,17 +132,20 @@ test.each([
   [1_500.5, 1_501],
   [Infinity, 2 ** 30],
   [2 ** 40, 2 ** 30],
-])('close: drainMs is %d → a client gets %d and its final view, then 1001', async (drainMs, reported) => {
-  await using scene = await underWay(GET);
-  const { server, client, sink } = scene;
-  const { closed } = await scene.goAway(drainMs, reported);
-  client.send([1, 'pong']);
-  sink.view('v', 'strong');
-  expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
-  expect(await client.closed).toMatchObject({ code: 1001 });
-  await closed;
-  expect(server.gateway.status()).toMatchObject({ state: 'closed', connections: 0 });
-});
+])(
+  'close: drainMs is %d → a client gets %d and its final view, then 1001',
+  async (drainMs, reported) => {
+    await using scene = await underWay(GET);
+    const { server, client, sink } = scene;
+    const { closed } = await scene.goAway(drainMs, reported);
+    client.send([1, 'pong']);
+    sink.view('v', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
+    expect(await client.closed).toMatchObject({ code: 1001 });
+    await closed;
+    expect(server.gateway.status()).toMatchObject({ state: 'closed', connections: 0 });
+  },
+);
 
 test.each([
   [60_000, 60_000],
@@ -174,5 +182,7 @@ test('close: the client sends goodbye → the server keeps none of its replies',
   store.submitOperation(writeX, LEVELS, sink, quietContext());
   await sink.call(0);
   await store.close();
-  await expect.poll(() => server.gateway.status()).toMatchObject({ connections: 0, inFlight: 0, replies: 0 });
+  await expect
+    .poll(() => server.gateway.status())
+    .toMatchObject({ connections: 0, inFlight: 0, replies: 0 });
 });

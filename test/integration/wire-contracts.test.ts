@@ -37,7 +37,8 @@ test.each([
   ['without one → it is what the client claims', undefined, 'eve/notes'],
 ])('key of a submission that is not of its arguments, at a gateway %s', async (_, value, key) => {
   const requested: unknown[] = [];
-  const authorize = (__: unknown, operation: Operation): boolean => requested.push(operation.key) > 0;
+  const authorize = (__: unknown, operation: Operation): boolean =>
+    requested.push(operation.key) > 0;
   await using gateway = await startGateway({ store: answering(), contract: value, authorize });
   await using client = await RawClient.greeted(gateway.url);
   client.send(otherKey);

@@ -1,4 +1,7 @@
-/** Operations under way when the connection or the server goes: they survive, and updates are executed once. */
+/**
+ * Operations under way when the connection or the server goes: they survive, and updates are
+ * executed once.
+ */
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { exponentialBackoff, remote, type RemoteBinding } from '../../src/bindings/remote/index.ts';
@@ -20,11 +23,19 @@ interface Line extends AsyncDisposable {
 }
 
 /** A client, a proxy, a gateway. */
-async function line(options: { heartbeatIntervalMs?: number; pongTimeoutMs?: number } = {}): Promise<Line> {
+async function line(
+  options: { heartbeatIntervalMs?: number; pongTimeoutMs?: number } = {},
+): Promise<Line> {
   const server = await startGateway();
   const proxy = await CutProxy.start(server.url);
   const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
-  const store = remote({ url: proxy.url(server.url), levels: LEVELS, WebSocket, reconnect, ...options });
+  const store = remote({
+    url: proxy.url(server.url),
+    levels: LEVELS,
+    WebSocket,
+    reconnect,
+    ...options,
+  });
   return {
     server,
     proxy,

@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
-import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
+import {
+  LEVELS,
+  RawClient,
+  startGateway,
+  StoreDouble,
+  type RunningGateway,
+} from '../support/wire.ts';
 
 const GET = ['get', 'read', 3, { key: 'x' }];
 const PUT = ['put', 'write', 3, { key: 'x' }];
@@ -42,11 +48,22 @@ describe('wire: handshake', () => {
   test.each([
     ['another version', { version: PROTOCOL_VERSION + 1 }, 'hello.version'],
     ['other levels', { levels: ['strong', 'weak'] }, 'hello.levels'],
-    ['a contract that the server does not have', { contract: { name: 'shop', hash: 'x' } }, 'hello.contract'],
+    [
+      'a contract that the server does not have',
+      { contract: { name: 'shop', hash: 'x' } },
+      'hello.contract',
+    ],
   ])('%s → fails with the cause, closed with 4406', async (_, overrides, field) => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
-    expect(await client.greet(overrides)).toMatchObject([0, 'fail', 'PROTOCOL', expect.any(String), null, { field }]);
+    expect(await client.greet(overrides)).toMatchObject([
+      0,
+      'fail',
+      'PROTOCOL',
+      expect.any(String),
+      null,
+      { field },
+    ]);
     expect(await client.closed).toMatchObject({ code: 4406 });
   });
 
@@ -95,12 +112,24 @@ describe('wire: operations', () => {
 
   test.each([
     ['not in the contract', ['get', 'read', 1, null], 'UNSUPPORTED', undefined],
-    ['with a bad argument', ['dequeue', 'write', 1, { queue: 5 }], 'INVALID_ARGUMENT', 'args.queue'],
+    [
+      'with a bad argument',
+      ['dequeue', 'write', 1, { queue: 5 }],
+      'INVALID_ARGUMENT',
+      'args.queue',
+    ],
     ['with another effect', ['dequeue', 'read', 1, { queue: 'q' }], 'INVALID_ARGUMENT', 'access'],
-    ['at a level that does not exist', ['dequeue', 'write', 4, { queue: 'q' }], 'UNKNOWN_LEVEL', 'levels'],
+    [
+      'at a level that does not exist',
+      ['dequeue', 'write', 4, { queue: 'q' }],
+      'UNKNOWN_LEVEL',
+      'levels',
+    ],
   ])('%s → refused, not executed', async (_, row, code, field) => {
     await using server = await startGateway({ contract: shop });
-    await using client = await RawClient.greeted(server.url, { contract: { name: 'shop', hash: 'f00' } });
+    await using client = await RawClient.greeted(server.url, {
+      contract: { name: 'shop', hash: 'f00' },
+    });
     client.send([1, 'submit', ...row]);
     const [, , got, , , details] = await client.row();
     expect(got).toBe(code);
@@ -110,7 +139,11 @@ describe('wire: operations', () => {
 
   test.each([
     ['ends without a final', () => Promise.resolve(), 'CLOSED_WITHOUT_FINAL'],
-    ['is rejected', () => Promise.reject(new CorrectableError('CONFLICT', 'try again')), 'CONFLICT'],
+    [
+      'is rejected',
+      () => Promise.reject(new CorrectableError('CONFLICT', 'try again')),
+      'CONFLICT',
+    ],
   ] as const)('promise of the store %s → %s', async (_, returned, code) => {
     class PromisingStore extends StoreDouble {
       // As a store written with an async method looks to who calls it.
@@ -219,7 +252,11 @@ describe('wire: malformed', () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = await RawClient.greeted(server.url);
-    client.send([1, 'submit', ...GET], [2, 'submit', 'get', 'destroy', 3, null], [3, 'submit', ...GET]);
+    client.send(
+      [1, 'submit', ...GET],
+      [2, 'submit', 'get', 'destroy', 3, null],
+      [3, 'submit', ...GET],
+    );
     const rows = [await client.row(), await client.row(), await client.row()];
     expect(rows.find(([id]) => id === 2)).toMatchObject([
       2,

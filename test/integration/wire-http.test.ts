@@ -34,8 +34,13 @@ describe('HTTP', () => {
   test('/health while serving → 200 with what each site is doing', async () => {
     await using server = await startGateway();
     await using _client = await RawClient.greeted(server.url);
-    const sites = { here: expect.objectContaining({ state: 'serving', connections: 1 }) as unknown };
-    expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 200, body: { status: 'ok', sites } });
+    const sites = {
+      here: expect.objectContaining({ state: 'serving', connections: 1 }) as unknown,
+    };
+    expect(await get(`${server.listener.url}/health`)).toMatchObject({
+      status: 200,
+      body: { status: 'ok', sites },
+    });
   });
 
   test('/health while draining → 503', async () => {
@@ -44,7 +49,10 @@ describe('HTTP', () => {
     client.send([1, 'submit', 'get', 'read', 3, null]);
     const { sink } = await server.store.next();
     const closed = server.listener.close({ drainMs: 5_000 });
-    expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 503, body: { status: 'draining' } });
+    expect(await get(`${server.listener.url}/health`)).toMatchObject({
+      status: 503,
+      body: { status: 'draining' },
+    });
     sink.view('v', 'strong');
     client.send([1, 'pong']);
     await closed;
@@ -53,7 +61,10 @@ describe('HTTP', () => {
   test('/sites → name, path, levels and contract of every site', async () => {
     const binding = new StoreDouble();
     const contract = { name: 'shop', hash: 'f00', operations: {} };
-    const sites = { ireland: createGateway({ binding }), frankfurt: createGateway({ binding, contract }) };
+    const sites = {
+      ireland: createGateway({ binding }),
+      frankfurt: createGateway({ binding, contract }),
+    };
     const listener = await listenGateways({ sites });
     const levels = ['weak', 'strong'];
     expect((await get(`${listener.url}/sites`)).body).toEqual({
@@ -63,7 +74,9 @@ describe('HTTP', () => {
       ],
     });
     expect(listener.siteUrl('frankfurt')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/frankfurt$/);
-    expect(() => listener.siteUrl('virginia')).toThrow(/'virginia' is not one of ireland, frankfurt/);
+    expect(() => listener.siteUrl('virginia')).toThrow(
+      /'virginia' is not one of ireland, frankfurt/,
+    );
     await listener.close();
   });
 
@@ -139,12 +152,16 @@ describe('HTTP: readiness and metrics', () => {
     await server.store.next();
     await client.row();
     const text = await (await fetch(`${server.listener.url}/metrics`)).text();
-    const document = readFileSync(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8');
-    const documented = [...document.matchAll(/^\| `(correctables_\w+)` \| (\w+)/gm)].map(([, name, kind]) => [
-      name,
-      kind,
-    ]);
-    const reported = [...text.matchAll(/^# TYPE (correctables_\w+) (\w+)/gm)].map(([, name, kind]) => [name, kind]);
+    const document = readFileSync(
+      new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url),
+      'utf8',
+    );
+    const documented = [...document.matchAll(/^\| `(correctables_\w+)` \| (\w+)/gm)].map(
+      ([, name, kind]) => [name, kind],
+    );
+    const reported = [...text.matchAll(/^# TYPE (correctables_\w+) (\w+)/gm)].map(
+      ([, name, kind]) => [name, kind],
+    );
     expect(documented.toSorted()).toEqual(reported.toSorted());
     for (const [name, value] of Object.entries({
       correctables_serving: 1,
@@ -182,8 +199,13 @@ describe('HTTP: readiness and metrics', () => {
 
   test('closes them to all if clients must authenticate and there is no token of operators', async () => {
     const { url } = await listen({});
-    const { status, body } = await get(`${url}/metrics`, { authorization: 'Bearer a token of a user' });
-    expect([status, JSON.stringify(body)]).toEqual([401, expect.stringContaining('--operator-token-file')]);
+    const { status, body } = await get(`${url}/metrics`, {
+      authorization: 'Bearer a token of a user',
+    });
+    expect([status, JSON.stringify(body)]).toEqual([
+      401,
+      expect.stringContaining('--operator-token-file'),
+    ]);
     expect((await get(`${url}/health`)).body).toEqual({ status: 'ok' });
   });
 
@@ -191,7 +213,8 @@ describe('HTTP: readiness and metrics', () => {
     let token = TOKEN;
     const { url } = await listen({ operatorToken: () => token });
     const status = async (sent: string): Promise<number> => {
-      return (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${sent}` } })).status;
+      return (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${sent}` } }))
+        .status;
     };
     expect(await status(TOKEN)).toBe(200);
     token = 'another token of operators';
@@ -204,12 +227,19 @@ describe('HTTP: readiness and metrics', () => {
     let token = '';
     const errors: unknown[] = [];
     const ignore = (): void => {};
-    const logger = { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => errors.push(fields) };
+    const logger = {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: (fields: object) => errors.push(fields),
+    };
     const { url } = await listen({ operatorToken: () => token, logger });
     const ask = (): Promise<unknown> => get(`${url}/metrics`);
     await ask();
     await ask();
-    expect(errors).toEqual([{ err: expect.objectContaining({ message: expect.stringContaining('operatorToken') }) }]);
+    expect(errors).toEqual([
+      { err: expect.objectContaining({ message: expect.stringContaining('operatorToken') }) },
+    ]);
     token = TOKEN;
     await ask();
     token = 'too short';
@@ -228,7 +258,10 @@ describe('HTTP: readiness and metrics', () => {
     ['                '],
   ])('rejects the token %j', async (operatorToken) => {
     const listening = listen({ operatorToken: operatorToken as string });
-    await expect(listening).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'operatorToken' });
+    await expect(listening).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'operatorToken',
+    });
   });
 
   test('counts views by operation and level, failures by code, and confirmed and corrected views', async () => {
@@ -253,7 +286,9 @@ describe('HTTP: readiness and metrics', () => {
     await client.row();
     const text = await (await fetch(`${server.listener.url}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.includes('operation="'));
-    const counted = lines.filter((line) => !/_bucket|_sum/.test(line)).map((line) => line.replace(/site="here",/, ''));
+    const counted = lines
+      .filter((line) => !/_bucket|_sum/.test(line))
+      .map((line) => line.replace(/site="here",/, ''));
     expect(counted.toSorted()).toEqual([
       'correctables_operation_duration_seconds_count{operation="get",level="strong"} 2',
       'correctables_operation_duration_seconds_count{operation="get",level="weak"} 2',

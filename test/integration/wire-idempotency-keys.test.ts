@@ -1,4 +1,7 @@
-/** Updates that a caller names: retried by another client of the same principal, at any site, before and after restarts. */
+/**
+ * Updates that a caller names: retried by another client of the same principal, at any site, before
+ * and after restarts.
+ */
 import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -66,7 +69,13 @@ async function start(dataDir?: string) {
 type Deployment = Awaited<ReturnType<typeof start>>;
 
 /** What a process of its own is answered: the final value, or the code of the error. */
-async function invoke(sites: Deployment, site: Site, operation: Operation, key?: string, token = 'ann') {
+async function invoke(
+  sites: Deployment,
+  site: Site,
+  operation: Operation,
+  key?: string,
+  token = 'ann',
+) {
   const client = createClient(redblue(shop, { url: sites.url(site), WebSocket, token }));
   try {
     return await client.invoke(operation, { idempotencyKey: key });
@@ -77,38 +86,46 @@ async function invoke(sites: Deployment, site: Site, operation: Operation, key?:
   }
 }
 
-const total = (sites: Deployment, site: Site): Promise<unknown> => invoke(sites, site, shop.total({}));
+const total = (sites: Deployment, site: Site): Promise<unknown> =>
+  invoke(sites, site, shop.total({}));
 
-test.each([['order'], ['pay']] as const)('%s: retried by another process, at each site → done once', async (name) => {
-  const sites = await start();
-  onTestFinished(sites.stop);
-  const update = shop[name]({ amount: 5 });
-  const first = await invoke(sites, 'ireland', update, 'order-4711');
-  const later = [
-    await invoke(sites, 'ireland', update, 'order-4711'),
-    await invoke(sites, 'frankfurt', update, 'order-4711'),
-    await invoke(sites, 'frankfurt', shop[name]({ amount: 6 }), 'order-4711'),
-    await invoke(sites, 'ireland', update, 'order-4712'),
-    await invoke(sites, 'ireland', update, 'order-4711', 'bob'),
-  ];
-  expect([first, ...later]).toEqual([0, 0, 0, 'INVALID_ARGUMENT', 5, 10]);
-  expect(await total(sites, 'ireland')).toBe(15);
-});
+test.each([['order'], ['pay']] as const)(
+  '%s: retried by another process, at each site → done once',
+  async (name) => {
+    const sites = await start();
+    onTestFinished(sites.stop);
+    const update = shop[name]({ amount: 5 });
+    const first = await invoke(sites, 'ireland', update, 'order-4711');
+    const later = [
+      await invoke(sites, 'ireland', update, 'order-4711'),
+      await invoke(sites, 'frankfurt', update, 'order-4711'),
+      await invoke(sites, 'frankfurt', shop[name]({ amount: 6 }), 'order-4711'),
+      await invoke(sites, 'ireland', update, 'order-4712'),
+      await invoke(sites, 'ireland', update, 'order-4711', 'bob'),
+    ];
+    expect([first, ...later]).toEqual([0, 0, 0, 'INVALID_ARGUMENT', 5, 10]);
+    expect(await total(sites, 'ireland')).toBe(15);
+  },
+);
 
 test('all sites started again from their directory → what was done is known', async () => {
   const folder = temporaryFolder();
   const before = await start(folder);
   const updates = [shop.order({ amount: 5 }), shop.pay({ amount: 7 })];
   const first = [];
-  for (const update of updates) first.push(await invoke(before, 'ireland', update, `key of ${update.name}`));
+  for (const update of updates)
+    first.push(await invoke(before, 'ireland', update, `key of ${update.name}`));
   await before.stop();
   const after = await start(folder);
   onTestFinished(after.stop);
   for (const site of SITES) {
     const again = [];
-    for (const update of updates) again.push(await invoke(after, site, update, `key of ${update.name}`));
+    for (const update of updates)
+      again.push(await invoke(after, site, update, `key of ${update.name}`));
     expect(again).toEqual(first);
   }
-  expect(await invoke(after, 'frankfurt', shop.order({ amount: 6 }), 'key of order')).toBe('INVALID_ARGUMENT');
+  expect(await invoke(after, 'frankfurt', shop.order({ amount: 6 }), 'key of order')).toBe(
+    'INVALID_ARGUMENT',
+  );
   expect(await total(after, 'ireland')).toBe(12);
 });

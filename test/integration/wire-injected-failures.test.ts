@@ -1,6 +1,7 @@
 /**
- * A binding, a hook or a codec makes a mistake where the gateway does not expect one, at each place where the gateway
- * guards itself: that connection is closed with a reason, the mistake is reported, and nothing else comes of it.
+ * A binding, a hook or a codec makes a mistake where the gateway does not expect one, at each place
+ * where the gateway guards itself: that connection is closed with a reason, the mistake is
+ * reported, and nothing else comes of it.
  */
 import { WebSocket } from 'ws';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -41,7 +42,8 @@ const sends =
     client.send(...rows);
   };
 
-const greets: Case['provoke'] = (client) => client.opened().then(() => client.send([0, 'hello', RawClient.hello()]));
+const greets: Case['provoke'] = (client) =>
+  client.opened().then(() => client.send([0, 'hello', RawClient.hello()]));
 
 const CASES: Readonly<Record<string, Case>> = {
   'a row is received, its answer cannot be written': {
@@ -78,7 +80,9 @@ const CASES: Readonly<Record<string, Case>> = {
     provoke: sends(UPDATE),
   },
   'a token is renewed, its principal cannot be read any more': {
-    options: () => ({ authenticate: (token) => (token === 'fresh' ? principalFailing('id', 2) : ANN) }),
+    options: () => ({
+      authenticate: (token) => (token === 'fresh' ? principalFailing('id', 2) : ANN),
+    }),
     provoke: sends([0, 'renew', 'fresh']),
   },
   'an operation is refused late, the reason cannot be written': {
@@ -135,42 +139,53 @@ const CASES: Readonly<Record<string, Case>> = {
 async function honest(url: string, store: CountingStore): Promise<string | undefined> {
   await using client = createClient(remote({ url, levels: LEVELS, WebSocket, token: 'honest' }));
   const reported = await getCallOutcome(client.invokeStrong(bump('honest')));
-  return untruth(reported, store.timesOf('honest')) ?? (reported.code === 'success' ? undefined : reported.message);
+  return (
+    untruth(reported, store.timesOf('honest')) ??
+    (reported.code === 'success' ? undefined : reported.message)
+  );
 }
 
-test.each(Object.entries(CASES))('wire: %s → that connection is closed, with a reason', async (_, value) => {
-  using guard = new Guard();
-  const reported: unknown[] = [];
-  const logger = { ...silentLogger, error: (fields: object) => void reported.push((fields as { err?: unknown }).err) };
-  const { bounds = {}, ...options } = value.options?.() ?? {};
-  const binding = (options.binding ?? new CountingStore()) as CountingStore;
-  const { authenticate, authorize } = options;
-  const gateway = createGatewayWith(bounds, {
-    logger,
-    ...options,
-    binding,
-    // The mistakes of one client do not affect others.
-    authenticate: authenticate && ((token, peer) => (token === 'honest' ? ANN : authenticate(token, peer))),
-    authorize:
-      authorize &&
-      ((caller, description) => JSON.stringify(description.args).includes('honest') || authorize(caller, description)),
-  });
-  const listener = await listenGateways({ sites: { here: gateway } });
-  const url = listener.siteUrl('here');
-  const client = new RawClient(url);
-  let closed: object | undefined;
-  void client.closed.then((how) => (closed = how));
-  const provoked = Promise.resolve(value.provoke(client, gateway, binding));
-  await expect.poll(() => closed ?? guard.fatal[0], { interval: 5 }).toBeDefined();
-  expect(guard.fatal).toEqual([]);
-  expect(closed).toEqual({ code: 1011, reason: 'the server made a mistake' });
-  await provoked;
-  vi.restoreAllMocks();
-  expect(reported).toContain(INJECTED_FAILURE);
-  if (gateway.status().state === 'serving') expect(await honest(url, binding)).toBeUndefined();
-  await listener.close({ drainMs: 0 });
-  expect(gateway.status()).toMatchObject({ connections: 0, inFlight: 0 });
-  // An unhandled rejection may come after all is done.
-  await new Promise(setImmediate);
-  expect(guard.fatal).toEqual([]);
-});
+test.each(Object.entries(CASES))(
+  'wire: %s → that connection is closed, with a reason',
+  async (_, value) => {
+    using guard = new Guard();
+    const reported: unknown[] = [];
+    const logger = {
+      ...silentLogger,
+      error: (fields: object) => void reported.push((fields as { err?: unknown }).err),
+    };
+    const { bounds = {}, ...options } = value.options?.() ?? {};
+    const binding = (options.binding ?? new CountingStore()) as CountingStore;
+    const { authenticate, authorize } = options;
+    const gateway = createGatewayWith(bounds, {
+      logger,
+      ...options,
+      binding,
+      // The mistakes of one client do not affect others.
+      authenticate:
+        authenticate && ((token, peer) => (token === 'honest' ? ANN : authenticate(token, peer))),
+      authorize:
+        authorize &&
+        ((caller, description) =>
+          JSON.stringify(description.args).includes('honest') || authorize(caller, description)),
+    });
+    const listener = await listenGateways({ sites: { here: gateway } });
+    const url = listener.siteUrl('here');
+    const client = new RawClient(url);
+    let closed: object | undefined;
+    void client.closed.then((how) => (closed = how));
+    const provoked = Promise.resolve(value.provoke(client, gateway, binding));
+    await expect.poll(() => closed ?? guard.fatal[0], { interval: 5 }).toBeDefined();
+    expect(guard.fatal).toEqual([]);
+    expect(closed).toEqual({ code: 1011, reason: 'the server made a mistake' });
+    await provoked;
+    vi.restoreAllMocks();
+    expect(reported).toContain(INJECTED_FAILURE);
+    if (gateway.status().state === 'serving') expect(await honest(url, binding)).toBeUndefined();
+    await listener.close({ drainMs: 0 });
+    expect(gateway.status()).toMatchObject({ connections: 0, inFlight: 0 });
+    // An unhandled rejection may come after all is done.
+    await new Promise(setImmediate);
+    expect(guard.fatal).toEqual([]);
+  },
+);

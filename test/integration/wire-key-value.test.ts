@@ -8,15 +8,25 @@ import { commit, getMany, put, readVersions } from '../../src/operations/index.t
 import { keyValueService, serve } from '../../src/server/index.ts';
 
 test('values of all kinds, absent ones, and a transaction → as in one process', async () => {
-  const server = await serve({ service: keyValueService, sites: ['ireland', 'frankfurt'], port: 0 });
+  const server = await serve({
+    service: keyValueService,
+    sites: ['ireland', 'frankfurt'],
+    port: 0,
+  });
   const store = createClient(redblue(keyValue, { url: server.siteUrl('frankfurt'), WebSocket }));
   const value = { at: new Date(0), cents: 5n };
   await store.invoke(put('a', value));
   await store.invoke(put('gone', undefined));
 
   const read = await store.invokeStrong(readVersions(['a', 'never', 'gone']));
-  expect(read).toEqual([{ version: expect.any(String), value }, { version: '' }, { version: expect.any(String) }]);
-  const known = new Map(read.map(({ version }, at) => [['a', 'never', 'gone'][at] as string, version]));
+  expect(read).toEqual([
+    { version: expect.any(String), value },
+    { version: '' },
+    { version: expect.any(String) },
+  ]);
+  const known = new Map(
+    read.map(({ version }, at) => [['a', 'never', 'gone'][at] as string, version]),
+  );
   expect(await store.invokeStrong(readVersions(['a', 'never'], known))).toEqual(
     read.slice(0, 2).map(({ version }) => ({ version })),
   );
@@ -27,8 +37,15 @@ test('values of all kinds, absent ones, and a transaction → as in one process'
     { key: 'never', value: 1 },
   ];
   expect(await store.invoke(commit(reads, writes))).toEqual({ committed: true, changed: [] });
-  expect(await store.invoke(commit(reads, writes))).toEqual({ committed: false, changed: ['a', 'never'] });
-  expect(await store.invokeStrong(getMany(['a', 'never', 'gone']))).toEqual([undefined, 1, undefined]);
+  expect(await store.invoke(commit(reads, writes))).toEqual({
+    committed: false,
+    changed: ['a', 'never'],
+  });
+  expect(await store.invokeStrong(getMany(['a', 'never', 'gone']))).toEqual([
+    undefined,
+    1,
+    undefined,
+  ]);
   await store.close();
   await server.close();
 });

@@ -4,7 +4,14 @@ import { WebSocket } from 'ws';
 import { expect, test } from 'vitest';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { msgpackCodec } from '../../src/protocol/codec/msgpack-codec.ts';
-import { LEVELS, quietContext, RawClient, SinkDouble, startGateway, writeX } from '../support/wire.ts';
+import {
+  LEVELS,
+  quietContext,
+  RawClient,
+  SinkDouble,
+  startGateway,
+  writeX,
+} from '../support/wire.ts';
 
 test('load: 10,000 operations in flight on one connection → each gets its own two views', async () => {
   const COUNT = 10_000;
@@ -23,7 +30,9 @@ test('load: 10,000 operations in flight on one connection → each gets its own 
 
   for (const { operation, sink } of server.store.submitted) sink.view(operation.args, 'strong');
   const answers = await Promise.all(sinks.map((sink) => sink.call(1)));
-  expect(answers.map((call) => call.kind === 'write' && call.value)).toEqual(sinks.map((_, n) => n));
+  expect(answers.map((call) => call.kind === 'write' && call.value)).toEqual(
+    sinks.map((_, n) => n),
+  );
   expect(server.store.submitted).toHaveLength(COUNT);
   await store.close();
 });
@@ -37,7 +46,9 @@ test('load: 2,000 connections → each is served, and all are gone after the clo
   const answers = await Promise.all(
     sockets.map(async (socket, n) => {
       const answered = once(socket, 'message');
-      socket.send(msgpackCodec.frame([msgpackCodec.encodeMessage([1, 'submit', 'get', 'read', 2, n])]));
+      socket.send(
+        msgpackCodec.frame([msgpackCodec.encodeMessage([1, 'submit', 'get', 'read', 2, n])]),
+      );
       const [frame] = (await answered) as [Buffer<ArrayBuffer>];
       return msgpackCodec.decode(frame)[0];
     }),
@@ -55,7 +66,11 @@ async function greeted(url: string): Promise<WebSocket> {
   await once(socket, 'open');
   const welcomed = once(socket, 'message');
   const client = crypto.randomUUID();
-  socket.send(msgpackCodec.frame([msgpackCodec.encodeMessage([0, 'hello', { ...RawClient.hello(), client }])]));
+  socket.send(
+    msgpackCodec.frame([
+      msgpackCodec.encodeMessage([0, 'hello', { ...RawClient.hello(), client }]),
+    ]),
+  );
   await welcomed;
   return socket;
 }

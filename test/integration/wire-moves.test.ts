@@ -48,9 +48,19 @@ describe('over two gateways', () => {
     const ireland = await speak(siteUrl('ireland'), client);
     expect(await ireland(deposit)).toEqual([1, 'final', 1, 0]);
     const frankfurt = await speak(siteUrl('frankfurt'), client);
-    expect(await frankfurt([...deposit, null, null, null, null, ['ireland', 1]])).toEqual([1, 'final', 1, 0]);
+    expect(await frankfurt([...deposit, null, null, null, null, ['ireland', 1]])).toEqual([
+      1,
+      'final',
+      1,
+      0,
+    ]);
     // Back at the first one, whose site has the answer.
-    expect(await ireland([...deposit, null, null, null, null, ['ireland', 2]])).toEqual([1, 'final', 1, 0]);
+    expect(await ireland([...deposit, null, null, null, null, ['ireland', 2]])).toEqual([
+      1,
+      'final',
+      1,
+      0,
+    ]);
     const reader = createClient(redblue(bank, { url: siteUrl('ireland'), WebSocket }));
     expect(await reader.invokeStrong(bank.balance({ account: 'a' }))).toBe(5);
     await reader.close();
@@ -59,7 +69,9 @@ describe('over two gateways', () => {
   test('back at a site where the first request never ended → submitted again, and only the second is answered', async () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
-    const listener = await listenGateways({ sites: { ireland: createGateway({ binding: store }) } });
+    const listener = await listenGateways({
+      sites: { ireland: createGateway({ binding: store }) },
+    });
     const ireland = await speak(listener.siteUrl('ireland'), 'c'.repeat(32), ['weak', 'strong']);
     const put = [1, 'submit', 'put', 'write', 2, { key: 'k' }];
     const first = ireland(put);

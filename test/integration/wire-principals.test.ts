@@ -1,4 +1,7 @@
-/** Several users, one after the other, on one client of a real gateway: each operation is served as its submitter. */
+/**
+ * Several users, one after the other, on one client of a real gateway: each operation is served as
+ * its submitter.
+ */
 import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
@@ -29,7 +32,10 @@ async function setUp() {
   const owner = createClient(store);
   for (const user of ['ann', 'boss']) await owner.invoke(put(user, `${user}'s`));
   const listen = (port = 0): Promise<GatewayListener> =>
-    listenGateways({ sites: { s: createGateway({ binding: store, authenticate, authorize }) }, port });
+    listenGateways({
+      sites: { s: createGateway({ binding: store, authenticate, authorize }) },
+      port,
+    });
   let listener = await listen();
   const url = listener.siteUrl('s');
   onTestFinished(() => listener.close({ drainMs: 0 }));
@@ -51,7 +57,10 @@ test('operations of one user that waited while there was no gateway → not done
   const { url, page, owner, stop, start, token, principal } = await setUp();
   await stop();
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal }));
-  const queued = [outcomeOf(client.invoke(get('boss'))), outcomeOf(client.invoke(put('boss', 'ann was here')))];
+  const queued = [
+    outcomeOf(client.invoke(get('boss'))),
+    outcomeOf(client.invoke(put('boss', 'ann was here'))),
+  ];
   page.user = 'boss';
   await start();
   expect(await Promise.all(queued)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
@@ -64,10 +73,15 @@ test('signing in and out on one open client → each reads what is theirs, nothi
   const { url, page, token, principal } = await setUp();
   const states: string[] = [];
   const onStateChange = (state: string): number => states.push(state);
-  const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal, onStateChange }));
+  const client = createClient(
+    remote({ url, levels: LEVELS, WebSocket, token, principal, onStateChange }),
+  );
   for (const user of ['ann', 'boss', 'ann', 'boss']) {
     page.user = user;
-    const [own, other] = [client.invoke(get(user)), outcomeOf(client.invoke(get(user === 'ann' ? 'boss' : 'ann')))];
+    const [own, other] = [
+      client.invoke(get(user)),
+      outcomeOf(client.invoke(get(user === 'ann' ? 'boss' : 'ann'))),
+    ];
     expect([await own, await other]).toEqual([`${user}'s`, 'FORBIDDEN']);
   }
   expect(states.filter((state) => state === 'open')).toHaveLength(4);

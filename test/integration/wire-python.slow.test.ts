@@ -1,4 +1,7 @@
-/** A client in another language can be written from docs/reference/wire-protocol.md: this one is Python without a library. */
+/**
+ * A client in another language can be written from docs/reference/wire-protocol.md: this one is
+ * Python without a library.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
@@ -9,7 +12,9 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 const script = new URL('../support/wire-client.py', import.meta.url).pathname;
 const python = spawnSync('python3', ['--version']);
 if (python.error !== undefined) {
-  process.stderr.write(`wire-python: not run, there is no python3 here (${python.error.message})\n`);
+  process.stderr.write(
+    `wire-python: not run, there is no python3 here (${python.error.message})\n`,
+  );
 }
 
 test.runIf(python.error === undefined)(
@@ -19,7 +24,13 @@ test.runIf(python.error === undefined)(
     const gateway = createGateway({ binding: store });
     const listener = await listenGateways({ sites: { here: gateway } });
     const { hostname, port, pathname } = new URL(listener.siteUrl('here'));
-    const client = spawn('python3', [script, hostname, port, pathname, store.consistencyLevels().join(',')]);
+    const client = spawn('python3', [
+      script,
+      hostname,
+      port,
+      pathname,
+      store.consistencyLevels().join(','),
+    ]);
     const reported: string[] = [];
     client.stderr.on('data', (data: Buffer) => reported.push(data.toString()));
     try {
@@ -32,7 +43,11 @@ test.runIf(python.error === undefined)(
       const ask = (...operation: readonly unknown[]): void => {
         client.stdin.write(`${JSON.stringify(operation)}\n`);
       };
-      expect(await next()).toMatchObject([0, 'welcome', { version: 6, levels: ['weak', 'strong'] }]);
+      expect(await next()).toMatchObject([
+        0,
+        'welcome',
+        { version: 6, levels: ['weak', 'strong'] },
+      ]);
 
       ask('put', 'write', { key: 'greeting', value: 'grüße 👋' });
       expect(await next()).toEqual([1, 'view', 0, 0, { $undefined: true }]);

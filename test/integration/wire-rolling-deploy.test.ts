@@ -1,11 +1,21 @@
-/** A new version of a contract is rolled out: the page may be a version behind its server, or ahead of it. */
+/**
+ * A new version of a contract is rolled out: the page may be a version behind its server, or ahead
+ * of it.
+ */
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod/mini';
 import { defineContract } from '../../src/contract/index.ts';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
-import { LEVELS, quietContext, SinkDouble, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
+import {
+  LEVELS,
+  quietContext,
+  SinkDouble,
+  startGateway,
+  StoreDouble,
+  type RunningGateway,
+} from '../support/wire.ts';
 
 const key = z.object({ key: z.string() });
 const retained = {
@@ -14,11 +24,19 @@ const retained = {
 } as const;
 const v1 = defineContract('shop', {
   ...retained,
-  pay: { access: 'write', args: z.object({ key: z.string(), cents: z.number() }), result: z.unknown() },
+  pay: {
+    access: 'write',
+    args: z.object({ key: z.string(), cents: z.number() }),
+    result: z.unknown(),
+  },
 });
 const v2 = defineContract('shop', {
   ...retained,
-  pay: { access: 'write', args: z.object({ key: z.string(), euros: z.number() }), result: z.unknown() },
+  pay: {
+    access: 'write',
+    args: z.object({ key: z.string(), euros: z.number() }),
+    result: z.unknown(),
+  },
   refund: { access: 'write', args: key, result: z.unknown() },
 });
 
@@ -34,12 +52,22 @@ function answering(): StoreDouble {
 function page(server: RunningGateway, contract: typeof v1 | typeof v2) {
   const states: string[] = [];
   const onStateChange = (state: string): void => void states.push(state);
-  const binding = remote({ url: server.url, levels: LEVELS, contract, WebSocket, reconnect, onStateChange });
+  const binding = remote({
+    url: server.url,
+    levels: LEVELS,
+    contract,
+    WebSocket,
+    reconnect,
+    onStateChange,
+  });
   return { binding, client: createClient(binding), states };
 }
 
 /** The server goes, one with another version of the contract comes on the same port. */
-async function deploy(before: RunningGateway, contract: typeof v1 | typeof v2): Promise<RunningGateway> {
+async function deploy(
+  before: RunningGateway,
+  contract: typeof v1 | typeof v2,
+): Promise<RunningGateway> {
   await before.listener.close({ drainMs: 0 });
   return startGateway({ store: answering(), contract, port: Number(new URL(before.url).port) });
 }
@@ -54,9 +82,14 @@ describe('rolling deploy', () => {
     await using second = await deploy(first, v2);
     expect(await client.invokeStrong(v1.price({ key: 'a' }))).toBe('price');
     expect(await client.invokeStrong(v1.order({ key: 'a' }))).toBe('order');
-    await expect(client.invokeStrong(v1.pay({ key: 'a', cents: 5 }))).rejects.toMatchObject(unsupported);
+    await expect(client.invokeStrong(v1.pay({ key: 'a', cents: 5 }))).rejects.toMatchObject(
+      unsupported,
+    );
     expect(states.at(-1)).toBe('open');
-    expect(second.store.submitted.map(({ operation }) => operation.name)).toEqual(['price', 'order']);
+    expect(second.store.submitted.map(({ operation }) => operation.name)).toEqual([
+      'price',
+      'order',
+    ]);
     await client.close();
   });
 
@@ -65,7 +98,9 @@ describe('rolling deploy', () => {
     const { client, states } = page(first, v2);
     expect(await client.invokeStrong(v2.order({ key: 'a' }))).toBe('order');
     await expect(client.invokeStrong(v2.refund({ key: 'a' }))).rejects.toMatchObject(unsupported);
-    await expect(client.invokeStrong(v2.pay({ key: 'a', euros: 1 }))).rejects.toMatchObject(unsupported);
+    await expect(client.invokeStrong(v2.pay({ key: 'a', euros: 1 }))).rejects.toMatchObject(
+      unsupported,
+    );
     expect(states).not.toContain('closed');
     await using second = await deploy(first, v2);
     await expect.poll(() => second.gateway.status().connections).toBe(1);

@@ -1,4 +1,7 @@
-/** A client that knows several sites: the nearest first, the next when one is lost, operations under way move along. */
+/**
+ * A client that knows several sites: the nearest first, the next when one is lost, operations under
+ * way move along.
+ */
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -17,7 +20,11 @@ import { LEVELS, StoreDouble } from '../support/wire.ts';
 const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
 
 const accounts = defineContract('accounts', {
-  deposit: { access: 'write', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },
+  deposit: {
+    access: 'write',
+    args: z.object({ to: z.string(), amount: z.number() }),
+    result: z.null(),
+  },
   rank: { access: 'write', args: z.object({ of: z.string(), rank: z.number() }), result: z.null() },
   read: { access: 'read', args: z.object({ of: z.string() }), result: z.number() },
 });
@@ -25,7 +32,9 @@ const accounts = defineContract('accounts', {
 const service = defineService(accounts, {
   tables: { rows: table({ balance: counter(), rank: cell<number>() }) },
   shadowOperations: ({ rows }) => ({
-    deposit: blue(({ to, amount }: { to: string; amount: number }) => [rows.row(to).balance.add(amount)]),
+    deposit: blue(({ to, amount }: { to: string; amount: number }) => [
+      rows.row(to).balance.add(amount),
+    ]),
     rank: red(({ of, rank }: { of: string; rank: number }) => [rows.row(of).rank.assign(rank)]),
   }),
   generators: {
@@ -88,27 +97,38 @@ describe('an address without the name of a site', () => {
     return listenGateways({ sites });
   };
 
-  test.each(['', '/', '/nowhere', '/sites'])('"%s" fails at once, with the names of the sites', async (path) => {
-    const listener = await open();
-    const client = createClient(
-      remote({ url: `${listener.url.replace('http', 'ws')}${path}`, levels: LEVELS, WebSocket }),
-    );
-    await expect(client.invoke({ name: 'get', access: 'read', args: null })).rejects.toMatchObject({
-      code: 'PROTOCOL',
-      message: expect.stringContaining(
-        'the path of the address is no site. Sites: /ireland, /frankfurt (4404)',
-      ) as unknown,
-    });
-    await client.close();
-    await listener.close();
-  });
+  test.each(['', '/', '/nowhere', '/sites'])(
+    '"%s" fails at once, with the names of the sites',
+    async (path) => {
+      const listener = await open();
+      const client = createClient(
+        remote({ url: `${listener.url.replace('http', 'ws')}${path}`, levels: LEVELS, WebSocket }),
+      );
+      await expect(
+        client.invoke({ name: 'get', access: 'read', args: null }),
+      ).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        message: expect.stringContaining(
+          'the path of the address is no site. Sites: /ireland, /frankfurt (4404)',
+        ) as unknown,
+      });
+      await client.close();
+      await listener.close();
+    },
+  );
 
   test('among others → the client uses one of the others', async () => {
     const listener = await open();
     const url = [`${listener.siteUrl('ireland')}-of-before`, listener.siteUrl('frankfurt')];
     const states: string[] = [];
     const client = createClient(
-      remote({ url, levels: LEVELS, WebSocket, reconnect, onStateChange: (state) => void states.push(state) }),
+      remote({
+        url,
+        levels: LEVELS,
+        WebSocket,
+        reconnect,
+        onStateChange: (state) => void states.push(state),
+      }),
     );
     await expect.poll(() => states.at(-1)).toBe('open');
     await client.close();

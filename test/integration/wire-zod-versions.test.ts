@@ -1,4 +1,6 @@
-/** A page and its server with different versions of zod: each operation of the contract is served. */
+/**
+ * A page and its server with different versions of zod: each operation of the contract is served.
+ */
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { remote } from '../../src/bindings/remote/index.ts';
@@ -15,7 +17,9 @@ function contractOf(version: Version, flavor: Flavor) {
   const z = VERSIONS[version][flavor] as (typeof VERSIONS)['newest']['full'];
   const schemas = [
     ...Object.values(COMMON).map((make) => make(z)),
-    ...Object.values(CHECKED).map(([full, mini]) => (flavor === 'full' ? full(z) : mini(z as never))),
+    ...Object.values(CHECKED).map(([full, mini]) =>
+      flavor === 'full' ? full(z) : mini(z as never),
+    ),
   ];
   const specs = schemas.map((schema, index) => {
     const args = z.object({ name: z.string(), value: z.optional(schema as never) });

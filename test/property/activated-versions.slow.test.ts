@@ -1,7 +1,8 @@
 /**
- * A version of a service is activated while red operations go on in two logs, which reach the sites at different times. One
- * site still runs the old version, and others restart. No site with the old version applies what only the new one knows.
- * Each reply stays what it was, at each site. In the end, the sites with the new version have it in force.
+ * A version of a service is activated while red operations go on in two logs, which reach the sites
+ * at different times. One site still runs the old version, and others restart. No site with the old
+ * version applies what only the new one knows. Each reply stays what it was, at each site. In the
+ * end, the sites with the new version have it in force.
  */
 // @rule PART-G13
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -62,7 +63,9 @@ function runVersions(seed: number): VersionRun {
   };
   world.restart([0, US_LEADER], V2);
   /** The links over which a site gets the messages of a log. */
-  const links = LOGS.flatMap((log) => SITES.map((to) => ({ carries: isOfLog(log, to), isCut: random() < 0.3 })));
+  const links = LOGS.flatMap((log) =>
+    SITES.map((to) => ({ carries: isOfLog(log, to), isCut: random() < 0.3 })),
+  );
   const quoted: Quoted[] = [];
   const activatedAt = Math.floor((random() * ROUNDS) / 2);
   let restarts = 0;
@@ -79,7 +82,12 @@ function runVersions(seed: number): VersionRun {
     } else if (!isOutdated(site)) {
       const operation = { name: 'quote', args: { id: pick(['x', 'us/x', 'us/y']) } };
       const id = `c/${quoted.length + 1}`;
-      quoted.push({ id, home: site, operation, outcomes: [world.ask(site, operation, { id, home: site })] });
+      quoted.push({
+        id,
+        home: site,
+        operation,
+        outcomes: [world.ask(site, operation, { id, home: site })],
+      });
     }
     for (const link of links) if (random() < 0.15) link.isCut = !link.isCut;
     world.settle((sent) => links.some(({ isCut, carries }) => isCut && carries(sent)));
@@ -91,8 +99,10 @@ function runVersions(seed: number): VersionRun {
   world.pass(300);
 
   for (const site of [0, US_LEADER]) {
-    if (world.inForceAt(site) !== HASH_V2) problems.push(`the version is not in force at site ${site}`);
-    for (const { id, home, operation, outcomes } of quoted) outcomes.push(world.ask(site, operation, { id, home }));
+    if (world.inForceAt(site) !== HASH_V2)
+      problems.push(`the version is not in force at site ${site}`);
+    for (const { id, home, operation, outcomes } of quoted)
+      outcomes.push(world.ask(site, operation, { id, home }));
   }
   world.pass(100);
   const replies = quoted.map(({ id, outcomes }) => {

@@ -1,6 +1,7 @@
 /**
- * A site on a disk, given whatever keys and values there are: each update is done or refused with a typed error, the site
- * goes on, and after a restart everything that was answered is there as it was.
+ * A site on a disk, given whatever keys and values there are: each update is done or refused with a
+ * typed error, the site goes on, and after a restart everything that was answered is there as it
+ * was.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -15,7 +16,15 @@ import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { SiteBinding } from '../../src/server/site/site-binding.ts';
 import type { RedBlueLevels } from '../../src/protocol/redblue-levels.ts';
-import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  table,
+} from '../../src/server/service/tables.ts';
 import type { SiteDriver } from '../../src/server/site/site-driver.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { startSite } from '../unit/server/storage/virtual-site.ts';
@@ -24,7 +33,19 @@ import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));
 
-const CHANGES = ['write', 'add', 'tag', 'untag', 'append', 'assign', 'push', 'pop', 'remove', 'peek', 'throw'] as const;
+const CHANGES = [
+  'write',
+  'add',
+  'tag',
+  'untag',
+  'append',
+  'assign',
+  'push',
+  'pop',
+  'remove',
+  'peek',
+  'throw',
+] as const;
 
 interface Change {
   readonly key: string;
@@ -44,7 +65,12 @@ const contract = defineContract('anything', {
 const service = defineService(contract, {
   tables: {
     blues: table(
-      { register: register<unknown>(), counter: counter(), set: set<string | number>(), log: log<unknown>() },
+      {
+        register: register<unknown>(),
+        counter: counter(),
+        set: set<string | number>(),
+        log: log<unknown>(),
+      },
       { removable: true, indexes: ['set'] },
     ),
     reds: table({ cell: cell<unknown>(), queue: queue<unknown>() }),
@@ -76,14 +102,19 @@ const service = defineService(contract, {
         ];
         return shadow.peek({ key: 'peeked', value: null }, null);
       }
-      return change === 'pop' ? shadow.pop({ key, value: null }) : shadow[change]({ key, value }, value);
+      return change === 'pop'
+        ? shadow.pop({ key, value: null })
+        : shadow[change]({ key, value }, value);
     },
     look: ({ key }, { tables }) => {
       const { register: written, counter: count, set: tags, log: lines } = tables.blues.row(key);
       const { cell: assigned, queue: items } = tables.reds.row(key);
       return { written, count, tags: [...tags], lines: [...lines], assigned, size: items.size };
     },
-    all: ({ prefix }, { tables }) => [tables.blues.keys({ prefix }), tables.blues.by.set({ prefix })],
+    all: ({ prefix }, { tables }) => [
+      tables.blues.keys({ prefix }),
+      tables.blues.by.set({ prefix }),
+    ],
   },
 });
 
@@ -94,20 +125,30 @@ afterEach(() => {
 });
 
 function start(machine: VirtualMachine): Client<RedBlueLevels> {
-  const driver = startSite(machine, { service, sizes: { segmentBytes: 4000, checkpointBytes: 1500 } });
+  const driver = startSite(machine, {
+    service,
+    sizes: { segmentBytes: 4000, checkpointBytes: 1500 },
+  });
   drivers.push(driver);
   return createClient(new NamedOperations(driver));
 }
 
-/** Every operation has a name, as behind a gateway: then its answer is written down, a failure too. */
+/**
+ * Every operation has a name, as behind a gateway: then its answer is written down, a failure too.
+ */
 class NamedOperations extends SiteBinding {
   static #count = 0;
   constructor(driver: SiteDriver) {
     super('ireland', driver);
   }
-  override submitOperation<T>(...[operation, levels, sink, context]: Parameters<SiteBinding['submitOperation']>): void {
+  override submitOperation<T>(
+    ...[operation, levels, sink, context]: Parameters<SiteBinding['submitOperation']>
+  ): void {
     const operationId = `operation ${NamedOperations.#count++}`;
-    super.submitOperation<T>(operation as Operation<T>, levels, sink as Sink<T>, { ...context, operationId });
+    super.submitOperation<T>(operation as Operation<T>, levels, sink as Sink<T>, {
+      ...context,
+      operationId,
+    });
   }
 }
 
@@ -147,7 +188,18 @@ const key = fc.oneof(
 );
 const value = fc.oneof(
   key,
-  fc.constantFrom<unknown>(NaN, -0, Infinity, 2 ** 53 - 1, 2 ** 60, 10n ** 1024n, 7n, undefined, null, new Date(NaN)),
+  fc.constantFrom<unknown>(
+    NaN,
+    -0,
+    Infinity,
+    2 ** 53 - 1,
+    2 ** 60,
+    10n ** 1024n,
+    7n,
+    undefined,
+    null,
+    new Date(NaN),
+  ),
   fc.constantFrom<unknown>(
     { $date: 1 },
     { $bytes: 'x' },
@@ -164,58 +216,82 @@ const step = fc.oneof(
 );
 
 const survives = (note: Note): fc.IRawProperty<unknown> =>
-  fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 40, size: 'max' }), async (seed, steps) => {
-    const once = onceEach(note);
-    const machine = new VirtualMachine(seed, {});
-    let site = start(machine);
-    const keys = new Set<string>(['peeked', 'k']);
-    let done = 0;
-    const lookAtAll = async (): Promise<unknown[]> => {
-      const seen: unknown[] = [];
-      for (const item of keys) {
-        seen.push(await outcomeOf(machine, site.invokeStrong(contract.look({ key: item }))));
-        seen.push(await outcomeOf(machine, site.invokeStrong(contract.all({ prefix: item }))));
+  fc.asyncProperty(
+    fc.nat(),
+    fc.array(step, { maxLength: 40, size: 'max' }),
+    async (seed, steps) => {
+      const once = onceEach(note);
+      const machine = new VirtualMachine(seed, {});
+      let site = start(machine);
+      const keys = new Set<string>(['peeked', 'k']);
+      let done = 0;
+      const lookAtAll = async (): Promise<unknown[]> => {
+        const seen: unknown[] = [];
+        for (const item of keys) {
+          seen.push(await outcomeOf(machine, site.invokeStrong(contract.look({ key: item }))));
+          seen.push(await outcomeOf(machine, site.invokeStrong(contract.all({ prefix: item }))));
+        }
+        return seen;
+      };
+      for (const entry of [...steps, 'restart' as const]) {
+        if (entry !== 'restart') {
+          keys.add(entry.key);
+          const outcome = await outcomeOf(machine, site.invokeStrong(contract.change(entry)));
+          expect(outcome).not.toHaveProperty('untyped');
+          const isDone = typeof outcome === 'object';
+          if (isDone) done += 1;
+          once(isDone ? 'done' : 'refused');
+          if (isDone) once(`${entry.change} done`);
+          if (!isDone) once(String(outcome));
+          if (isDone && (ODD_KEYS.includes(entry.key) || ODD_KEYS.includes(entry.value as string)))
+            once('odd, and done');
+          continue;
+        }
+        const before = await lookAtAll();
+        machine.disk.crash();
+        site = start(machine);
+        expect(asSent(await lookAtAll())).toBe(asSent(before));
+        if (done > 3) once('a restart with much to be there');
+        if (before.some((view) => typeof view !== 'object')) once('a look that is refused');
+        // It takes updates.
+        expect(
+          await outcomeOf(
+            machine,
+            site.invokeStrong(contract.change({ change: 'assign', key: 'k', value: 1 })),
+          ),
+        ).toEqual({ value: 1 });
       }
-      return seen;
-    };
-    for (const entry of [...steps, 'restart' as const]) {
-      if (entry !== 'restart') {
-        keys.add(entry.key);
-        const outcome = await outcomeOf(machine, site.invokeStrong(contract.change(entry)));
-        expect(outcome).not.toHaveProperty('untyped');
-        const isDone = typeof outcome === 'object';
-        if (isDone) done += 1;
-        once(isDone ? 'done' : 'refused');
-        if (isDone) once(`${entry.change} done`);
-        if (!isDone) once(String(outcome));
-        if (isDone && (ODD_KEYS.includes(entry.key) || ODD_KEYS.includes(entry.value as string))) once('odd, and done');
-        continue;
-      }
-      const before = await lookAtAll();
-      machine.disk.crash();
-      site = start(machine);
-      expect(asSent(await lookAtAll())).toBe(asSent(before));
-      if (done > 3) once('a restart with much to be there');
-      if (before.some((view) => typeof view !== 'object')) once('a look that is refused');
-      // It takes updates.
-      expect(
-        await outcomeOf(machine, site.invokeStrong(contract.change({ change: 'assign', key: 'k', value: 1 }))),
-      ).toEqual({ value: 1 });
-    }
-  });
+    },
+  );
 
 test('whatever comes → done or refused with a typed error; a restart changes nothing of what there is', async () => {
   await fc.assert(survives(unnoted), { numRuns: RUNS });
 });
 
-testShares('whatever comes → much of it is done, some is refused, and restarts have much to keep', async () => {
-  const shares = await sharesOf(survives, 40);
-  for (const description of ['done', 'refused', 'odd, and done', 'a restart with much to be there']) {
-    expect(shares[description], description).toBeGreaterThan(0.6);
-  }
-  // Each kind of change now and then has something to keep.
-  const changes = CHANGES.filter((change) => change !== 'throw').map((change) => `${change} done`);
-  for (const subject of [...changes, 'a look that is refused', 'INVALID_VALUE', 'FINAL_FAILED', 'INVALID_ARGUMENT']) {
-    expect(shares[subject], subject).toBeGreaterThan(0.2);
-  }
-});
+testShares(
+  'whatever comes → much of it is done, some is refused, and restarts have much to keep',
+  async () => {
+    const shares = await sharesOf(survives, 40);
+    for (const description of [
+      'done',
+      'refused',
+      'odd, and done',
+      'a restart with much to be there',
+    ]) {
+      expect(shares[description], description).toBeGreaterThan(0.6);
+    }
+    // Each kind of change now and then has something to keep.
+    const changes = CHANGES.filter((change) => change !== 'throw').map(
+      (change) => `${change} done`,
+    );
+    for (const subject of [
+      ...changes,
+      'a look that is refused',
+      'INVALID_VALUE',
+      'FINAL_FAILED',
+      'INVALID_ARGUMENT',
+    ]) {
+      expect(shares[subject], subject).toBeGreaterThan(0.2);
+    }
+  },
+);

@@ -1,8 +1,9 @@
 /**
- * A cache never shows a view that is too old, of another user, or cleared, whatever happens to the store behind, to the
- * store of the cache, to the other tabs and to the page. It is judged by the truth alone, which is one line of writes
- * (docs/spec/cache.md, CACHE-1–CACHE-6, CACHE-9; test/support/cache-model).
- * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer.
+ * A cache never shows a view that is too old, of another user, or cleared, whatever happens to the
+ * store behind, to the store of the cache, to the other tabs and to the page. It is judged by the
+ * truth alone, which is one line of writes (docs/spec/cache.md, CACHE-1–CACHE-6, CACHE-9;
+ * test/support/cache-model). `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes
+ * it longer.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +16,10 @@ import { scaleRuns } from '../support/lane.ts';
 const SEED = Number(process.env['CACHE_MODEL_SEED'] ?? 5);
 const RUNS = Number(process.env['CACHE_MODEL_RUNS'] ?? scaleRuns(1_000));
 
-/** What so many schedules must have led to, and how often in a thousand of them: a cache that keeps nothing is never wrong. */
+/**
+ * What so many schedules must have led to, and how often in a thousand of them: a cache that keeps
+ * nothing is never wrong.
+ */
 const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   hit: 2_000,
   'hit of what was kept': 600,

@@ -1,6 +1,7 @@
 /**
- * Sessions on Cassandra, against three replicas whose order is known: no view is of before what the session saw or wrote
- * when it asked, its writes come after what it saw, and once all replicas have everything nothing stands in its way.
+ * Sessions on Cassandra, against three replicas whose order is known: no view is of before what the
+ * session saw or wrote when it asked, its writes come after what it saw, and once all replicas have
+ * everything nothing stands in its way.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -37,7 +38,10 @@ interface Sight {
   readonly isAbsence: boolean;
 }
 
-/** Worlds in which one replica has nothing at all of a key that another has a deletion of; draws seldom make one. */
+/**
+ * Worlds in which one replica has nothing at all of a key that another has a deletion of; draws
+ * seldom make one.
+ */
 const ABSENT_TWICE: [World][] = [
   [{ seed: 2088657532, write: 'QUORUM', maxKeys: 100, isSkewed: true, hasTies: false }],
   [{ seed: -910862249, write: 'QUORUM', maxKeys: 2, isSkewed: true, hasTies: true }],
@@ -59,22 +63,29 @@ test(
   },
 );
 
-testShares('Cassandra: the worlds → in most of them replicas are behind what a session knows', async () => {
-  const shares = await sharesOf<[World]>(sessions, 100);
-  for (const description of ['several views', 'a weak view is withheld', 'newer than what the session knew']) {
-    expect(shares[description], description).toBeGreaterThan(0.8);
-  }
-  for (const subject of [
-    'gone, what was seen',
-    'gone, still',
-    'two writes of one time',
-    'a writer whose clock is ahead',
-  ]) {
-    expect(shares[subject], subject).toBeGreaterThan(0.3);
-  }
-  expect(shares['all replicas are asked']).toBeGreaterThan(0.2);
-  expect(shares['REPLICA_BEHIND']).toBeGreaterThan(0.12);
-});
+testShares(
+  'Cassandra: the worlds → in most of them replicas are behind what a session knows',
+  async () => {
+    const shares = await sharesOf<[World]>(sessions, 100);
+    for (const description of [
+      'several views',
+      'a weak view is withheld',
+      'newer than what the session knew',
+    ]) {
+      expect(shares[description], description).toBeGreaterThan(0.8);
+    }
+    for (const subject of [
+      'gone, what was seen',
+      'gone, still',
+      'two writes of one time',
+      'a writer whose clock is ahead',
+    ]) {
+      expect(shares[subject], subject).toBeGreaterThan(0.3);
+    }
+    expect(shares['all replicas are asked']).toBeGreaterThan(0.2);
+    expect(shares['REPLICA_BEHIND']).toBeGreaterThan(0.12);
+  },
+);
 
 function sessions(note: Note): fc.IAsyncProperty<[World]> {
   return fc.asyncProperty(worlds, (world) => play(world, onceEach(note)));
@@ -98,16 +109,24 @@ async function play(world: World, note: Note): Promise<void> {
   const faults: string[] = [];
   type User = (typeof users)[number];
 
-  function read({ session, seen }: User, keys: readonly string[], levels?: readonly ['weak']): Promise<string[]> {
+  function read(
+    { session, seen }: User,
+    keys: readonly string[],
+    levels?: readonly ['weak'],
+  ): Promise<string[]> {
     const before = new Map(seen);
     const operation = keys.length === 1 ? get(keys[0] as string) : getMany([...keys]);
     const reading =
-      levels === undefined ? client.invoke(operation, { session }) : client.invoke(operation, { session, levels });
+      levels === undefined
+        ? client.invoke(operation, { session })
+        : client.invoke(operation, { session, levels });
     const shown: string[] = [];
     reading.subscribe(({ level, value }: { readonly level: string; readonly value: unknown }) => {
       shown.push(level);
       const reported = keys.length === 1 ? [value] : (value as unknown[]);
-      const had = keys.map((item) => replicas.answered?.cellOf(item).text).map((text) => text && JSON.parse(text));
+      const had = keys
+        .map((item) => replicas.answered?.cellOf(item).text)
+        .map((text) => text && JSON.parse(text));
       if (JSON.stringify(reported) !== JSON.stringify(had))
         faults.push(`${level} of ${keys.join()} is not what was answered`);
       for (const key of keys) {
@@ -116,9 +135,12 @@ async function play(world: World, note: Note): Promise<void> {
         if (isBehind(sight, before.get(key))) faults.push(`${level} of ${key} went back`);
         const known = seen.get(key);
         if (known !== undefined && sight.at > known.at) note('newer than what the session knew');
-        if (sight.isAbsence && known !== undefined) note(known.isAbsence ? 'gone, still' : 'gone, what was seen');
-        // A deletion that one replica has may not have been made yet, which its reply does not show.
-        const isSure = (level === 'strong' || replicas.answered?.consistency === 'ALL') && level !== 'weak';
+        if (sight.isAbsence && known !== undefined)
+          note(known.isAbsence ? 'gone, still' : 'gone, what was seen');
+        // A deletion that one replica has may not have been made yet, which its reply does not
+        // show.
+        const isSure =
+          (level === 'strong' || replicas.answered?.consistency === 'ALL') && level !== 'weak';
         if (sight.isAbsence && !isSure) continue;
         raise(before, key, sight);
         // Of keys that were forgotten, `strong` knows only what was answered.
@@ -154,7 +176,8 @@ async function play(world: World, note: Note): Promise<void> {
     const action = draw(8);
     if (action <= 1) void read(user, [key]);
     else if (action === 2) void read(user, [key], ['weak']);
-    else if (action === 3) void read(user, [key, KEYS[(KEYS.indexOf(key) + 1) % KEYS.length] as string]);
+    else if (action === 3)
+      void read(user, [key, KEYS[(KEYS.indexOf(key) + 1) % KEYS.length] as string]);
     else if (action <= 5) write(user, key, n);
     else if (action === 6) replicas.write(key, { at: writeClock.next(), text: undefined });
     else {
@@ -168,7 +191,8 @@ async function play(world: World, note: Note): Promise<void> {
     for (let steps = draw(8); steps > 0; steps -= 1) await replicas.step();
   }
   while (await replicas.step());
-  if (fake.executed.some(({ consistency }) => consistency === 'ALL')) note('all replicas are asked');
+  if (fake.executed.some(({ consistency }) => consistency === 'ALL'))
+    note('all replicas are asked');
 
   async function finished<T>(reading: Promise<T>): Promise<T> {
     while (await replicas.step());
@@ -180,7 +204,8 @@ async function play(world: World, note: Note): Promise<void> {
       const shown = await finished(read(user, [key]));
       if (shown.includes('REPLICA_BEHIND')) faults.push(`${key} stays behind`);
       const again = await finished(read(user, [key], ['weak']));
-      if (!again.includes('weak') && world.maxKeys > KEYS.length) faults.push(`${key} has no weak view any more`);
+      if (!again.includes('weak') && world.maxKeys > KEYS.length)
+        faults.push(`${key} has no weak view any more`);
       const { text } = replicas.newest(key);
       const value = client.invoke(get(key), { session: user.session }).settle();
       if ((await finished(value)).value !== (text === undefined ? undefined : JSON.parse(text)))
@@ -191,7 +216,10 @@ async function play(world: World, note: Note): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-/** Nothing is nothing: who saw that a value is gone loses nothing where a replica has yet to hear of it at all. */
+/**
+ * Nothing is nothing: who saw that a value is gone loses nothing where a replica has yet to hear of
+ * it at all.
+ */
 function isBehind(now: Sight, known: Sight | undefined): boolean {
   if (now.at >= (known?.at ?? -Infinity)) return false;
   return !(now.isAbsence && known?.isAbsence);
@@ -200,5 +228,6 @@ function isBehind(now: Sight, known: Sight | undefined): boolean {
 function raise(seen: Map<string, Sight>, key: string, sight: Sight): void {
   const known = seen.get(key);
   // Of one instant, a deletion wins.
-  if (known === undefined || sight.at > known.at || (sight.at === known.at && sight.isAbsence)) seen.set(key, sight);
+  if (known === undefined || sight.at > known.at || (sight.at === known.at && sight.isAbsence))
+    seen.set(key, sight);
 }

@@ -1,4 +1,7 @@
-/** Random histories of a sink, against a small reference model of the delivery rules (COR-1–COR-4, COR-6–COR-8). */
+/**
+ * Random histories of a sink, against a small reference model of the delivery rules (COR-1–COR-4,
+ * COR-6–COR-8).
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { correctable } from '../../src/index.ts';
@@ -12,7 +15,12 @@ type Level = (typeof LEVELS)[number];
 
 /** What the binding does, or a caller that cancels. */
 type Step =
-  | { readonly kind: 'write'; readonly level: Level; readonly value: number; readonly version: number | undefined }
+  | {
+      readonly kind: 'write';
+      readonly level: Level;
+      readonly value: number;
+      readonly version: number | undefined;
+    }
   | { readonly kind: 'confirm'; readonly level: Level; readonly seq: number }
   | { readonly kind: 'fail'; readonly level: Level | undefined }
   | { readonly kind: 'cancel' };
@@ -50,7 +58,10 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('confirm' as const), level: early, seq }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('fail' as const), level: fc.option(early, { nil: undefined }) }),
+    arbitrary: fc.record({
+      kind: fc.constant('fail' as const),
+      level: fc.option(early, { nil: undefined }),
+    }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'cancel' as const }) },
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('join' as const), how }) },
@@ -129,7 +140,9 @@ interface Made {
 
 function made(isRefining: boolean): Made {
   let sink!: Sink<number, Level>;
-  const c = correctable<number, typeof LEVELS>(LEVELS, (value) => void (sink = value), { isRefining });
+  const c = correctable<number, typeof LEVELS>(LEVELS, (value) => void (sink = value), {
+    isRefining,
+  });
   return { c, sink };
 }
 
@@ -217,11 +230,18 @@ class Play {
 /** Attaches `tell`; returns what ends that, where something does. */
 function listenBy(how: How, c: Three, tell: (line: string) => void): (() => void) | undefined {
   if (how === 'subscribe') {
-    const subscription = c.subscribe({ next: (view) => tell(lineOf(view)), error: ({ code }) => tell(code) });
+    const subscription = c.subscribe({
+      next: (view) => tell(lineOf(view)),
+      error: ({ code }) => tell(code),
+    });
     return () => subscription.unsubscribe();
   }
   const onView = (_value: number, view: ToldView): void => tell(lineOf(view));
-  const callbacks = { onUpdate: onView, onFinal: onView, onError: ({ code }: { code: string }) => tell(code) };
+  const callbacks = {
+    onUpdate: onView,
+    onFinal: onView,
+    onError: ({ code }: { code: string }) => tell(code),
+  };
   if (how === 'callbacks') {
     c.setCallbacks(callbacks);
     return undefined;
@@ -289,10 +309,13 @@ testShares('C1–C4, C6, C7: the histories → most meet what matters', async ()
 const speculations = (note: Note): fc.IRawProperty<unknown> =>
   fc.asyncProperty(
     fc.scheduler(),
-    fc.array(fc.record({ level: fc.constantFrom('weak' as const, 'causal' as const), value: fc.nat(2) }), {
-      minLength: 1,
-      maxLength: 5,
-    }),
+    fc.array(
+      fc.record({ level: fc.constantFrom('weak' as const, 'causal' as const), value: fc.nat(2) }),
+      {
+        minLength: 1,
+        maxLength: 5,
+      },
+    ),
     fc.nat(2),
     fc.nat(8),
     async (scheduler, preliminaries, last, before) => {
@@ -317,7 +340,8 @@ const speculations = (note: Note): fc.IRawProperty<unknown> =>
       expect(undone).toEqual(started.slice(0, -1));
       if (begunBefore > 0) note('a run begins before the final');
       if (undone.length > 0) note('a run is refuted');
-      if (begunBefore > 0 && begunBefore === started.length) note('the final confirms the live run');
+      if (begunBefore > 0 && begunBefore === started.length)
+        note('the final confirms the live run');
     },
   );
 
@@ -325,9 +349,12 @@ test('COR-8: any source, runs that end in any order → the result of the final 
   await fc.assert(speculations(unnoted), { numRuns: scaleRuns(300) });
 });
 
-testShares('C8: the sources → most begin a run early; some runs are refuted, some confirmed', async () => {
-  const shares = await sharesOf(speculations);
-  expect(shares['a run begins before the final']).toBeGreaterThan(0.7);
-  expect(shares['a run is refuted']).toBeGreaterThan(0.5);
-  expect(shares['the final confirms the live run']).toBeGreaterThan(0.1);
-});
+testShares(
+  'C8: the sources → most begin a run early; some runs are refuted, some confirmed',
+  async () => {
+    const shares = await sharesOf(speculations);
+    expect(shares['a run begins before the final']).toBeGreaterThan(0.7);
+    expect(shares['a run is refuted']).toBeGreaterThan(0.5);
+    expect(shares['the final confirms the live run']).toBeGreaterThan(0.1);
+  },
+);

@@ -18,11 +18,19 @@ const part = fc.anything({
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: part },
   { weight: 2, arbitrary: fc.array(part, { minLength: 1, maxLength: 4 }) },
-  { weight: 2, arbitrary: fc.dictionary(fc.string({ maxLength: 3 }), part, { minKeys: 1, maxKeys: 4 }) },
-  { weight: 1, arbitrary: fc.array(part, { minLength: 1, maxLength: 4 }).map((items) => new Set(items)) },
+  {
+    weight: 2,
+    arbitrary: fc.dictionary(fc.string({ maxLength: 3 }), part, { minKeys: 1, maxKeys: 4 }),
+  },
   {
     weight: 1,
-    arbitrary: fc.array(fc.tuple(part, part), { minLength: 1, maxLength: 4 }).map((entries) => new Map(entries)),
+    arbitrary: fc.array(part, { minLength: 1, maxLength: 4 }).map((items) => new Set(items)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(fc.tuple(part, part), { minLength: 1, maxLength: 4 })
+      .map((entries) => new Map(entries)),
   },
 );
 
@@ -45,16 +53,25 @@ function copyOf(original: unknown, copying: Copying): unknown {
   if (original instanceof Date) return new Date(original);
   if (ArrayBuffer.isView(original)) return (original as Numbers).slice();
   if (original instanceof Set) return new Set(ordered([...original].map(copy)));
-  if (original instanceof Map) return new Map(ordered([...original].map(([key, item]) => [copy(key), copy(item)])));
+  if (original instanceof Map)
+    return new Map(ordered([...original].map(([key, item]) => [copy(key), copy(item)])));
   const entries = Object.entries(original).map(([key, item]) => [key, copy(item)] as const);
   return toObjectKey(ordered(entries), Object.getPrototypeOf(original) as object | null);
 }
 
-function toObjectKey(entries: readonly (readonly [string, unknown])[], prototype: object | null): object {
+function toObjectKey(
+  entries: readonly (readonly [string, unknown])[],
+  prototype: object | null,
+): object {
   const made = Object.create(prototype) as object;
   // Not assigned: a key may be `__proto__`.
   for (const [key, item] of entries) {
-    Object.defineProperty(made, key, { value: item, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(made, key, {
+      value: item,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   }
   return made;
 }
@@ -70,8 +87,10 @@ function changed(original: unknown): unknown {
   if (Array.isArray(original)) return original.length > 0 ? original.slice(0, -1) : {};
   if (original instanceof Date) return new Date(original.getTime() === 1 ? 2 : 1);
   if (ArrayBuffer.isView(original)) return changedNumbers(original as Numbers);
-  if (original instanceof Set) return original.size > 0 ? new Set([...original].slice(1)) : new Map();
-  if (original instanceof Map) return original.size > 0 ? new Map([...original].slice(1)) : new Set();
+  if (original instanceof Set)
+    return original.size > 0 ? new Set([...original].slice(1)) : new Map();
+  if (original instanceof Map)
+    return original.size > 0 ? new Map([...original].slice(1)) : new Set();
   const [first, ...others] = Object.entries(original);
   if (first === undefined) return [];
   // A key that is not there is something else than one that is undefined.
@@ -82,7 +101,8 @@ function changed(original: unknown): unknown {
 function changedNumbers(original: Numbers): unknown {
   if (original.length === 0) return [];
   const copy = original.slice();
-  if (copy instanceof BigInt64Array || copy instanceof BigUint64Array) copy[0] = copy[0] === 1n ? 2n : 1n;
+  if (copy instanceof BigInt64Array || copy instanceof BigUint64Array)
+    copy[0] = copy[0] === 1n ? 2n : 1n;
   else copy[0] = copy[0] === 1 ? 2 : 1;
   return copy;
 }
@@ -94,7 +114,10 @@ function partsOf(input: unknown): number {
   return -1 - copying.left;
 }
 
-/** Two equal values, after which assumptions are kept: by so many looks (`FREE_LOOKS_MAX`), or by being so deep. */
+/**
+ * Two equal values, after which assumptions are kept: by so many looks (`FREE_LOOKS_MAX`), or by
+ * being so deep.
+ */
 const TIRING = {
   broad: [1, 2].map(() => Array.from({ length: 100_002 }, () => ({}))),
   deep: [1, 2].map(() => nested({}, 33)),
@@ -113,7 +136,10 @@ function naivelyEqual(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return Object.is(a, b);
   const [left, right] = [Object.entries(a), Object.entries(b)];
   if (prototypeOf(a) !== prototypeOf(b) || left.length !== right.length) return false;
-  return left.every(([key, item]) => Object.hasOwn(b, key) && naivelyEqual(item, (b as Record<string, unknown>)[key]));
+  return left.every(
+    ([key, item]) =>
+      Object.hasOwn(b, key) && naivelyEqual(item, (b as Record<string, unknown>)[key]),
+  );
 }
 
 /** An object without a prototype counts as a plain one. */
@@ -129,7 +155,10 @@ function naivelyMatched(items: readonly unknown[], others: readonly unknown[]): 
   });
 }
 
-/** Values that share a few parts by reference, as those do of which the next one keeps what has not changed. */
+/**
+ * Values that share a few parts by reference, as those do of which the next one keeps what has not
+ * changed.
+ */
 const sharing = (parts: readonly object[]): fc.Arbitrary<unknown> => {
   const leaf = fc.oneof(fc.constantFrom(...parts), fc.record({ text: fc.nat(1) }), fc.nat(1));
   const { tree } = fc.letrec((tie) => ({
@@ -144,7 +173,10 @@ const sharing = (parts: readonly object[]): fc.Arbitrary<unknown> => {
   return tree!;
 };
 
-/** A copy with sets in the opposite order, in which now and then a part is kept, and one in `which` is another. */
+/**
+ * A copy with sets in the opposite order, in which now and then a part is kept, and one in `which`
+ * is another.
+ */
 function successorOf(input: unknown, draw: () => number): unknown {
   if (typeof input !== 'object' || input === null) return draw() < 4 ? 2 : input;
   if (draw() < 4) return input;
@@ -165,46 +197,64 @@ const partsKept = (note: Note): fc.IRawProperty<unknown> => {
   const draws = fc.array(fc.nat(19), { minLength: 20, maxLength: 20 });
   // What is broad takes as long as fifty others.
   const tiring = fc.nat(9).map((n) => (n === 0 ? 'broad' : 'deep'));
-  return fc.property(original, draws, fc.integer({ min: 9, max: 300 }), tiring, (before, generated, depth, tired) => {
-    let at = 0;
-    const after = successorOf(before, () => generated[at++ % generated.length]!);
-    const isEqual = naivelyEqual(before, after);
-    const [left, right] = [before, after].map((core, side) => nested([TIRING[tired][side], core], depth));
-    expect(structurallyEqual(left, right)).toBe(isEqual);
-    expect(structurallyEqual(right, left)).toBe(isEqual);
-    note(isEqual ? 'equal' : 'unequal');
-    note(tired);
-    if (before instanceof Set) note('a set of objects');
-    if (before instanceof Set && !isEqual) note('an unequal set of objects');
-  });
+  return fc.property(
+    original,
+    draws,
+    fc.integer({ min: 9, max: 300 }),
+    tiring,
+    (before, generated, depth, tired) => {
+      let at = 0;
+      const after = successorOf(before, () => generated[at++ % generated.length]!);
+      const isEqual = naivelyEqual(before, after);
+      const [left, right] = [before, after].map((core, side) =>
+        nested([TIRING[tired][side], core], depth),
+      );
+      expect(structurallyEqual(left, right)).toBe(isEqual);
+      expect(structurallyEqual(right, left)).toBe(isEqual);
+      note(isEqual ? 'equal' : 'unequal');
+      note(tired);
+      if (before instanceof Set) note('a set of objects');
+      if (before instanceof Set && !isEqual) note('an unequal set of objects');
+    },
+  );
 };
 
 const equality = (note: Note): fc.IRawProperty<unknown> =>
-  fc.property(value, fc.boolean(), fc.option(fc.nat(), { nil: undefined, freq: 2 }), (original, isReversed, which) => {
-    const count = partsOf(original);
-    const copy = copyOf(original, { isReversed, left: which === undefined ? -1 : which % count });
-    const expected = which === undefined;
-    expect(structurallyEqual(original, copy)).toBe(expected);
-    expect(structurallyEqual(copy, original)).toBe(expected);
-    note(expected ? 'equal' : 'unequal');
-    if (count > 3) note('several parts');
-    if (!expected && which % count > 0) note('unequal in a part');
-  });
+  fc.property(
+    value,
+    fc.boolean(),
+    fc.option(fc.nat(), { nil: undefined, freq: 2 }),
+    (original, isReversed, which) => {
+      const count = partsOf(original);
+      const copy = copyOf(original, { isReversed, left: which === undefined ? -1 : which % count });
+      const expected = which === undefined;
+      expect(structurallyEqual(original, copy)).toBe(expected);
+      expect(structurallyEqual(copy, original)).toBe(expected);
+      note(expected ? 'equal' : 'unequal');
+      if (count > 3) note('several parts');
+      if (!expected && which % count > 0) note('unequal in a part');
+    },
+  );
 
 test('COR-7: a value and its copy, or one with a change anywhere → equal, or not, from both sides', async () => {
   await fc.assert(equality(unnoted), { numRuns: scaleRuns(2000) });
 });
 
 test('COR-7: two values of any kind → the same from both sides', () => {
-  fc.assert(fc.property(value, value, (a, b) => structurallyEqual(a, b) === structurallyEqual(b, a)));
+  fc.assert(
+    fc.property(value, value, (a, b) => structurallyEqual(a, b) === structurallyEqual(b, a)),
+  );
 });
 
-testShares('C7: the pairs → equal in about half of the runs, else mostly unequal in a part alone', async () => {
-  const shares = await sharesOf(equality);
-  expect(shares['equal']).toBeGreaterThan(0.3);
-  expect(shares['unequal in a part']).toBeGreaterThan(0.3);
-  expect(shares['several parts']).toBeGreaterThan(0.5);
-});
+testShares(
+  'C7: the pairs → equal in about half of the runs, else mostly unequal in a part alone',
+  async () => {
+    const shares = await sharesOf(equality);
+    expect(shares['equal']).toBeGreaterThan(0.3);
+    expect(shares['unequal in a part']).toBeGreaterThan(0.3);
+    expect(shares['several parts']).toBeGreaterThan(0.5);
+  },
+);
 
 test('COR-7: what keeps parts by reference, sets in another order, deep, after many looks → as without memory', async () => {
   await fc.assert(partsKept(unnoted), { numRuns: scaleRuns(100) });

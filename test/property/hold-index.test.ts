@@ -1,4 +1,7 @@
-/** A table of holds that looks up names finds the same conflict as one that compares an operation with each hold. */
+/**
+ * A table of holds that looks up names finds the same conflict as one that compares an operation
+ * with each hold.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toFieldName, toRowName, toTableName } from '../../src/server/generator/read-set.ts';
@@ -10,7 +13,9 @@ import { findReadName, findWrittenName } from '../../src/server/replica/red/orde
 import { HoldTable, type TouchedRows } from '../../src/server/replica/red/order/hold-table.ts';
 
 const PARTITION = 0;
-const PARTITIONS = { ofRow: (_table: string, key: string) => (key === 'elsewhere' ? 1 : PARTITION) };
+const PARTITIONS = {
+  ofRow: (_table: string, key: string) => (key === 'elsewhere' ? 1 : PARTITION),
+};
 
 const table = fc.constantFrom('accounts', 'orders');
 const key = fc.constantFrom('a', 'b', 'c', 'elsewhere');
@@ -27,11 +32,18 @@ const effect = fc.oneof({ arbitrary: assignment, weight: 3 }, removal) as fc.Arb
 const read = fc
   .tuple(table, key, fc.constantFrom('field', 'field', 'field', 'row', 'table'))
   .map(([name, row, what]) =>
-    what === 'field' ? toFieldName(name, row, 'value') : what === 'row' ? toRowName(name, row) : toTableName(name),
+    what === 'field'
+      ? toFieldName(name, row, 'value')
+      : what === 'row'
+        ? toRowName(name, row)
+        : toTableName(name),
   );
 const withBounds = <T>(bound: fc.Arbitrary<T>) => ({ from: bound, before: bound, upTo: bound });
 const range = fc.oneof(
-  fc.record({ table, field: fc.constant('value'), ...withBounds(value) }, { requiredKeys: ['table', 'field'] }),
+  fc.record(
+    { table, field: fc.constant('value'), ...withBounds(value) },
+    { requiredKeys: ['table', 'field'] },
+  ),
   fc.record({ table, ...withBounds(key) }, { requiredKeys: ['table'] }),
 ) as fc.Arbitrary<ReadRange>;
 
@@ -67,21 +79,29 @@ const toGlobal = (rows: TouchedRows, at: number): GlobalOperation => ({
 test('the first hold that overlaps is found, and none that has ended', () => {
   let conflicts = 0;
   fc.assert(
-    fc.property(fc.array(fc.tuple(touched, fc.boolean()), { maxLength: 8 }), touched, (held, later) => {
-      const holds = new HoldTable(PARTITIONS, PARTITION);
-      for (const [at, [rows]] of held.entries()) holds.add(toGlobal(rows, at), at + 1);
-      const executions = [...holds.standing.keys()];
-      for (const [at, [, hasEnded]] of held.entries())
-        if (hasEnded) holds.end(executions[at]!, 'released', held.length + at + 1);
+    fc.property(
+      fc.array(fc.tuple(touched, fc.boolean()), { maxLength: 8 }),
+      touched,
+      (held, later) => {
+        const holds = new HoldTable(PARTITIONS, PARTITION);
+        for (const [at, [rows]] of held.entries()) holds.add(toGlobal(rows, at), at + 1);
+        const executions = [...holds.standing.keys()];
+        for (const [at, [, hasEnded]] of held.entries())
+          if (hasEnded) holds.end(executions[at]!, 'released', held.length + at + 1);
 
-      const footprint = holds.getFootprint(later);
-      const first = [...holds.standing].find(([, { operation }]) => {
-        const other = holds.getFootprint(operation);
-        return findReadName(footprint, other) ?? findWrittenName(footprint, other) ?? findReadName(other, footprint);
-      });
-      expect(holds.findOverlap(later)?.execution).toBe(first?.[0]);
-      if (first !== undefined) conflicts += 1;
-    }),
+        const footprint = holds.getFootprint(later);
+        const first = [...holds.standing].find(([, { operation }]) => {
+          const other = holds.getFootprint(operation);
+          return (
+            findReadName(footprint, other) ??
+            findWrittenName(footprint, other) ??
+            findReadName(other, footprint)
+          );
+        });
+        expect(holds.findOverlap(later)?.execution).toBe(first?.[0]);
+        if (first !== undefined) conflicts += 1;
+      },
+    ),
     { numRuns: 2_000 },
   );
   expect(conflicts).toBeGreaterThan(100);

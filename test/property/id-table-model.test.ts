@@ -1,10 +1,14 @@
 /**
- * A table of identifiers remembers what the rules require (docs/spec/exactly-once.md), compared with a model of plain
- * lists, also when it was saved and loaded in between.
+ * A table of identifiers remembers what the rules require (docs/spec/exactly-once.md), compared
+ * with a model of plain lists, also when it was saved and loaded in between.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { getClient, formatOperationId, getSequence } from '../../src/server/records/operation-id.ts';
+import {
+  getClient,
+  formatOperationId,
+  getSequence,
+} from '../../src/server/records/operation-id.ts';
 import { EXPIRED, IdTable } from '../../src/server/replica/exactly-once/id-table.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
@@ -36,7 +40,14 @@ const LOOKS_MAX = 8;
 
 const client = fc.constantFrom(...CLIENTS);
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ client, set: fc.integer({ min: 1, max: NUMBERS_AHEAD }), bytes: fc.nat(6) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      client,
+      set: fc.integer({ min: 1, max: NUMBERS_AHEAD }),
+      bytes: fc.nat(6),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ client, expire: fc.integer({ min: 0, max: 3 }) }) },
   { weight: 1, arbitrary: fc.constantFrom('save' as const, 'load' as const) },
 );
@@ -53,7 +64,9 @@ interface Client {
   isRecent: boolean;
 }
 
-/** The rules. Both lists are in the order in which what stands in them came, or was looked at last. */
+/**
+ * The rules. Both lists are in the order in which what stands in them came, or was looked at last.
+ */
 class PlainTable {
   readonly #note: Note;
   #operations: Operation[] = [];
@@ -74,7 +87,8 @@ class PlainTable {
   get(id: string): unknown {
     const known = this.#client(getClient(id));
     if (known !== undefined && getSequence(id) <= known.watermark) return EXPIRED;
-    return this.#operations.find((item) => formatOperationId(item.client, item.sequence) === id)?.value;
+    return this.#operations.find((item) => formatOperationId(item.client, item.sequence) === id)
+      ?.value;
   }
 
   set(name: string, number: number, value: string): void {
@@ -82,17 +96,29 @@ class PlainTable {
     known.isRecent = true;
     if (number <= known.watermark) return;
     const there = this.#operations.find((item) => item.client === name && item.sequence === number);
-    if (there !== undefined && value.length < there.value.length) this.#note('a value becomes shorter');
+    if (there !== undefined && value.length < there.value.length)
+      this.#note('a value becomes shorter');
     if (there === undefined) this.#operations.push({ client: name, sequence: number, value });
     else there.value = value;
     const own = (item: Operation): boolean => item.client === name;
-    const byNumber = (): Operation[] => this.#operations.filter(own).toSorted((a, b) => a.sequence - b.sequence);
-    this.#trim(byNumber, LIMITS.maxOperationsPerClient, LIMITS.maxBytesPerClient, 'a client has too much');
+    const byNumber = (): Operation[] =>
+      this.#operations.filter(own).toSorted((a, b) => a.sequence - b.sequence);
+    this.#trim(
+      byNumber,
+      LIMITS.maxOperationsPerClient,
+      LIMITS.maxBytesPerClient,
+      'a client has too much',
+    );
     const principal = principalOf(name);
     const getPrincipalTag = (item: Operation): boolean => principalOf(item.client) === principal;
     if (principal !== '') {
       const inOrder = (): Operation[] => this.#operations.filter(getPrincipalTag);
-      this.#trim(inOrder, LIMITS.maxOperationsPerPrincipal, LIMITS.maxBytesPerPrincipal, 'a principal has too much');
+      this.#trim(
+        inOrder,
+        LIMITS.maxOperationsPerPrincipal,
+        LIMITS.maxBytesPerPrincipal,
+        'a principal has too much',
+      );
     }
     this.#trim(() => this.#operations, LIMITS.maxOperations, LIMITS.maxBytes, 'all have too much');
   }
@@ -102,14 +128,22 @@ class PlainTable {
     if (known === undefined || upTo <= known.watermark) return;
     known.watermark = upTo;
     known.isRecent = true;
-    this.#operations = this.#operations.filter((item) => item.client !== name || item.sequence > upTo);
+    this.#operations = this.#operations.filter(
+      (item) => item.client !== name || item.sequence > upTo,
+    );
   }
 
-  /** The first of them go, each with what its client has numbered lower, until the rest is few and small enough. */
+  /**
+   * The first of them go, each with what its client has numbered lower, until the rest is few and
+   * small enough.
+   */
   #trim(inOrder: () => readonly Operation[], max: number, maxBytes: number, reason: string): void {
     for (let retained = inOrder(); ; retained = inOrder()) {
       const [first] = retained;
-      if (first === undefined || (retained.length <= max && (bytesOf(retained) <= maxBytes || retained.length === 1)))
+      if (
+        first === undefined ||
+        (retained.length <= max && (bytesOf(retained) <= maxBytes || retained.length === 1))
+      )
         return;
       this.#note(retained.length > max ? reason : `${reason} in bytes`);
       this.expire(first.client, first.sequence);
@@ -121,7 +155,11 @@ class PlainTable {
   }
 
   #come(name: string): Client {
-    for (let looks = 0; looks < LOOKS_MAX && this.#clients.length >= LIMITS.maxClients; looks += 1) {
+    for (
+      let looks = 0;
+      looks < LOOKS_MAX && this.#clients.length >= LIMITS.maxClients;
+      looks += 1
+    ) {
       const looked = this.#clients.shift() as Client;
       const hasSome = this.#operations.some((item) => item.client === looked.name);
       if (!looked.isRecent && !hasSome) this.#note('a client is forgotten');
@@ -163,12 +201,15 @@ class Saved {
 
   load(): IdTable<string> {
     const table = new IdTable<string>(LIMITS, CODEC);
-    for (const [name, section] of Object.entries(table.sections('t'))) section.restore(this.#rows[name] ?? new Map());
+    for (const [name, section] of Object.entries(table.sections('t')))
+      section.restore(this.#rows[name] ?? new Map());
     return table;
   }
 }
 
-const IDS = CLIENTS.flatMap((item) => Array.from({ length: NUMBER_MAX }, (_, n) => formatOperationId(item, n + 1)));
+const IDS = CLIENTS.flatMap((item) =>
+  Array.from({ length: NUMBER_MAX }, (_, n) => formatOperationId(item, n + 1)),
+);
 
 const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: 'max' }), (steps) => {

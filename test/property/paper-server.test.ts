@@ -1,6 +1,7 @@
 /**
- * The paper's servers, which the benchmarks of partitions measure, are strictly serializable for any threshold and delay.
- * Otherwise their figures would mean nothing. Each rule that is left out is found.
+ * The paper's servers, which the benchmarks of partitions measure, are strictly serializable for
+ * any threshold and delay. Otherwise their figures would mean nothing. Each rule that is left out
+ * is found.
  */
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
@@ -69,6 +70,7 @@ const FAULTY = { LeapsWhatItOverlaps, CertifiesOneWay, EndsWithAllVotes, LeapsAf
 test.each(Object.entries(FAULTY))('a rule that is left out is found: %s', (_, Server) => {
   const seeds = Array.from({ length: 200 }, (__, seed) => seed);
   const options = { threshold: 3, delayMs: 0, globalShare: 0.4, rows: 8 };
-  const isFound = (seed: number): boolean => runPaperHistory({ seed, ...options, Server }).problem !== undefined;
+  const isFound = (seed: number): boolean =>
+    runPaperHistory({ seed, ...options, Server }).problem !== undefined;
   expect(seeds.some(isFound)).toBe(true);
 });

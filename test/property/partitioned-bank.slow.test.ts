@@ -1,18 +1,27 @@
 /**
- * Transfers between accounts of two partitions, withdrawals, deposits and strong reads at random sites, which stop and
- * start again. All sites end with the same balances, no money is lost, no row is held, and red operations and strong reads
- * are strictly serializable.
+ * Transfers between accounts of two partitions, withdrawals, deposits and strong reads at random
+ * sites, which stop and start again. All sites end with the same balances, no money is lost, no row
+ * is held, and red operations and strong reads are strictly serializable.
  */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseName } from '../../src/server/generator/read-set.ts';
 import { getExecutionName } from '../../src/server/records/global-records.ts';
 import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
-import { findStrictCycle, type StrictOperation } from '../../src/testing/simulator/checkers/strict.ts';
+import {
+  findStrictCycle,
+  type StrictOperation,
+} from '../../src/testing/simulator/checkers/strict.ts';
 import { createRandom } from '../support/globals/seeded-random.ts';
 import { scaleRuns } from '../support/lane.ts';
 import type { SiteWorld } from '../support/site-world.ts';
-import { balance, call, createWorld, deposit, withdraw } from '../unit/server/replica/partitions/partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  withdraw,
+} from '../unit/server/replica/partitions/partitioned-bank.ts';
 
 const RUNS = Number(process.env['BANK_RUNS'] ?? scaleRuns(8));
 const FIRST_SEED = Number(process.env['BANK_SEED'] ?? 1);
@@ -39,7 +48,10 @@ class Notes {
   world: SiteWorld | undefined;
   /** By amount: each operation has another one. */
   readonly submitted = new Map<number, Submitted>();
-  readonly executions = new Map<string, { amount: number; seen: Map<string, string | undefined> }>();
+  readonly executions = new Map<
+    string,
+    { amount: number; seen: Map<string, string | undefined> }
+  >();
   /** By the number of a strong read: what its last execution has seen. */
   readonly reads = new Map<number, Map<string, string | undefined>>();
   readonly #writers = new Map<SiteState, Map<string, string[]>>();
@@ -78,7 +90,9 @@ class Notes {
   #onCreated(operation: BlueOperation | RedOperation): void {
     if (!('attempt' in operation)) return;
     const { state } = this.world!.machines[operation.site - 1]!.replica;
-    const keys = operation.reads.map((name) => parseName(name).key ?? '').filter((key) => ACCOUNTS.includes(key));
+    const keys = operation.reads
+      .map((name) => parseName(name).key ?? '')
+      .filter((key) => ACCOUNTS.includes(key));
     const writers = this.writersOf(state);
     const seen = new Map(keys.map((key) => [key, writers.get(key)?.at(-1)]));
     const amount = Math.abs(Number(operation.effects[0]?.value ?? 0));
@@ -101,7 +115,10 @@ interface BankRun {
   readonly restarts: number;
 }
 
-/** @param isChecked whether strong reads are checked in the logs of all partitions; a planted fault if not */
+/**
+ * @param isChecked whether strong reads are checked in the logs of all partitions; a planted fault
+ * if not
+ */
 function runBank(seed: number, isChecked = true): BankRun {
   const random = createRandom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
@@ -110,7 +127,11 @@ function runBank(seed: number, isChecked = true): BankRun {
   const world = createWorld({ observer: notes.observer, maxPipelineLength: 0, maxAttempts: 20 });
   notes.world = world;
   const { readInOrder } = SiteState.prototype;
-  const spy = vi.spyOn(SiteState.prototype, 'readInOrder').mockImplementation(function (this: SiteState, input, home) {
+  const spy = vi.spyOn(SiteState.prototype, 'readInOrder').mockImplementation(function (
+    this: SiteState,
+    input,
+    home,
+  ) {
     const run = readInOrder.call(this, input, home);
     notes.onRead(this, input.args as Pair);
     return isChecked ? run : { ...run, others: [] };
@@ -122,7 +143,8 @@ function runBank(seed: number, isChecked = true): BankRun {
   let restarts = 0;
   let step = 0;
   const note = (): void => {
-    for (const item of notes.submitted.values()) if (item.outcome.value !== undefined) item.endedAt ??= step;
+    for (const item of notes.submitted.values())
+      if (item.outcome.value !== undefined) item.endedAt ??= step;
   };
   for (; step < STEPS; step += 1) {
     const site = pick(SITES.filter((item) => world.machines[item] !== undefined));
@@ -133,11 +155,15 @@ function runBank(seed: number, isChecked = true): BankRun {
       world.submit(site, deposit(from, amount));
       deposited += amount;
     } else if (kind < 0.7) {
-      const operation = kind < 0.4 || from === to ? withdraw(from, amount) : call('transfer', { from, to, amount });
+      const operation =
+        kind < 0.4 || from === to ? withdraw(from, amount) : call('transfer', { from, to, amount });
       notes.submitted.set(amount, { outcome: world.submit(site, operation), begunAt: step });
     } else if (kind < 0.8) {
       const operation = call('pair', { first: from, second: to, number: amount });
-      notes.submitted.set(amount, { outcome: world.submit(site, operation, STRONG), begunAt: step });
+      notes.submitted.set(amount, {
+        outcome: world.submit(site, operation, STRONG),
+        begunAt: step,
+      });
     } else if (kind < 0.83) {
       const [down] = SITES.filter((item) => world.machines[item] === undefined);
       if (down === undefined) {
@@ -149,7 +175,9 @@ function runBank(seed: number, isChecked = true): BankRun {
     } else if (random() < 0.5) world.tick();
     for (const item of SITES) if (random() < 0.7) world.sync(item);
     const held = [pick(SITES), pick(SITES)];
-    world.deliver(({ from: sender, to: receiver }) => !(sender === held[0] && receiver === held[1]));
+    world.deliver(
+      ({ from: sender, to: receiver }) => !(sender === held[0] && receiver === held[1]),
+    );
     note();
   }
   for (const site of SITES) if (world.machines[site] === undefined) world.start(site);
@@ -165,7 +193,9 @@ function runBank(seed: number, isChecked = true): BankRun {
 /** Returns the number of transfers that were done. */
 function judge(world: SiteWorld, notes: Notes, deposited: number): number {
   const states = world.machines.map((machine) => machine!.replica.state);
-  const balances = SITES.map((site) => ACCOUNTS.map((account) => world.read(site, balance(account)) as number));
+  const balances = SITES.map((site) =>
+    ACCOUNTS.map((account) => world.read(site, balance(account)) as number),
+  );
   expect(balances[1]).toEqual(balances[0]);
   expect(balances[2]).toEqual(balances[0]);
   for (const machine of world.machines)
@@ -173,7 +203,8 @@ function judge(world: SiteWorld, notes: Notes, deposited: number): number {
       expect([holds?.standing.size, isGateEmpty]).toEqual([0, true]);
 
   const writers = notes.writersOf(states[0]!);
-  for (const state of states) expect(Object.fromEntries(notes.writersOf(state))).toEqual(Object.fromEntries(writers));
+  for (const state of states)
+    expect(Object.fromEntries(notes.writersOf(state))).toEqual(Object.fromEntries(writers));
   const committed = [...notes.listCommitted(writers), ...notes.listReads()];
   const cycle = findStrictCycle(committed, writers);
   if (cycle !== undefined) throw new Error(`no order of ${cycle.join(', ')}`);
@@ -181,7 +212,8 @@ function judge(world: SiteWorld, notes: Notes, deposited: number): number {
   const counts = new Map<string, number>();
   for (const name of [...writers.values()].flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
   let withdrawn = 0;
-  for (const [name, count] of counts) if (count === 1) withdrawn += notes.executions.get(name)!.amount;
+  for (const [name, count] of counts)
+    if (count === 1) withdrawn += notes.executions.get(name)!.amount;
   const total = balances[0]!.reduce((sum, item) => sum + item, 0);
   expect(total).toBe(deposited - withdrawn);
   return [...counts.values()].filter((count) => count === 2).length;

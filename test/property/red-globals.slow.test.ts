@@ -1,11 +1,17 @@
 /**
- * Globals over several red logs: hold, record, release and abort, by the machines of a site, in a world of logs in memory.
- * Clients see strict serializability, sites the same, and no row is held for ever. Each rule that is left out is found.
+ * Globals over several red logs: hold, record, release and abort, by the machines of a site, in a
+ * world of logs in memory. Clients see strict serializability, sites the same, and no row is held
+ * for ever. Each rule that is left out is found.
  */
 import { describe, expect, test } from 'vitest';
 import { PLANTED_FAULTS } from '../support/globals/faults.ts';
 import { CORRECT_PARTS } from '../support/globals/parts.ts';
-import { LARGE_WINDOW, runGlobals, type RunResult, type WorldOptions } from '../support/globals/world.ts';
+import {
+  LARGE_WINDOW,
+  runGlobals,
+  type RunResult,
+  type WorldOptions,
+} from '../support/globals/world.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['GLOBALS_RUNS'] ?? scaleRuns(40));
@@ -45,7 +51,8 @@ describe('globals are strictly serializable, whole, and end', () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed += 1) {
       const result = runGlobals(seed, { ...OPTIONS, ...changed });
       expect({ seed, problems: result.problems }).toEqual({ seed, problems: [] });
-      for (const [name, count] of Object.entries(result.counts)) counts[name] = (counts[name] ?? 0) + count;
+      for (const [name, count] of Object.entries(result.counts))
+        counts[name] = (counts[name] ?? 0) + count;
     }
     // The runs meet what they are for.
     for (const name of ['global', 'release', 'held', 'conflict', 'committed'])
@@ -64,7 +71,10 @@ describe('a rule that is left out is found', () => {
   });
 });
 
-function findProblem(first: number, options: WorldOptions): (RunResult & { readonly seed: number }) | undefined {
+function findProblem(
+  first: number,
+  options: WorldOptions,
+): (RunResult & { readonly seed: number }) | undefined {
   for (let seed = first; seed < first + FAULT_RUNS; seed += 1) {
     const result = runGlobals(seed, options);
     if (result.problems.length > 0) return { ...result, seed };

@@ -1,4 +1,7 @@
-/** Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or started again. */
+/**
+ * Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or
+ * started again.
+ */
 // @rule RB-B5
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +16,16 @@ const site = fc.nat(2);
 const change = fc.record({
   site,
   name: fc.constantFrom('open', 'held'),
-  kind: fc.constantFrom('duty b on', 'duty bb on', 'tag b x', 'n b', 'insert b', 'remove b', 'remove b', 'remove bb'),
+  kind: fc.constantFrom(
+    'duty b on',
+    'duty bb on',
+    'tag b x',
+    'n b',
+    'insert b',
+    'remove b',
+    'remove b',
+    'remove bb',
+  ),
   isRed: fc.boolean(),
 });
 const step = fc.oneof(
@@ -38,7 +50,9 @@ function submit(
 const stores = (sites: Sites): string[] =>
   sites.machines.map((machine) => JSON.stringify(machine?.replica.state.store.snapshot()));
 const retained = (sites: Sites): number[] =>
-  sites.machines.map((machine) => (machine === undefined ? -1 : countRemovals(machine.replica.state.store)));
+  sites.machines.map((machine) =>
+    machine === undefined ? -1 : countRemovals(machine.replica.state.store),
+  );
 
 const isThere = (sites: Sites): unknown[] =>
   [0, 1, 2].map((at) => sites.read(at, { name: 'look', args: { name: 'open', kind: 'has b' } }));
@@ -75,9 +89,11 @@ const disturbed = (note: Note): fc.IRawProperty<unknown> =>
     expect(new Set(stores(sites)).size).toBe(1);
     if (isThere(sites)[0] === true) once('a row is there in the end');
     // One more removal each, and all that came before is forgotten.
-    for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+    for (const at of [0, 1, 2])
+      submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
     sites.pass(100);
-    for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+    for (const at of [0, 1, 2])
+      submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
     sites.pass(100);
     expect(new Set(stores(sites)).size).toBe(1);
     expect(Math.max(...retained(sites))).toBeLessThanOrEqual(1);
@@ -113,16 +129,24 @@ describe('removals', () => {
       submit(sites, { site: round % 3, name: 'open', kind: `duty ${key} on`, isRed: false });
       submit(sites, { site: round % 3, name: 'open', kind: `remove ${key}`, isRed: false });
       sites.settle();
-      for (const [at, count] of retained(sites).entries()) most[at] = Math.max(most[at] ?? 0, count);
+      for (const [at, count] of retained(sites).entries())
+        most[at] = Math.max(most[at] ?? 0, count);
     }
     expect(Math.max(...most)).toBeLessThanOrEqual(2);
   });
 
-  /** Removals at both other sites, which see each other and all that they write; the one at site 0 is far ahead in time. */
-  const removeAhead = (sites: Sites, isMeant: (message: { kind: string }, from: number) => boolean): void => {
+  /**
+   * Removals at both other sites, which see each other and all that they write; the one at site 0
+   * is far ahead in time.
+   */
+  const removeAhead = (
+    sites: Sites,
+    isMeant: (message: { kind: string }, from: number) => boolean,
+  ): void => {
     sites.aheadMs[0] = 50;
     for (let round = 0; round < 3; round += 1) {
-      for (const at of [0, 1, 2]) submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+      for (const at of [0, 1, 2])
+        submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
       do for (const at of [0, 1, 2]) sites.sync(at);
       while (sites.deliver(({ message, from }) => isMeant(message as { kind: string }, from)));
     }
@@ -156,7 +180,8 @@ describe('removals', () => {
 
   test('a site that is away → what it has not seen is kept, until it is back', () => {
     const sites = new Sites(service, 3, { removalsPerWatermark: 1 });
-    const remove = (at: number): void => submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
+    const remove = (at: number): void =>
+      submit(sites, { site: at, name: 'open', kind: 'remove b', isRed: false });
     sites.crash(2);
     for (const at of [0, 1, 0]) {
       remove(at);

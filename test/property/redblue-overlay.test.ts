@@ -1,8 +1,16 @@
-/** Effects in flight, laid over a store, show what the store would if they were applied; they come and go. */
+/**
+ * Effects in flight, laid over a store, show what the store would if they were applied; they come
+ * and go.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../src/correctable/structural-equality.ts';
-import { type Effect, createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/records/effect.ts';
+import {
+  type Effect,
+  createInsertEffect,
+  isRemoval,
+  createRemoveEffect,
+} from '../../src/server/records/effect.ts';
 import { counter, queue, register, stock, table } from '../../src/server/service/tables.ts';
 import { Overlay } from '../../src/server/state/overlay.ts';
 import { Store } from '../../src/server/state/store.ts';
@@ -42,7 +50,10 @@ const someEffect = fc
       ][kind] as Effect,
   );
 const operation = fc.array(someEffect, { minLength: 1, maxLength: 3 });
-/** Events of an overlay: an operation starts, one of those leaves, one is committed beneath, a read comes. */
+/**
+ * Events of an overlay: an operation starts, one of those leaves, one is committed beneath, a read
+ * comes.
+ */
 const change = fc.oneof(
   { weight: 4, arbitrary: fc.record({ add: operation }) },
   { weight: 2, arbitrary: fc.record({ remove: fc.nat(3) }) },
@@ -51,8 +62,13 @@ const change = fc.oneof(
 );
 const shown = (state: Store | Overlay): unknown => [
   ...KEYS.map((key) => {
-    const { size, at } = state.read('rows', key, 'items') as { size: number; at(index: number): unknown };
-    const items = Array.from({ length: size }, (_, index) => at.call(state.read('rows', key, 'items'), index));
+    const { size, at } = state.read('rows', key, 'items') as {
+      size: number;
+      at(index: number): unknown;
+    };
+    const items = Array.from({ length: size }, (_, index) =>
+      at.call(state.read('rows', key, 'items'), index),
+    );
     return [
       state.has('rows', key),
       state.read('rows', key, 'n'),
@@ -97,14 +113,16 @@ const overlaid = (note: Note): fc.IRawProperty<unknown> =>
         const over = shown(overlay);
         expect(over).toEqual(shown(new Applied([...committed, ...inFlight.values()]).store));
         if (inFlight.size > 0) hasLooked = true;
-        if (!structurallyEqual(over, shown(beneath.store))) once('the overlay shows something else than the store');
+        if (!structurallyEqual(over, shown(beneath.store)))
+          once('the overlay shows something else than the store');
       };
       const isBare = ({ table, key }: Effect): boolean => !overlay.covers(table, key);
       const remove = (owner: number): void => {
         const effects = inFlight.get(owner) ?? [];
         inFlight.delete(owner);
         overlay.remove(owner, effects);
-        if (hasLooked && inFlight.size > 0 && effects.some(isBare)) once('a row goes after a look, others stay');
+        if (hasLooked && inFlight.size > 0 && effects.some(isBare))
+          once('a row goes after a look, others stay');
       };
       for (const [at, item] of changes.entries()) {
         if ('add' in item) {
@@ -134,16 +152,19 @@ test('effects in flight that come and go, looked at in between → as if applied
   await fc.assert(overlaid(unnoted), { numRuns: scaleRuns(500) });
 });
 
-testShares('what is in flight → changes what is shown, comes after a look, and goes before the others', async () => {
-  const shares = await sharesOf(overlaid);
-  expect(shares['the overlay shows something else than the store']).toBeGreaterThan(0.6);
-  for (const description of [
-    'one goes before later ones',
-    'a removal in flight',
-    'a row comes after a look',
-    'a row goes after a look, others stay',
-    'the store changes beneath',
-  ]) {
-    expect(shares[description], description).toBeGreaterThan(0.3);
-  }
-});
+testShares(
+  'what is in flight → changes what is shown, comes after a look, and goes before the others',
+  async () => {
+    const shares = await sharesOf(overlaid);
+    expect(shares['the overlay shows something else than the store']).toBeGreaterThan(0.6);
+    for (const description of [
+      'one goes before later ones',
+      'a removal in flight',
+      'a row comes after a look',
+      'a row goes after a look, others stay',
+      'the store changes beneath',
+    ]) {
+      expect(shares[description], description).toBeGreaterThan(0.3);
+    }
+  },
+);

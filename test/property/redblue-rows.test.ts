@@ -1,4 +1,7 @@
-/** Rows: sites that apply the same operations in different orders agree, also after they were saved and restored. */
+/**
+ * Rows: sites that apply the same operations in different orders agree, also after they were saved
+ * and restored.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -22,7 +25,11 @@ const notes = table(
 
 const keyArbitrary = fc.constantFrom('a', 'b');
 const effectArbitrary: fc.Arbitrary<Effect> = fc
-  .record({ key: keyArbitrary, value: fc.constantFrom('x', 'y', 'z'), amount: fc.integer({ min: -5, max: 5 }) })
+  .record({
+    key: keyArbitrary,
+    value: fc.constantFrom('x', 'y', 'z'),
+    amount: fc.integer({ min: -5, max: 5 }),
+  })
   .chain(({ key, value, amount }) => {
     const on = (field: string, action: string, input: unknown): Effect => ({
       table: 'notes',
@@ -49,8 +56,8 @@ interface Operation {
 }
 
 /**
- * Operations of two sites. Each has seen all earlier ones of its own site and some prefix of the other's; its time is
- * above all of those.
+ * Operations of two sites. Each has seen all earlier ones of its own site and some prefix of the
+ * other's; its time is above all of those.
  */
 const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
   .array(
@@ -74,16 +81,22 @@ const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
       const others = operations.filter(({ stamp }) => stamp.site === siteAt(other)).slice(0, sees);
       // What another site's operation had seen is seen with it.
       for (const { stamp } of others)
-        for (const entry of sitesTo(2)) seen[entry] = Math.max(seen[entry] ?? 0, stamp.seen[entry] ?? 0);
+        for (const entry of sitesTo(2))
+          seen[entry] = Math.max(seen[entry] ?? 0, stamp.seen[entry] ?? 0);
       const time = Math.max(...seen) + 1 + pause;
       const origin = siteAt(site);
       seen[origin] = time;
-      operations.push({ stamp: { time, site: origin, entry: origin, version: time, seen: [...seen] }, effects });
+      operations.push({
+        stamp: { time, site: origin, entry: origin, version: time, seen: [...seen] },
+        effects,
+      });
     }
     return operations;
   });
 
-/** All of them in an order that keeps causality, choosing by `picks` among those that may come next. */
+/**
+ * All of them in an order that keeps causality, choosing by `picks` among those that may come next.
+ */
 function ordered(operations: readonly Operation[], picks: readonly number[]): readonly Operation[] {
   const inOrder: Operation[] = [];
   const stable = [0, 0, 0];
@@ -91,7 +104,9 @@ function ordered(operations: readonly Operation[], picks: readonly number[]): re
   const left = [...operations];
   for (let turn = 0; left.length > 0; turn += 1) {
     const ready = left.filter(({ stamp }) => {
-      const isNext = !left.some((other) => other.stamp.site === stamp.site && other.stamp.time < stamp.time);
+      const isNext = !left.some(
+        (other) => other.stamp.site === stamp.site && other.stamp.time < stamp.time,
+      );
       const other = otherOf(stamp.site);
       return isNext && (stamp.seen[other] ?? 0) <= (stable[other] ?? 0);
     });
@@ -105,14 +120,17 @@ function ordered(operations: readonly Operation[], picks: readonly number[]): re
 
 function applied(operations: readonly Operation[]): TableStore {
   const store = new TableStore('notes', notes);
-  for (const { effects, stamp } of operations) for (const effect of effects) store.apply(effect, stamp);
+  for (const { effects, stamp } of operations)
+    for (const effect of effects) store.apply(effect, stamp);
   return store;
 }
 
 /** Whether one removes a row that the other changes, and neither has seen the other. */
 function removesBeside(item: Operation, other: Operation): boolean {
-  const hasSeen = (a: Operation, b: Operation): boolean => (a.stamp.seen[b.stamp.site] ?? 0) >= b.stamp.time;
-  if (item.stamp.site === other.stamp.site || hasSeen(item, other) || hasSeen(other, item)) return false;
+  const hasSeen = (a: Operation, b: Operation): boolean =>
+    (a.stamp.seen[b.stamp.site] ?? 0) >= b.stamp.time;
+  if (item.stamp.site === other.stamp.site || hasSeen(item, other) || hasSeen(other, item))
+    return false;
   const removed = item.effects.filter(isRemoval).map(({ key }) => key);
   return other.effects.some((effect) => !isRemoval(effect) && removed.includes(effect.key));
 }
@@ -136,7 +154,8 @@ const inAnyOrder = (note: Note): fc.IRawProperty<unknown> =>
     const store = applied(item);
     expect(everything(applied(other))).toEqual(everything(store));
     if (item.some((operation, at) => operation !== other[at])) note('two orders');
-    if (operations.some((a) => operations.some((b) => removesBeside(a, b)))) note('a removal beside a change');
+    if (operations.some((a) => operations.some((b) => removesBeside(a, b))))
+      note('a removal beside a change');
     if (store.has('a') || store.has('b')) note('a row is left');
   });
 
@@ -171,13 +190,28 @@ describe('rows', () => {
   test('an indexed set of 20 000 → each addition costs what one does, not what the set holds', () => {
     const store = new TableStore('notes', notes);
     const add = (index: number): void => {
-      const stamp = { time: index, site: siteAt(0), entry: siteAt(0), version: index, seen: [0, index - 1] };
-      store.apply({ table: 'notes', key: 'a', field: 'tags', action: 'add', value: `t${index}` }, stamp);
+      const stamp = {
+        time: index,
+        site: siteAt(0),
+        entry: siteAt(0),
+        version: index,
+        seen: [0, index - 1],
+      };
+      store.apply(
+        { table: 'notes', key: 'a', field: 'tags', action: 'add', value: `t${index}` },
+        stamp,
+      );
     };
     // Were each to look at all, this would take minutes.
     for (let index = 1; index <= 20_000; index += 1) add(index);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toHaveLength(20_000);
-    const removal = { time: 30_000, site: siteAt(0), entry: siteAt(0), version: 30_000, seen: [0, 20_000] };
+    const removal = {
+      time: 30_000,
+      site: siteAt(0),
+      entry: siteAt(0),
+      version: 30_000,
+      seen: [0, 20_000],
+    };
     store.apply(createRemoveEffect('notes', 'a'), removal);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toEqual([]);
   });
@@ -186,9 +220,12 @@ describe('rows', () => {
     await fc.assert(savedAtAnyPoint(unnoted), { numRuns: scaleRuns(500) });
   });
 
-  testShares('the points → mostly rows are restored and changed, and some of them are gone', async () => {
-    const shares = await sharesOf(savedAtAnyPoint);
-    expect(shares['rows are restored, and more comes']).toBeGreaterThan(0.6);
-    expect(shares['a row is restored that is gone']).toBeGreaterThan(0.25);
-  });
+  testShares(
+    'the points → mostly rows are restored and changed, and some of them are gone',
+    async () => {
+      const shares = await sharesOf(savedAtAnyPoint);
+      expect(shares['rows are restored, and more comes']).toBeGreaterThan(0.6);
+      expect(shares['a row is restored that is gone']).toBeGreaterThan(0.25);
+    },
+  );
 });

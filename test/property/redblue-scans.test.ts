@@ -1,4 +1,6 @@
-/** Scans show what a plain list would: any range of sorted entries, and what begins with any text. */
+/**
+ * Scans show what a plain list would: any range of sorted entries, and what begins with any text.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, ReadRange } from '../../src/server/records/read-range.ts';
@@ -26,7 +28,10 @@ const rangeArbitrary: fc.Arbitrary<ReadRange> = fc
   .map((options) => toReadRange('t', undefined, options));
 
 const entryArbitrary = fc.record({
-  value: fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\uffff'), maxLength: 3 }), fc.nat(3)),
+  value: fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\uffff'), maxLength: 3 }),
+    fc.nat(3),
+  ),
   key: fc.constantFrom('k', 'l'),
 });
 
@@ -70,7 +75,9 @@ class PlainEntries {
   }
 
   scan(range: ReadRange): Entry[] {
-    return [...this.#entries.values()].filter(({ value }) => isInRange(range, value)).toSorted(compareEntries);
+    return [...this.#entries.values()]
+      .filter(({ value }) => isInRange(range, value))
+      .toSorted(compareEntries);
   }
 }
 
@@ -94,10 +101,13 @@ const scanned = (note: Note): fc.IRawProperty<unknown> =>
           if (isThere) once('deleted');
         } else if ('scan' in item) {
           const expected = plain.scan(item.scan);
-          expect([...sorted.scan(item.scan, item.reverse)]).toEqual(item.reverse ? expected.toReversed() : expected);
+          expect([...sorted.scan(item.scan, item.reverse)]).toEqual(
+            item.reverse ? expected.toReversed() : expected,
+          );
           if (plain.size > CHUNK_MAX) once('several chunks');
           if (expected.length > 1) once('several in the range');
-          if (expected.length > 0 && expected.length < plain.size) once('some in the range, others not');
+          if (expected.length > 0 && expected.length < plain.size)
+            once('some in the range, others not');
           if (item.reverse && expected.length > CHUNK_MAX && plain.last !== expected.at(-1))
             once('several chunks, backwards from within');
         } else {
@@ -113,12 +123,23 @@ const scanned = (note: Note): fc.IRawProperty<unknown> =>
   );
 
 const prefixed = (note: Note): fc.IRawProperty<unknown> => {
-  const unit = fc.constantFrom('a', 'b', '\ud7ff', '😀', '🟿', '\u{10ffff}', '\ue000', '\ufffe', '\uffff');
+  const unit = fc.constantFrom(
+    'a',
+    'b',
+    '\ud7ff',
+    '😀',
+    '🟿',
+    '\u{10ffff}',
+    '\ue000',
+    '\ufffe',
+    '\uffff',
+  );
   const text = fc.string({ unit, maxLength: 4 });
   return fc.property(text, text, (prefix, remaining) => {
     const range = toReadRange('t', undefined, { prefix });
     expect(String(range.before)).not.toMatch(/\p{Surrogate}/u);
-    for (const key of [remaining, prefix + remaining]) expect(isInRange(range, key)).toBe(key.startsWith(prefix));
+    for (const key of [remaining, prefix + remaining])
+      expect(isInRange(range, key)).toBe(key.startsWith(prefix));
     if (prefix !== '' && !remaining.startsWith(prefix))
       note(remaining < prefix ? 'before what begins with it' : 'behind it');
   });
@@ -153,20 +174,27 @@ describe('scans', () => {
     await fc.assert(prefixed(unnoted), { numRuns: scaleRuns(2000) });
   });
 
-  testShares('prefix: the texts → most do not begin with it, many next to where it ends', async () => {
-    const shares = await sharesOf(prefixed);
-    for (const description of ['before what begins with it', 'behind it']) {
-      expect(shares[description], description).toBeGreaterThan(0.2);
-    }
-  });
+  testShares(
+    'prefix: the texts → most do not begin with it, many next to where it ends',
+    async () => {
+      const shares = await sharesOf(prefixed);
+      for (const description of ['before what begins with it', 'behind it']) {
+        expect(shares[description], description).toBeGreaterThan(0.2);
+      }
+    },
+  );
 
   test('sorted entries: thousands, over many chunks → in order from both ends', () => {
     const sorted = new SortedEntries();
-    const keys = Array.from({ length: 5000 }, (_, index) => String((index * 7919) % 5000).padStart(5, '0'));
+    const keys = Array.from({ length: 5000 }, (_, index) =>
+      String((index * 7919) % 5000).padStart(5, '0'),
+    );
     for (const key of keys) sorted.add({ value: key, key });
     const inOrder = keys.toSorted();
     expect([...sorted.scan({ table: 't' })].map(({ key }) => key)).toEqual(inOrder);
-    expect([...sorted.scan({ table: 't' }, true)].map(({ key }) => key)).toEqual(inOrder.toReversed());
+    expect([...sorted.scan({ table: 't' }, true)].map(({ key }) => key)).toEqual(
+      inOrder.toReversed(),
+    );
     for (const key of keys) if (Number(key) % 2 === 0) sorted.delete({ value: key, key });
     const odd = inOrder.filter((key) => Number(key) % 2 === 1);
     expect([...sorted.scan({ table: 't', from: '02500' })].map(({ key }) => key)).toEqual(

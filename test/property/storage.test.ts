@@ -1,4 +1,7 @@
-/** Whatever is cut, torn or lost where nothing was synced: what was synced comes back, in order, and nothing else. */
+/**
+ * Whatever is cut, torn or lost where nothing was synced: what was synced comes back, in order, and
+ * nothing else.
+ */
 // @rule STO-3, STO-4
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +13,9 @@ import { scaleRuns } from '../support/lane.ts';
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));
 
 describe('frames', () => {
-  const payloads = fc.array(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 80 }), { maxLength: 12 });
+  const payloads = fc.array(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 80 }), {
+    maxLength: 12,
+  });
   const encodeAll = (texts: readonly string[]): Buffer =>
     Buffer.concat(texts.map((text, index) => encodeFrame(text, { file: 7, index })));
   const decodeAll = (bytes: Uint8Array, file = 7): string[] =>
@@ -30,7 +35,9 @@ describe('frames', () => {
       fc.property(payloads, fc.nat(), (texts, draw) => {
         const bytes = encodeAll(texts);
         const cut = draw % (bytes.length + 1);
-        const whole = texts.filter((_, index) => encodeAll(texts.slice(0, index + 1)).length <= cut);
+        const whole = texts.filter(
+          (_, index) => encodeAll(texts.slice(0, index + 1)).length <= cut,
+        );
         expect(decodeAll(bytes.subarray(0, cut))).toEqual(whole);
       }),
       { numRuns: RUNS },
@@ -44,7 +51,9 @@ describe('frames', () => {
         fc.pre(bytes.length > 0);
         const place = draw % bytes.length;
         bytes[place] = (bytes[place] as number) ^ change;
-        const before = texts.filter((_, index) => encodeAll(texts.slice(0, index + 1)).length <= place);
+        const before = texts.filter(
+          (_, index) => encodeAll(texts.slice(0, index + 1)).length <= place,
+        );
         expect(decodeAll(bytes)).toEqual(before);
       }),
       { numRuns: RUNS },
@@ -65,7 +74,10 @@ type Drawn = [
   steps: Step[],
 ];
 
-/** Shrunk: a checkpoint, while the first file of a start was left with nothing in it for a larger one. */
+/**
+ * Shrunk: a checkpoint, while the first file of a start was left with nothing in it for a larger
+ * one.
+ */
 const FIRST_FILE_LEFT_EMPTY: Drawn = [
   614991320,
   { segmentBytes: 300, checkpointBytes: 200, largeGroup: 1 },
@@ -108,7 +120,9 @@ describe('durable storage', () => {
     // Short ones too, so that writes are under way beside each other.
     {
       weight: 6,
-      arbitrary: fc.record({ waitMs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 30 })) }),
+      arbitrary: fc.record({
+        waitMs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 30 })),
+      }),
     },
     { weight: 1, arbitrary: fc.constant('checkpoint' as const) },
     { weight: 2, arbitrary: fc.constant('crash' as const) },
@@ -134,14 +148,18 @@ describe('durable storage', () => {
         for (const item of [...steps, 'crash' as const]) {
           if (item === 'checkpoint') site.storage.checkpoint();
           else if (item !== 'crash' && 'waitMs' in item) machine.run(item.waitMs);
-          else if (item !== 'crash') for (let n = 0; n < item.count; n += 1) site.append(item.log, `entry ${next++}`);
+          else if (item !== 'crash')
+            for (let n = 0; n < item.count; n += 1) site.append(item.log, `entry ${next++}`);
           else {
             machine.disk.crash();
             const again = machine.start();
             for (const log of ['local', 'red'] as const) {
               expect(again.entries[log].length).toBeGreaterThanOrEqual(site.synced[log]);
-              expect(again.entries[log]).toEqual(site.entries[log].slice(0, again.entries[log].length));
-              if (again.entries[log].length < site.entries[log].length) once('a crash loses something');
+              expect(again.entries[log]).toEqual(
+                site.entries[log].slice(0, again.entries[log].length),
+              );
+              if (again.entries[log].length < site.entries[log].length)
+                once('a crash loses something');
               if (again.entries[log].length > 5) once('many entries come back');
             }
             site = again;

@@ -1,4 +1,6 @@
-/** What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it. */
+/**
+ * What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createInsertEffect, createRemoveEffect } from '../../src/server/records/effect.ts';
@@ -53,7 +55,13 @@ const takenInParts = (note: Note): fc.IRawProperty<unknown> =>
       time += 1;
       const isRed = item.table === 'lines';
       const seen = isRed ? [time - 1, time] : [0, time];
-      store.apply(item, { time, site: siteAt(0), entry: isRed ? RED : siteAt(0), version: time, seen });
+      store.apply(item, {
+        time,
+        site: siteAt(0),
+        entry: isRed ? RED : siteAt(0),
+        version: time,
+        seen,
+      });
     };
     const take = (max: number): void => {
       for (const [name, saved] of store.takeChanges(max)) {
@@ -67,7 +75,8 @@ const takenInParts = (note: Note): fc.IRawProperty<unknown> =>
     store.changeAll();
     for (const element of steps) {
       if ('effect' in element) {
-        if (rows.size > 0 && store.changeCount > 0) once('an effect comes while some are taken and others are not');
+        if (rows.size > 0 && store.changeCount > 0)
+          once('an effect comes while some are taken and others are not');
         apply(element.effect);
       } else if ('take' in element) take(element.take);
       // What was removed before now everybody has seen.
@@ -93,17 +102,20 @@ test('any effects, with changes taken at any moments between them → restored, 
   await fc.assert(takenInParts(unnoted), { numRuns: RUNS });
 });
 
-testShares('changes are taken in parts → what was taken before changes and goes, in most runs', async () => {
-  const shares = await sharesOf(takenInParts, 200);
-  for (const description of [
-    'a checkpoint fails that had rows',
-    'an effect comes while some are taken and others are not',
-    'a row that was taken has changed',
-    'some are left at the end',
-    'several rows are restored',
-    'a queue is restored',
-  ]) {
-    expect(shares[description], description).toBeGreaterThan(0.5);
-  }
-  expect(shares['a row that was taken is gone']).toBeGreaterThan(0.15);
-});
+testShares(
+  'changes are taken in parts → what was taken before changes and goes, in most runs',
+  async () => {
+    const shares = await sharesOf(takenInParts, 200);
+    for (const description of [
+      'a checkpoint fails that had rows',
+      'an effect comes while some are taken and others are not',
+      'a row that was taken has changed',
+      'some are left at the end',
+      'several rows are restored',
+      'a queue is restored',
+    ]) {
+      expect(shares[description], description).toBeGreaterThan(0.5);
+    }
+    expect(shares['a row that was taken is gone']).toBeGreaterThan(0.15);
+  },
+);

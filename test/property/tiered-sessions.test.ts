@@ -1,11 +1,18 @@
 /**
- * Histories of tiers with versions: caches that are filled late, an origin behind a balancer that sometimes leads to a server
- * that is behind, concurrent reads and writes. In a session, no view is older than what the session had written or seen when
- * the read began. Without sessions, the same checker finds violations.
+ * Histories of tiers with versions: caches that are filled late, an origin behind a balancer that
+ * sometimes leads to a server that is behind, concurrent reads and writes. In a session, no view is
+ * older than what the session had written or seen when the read began. Without sessions, the same
+ * checker finds violations.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tiered, versionSessions, withDetails, skipLevel, type Tier } from '../../src/bindings/tiered/index.ts';
+import {
+  tiered,
+  versionSessions,
+  withDetails,
+  skipLevel,
+  type Tier,
+} from '../../src/bindings/tiered/index.ts';
 import { signedTokens } from '../../src/bindings/tiered/node.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
@@ -22,8 +29,8 @@ interface World {
   readonly per: 'key' | 'store';
   readonly mode: 'parallel' | 'sequential';
   /**
-   * `balanced`: it sometimes answers from a copy that is behind. `silent`: some of its writes return no version, so that
-   * the session trusts its next answer.
+   * `balanced`: it sometimes answers from a copy that is behind. `silent`: some of its writes
+   * return no version, so that the session trusts its next answer.
    */
   readonly origin: 'plain' | 'balanced' | 'silent';
   /** Whether a session goes on by its token before each operation. */
@@ -56,7 +63,9 @@ interface State {
 class Store {
   readonly #random: Random;
   readonly #world: World;
-  readonly #states: State[] = [{ at: 0, rows: new Map(KEYS.map((key): [string, number] => [key, 0])) }];
+  readonly #states: State[] = [
+    { at: 0, rows: new Map(KEYS.map((key): [string, number] => [key, 0])) },
+  ];
   /** How far the copies are. */
   readonly #copies: Record<Copy, number> = { cache: 0, backup: 0, late: 0 };
 
@@ -129,7 +138,11 @@ async function play(world: World, hasSessions: boolean): Promise<Outcome> {
   const violations: string[] = [];
   let refused = 0;
 
-  async function act(user: number, session: ReturnType<typeof client.session>, sight: SessionSight): Promise<void> {
+  async function act(
+    user: number,
+    session: ReturnType<typeof client.session>,
+    sight: SessionSight,
+  ): Promise<void> {
     const key = random.pick(KEYS);
     const options = hasSessions ? { session } : {};
     if (random.chance(1 / 3)) {
@@ -141,7 +154,8 @@ async function play(world: World, hasSessions: boolean): Promise<Outcome> {
     try {
       for await (const { value, level } of client.invoke(get<number>(key), options)) {
         const least = note(value as number);
-        if (least !== undefined) violations.push(`user ${user}: ${key} at ${level} is ${value} after ${least}`);
+        if (least !== undefined)
+          violations.push(`user ${user}: ${key} at ${level} is ${value} after ${least}`);
       }
     } catch (error) {
       if (!isCorrectableError(error, 'REPLICA_BEHIND')) throw error;
@@ -165,20 +179,24 @@ async function play(world: World, hasSessions: boolean): Promise<Outcome> {
 
 // @rule TIER-1
 // @rule TIER-2
-test('tiered: sessions on, copies behind → no view is older than the session', { timeout: 120_000 }, async () => {
-  const counts = { behindSession: 0, refused: 0 };
-  await fc.assert(
-    fc.asyncProperty(worlds, async (world) => {
-      const outcome = await play(world, true);
-      expect(outcome.violations).toEqual([]);
-      counts.behindSession += outcome.behindSession;
-      counts.refused += outcome.refused;
-    }),
-    { numRuns: scaleRuns(600) },
-  );
-  expect(counts.behindSession).toBeGreaterThan(0);
-  expect(counts.refused).toBeGreaterThan(0);
-});
+test(
+  'tiered: sessions on, copies behind → no view is older than the session',
+  { timeout: 120_000 },
+  async () => {
+    const counts = { behindSession: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        const outcome = await play(world, true);
+        expect(outcome.violations).toEqual([]);
+        counts.behindSession += outcome.behindSession;
+        counts.refused += outcome.refused;
+      }),
+      { numRuns: scaleRuns(600) },
+    );
+    expect(counts.behindSession).toBeGreaterThan(0);
+    expect(counts.refused).toBeGreaterThan(0);
+  },
+);
 
 test('tiered: sessions off → the checker finds violations', { timeout: 120_000 }, async () => {
   const world: Omit<World, 'seed'> = {

@@ -1,8 +1,15 @@
-/** The checker of transactions agrees with trying all orders, and finds nothing where there is nothing. */
+/**
+ * The checker of transactions agrees with trying all orders, and finds nothing where there is
+ * nothing.
+ */
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { checkTransactions } from '../histories/transactions/check-transactions.ts';
-import type { Element, ListOperation, RecordedTransaction } from '../histories/transactions/recorded-transaction.ts';
+import type {
+  Element,
+  ListOperation,
+  RecordedTransaction,
+} from '../histories/transactions/recorded-transaction.ts';
 import { scaleRuns } from '../support/lane.ts';
 import { smallHistory } from '../unit/histories/transactions/small-history.ts';
 import { sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
@@ -24,7 +31,10 @@ interface Plan {
   readonly afterMs: number;
 }
 
-const step: fc.Arbitrary<Step> = fc.record({ key: fc.constantFrom('x', 'y', 'z'), isAppend: fc.boolean() });
+const step: fc.Arbitrary<Step> = fc.record({
+  key: fc.constantFrom('x', 'y', 'z'),
+  isAppend: fc.boolean(),
+});
 const plan: fc.Arbitrary<Plan> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 4 }),
   outcome: fc.constantFrom('committed', 'committed', 'committed', 'aborted', 'unknown'),
@@ -34,7 +44,9 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   afterMs: fc.nat({ max: 50 }),
 });
 
-/** Runs the plans one after the other, ten milliseconds apart: intervals overlap, effects do not. */
+/**
+ * Runs the plans one after the other, ten milliseconds apart: intervals overlap, effects do not.
+ */
 function runSerially(plans: readonly Plan[]): RecordedTransaction[] {
   const states: State[] = [new Map()];
   return plans.map(({ steps, outcome, isApplied, isSnapshot, beforeMs, afterMs }, index) => {
@@ -52,7 +64,14 @@ function runSerially(plans: readonly Plan[]): RecordedTransaction[] {
     const isEffective = outcome === 'committed' || (outcome === 'unknown' && isApplied);
     if (isEffective && !isOld) states.push(state);
     const times = { startAt: index * 10 - beforeMs, endAt: index * 10 + afterMs };
-    return { id: `t${index}`, process: `p${index}`, outcome, operations, ...times, ...(isOld && { isSnapshot: true }) };
+    return {
+      id: `t${index}`,
+      process: `p${index}`,
+      outcome,
+      operations,
+      ...times,
+      ...(isOld && { isSnapshot: true }),
+    };
   });
 }
 
@@ -65,7 +84,9 @@ test('histories of a serial executor, whose intervals overlap → no anomaly', (
   );
 });
 
-/** Whether some order, in which none is before one that had ended when it began, gives all reads. */
+/**
+ * Whether some order, in which none is before one that had ended when it began, gives all reads.
+ */
 function hasOrder(remaining: readonly RecordedTransaction[], state: State = new Map()): boolean {
   if (remaining.length === 0) return true;
   return remaining.some((next) => {
@@ -117,5 +138,8 @@ testShares('which anomalies the small histories have', async () => {
     'incompatible orders',
     'internal',
   ])
-    expect([name, shares[name] ?? 0]).toEqual([name, expect.toSatisfy((share: number) => share > 0.002)]);
+    expect([name, shares[name] ?? 0]).toEqual([
+      name,
+      expect.toSatisfy((share: number) => share > 0.002),
+    ]);
 });

@@ -1,6 +1,7 @@
 /**
- * Hostile rows, a million at night, through what every inbound byte passes: the codecs and the check of rows. Half are
- * well-formed rows that were damaged where their schemas say something, half are frames with random bytes in them.
+ * Hostile rows, a million at night, through what every inbound byte passes: the codecs and the
+ * check of rows. Half are well-formed rows that were damaged where their schemas say something,
+ * half are frames with random bytes in them.
  *
  * `FUZZ_SEED=7 FUZZ_ROWS=100000` repeats a run, or makes it longer.
  */
@@ -8,10 +9,18 @@ import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import { clientMessageKinds } from '../../src/protocol/messages/client-messages.ts';
-import { UndecodableMessage, type Codec, type EncodedData } from '../../src/protocol/codec/codec.ts';
+import {
+  UndecodableMessage,
+  type Codec,
+  type EncodedData,
+} from '../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../src/protocol/codec/msgpack-codec.ts';
-import { isSimpleSubmit, isSimpleView, createMessageCheck } from '../../src/protocol/messages/message-check.ts';
+import {
+  isSimpleSubmit,
+  isSimpleView,
+  createMessageCheck,
+} from '../../src/protocol/messages/message-check.ts';
 import { serverMessageKinds } from '../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../src/server/gateway/context/compile-schema.ts';
 import { Random } from '../../src/server/collections/random.ts';
@@ -28,9 +37,23 @@ const checkSlowly = createMessageCheck(kinds);
 const packr = new Packr({ useRecords: false });
 
 const GOOD: readonly (readonly unknown[])[] = [
-  [0, 'hello', { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'], token: 't' }],
+  [
+    0,
+    'hello',
+    { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'], token: 't' },
+  ],
   [0, 'welcome', { version: 1, levels: ['weak'], limits: { maxFrameBytes: 1, maxInFlight: 1 } }],
-  [7, 'submit', 'put', 'write', 3, { key: 'x', value: [1, { $date: 5 }, { $bigint: '9' }] }, 'x', 1000, 'trace'],
+  [
+    7,
+    'submit',
+    'put',
+    'write',
+    3,
+    { key: 'x', value: [1, { $date: 5 }, { $bigint: '9' }] },
+    'x',
+    1000,
+    'trace',
+  ],
   [7, 'submit', 'get', 'read', 1, { key: 'x' }],
   [7, 'view', 0, 0, { a: [null, true, 'text', 1.5] }, 7, { remaining: 1 }],
   [7, 'confirm', 1, 0, 5],

@@ -1,29 +1,43 @@
 /**
- * The outcomes of a client are true, whatever happens to the network, the gateways, the sites and the client: real
- * clients and real gateways, joined by a network in memory, on virtual time, against stores that know what they
- * executed.
- * Never executed → never reported "success". Reported as retryable, rejected, or `ABORTED` → never executed, also not
- * later. Executed twice → never. Reported `UNKNOWN` → had left the client. Views rise, are those of the store, and end
- * once; a result is that of the one run. And it is of use: without faults and with time enough → every view, and
- * "success". `OUTCOMES_SEED=7 OUTCOMES_RUNS=10000` repeats a run, or makes it longer.
+ * The outcomes of a client are true, whatever happens to the network, the gateways, the sites and
+ * the client: real clients and real gateways, joined by a network in memory, on virtual time,
+ * against stores that know what they executed. Never executed → never reported "success". Reported
+ * as retryable, rejected, or `ABORTED` → never executed, also not later. Executed twice → never.
+ * Reported `UNKNOWN` → had left the client. Views rise, are those of the store, and end once; a
+ * result is that of the one run. And it is of use: without faults and with time enough → every
+ * view, and "success". `OUTCOMES_SEED=7 OUTCOMES_RUNS=10000` repeats a run, or makes it longer.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forgetfulDeployment, redblueDeployment, type Deployment } from '../support/outcomes/deployments.ts';
+import {
+  forgetfulDeployment,
+  redblueDeployment,
+  type Deployment,
+} from '../support/outcomes/deployments.ts';
 import { calmSchedules, schedules, type Step } from '../support/outcomes/schedule.ts';
-import { CODECS, drawOutcomeOptions, usualSettings, type OutcomeOptions } from '../support/outcomes/options.ts';
+import {
+  CODECS,
+  drawOutcomeOptions,
+  usualSettings,
+  type OutcomeOptions,
+} from '../support/outcomes/options.ts';
 import { Coverage } from '../support/outcomes/coverage.ts';
 import { VirtualTime } from '../support/outcomes/virtual-time.ts';
 import { OutcomeSimulation } from '../support/outcomes/simulation.ts';
 import { lane, sampleCases } from '../support/lane.ts';
 
 const SEED = Number(process.env['OUTCOMES_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? { fast: 50, remaining: 1_500, all: 1_500, nightly: 15_000 }[lane]);
+const RUNS = Number(
+  process.env['OUTCOMES_RUNS'] ?? { fast: 50, remaining: 1_500, all: 1_500, nightly: 15_000 }[lane],
+);
 const TIMEOUT_MS = 3_600_000;
 /** With so many runs, what is rare has been seen. */
 const ENOUGH_RUNS = 1_000;
 
-/** What so many schedules must have led to, and how often in a thousand of them: about half of how often they do. */
+/**
+ * What so many schedules must have led to, and how often in a thousand of them: about half of how
+ * often they do.
+ */
 const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   success: 450,
   UNKNOWN: 240,
@@ -58,7 +72,11 @@ interface Played {
   readonly sights: Coverage;
 }
 
-async function problemsOf(time: VirtualTime, steps: readonly Step[], played: Played): Promise<string[]> {
+async function problemsOf(
+  time: VirtualTime,
+  steps: readonly Step[],
+  played: Played,
+): Promise<string[]> {
   const { make, setting, sights } = played;
   const world = new OutcomeSimulation(time, make(), setting, sights);
   await world.play(steps);
@@ -67,8 +85,15 @@ async function problemsOf(time: VirtualTime, steps: readonly Step[], played: Pla
   return problems;
 }
 
-/** How it is made; what any schedule leads to beside the above; and what each of those below does. */
-const DEPLOYMENTS: [string, () => Deployment, Readonly<Record<string, number>>, readonly string[]][] = [
+/**
+ * How it is made; what any schedule leads to beside the above; and what each of those below does.
+ */
+const DEPLOYMENTS: [
+  string,
+  () => Deployment,
+  Readonly<Record<string, number>>,
+  readonly string[],
+][] = [
   ['a RedBlue deployment of two sites', redblueDeployment, { move: 70 }, ['move', 'success']],
   // Nothing that was sent before is executed elsewhere: no move is.
   [
@@ -82,7 +107,8 @@ const DEPLOYMENTS: [string, () => Deployment, Readonly<Record<string, number>>, 
 test.each(DEPLOYMENTS)(
   `%s, any schedule, seed ${SEED} → the outcomes of clients are true`,
   async (_, make, more) => {
-    // One for all schedules: what they share, as the modules of the package do, must not see time go back.
+    // One for all schedules: what they share, as the modules of the package do, must not see time
+    // go back.
     using time = new VirtualTime();
     const sights = new Coverage();
     const property = fc.asyncProperty(schedules, drawOutcomeOptions, async (steps, setting) => {
@@ -105,12 +131,16 @@ test.each(DEPLOYMENTS)(
     });
     const numRuns = Math.ceil(RUNS / 4);
     await fc.assert(property, { seed: SEED, numRuns });
-    if (RUNS >= ENOUGH_RUNS) expect(sights.seldom(CALM_PER_THOUSAND, numRuns), String(sights)).toEqual([]);
+    if (RUNS >= ENOUGH_RUNS)
+      expect(sights.seldom(CALM_PER_THOUSAND, numRuns), String(sights)).toEqual([]);
   },
   TIMEOUT_MS,
 );
 
-/** Executed by the first gateway, which is gone with its answer; on its way to the second when the connection is cut. */
+/**
+ * Executed by the first gateway, which is gone with its answer; on its way to the second when the
+ * connection is cut.
+ */
 function firstThenSecondTwice(cutAfterMs: number): Step[] {
   return [
     { do: 'wait', ms: 500 },
@@ -130,10 +160,15 @@ test.each(DEPLOYMENTS)(
     const sights = new Coverage();
     for (const [cut, cutAfterMs] of CUT_TIMES_MS.entries()) {
       const setting = { codec: CODECS[cut % 2] as OutcomeOptions['codec'], bounds: {} };
-      const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), { make, setting, sights });
+      const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), {
+        make,
+        setting,
+        sights,
+      });
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
-    // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
+    // Each time the first gateway has executed it, and often it is on its way to the second when
+    // that is cut off.
     expect(sights.times('restart, with a write in flight')).toBe(CUT_TIMES_MS.length);
     for (const description of item)
       expect(sights.times(description), description).toBeGreaterThanOrEqual(CUT_TIMES_MS.length);

@@ -1,9 +1,17 @@
-/** Simulated runs of the causal store, and proof that the checkers notice each rule that is left out. */
+/**
+ * Simulated runs of the causal store, and proof that the checkers notice each rule that is left
+ * out.
+ */
 import { describe, expect, test } from 'vitest';
 import type { PullRequest } from '../../src/causal/partition-calls.ts';
 import { copyPartitionState } from '../../src/causal/partition-state.ts';
 import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
-import { EXPECTED_CAUSAL, findMissingCausal, findPlantedCausal, runCausalBatch } from '../simulator/causal/batch.ts';
+import {
+  EXPECTED_CAUSAL,
+  findMissingCausal,
+  findPlantedCausal,
+  runCausalBatch,
+} from '../simulator/causal/batch.ts';
 import { LONG_CUTS, PLANTED_CAUSAL_FAULTS } from '../simulator/causal/planted-faults.ts';
 import { simulateCausal } from '../simulator/causal/world.ts';
 import { CausalWorld, KEYS } from '../support/causal-world.ts';
@@ -19,7 +27,11 @@ test(`causal store: ${RUNS} seeds → every property holds`, () => {
 });
 
 test('causal store: sites that are cut for longer than deletes are kept lose nothing (CAUSAL-18)', () => {
-  const { faults, coverage } = runCausalBatch({ runs: RUNS, seed: FIRST_SEED, overrides: LONG_CUTS });
+  const { faults, coverage } = runCausalBatch({
+    runs: RUNS,
+    seed: FIRST_SEED,
+    overrides: LONG_CUTS,
+  });
   expect(faults).toEqual([]);
   expect(coverage['forgotten keys']).toBeGreaterThan(0);
 });
@@ -40,7 +52,9 @@ describe('causal store: planted faults', () => {
   });
 });
 
-/** What random runs seldom show with few sites: each scenario passes, and fails without its rule. */
+/**
+ * What random runs seldom show with few sites: each scenario passes, and fails without its rule.
+ */
 describe('causal store: directed scenarios', () => {
   class PromiseForgotten extends Partition {
     protected override keepPromise(_request: PullRequest): number {

@@ -1,6 +1,7 @@
 /**
- * The ready key-value service in the simulator. Two doctors leave duty by transactions that read both and write one: only
- * if what is only read is certified too, one of them stays. The oracle compares each commit with its place in the red order.
+ * The ready key-value service in the simulator. Two doctors leave duty by transactions that read
+ * both and write one: only if what is only read is certified too, one of them stays. The oracle
+ * compares each commit with its place in the red order.
  */
 import { expect, test } from 'vitest';
 import { keyValue } from '../../src/contract/index.ts';
@@ -17,7 +18,10 @@ interface Args {
   readonly writes?: readonly { readonly key: string; readonly value?: unknown }[];
 }
 
-/** The service, as the simulator gets it: with versions that `draw` can know, which are the written values. */
+/**
+ * The service, as the simulator gets it: with versions that `draw` can know, which are the written
+ * values.
+ */
 function ward(changeArgs: (args: Args) => Args = (args) => args): Service {
   const { put, commit, ...reads } = keyValueService.generators as Record<string, Generator>;
   const wrap =
@@ -25,7 +29,11 @@ function ward(changeArgs: (args: Args) => Args = (args) => args): Service {
     (args, { tables, shadow }) => {
       const { value, writes } = args as Args;
       const uniqueId = (): string => String(value ?? writes?.[0]?.value);
-      return generator(changeArgs(args as Args), { tables, shadow, uniqueId } as Parameters<Generator>[1]);
+      return generator(changeArgs(args as Args), {
+        tables,
+        shadow,
+        uniqueId,
+      } as Parameters<Generator>[1]);
     };
   return {
     ...keyValueService,
@@ -37,7 +45,8 @@ function ward(changeArgs: (args: Args) => Args = (args) => args): Service {
 }
 
 const DOCTORS = ['ann', 'bob'] as const;
-const isOff = (entry: unknown): boolean => (entry as { value?: unknown } | undefined)?.value === 'off';
+const isOff = (entry: unknown): boolean =>
+  (entry as { value?: unknown } | undefined)?.value === 'off';
 
 function draw({ pick, chance }: DrawContext): Operation {
   const key = pick(DOCTORS);

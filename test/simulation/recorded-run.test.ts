@@ -11,7 +11,9 @@ const run = recordRun(SEED, 'partitions');
 
 /** Counts the recorded messages of a kind as the network counts them: copies, and losses. */
 function countMessages({ messages }: RecordedRun, kind: string, isLost: boolean): number {
-  return messages.filter((message) => message.kind === kind && (!isLost || /lost|cut/.test(message.fate))).length;
+  return messages.filter(
+    (message) => message.kind === kind && (!isLost || /lost|cut/.test(message.fate)),
+  ).length;
 }
 
 describe('a recorded run', () => {
@@ -19,7 +21,9 @@ describe('a recorded run', () => {
     const { history, coverage } = simulate(SEED, 'partitions');
     expect(run.operations.map(({ id }) => id)).toEqual(history.map(({ id }) => id));
     for (const kind of ['blue.operations', 'log.propose', 'log.append', 'log.appended']) {
-      expect(countMessages(run, kind, false)).toBe((coverage[kind] ?? 0) + (coverage[`${kind} repeated`] ?? 0));
+      expect(countMessages(run, kind, false)).toBe(
+        (coverage[kind] ?? 0) + (coverage[`${kind} repeated`] ?? 0),
+      );
       expect(countMessages(run, kind, true)).toBe(coverage[`${kind} lost`] ?? 0);
     }
   });
@@ -36,7 +40,9 @@ describe('a recorded run', () => {
 
   test('describes its messages in words', () => {
     const texts = ['blue.operations', 'log.propose', 'log.append', 'blue.received'].map(
-      (kind) => run.messages.find((message) => message.kind === kind && message.group !== 'heartbeat')?.text,
+      (kind) =>
+        run.messages.find((message) => message.kind === kind && message.group !== 'heartbeat')
+          ?.text,
     );
     expect(texts).toEqual([
       "Site 1 sends 1 blue operation: number 1, deposit (c0/1: accounts 'account 1' balance.add(25)).",
@@ -51,10 +57,15 @@ describe('a recorded run', () => {
     const crash = outages.find(({ kind }) => kind === 'down');
     expect(crash).toBeDefined();
     expect(
-      marks.some(({ kind, atMs, site }) => kind === 'started' && atMs === crash?.toMs && site === crash.site),
+      marks.some(
+        ({ kind, atMs, site }) => kind === 'started' && atMs === crash?.toMs && site === crash.site,
+      ),
     ).toBe(true);
-    const isDuring = (atMs: number): boolean => atMs > (crash?.fromMs ?? 0) && atMs < (crash?.toMs ?? 0);
-    expect(messages.filter(({ from, sentAtMs }) => from === crash?.site && isDuring(sentAtMs))).toEqual([]);
+    const isDuring = (atMs: number): boolean =>
+      atMs > (crash?.fromMs ?? 0) && atMs < (crash?.toMs ?? 0);
+    expect(
+      messages.filter(({ from, sentAtMs }) => from === crash?.site && isDuring(sentAtMs)),
+    ).toEqual([]);
   });
 });
 

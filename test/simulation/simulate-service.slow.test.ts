@@ -3,7 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../src/contract/index.ts';
 import type { Operation } from '../../src/index.ts';
-import { blue, cell, counter, defineService, log, withColors, red, register, table } from '../../src/server/index.ts';
+import {
+  blue,
+  cell,
+  counter,
+  defineService,
+  log,
+  withColors,
+  red,
+  register,
+  table,
+} from '../../src/server/index.ts';
 import type { Service } from '../../src/server/index.ts';
 import { simulateService, ServiceCheckError } from '../../src/testing/index.ts';
 import type { SimulateServiceOptions } from '../../src/testing/index.ts';
@@ -28,7 +38,8 @@ const shopService = (color: 'red' | 'blue') =>
     },
     generators: {
       restock: (args, { shadow }) => shadow.restock(args, null),
-      buy: (args, { tables, shadow }) => (tables.items.row(args.key).left > 0 ? shadow.buy(args, true) : false),
+      buy: (args, { tables, shadow }) =>
+        tables.items.row(args.key).left > 0 ? shadow.buy(args, true) : false,
       left: (args, { tables }) => tables.items.row(args.key).left,
     },
     invariants: { items: { 'nothing is sold twice': ({ left }) => left >= 0 } },
@@ -37,7 +48,12 @@ const shopService = (color: 'red' | 'blue') =>
 const options: SimulateServiceOptions = {
   runs: 40,
   draw: ({ pick }) =>
-    pick([shop.restock({ key: 'a' }), shop.buy({ key: 'a' }), shop.buy({ key: 'a' }), shop.left({ key: 'a' })]),
+    pick([
+      shop.restock({ key: 'a' }),
+      shop.buy({ key: 'a' }),
+      shop.buy({ key: 'a' }),
+      shop.left({ key: 'a' }),
+    ]),
 };
 
 describe('checkService', () => {
@@ -61,7 +77,12 @@ describe('checkService', () => {
     const all = counts(shopService('red'));
     expect(all).toEqual({
       restock: { ...none, blue: expect.any(Number), failed: expect.any(Number) },
-      buy: { ...none, red: expect.any(Number), unchanged: expect.any(Number), failed: expect.any(Number) },
+      buy: {
+        ...none,
+        red: expect.any(Number),
+        unchanged: expect.any(Number),
+        failed: expect.any(Number),
+      },
       left: { ...none, unchanged: expect.any(Number), failed: expect.any(Number) },
     });
     expect(all['restock']?.blue).toBeGreaterThan(5);
@@ -70,26 +91,43 @@ describe('checkService', () => {
 
   test.each([
     ['nothing', undefined, 'draw: gave undefined: operation'],
-    ['an operation that the contract does not have', { name: 'sell', access: 'write' }, 'shop has no operation sell'],
+    [
+      'an operation that the contract does not have',
+      { name: 'sell', access: 'write' },
+      'shop has no operation sell',
+    ],
     ['arguments that do not fit', { ...shop.buy({ key: 'a' }), args: { key: 5 } }, 'key'],
   ])('draw gives %s → ServiceFault with the cause', (_, value, message) => {
-    const call = (): unknown => simulateService(shopService('red'), { runs: 1, draw: () => value as never });
-    expect(call).toThrow(expect.objectContaining({ checker: 'draw', message: expect.stringContaining(message) }));
+    const call = (): unknown =>
+      simulateService(shopService('red'), { runs: 1, draw: () => value as never });
+    expect(call).toThrow(
+      expect.objectContaining({ checker: 'draw', message: expect.stringContaining(message) }),
+    );
   });
 
   test('what draw gives cannot be sent → a fault of draw; what it draws from stays its own', () => {
     const any = defineContract('any', {
-      put: { access: 'write', args: z.object({ key: z.string(), value: z.unknown() }), result: z.null() },
+      put: {
+        access: 'write',
+        args: z.object({ key: z.string(), value: z.unknown() }),
+        result: z.null(),
+      },
     });
     const service: Service = defineService(any, {
       tables: { rows: table({ last: register() }) },
       shadowOperations: ({ rows }) => ({
-        put: blue((a: { key: string; value?: unknown }) => [rows.row(a.key).last.write(a.value ?? null)]),
+        put: blue((a: { key: string; value?: unknown }) => [
+          rows.row(a.key).last.write(a.value ?? null),
+        ]),
       }),
       generators: { put: (args, { shadow }) => shadow.put(args, null) },
     });
     const run = (value: unknown) =>
-      simulateService(service, { runs: 1, profile: 'calm', draw: () => any.put({ key: 'a', value }) });
+      simulateService(service, {
+        runs: 1,
+        profile: 'calm',
+        draw: () => any.put({ key: 'a', value }),
+      });
     for (const value of [Number.NaN, new Map(), new Date(Number.NaN)]) {
       expect(() => run(value)).toThrow(expect.objectContaining({ checker: 'draw' }));
     }
@@ -101,7 +139,10 @@ describe('checkService', () => {
   describe('a service that keeps something beside its tables', () => {
     const keeping = (generators: object): Service => ({
       ...(shopService('red') as unknown as Service),
-      generators: { ...(shopService('red') as unknown as Service).generators, ...generators } as Service['generators'],
+      generators: {
+        ...(shopService('red') as unknown as Service).generators,
+        ...generators,
+      } as Service['generators'],
     });
     type Run = (args: { key: string }, context: never) => unknown;
     type Spread = { tables: { items: { row(key: string): { left: number } } } };
@@ -120,7 +161,10 @@ describe('checkService', () => {
           return bought;
         },
       });
-      expect(faultIn(service)).toMatchObject({ checker: 'oracle', message: expect.stringMatching(ONCE) });
+      expect(faultIn(service)).toMatchObject({
+        checker: 'oracle',
+        message: expect.stringMatching(ONCE),
+      });
     });
 
     test('a set that is checked only after the tables → ServiceFault with both replies', () => {
@@ -162,7 +206,10 @@ describe('checkService', () => {
     }
 
     test.each<[string, (args: unknown, context: Spread) => unknown]>([
-      ['looks at the fields of a row', (_, { tables }) => Object.keys(tables.items.row('a')).length],
+      [
+        'looks at the fields of a row',
+        (_, { tables }) => Object.keys(tables.items.row('a')).length,
+      ],
       ['freezes its context', (_, context) => Object.freeze(context).tables.items.row('a').left],
     ])('a generator %s → the same at sites and at the model', (_, left) => {
       expect(faultIn(keeping({ left }))).toMatchObject({ runs: 3 });
@@ -193,16 +240,24 @@ describe('checkService', () => {
         const draw: SimulateServiceOptions['draw'] = ({ pick }) => {
           const count = next((n += 1) - 1);
           if (count === undefined) return undefined as never;
-          return pick([shop.buy({ key: 'a' }), shop.left({ key: 'a' }), shop.restock({ key: `${count}` })]);
+          return pick([
+            shop.buy({ key: 'a' }),
+            shop.left({ key: 'a' }),
+            shop.restock({ key: `${count}` }),
+          ]);
         };
         const sizes = { clientCount: 4, operationsPerClient: 10 };
-        expect(simulateService(shopService('red'), { runs: 1, seed, draw, overrides: sizes }).runs).toBe(1);
+        expect(
+          simulateService(shopService('red'), { runs: 1, seed, draw, overrides: sizes }).runs,
+        ).toBe(1);
       }
     });
   });
 
   test('the time that a generator is given → whole milliseconds, as at a site', () => {
-    const times = defineContract('times', { mark: { access: 'write', args: key, result: z.int() } });
+    const times = defineContract('times', {
+      mark: { access: 'write', args: key, result: z.int() },
+    });
     const service: Service = defineService(times, {
       tables: { rows: table({ at: register<number>() }) },
       shadowOperations: ({ rows }) => ({
@@ -210,7 +265,8 @@ describe('checkService', () => {
       }),
       generators: { mark: (args, { shadow, now }) => shadow.mark({ ...args, at: now }, now) },
     });
-    const counts = simulateService(service, { runs: 5, draw: () => times.mark({ key: 'a' }) }).operations['mark'];
+    const counts = simulateService(service, { runs: 5, draw: () => times.mark({ key: 'a' }) })
+      .operations['mark'];
     expect(counts?.blue).toBeGreaterThan(20);
   });
 
@@ -221,7 +277,10 @@ describe('checkService', () => {
       invariants: { items: { 'nothing is sold twice': holds } },
     };
     expect(() => simulateService(service, { ...options, runs: 1 })).toThrow(
-      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('which returned a promise') }),
+      expect.objectContaining({
+        checker: 'invariants',
+        message: expect.stringContaining('which returned a promise'),
+      }),
     );
   });
 
@@ -242,10 +301,16 @@ describe('checkService', () => {
     };
     const fault = faultOf({});
     expect(fault).toBeInstanceOf(ServiceCheckError);
-    expect(fault).toMatchObject({ checker: 'invariants', message: expect.stringContaining('nothing is sold twice') });
+    expect(fault).toMatchObject({
+      checker: 'invariants',
+      message: expect.stringContaining('nothing is sold twice'),
+    });
     const { seed, overrides, message } = fault as ServiceCheckError;
     expect(message).toContain(`{ …, seed: ${seed}, runs: 1, overrides: `);
-    expect(faultOf({ seed, runs: 1, overrides: overrides })).toMatchObject({ checker: 'invariants', seed });
+    expect(faultOf({ seed, runs: 1, overrides: overrides })).toMatchObject({
+      checker: 'invariants',
+      seed,
+    });
   });
 
   test('two rows that must not both go → only a condition on all of them sees it', () => {
@@ -256,11 +321,17 @@ describe('checkService', () => {
     const wardService: Service = defineService(ward, {
       tables: { doctors: table({ shifts: counter() }), opened: table({}) },
       shadowOperations: ({ doctors, opened }) => ({
-        hire: red((a: { key: string }) => [doctors.row(a.key).shifts.add(1), opened.insert('ward')]),
-        leave: blue((a: { key: string; count: number }) => [doctors.row(a.key).shifts.add(-a.count)]),
+        hire: red((a: { key: string }) => [
+          doctors.row(a.key).shifts.add(1),
+          opened.insert('ward'),
+        ]),
+        leave: blue((a: { key: string; count: number }) => [
+          doctors.row(a.key).shifts.add(-a.count),
+        ]),
       }),
       generators: {
-        hire: (args, { tables, shadow }) => (tables.doctors.row(args.key).shifts > 0 ? null : shadow.hire(args, null)),
+        hire: (args, { tables, shadow }) =>
+          tables.doctors.row(args.key).shifts > 0 ? null : shadow.hire(args, null),
         // One has to stay: each site can see to that by itself, and two of them together cannot.
         leave: (args, { tables: { doctors }, shadow }) => {
           const onDuty = doctors.keys().filter((item) => doctors.row(item).shifts > 0);
@@ -278,7 +349,10 @@ describe('checkService', () => {
     // The first of these runs shows it.
     const calm = { seed: 3, runs: scaleRuns(10), profile: 'calm', draw } as const;
     expect(() => simulateService(wardService, calm)).toThrow(
-      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('"a doctor is on duty"') }),
+      expect.objectContaining({
+        checker: 'invariants',
+        message: expect.stringContaining('"a doctor is on duty"'),
+      }),
     );
     simulateService({ ...wardService, snapshotInvariants: {} }, calm);
     simulateService(withColors(wardService, { leave: 'red' }), calm);
@@ -289,26 +363,40 @@ describe('checkService', () => {
       put: { access: 'write', args: key, result: z.unknown(), errors: { no: z.unknown() } },
       show: { access: 'read', args: key, result: z.unknown() },
     });
-    /** The value is in each kind of field that takes any, in a reply, and in the result of a read. */
+    /**
+     * The value is in each kind of field that takes any, in a reply, and in the result of a read.
+     */
     const giving = (make: () => unknown): Service =>
       defineService(put, {
         tables: { rows: table({ last: register(), all: log(), own: cell() }) },
         shadowOperations: ({ rows }) => ({
-          put: blue((a: { key: string }) => [rows.row(a.key).last.write(make()), rows.row(a.key).all.append(make())]),
-          own: red((a: { key: string }) => [rows.row(a.key).own.assign(make()), rows.row(a.key).last.write(make())]),
+          put: blue((a: { key: string }) => [
+            rows.row(a.key).last.write(make()),
+            rows.row(a.key).all.append(make()),
+          ]),
+          own: red((a: { key: string }) => [
+            rows.row(a.key).own.assign(make()),
+            rows.row(a.key).last.write(make()),
+          ]),
         }),
         generators: {
           put: (args, { random, shadow, errors }) => {
             const chance = random();
             if (chance < 0.2) throw errors.no(make());
-            return chance < 0.4 ? make() : chance < 0.7 ? shadow.put(args, make()) : shadow.own(args, make());
+            return chance < 0.4
+              ? make()
+              : chance < 0.7
+                ? shadow.put(args, make())
+                : shadow.own(args, make());
           },
           show: (args, { tables }) => tables.rows.row(args.key).all,
         },
       });
     const check = (service: Service) =>
-      simulateService(service, { runs: 2, draw: ({ pick }) => pick([put.put({ key: 'a' }), put.show({ key: 'a' })]) })
-        .operations['put'];
+      simulateService(service, {
+        runs: 2,
+        draw: ({ pick }) => pick([put.put({ key: 'a' }), put.show({ key: 'a' })]),
+      }).operations['put'];
 
     test.each([
       ['-0', () => -0],
@@ -332,15 +420,21 @@ describe('checkService', () => {
       ['a date that is none', () => new Date(Number.NaN)],
       ['a map', () => new Map()],
     ])('%s, which cannot be sent → ServiceFault with the cause', (_, make) => {
-      expect(() => check(giving(make))).toThrow(/^generators: \w+ at site \d fails: INVALID_VALUE effects\.0\.value/);
+      expect(() => check(giving(make))).toThrow(
+        /^generators: \w+ at site \d fails: INVALID_VALUE effects\.0\.value/,
+      );
     });
   });
 
   test('an operation that its contract declares blue, withColors red → ServiceFault with the cause', () => {
-    const till = defineContract('till', { pay: { access: 'write', args: key, result: z.null(), color: 'blue' } });
+    const till = defineContract('till', {
+      pay: { access: 'write', args: key, result: z.null(), color: 'blue' },
+    });
     const service: Service = defineService(till, {
       tables: { rows: table({ paid: counter() }) },
-      shadowOperations: ({ rows }) => ({ pay: blue((a: { key: string }) => [rows.row(a.key).paid.add(1)]) }),
+      shadowOperations: ({ rows }) => ({
+        pay: blue((a: { key: string }) => [rows.row(a.key).paid.add(1)]),
+      }),
       generators: { pay: (args, { shadow }) => shadow.pay(args, null) },
     });
     const value = { runs: 5, draw: (): Operation => till.pay({ key: 'a' }) };
@@ -359,7 +453,9 @@ describe('checkService', () => {
       return null;
     };
     const failing = { ...service, generators: { ...service.generators, restock } };
-    expect(() => simulateService(failing, { ...options, draw: () => shop.restock({ key: 'a' }) })).toThrow(
+    expect(() =>
+      simulateService(failing, { ...options, draw: () => shop.restock({ key: 'a' }) }),
+    ).toThrow(
       /^generators: the generator of 'restock' threw at site \d: Error: at the site alone\./,
     );
   });
@@ -378,7 +474,8 @@ describe('checkService', () => {
     [{ profile: 'windy' }, 'profile'],
     [{ draw: 1 }, 'draw'],
   ])('option that does not fit: %o → INVALID_ARGUMENT naming it', (value, field) => {
-    const call = (): unknown => simulateService(shopService('red'), { ...options, ...value } as never);
+    const call = (): unknown =>
+      simulateService(shopService('red'), { ...options, ...value } as never);
     expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
   });
 });

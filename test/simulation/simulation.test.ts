@@ -1,4 +1,7 @@
-/** Simulated runs: the code of production under faults, and proof that the checkers notice broken code. */
+/**
+ * Simulated runs: the code of production under faults, and proof that the checkers notice broken
+ * code.
+ */
 // @rule ETCD-W7, RB-B2, RB-R5
 import { describe, expect, test } from 'vitest';
 import { EXPECTED, neverCame } from '../simulator/batch.ts';
@@ -13,7 +16,8 @@ import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.t
 /** In so many runs of the swarm, which has four worlds, every fault has to come. */
 const SWARM_RUNS = 80;
 const RUNS = { fast: 1, remaining: 20, all: 20, nightly: 40 }[lane];
-const runsOf = (profile: Profile): number => (profile === 'swarm' && lane !== 'fast' ? SWARM_RUNS : RUNS);
+const runsOf = (profile: Profile): number =>
+  profile === 'swarm' && lane !== 'fast' ? SWARM_RUNS : RUNS;
 const PLANTED_RUNS_MAX = 300;
 const GIVEN_SEED = process.env['SIM_SEED'];
 const FIRST_SEED = Number(GIVEN_SEED ?? 1);
@@ -27,7 +31,8 @@ const played = new Map<Profile, readonly RunResult[]>();
 
 /** Of the runs of a profile, which are played once for all who ask. */
 function resultsOf(profile: Profile): readonly RunResult[] {
-  const results = played.get(profile) ?? seeds(runsOf(profile)).map((seed) => simulate(seed, profile));
+  const results =
+    played.get(profile) ?? seeds(runsOf(profile)).map((seed) => simulate(seed, profile));
   played.set(profile, results);
   return results;
 }
@@ -51,9 +56,16 @@ describe('simulation', () => {
     'swarm: coverage → runs are not empty and go through every fault and message',
     () => {
       const results = resultsOf('swarm');
-      for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
+      for (const { coverage } of results)
+        expect(coverage['operations answered']).toBeGreaterThan(0);
       const kinds = ['log.propose', 'log.append', 'log.appended'];
-      const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
+      const blueKinds = [
+        'blue.operations',
+        'blue.received',
+        'blue.heartbeat',
+        'blue.have',
+        'blue.resend',
+      ];
       for (const name of [
         ...EXPECTED,
         'red applied',
@@ -87,7 +99,9 @@ describe('simulation', () => {
 
   test('batch in which a fault never came → it is named', () => {
     const batch = { runs: 200, seed: 1, profile: 'swarm', overrides: {} } as const;
-    const coverage = Object.fromEntries(EXPECTED.map((name) => [name, name === 'torn writes' ? 0 : 1]));
+    const coverage = Object.fromEntries(
+      EXPECTED.map((name) => [name, name === 'torn writes' ? 0 : 1]),
+    );
     const result = { runs: 200, counted: 200, faults: [], coverage };
     expect(neverCame(result, batch)).toEqual(['torn writes']);
     expect(neverCame({ ...result, runs: 10 }, batch)).toEqual([]);
@@ -99,10 +113,22 @@ describe('simulation', () => {
       [34, 'swarm', 'a guess came after the end, of what had waited for its place'],
       [265, 'swarm', 'the model read sets in the order in which they had come'],
       [4489, 'swarm', 'streams that get on one operation a round trip were not waited for'],
-      [6314, 'swarm', 'an operation that was dropped and asked for again had executions of one name'],
+      [
+        6314,
+        'swarm',
+        'an operation that was dropped and asked for again had executions of one name',
+      ],
       [10698, 'swarm', 'what was in flight at the end was not waited for'],
-      [40965, 'cluster', 'a site that did not know of a join counted as one that knew of the retirement'],
-      [43118, 'cluster', 'a site alone let go of what one other site lacked, since the third one had it'],
+      [
+        40965,
+        'cluster',
+        'a site that did not know of a join counted as one that knew of the retirement',
+      ],
+      [
+        43118,
+        'cluster',
+        'a site alone let go of what one other site lacked, since the third one had it',
+      ],
     ]),
   )('seed %i of %s had a fault once: %s → none', (seed, profile, _fault) => {
     expect(simulate(seed, profile).violation).toBeUndefined();
@@ -169,9 +195,13 @@ describe('simulation: shrinking', () => {
       expect(result.violation?.checker).toBe('serializability');
       expect(Object.keys(overrides).length).toBeGreaterThan(0);
       expect(result.options).toMatchObject(overrides);
-      const size = ({ options }: RunResult): number => options.clientCount * options.operationsPerClient;
+      const size = ({ options }: RunResult): number =>
+        options.clientCount * options.operationsPerClient;
       expect(size(result)).toBeLessThanOrEqual(size(found));
-      const again = simulate(result.seed, 'swarm', { planted, overrides: parseOverrides(formatOverrides(overrides)) });
+      const again = simulate(result.seed, 'swarm', {
+        planted,
+        overrides: parseOverrides(formatOverrides(overrides)),
+      });
       expect(again).toEqual(result);
       // Running that one finds the same fault, and no simpler one.
       expect(shrinkRun(again, 'swarm', createSetup({ planted, overrides })).result).toEqual(result);

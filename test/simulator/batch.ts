@@ -19,12 +19,19 @@ export interface BatchResult {
   readonly runs: number;
   /** Runs in which something was answered: the others prove nothing. */
   readonly counted: number;
-  readonly faults: readonly { readonly seed: number; readonly checker: string; readonly message: string }[];
+  readonly faults: readonly {
+    readonly seed: number;
+    readonly checker: string;
+    readonly message: string;
+  }[];
   /** What the runs went through, added up. */
   readonly coverage: Readonly<Record<string, number>>;
 }
 
-/** What a batch of the profile `swarm` has to go through: what was injected, and what happened afterwards. */
+/**
+ * What a batch of the profile `swarm` has to go through: what was injected, and what happened
+ * afterwards.
+ */
 export const EXPECTED = [
   'answered CONFLICT',
   'answered REPLICA_BEHIND',
@@ -81,8 +88,12 @@ export const EXPECTED = [
 export const EXPECTED_FROM_RUNS = 200;
 
 /** What the runs never went through, though they should have: they prove nothing of it. */
-export function neverCame({ runs, coverage }: BatchResult, { profile, overrides }: Batch): readonly string[] {
-  if (runs < EXPECTED_FROM_RUNS || profile !== 'swarm' || Object.keys(overrides).length > 0) return [];
+export function neverCame(
+  { runs, coverage }: BatchResult,
+  { profile, overrides }: Batch,
+): readonly string[] {
+  if (runs < EXPECTED_FROM_RUNS || profile !== 'swarm' || Object.keys(overrides).length > 0)
+    return [];
   return EXPECTED.filter((name) => (coverage[name] ?? 0) === 0);
 }
 
@@ -106,8 +117,14 @@ export function runBatch({ runs, seed, profile, overrides }: Batch): BatchResult
   return { runs, counted, faults, coverage };
 }
 
-/** Deals a batch out to `jobs` processes of this same program, which each run a part with `--jobs 1 --json`. */
-export async function runDealt(batch: Batch, jobs: number, progress: (sum: BatchResult) => void): Promise<BatchResult> {
+/**
+ * Deals a batch out to `jobs` processes of this same program, which each run a part with `--jobs 1 --json`.
+ */
+export async function runDealt(
+  batch: Batch,
+  jobs: number,
+  progress: (sum: BatchResult) => void,
+): Promise<BatchResult> {
   const { runs, seed, profile, overrides } = batch;
   let sum: BatchResult = { runs: 0, counted: 0, faults: [], coverage: {} };
   let next = 0;
@@ -125,7 +142,17 @@ export async function runDealt(batch: Batch, jobs: number, progress: (sum: Batch
 }
 
 function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchResult> {
-  const args = ['--runs', String(runs), '--seed', String(seed), '--profile', profile, '--jobs', '1', '--json'];
+  const args = [
+    '--runs',
+    String(runs),
+    '--seed',
+    String(seed),
+    '--profile',
+    profile,
+    '--jobs',
+    '1',
+    '--json',
+  ];
   args.push('--with', formatOverrides(overrides));
   const child = fork(process.argv[1] ?? '', args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   let printed = '';

@@ -1,5 +1,12 @@
-/** Sites that each break one rule of how members change, and of how they begin with the state of others. */
-import { createSiteFromShared, getSavedSite, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
+/**
+ * Sites that each break one rule of how members change, and of how they begin with the state of
+ * others.
+ */
+import {
+  createSiteFromShared,
+  getSavedSite,
+  mergeSharedIntoSite,
+} from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
 import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
 import type { Envelope } from '../../src/server/messages/envelope.ts';
@@ -29,7 +36,10 @@ const withReplica =
     return new Machine(...args);
   };
 
-const withMembership = (Broken: typeof Membership, port: Partial<MembershipPort> = {}): MachineFactory =>
+const withMembership = (
+  Broken: typeof Membership,
+  port: Partial<MembershipPort> = {},
+): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createMembership(): Membership {
@@ -73,15 +83,23 @@ class ForgetfulHomes extends SiteMachine {
   override submit(submission: Submission, nowMs: number, wallMs?: number): void {
     const { origins } = this.replica.options;
     const { identity } = submission;
-    const home = identity && origins.isSite(identity.home) ? origins.find(origins.getName(identity.home)) : undefined;
-    const moved = identity && home !== undefined ? { ...submission, identity: { ...identity, home } } : submission;
+    const home =
+      identity && origins.isSite(identity.home)
+        ? origins.find(origins.getName(identity.home))
+        : undefined;
+    const moved =
+      identity && home !== undefined
+        ? { ...submission, identity: { ...identity, home } }
+        : submission;
     super.submit(moved, nowMs, wallMs);
   }
 }
 
 /** Leaves sites behind, however few remain. */
 class LeavingMinority extends SiteMachine {
-  protected override createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+  protected override createAbsentSites(
+    ...args: ConstructorParameters<typeof AbsentSites>
+  ): AbsentSites {
     return new (class extends AbsentSites {
       protected override mayLeave(): boolean {
         return true;
@@ -97,19 +115,27 @@ class MainEnds extends SiteMachine {
     ...others: [nowMs: number, wallMs: number, hasRoom: boolean]
   ): void {
     const isOfNode = message.kind === 'node.hello' || message.kind === 'node.known';
-    super.receive({ ...envelope, message: isOfNode ? { ...message, logs: undefined } : message }, ...others);
+    super.receive(
+      { ...envelope, message: isOfNode ? { ...message, logs: undefined } : message },
+      ...others,
+    );
   }
 }
 
 /** The voters of the logs beside `main` are the sites of the start, also once they are closed. */
 class FirstVoters extends SiteMachine {
-  protected override createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+  protected override createAbsentSites(
+    ...args: ConstructorParameters<typeof AbsentSites>
+  ): AbsentSites {
     const [ofMain] = args;
     return new (class extends AbsentSites {
       override getLogMembers(origins = ofMain): ReturnType<AbsentSites['getLogMembers']> {
         const members = super.getLogMembers(origins);
         if (origins === ofMain) return members;
-        return { ...members, voters: origins.sites.filter((site) => origins.get(site).incarnation === 0) };
+        return {
+          ...members,
+          voters: origins.sites.filter((site) => origins.get(site).incarnation === 0),
+        };
       }
     })(...args);
   }
@@ -156,7 +182,8 @@ export const BUGGY_CLUSTERS = {
   mainLeaders: withReplica(MainLeaders),
   firstVoters: (...args: Parameters<MachineFactory>) => new FirstVoters(...args),
   mainEnds: (...args: Parameters<MachineFactory>) => new MainEnds(...args),
-  unknownStarts: (options, ...found) => new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
+  unknownStarts: (options, ...found) =>
+    new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
   hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
   homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
   minorities: (...args: Parameters<MachineFactory>) => new LeavingMinority(...args),
@@ -166,7 +193,10 @@ export const BUGGY_CLUSTERS = {
 export const createFarSite: typeof createSiteFromShared = ({ sections, smallParts }) => {
   const shared = smallParts as SharedSiteState;
   const applied = shared.replica.applied.map((count, origin) => (origin === 1 ? count + 1 : count));
-  return createSiteFromShared({ sections, smallParts: { ...shared, replica: { ...shared.replica, applied } } });
+  return createSiteFromShared({
+    sections,
+    smallParts: { ...shared, replica: { ...shared.replica, applied } },
+  });
 };
 
 /** A site that was away keeps nothing of its own stream that the other one lacks. */
@@ -174,12 +204,17 @@ export const mergeWithoutTail: typeof mergeSharedIntoSite = (site, own, shared):
   const merged = mergeSharedIntoSite(site, own, shared);
   if (merged.checkpoint === undefined) return merged;
   const saved = getSavedSite(merged.checkpoint);
-  const waiting = saved.own.waiting.map((operations, origin) => (origin === site ? [] : operations));
+  const waiting = saved.own.waiting.map((operations, origin) =>
+    origin === site ? [] : operations,
+  );
   const { entries, start } = own.local;
   const syncedLength = start + entries.length;
   return {
     ...merged,
-    checkpoint: { ...merged.checkpoint, smallParts: { ...saved, own: { ...saved.own, waiting, syncedLength } } },
+    checkpoint: {
+      ...merged.checkpoint,
+      smallParts: { ...saved, own: { ...saved.own, waiting, syncedLength } },
+    },
   };
 };
 

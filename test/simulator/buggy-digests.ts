@@ -1,7 +1,9 @@
 /** Digests that each break one rule. */
 import { PrefixDigest } from '../../src/server/log/prefix-digest.ts';
 
-/** After it grew, it knows all places for which it has room, though it has copied only some of them. */
+/**
+ * After it grew, it knows all places for which it has room, though it has copied only some of them.
+ */
 export class BoastfulDigest extends PrefixDigest {
   readonly #begin: number;
 

@@ -12,7 +12,10 @@ export class LyingDisk extends SimulatedDisk {
 
 /** Reports that it has stored what it does not accept any more. */
 export class BoastfulDisk extends SimulatedDisk {
-  protected override synced(error: Error | undefined, done: (error: Error | undefined) => void): void {
+  protected override synced(
+    error: Error | undefined,
+    done: (error: Error | undefined) => void,
+  ): void {
     done(error !== undefined && isFenced(error) ? undefined : error);
   }
 }

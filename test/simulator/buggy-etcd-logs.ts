@@ -78,7 +78,10 @@ class RevisionLog<R> extends EtcdLog<R> {
     super.onReply(reply, nowMs);
   }
 
-  protected override createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
+  protected override createProposer(
+    options: EtcdProposerOptions<R>,
+    start: number,
+  ): EtcdProposer<R> {
     return new RevisionProposer(options, start);
   }
 }
@@ -130,7 +133,10 @@ class MainKeysLog<R> extends EtcdLog<R> {
 
 const withProposer = (Proposer: typeof EtcdProposer): typeof EtcdLog =>
   class<R> extends EtcdLog<R> {
-    protected override createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
+    protected override createProposer(
+      options: EtcdProposerOptions<R>,
+      start: number,
+    ): EtcdProposer<R> {
       return new Proposer(options, start);
     }
   };

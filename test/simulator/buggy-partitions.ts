@@ -1,4 +1,7 @@
-/** Sites with several red logs that each break one rule: what planted faults of partitions are made of. */
+/**
+ * Sites with several red logs that each break one rule: what planted faults of partitions are made
+ * of.
+ */
 import { parseName, type ReadSet } from '../../src/server/generator/read-set.ts';
 import type { Effect } from '../../src/server/records/effect.ts';
 import { getExecutionName, isGlobal } from '../../src/server/records/global-records.ts';
@@ -12,7 +15,11 @@ import type {
 } from '../../src/server/records/records.ts';
 import type { Origin, Origins } from '../../src/server/records/origin.ts';
 import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
-import { findReadName, findWrittenName, type Footprint } from '../../src/server/replica/red/order/footprint.ts';
+import {
+  findReadName,
+  findWrittenName,
+  type Footprint,
+} from '../../src/server/replica/red/order/footprint.ts';
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
@@ -63,7 +70,10 @@ class NarrowGate extends RedOrder {
 class MainGate extends NarrowGate {
   protected override mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return super.mayPass(record);
-    return RedOrder.prototype['mayPass'].call(this, { ...record, snapshot: record.snapshot.with(0, 0) });
+    return RedOrder.prototype['mayPass'].call(this, {
+      ...record,
+      snapshot: record.snapshot.with(0, 0),
+    });
   }
 }
 
@@ -128,7 +138,8 @@ const withCreated =
 /** What a global takes from a stock does not count as read. No generator reads one. */
 function dropStocksRead(record: RedOperation): void {
   const isStock = (name: string): boolean => parseName(name).field === 'left';
-  if (isGlobal(record)) Object.assign(record, { reads: record.reads.filter((name) => !isStock(name)) });
+  if (isGlobal(record))
+    Object.assign(record, { reads: record.reads.filter((name) => !isStock(name)) });
 }
 
 /** Grants each hold, whatever was written since the snapshot. */
@@ -145,7 +156,9 @@ class UncheckedReads extends PartitionCertifier {
   }
 }
 
-/** An operation of an earlier start has ended once a marker has passed, although its hold stands. */
+/**
+ * An operation of an earlier start has ended once a marker has passed, although its hold stands.
+ */
 class ForgottenHoldsPath extends RedPath {
   override get inFlight(): Iterable<OperationId> {
     const isExecution = (item: string): boolean => item.includes(' '); // No identifier of a run has a space.
@@ -167,7 +180,9 @@ const withCertifier = (
   );
 
 /** Puts another comparison of an operation with a hold in the place of the table's own one. */
-const withOverlap = (findOverlappingName: (later: Footprint, held: Footprint) => string | undefined): MachineFactory =>
+const withOverlap = (
+  findOverlappingName: (later: Footprint, held: Footprint) => string | undefined,
+): MachineFactory =>
   withRedPath((replica) => {
     const createOrder = (partition: number): RedOrder => {
       const order = new RedOrder(replica.options, replica.state, partition);
@@ -187,13 +202,16 @@ const withAwaited = (findAwaitedStamps: typeof awaitOnlyHolds): MachineFactory =
   });
 
 const withGlobals = (Globals: typeof GlobalRequests): MachineFactory =>
-  withRedPath((replica) => new RedPath(replica, { createGlobals: (...parts) => new Globals(...parts) }));
+  withRedPath(
+    (replica) => new RedPath(replica, { createGlobals: (...parts) => new Globals(...parts) }),
+  );
 
 const withCoordinator = (Coordinator: typeof GlobalCoordinator): MachineFactory =>
   withRedPath(
     (replica) =>
       new RedPath(replica, {
-        createGlobals: (...parts) => new GlobalRequests(...parts, (options) => new Coordinator(options)),
+        createGlobals: (...parts) =>
+          new GlobalRequests(...parts, (options) => new Coordinator(options)),
       }),
   );
 
@@ -202,7 +220,8 @@ const withPartitions =
   (change: (partitions: Partitions, site: Origin) => Partial<Partitions>): MachineFactory =>
   (options, ...found) => {
     const { partitions, site } = options;
-    if (partitions === undefined || partitions.count === 1) return new SiteMachine(options, ...found);
+    if (partitions === undefined || partitions.count === 1)
+      return new SiteMachine(options, ...found);
     const changed = {
       names: partitions.names,
       count: partitions.count,
@@ -215,7 +234,9 @@ const withPartitions =
 
 /** The end of a hold is proposed, and passes its gate, before the global is applied. */
 class EarlyReleaseOrder extends RedOrder {
-  protected override findAwaitedStamps(...passing: Parameters<typeof awaitOnlyHolds>): readonly HoldStamp[] {
+  protected override findAwaitedStamps(
+    ...passing: Parameters<typeof awaitOnlyHolds>
+  ): readonly HoldStamp[] {
     return awaitOnlyHolds(...passing);
   }
 }
@@ -249,7 +270,10 @@ class UnsavedHolds extends PartitionCertifier {
   }
 }
 
-/** A start finds in the site's own log how many records of `main` were delivered, and nothing about other logs. */
+/**
+ * A start finds in the site's own log how many records of `main` were delivered, and nothing about
+ * other logs.
+ */
 const mainCounts: MachineFactory = (options, found, ...times) => {
   const toMain = (entry: LocalEntry): LocalEntry =>
     'redDelivered' in entry && typeof entry.redDelivered !== 'number'
@@ -260,8 +284,8 @@ const mainCounts: MachineFactory = (options, found, ...times) => {
 };
 
 /**
- * An operation that is a global on top of own operations in flight is executed there, and does not wait for their end:
- * they count as not proposed yet, until its record is made.
+ * An operation that is a global on top of own operations in flight is executed there, and does not
+ * wait for their end: they count as not proposed yet, until its record is made.
  */
 const globalsOnTop = withRedPath((replica) => {
   const { state, options } = replica;
@@ -271,7 +295,8 @@ const globalsOnTop = withRedPath((replica) => {
   state.runPipelined = (input) => {
     const outcome = runPipelined(input);
     const rows = outcome.choice?.effects ?? [];
-    isGlobalRun = new Set(rows.map(({ table, key }) => options.partitions?.ofRow(table, key))).size > 1;
+    isGlobalRun =
+      new Set(rows.map(({ table, key }) => options.partitions?.ofRow(table, key))).size > 1;
     return outcome;
   };
   class ForgetfulPipeline extends Pipeline {
@@ -300,14 +325,18 @@ const globalsOnTop = withRedPath((replica) => {
 /** What a machine can be broken by, by name. */
 export const BUGGY_PARTITIONS = {
   narrowGate: withRedPath(
-    (replica) => new RedPath(replica, { createOrder: (partition) => new NarrowGate(replica, partition) }),
+    (replica) =>
+      new RedPath(replica, { createOrder: (partition) => new NarrowGate(replica, partition) }),
   ),
   mainGate: withRedPath(
-    (replica) => new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
+    (replica) =>
+      new RedPath(replica, { createOrder: (partition) => new MainGate(replica, partition) }),
   ),
   partialGlobals: withRedPath((replica) => {
     const globals = new Map<ExecutionName, RedOperation>();
-    return new RedPath(replica, { createOrder: (partition) => new PartialOrder(replica, partition, globals) });
+    return new RedPath(replica, {
+      createOrder: (partition) => new PartialOrder(replica, partition, globals),
+    });
   }),
   noOverlap: withOverlap(() => undefined),
   readOverlap: withOverlap((later, held) => findReadName(held, later)),
@@ -317,11 +346,14 @@ export const BUGGY_PARTITIONS = {
   earlyReleases: withRedPath(
     (replica) =>
       new RedPath(replica, {
-        createOrder: (partition) => new EarlyReleaseOrder(replica.options, replica.state, partition),
+        createOrder: (partition) =>
+          new EarlyReleaseOrder(replica.options, replica.state, partition),
         createGlobals: (...parts) => new EarlyGlobals(...parts),
       }),
   ),
-  writeOverlap: withOverlap((later, held) => findReadName(later, held) ?? findWrittenName(later, held)),
+  writeOverlap: withOverlap(
+    (later, held) => findReadName(later, held) ?? findWrittenName(later, held),
+  ),
   passingReads: withGlobals(PassingReads),
   uncountedRefusals: withGlobals(UncountedRefusals),
   noAborts: withCoordinator(UnabortingCoordinator),

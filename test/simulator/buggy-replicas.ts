@@ -40,7 +40,10 @@ import { DedupSlots } from '../../src/server/replica/exactly-once/dedup-slots.ts
 import type { DedupSlot } from '../../src/server/replica/exactly-once/dedup-slots.ts';
 import { Writes } from '../../src/server/replica/writes.ts';
 import { OperationLookups } from '../../src/server/replica/exactly-once/operation-lookup.ts';
-import type { OperationLookup, OperationLookupHost } from '../../src/server/replica/exactly-once/operation-lookup.ts';
+import type {
+  OperationLookup,
+  OperationLookupHost,
+} from '../../src/server/replica/exactly-once/operation-lookup.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 
 const MICROS_PER_MS = 1000;
@@ -67,7 +70,10 @@ export const withReplica =
 const withLog =
   (Broken: LogClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
-    const redLog = { ...SEQUENCED_ENGINE, createNode: (log: RedLogOptions<RedRecord>) => new Broken(log) };
+    const redLog = {
+      ...SEQUENCED_ENGINE,
+      createNode: (log: RedLogOptions<RedRecord>) => new Broken(log),
+    };
     return new SiteMachine({ ...options, redLog }, stored, nowMs, wallMs);
   };
 
@@ -89,12 +95,19 @@ function withCertifier(
   });
 }
 
-const withRedOrder = (make: (...args: ConstructorParameters<typeof RedOrder>) => RedOrder): MachineFactory =>
+const withRedOrder = (
+  make: (...args: ConstructorParameters<typeof RedOrder>) => RedOrder,
+): MachineFactory =>
   withRedPath(
-    (replica) => new RedPath(replica, { createOrder: (partition) => make(replica.options, replica.state, partition) }),
+    (replica) =>
+      new RedPath(replica, {
+        createOrder: (partition) => make(replica.options, replica.state, partition),
+      }),
   );
 
-const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) => BluePath): MachineFactory =>
+const withBluePath = (
+  make: (...args: ConstructorParameters<typeof BluePath>) => BluePath,
+): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createBluePath(): BluePath {
@@ -103,7 +116,9 @@ const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) =>
     },
   );
 
-const withUpdates = (Broken: new (...args: ConstructorParameters<typeof Writes>) => Writes): MachineFactory =>
+const withUpdates = (
+  Broken: new (...args: ConstructorParameters<typeof Writes>) => Writes,
+): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createWrites(): Writes {
@@ -145,7 +160,11 @@ class LocalReadRedPath extends RedPath {
 
 class HastyConflictRedPath extends RedPath {
   protected override close(request: RedRequest): void {
-    this.end(this.orders[request.partition]!, request.id, request.failure ?? conflictError(request));
+    this.end(
+      this.orders[request.partition]!,
+      request.id,
+      request.failure ?? conflictError(request),
+    );
   }
 }
 
@@ -216,7 +235,10 @@ class ScanlessCertifier extends Certifier {
 class SightlessCertifier extends Certifier {
   protected override findConflict(operation: RedOperation): Conflict | undefined {
     const written = new Set(findWrittenNames(operation.effects, new Set()));
-    return super.findConflict({ ...operation, reads: operation.reads.filter((name) => !written.has(name)) });
+    return super.findConflict({
+      ...operation,
+      reads: operation.reads.filter((name) => !written.has(name)),
+    });
   }
 }
 
@@ -227,7 +249,10 @@ class IndexBlindCertifier extends Certifier {
   protected override findConflict(operation: RedOperation): Conflict | undefined {
     const { ranges = [], reads } = operation;
     if (ranges.every(({ field }) => field === undefined)) return super.findConflict(operation);
-    return super.findConflict({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
+    return super.findConflict({
+      ...operation,
+      reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)),
+    });
   }
 }
 
@@ -304,7 +329,10 @@ class GreedyWalks extends OperationLookups {
   }
 }
 
-/** Keys entries by the identifier alone: a log in which the operation has been claimed once is closed to it for ever. */
+/**
+ * Keys entries by the identifier alone: a log in which the operation has been claimed once is
+ * closed to it for ever.
+ */
 class HoplessSlots extends DedupSlots {
   override find(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     for (let hop = 0; hop < 50; hop += 1) {
@@ -317,7 +345,10 @@ class HoplessSlots extends DedupSlots {
 
 const STEPS_MAX = 100;
 
-/** Walks over such slots; one that has gone in circles for long is given up, as if it went on for ever. */
+/**
+ * Walks over such slots; one that has gone in circles for long is given up, as if it went on for
+ * ever.
+ */
 class EndlessWalks extends OperationLookups {
   readonly #steps = new WeakMap<OperationLookup, number>();
 
@@ -325,7 +356,10 @@ class EndlessWalks extends OperationLookups {
     super(host, new HoplessSlots());
   }
 
-  protected override goTo(lookup: OperationLookup, to: { readonly site: Origin; readonly hop: number }): void {
+  protected override goTo(
+    lookup: OperationLookup,
+    to: { readonly site: Origin; readonly hop: number },
+  ): void {
     const steps = (this.#steps.get(lookup) ?? 0) + 1;
     this.#steps.set(lookup, steps);
     if (steps < STEPS_MAX) super.goTo(lookup, to);
@@ -342,7 +376,10 @@ class HastySlots extends DedupSlots {
 }
 
 class UpdatesWithoutRecords extends Writes {
-  protected override recordReply({ submission }: OperationLookup, { reply, failure }: ReplyRecord): void {
+  protected override recordReply(
+    { submission }: OperationLookup,
+    { reply, failure }: ReplyRecord,
+  ): void {
     if (failure === undefined && reply !== undefined) this.replyCommitted(submission, reply);
   }
 }
@@ -367,7 +404,10 @@ class UpdatesWithoutHandover extends Writes {
     this.#red = args[2];
   }
 
-  protected override handOver({ submission, identity }: OperationLookup, outcome: GeneratorOutcome): void {
+  protected override handOver(
+    { submission, identity }: OperationLookup,
+    outcome: GeneratorOutcome,
+  ): void {
     if (this.#red.join(identity.id, submission)) return;
     this.#red.begin(identity.id, submission, outcome, { isUndecided: false });
   }
@@ -455,19 +495,37 @@ export const BUGGY_REPLICAS = {
   hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   clingingRedPath: withRedPath((replica) => new ClingingRedPath(replica)),
-  swappedRecords: withRedPath((replica) => new RedPath(replica, { createOrder: () => new SwappingRedOrder(replica) })),
-  lenientCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new LenientCertifier(...args))),
+  swappedRecords: withRedPath(
+    (replica) => new RedPath(replica, { createOrder: () => new SwappingRedOrder(replica) }),
+  ),
+  lenientCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new LenientCertifier(...args)),
+  ),
   unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
-  sightlessCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new SightlessCertifier(...args))),
-  indexBlindCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new IndexBlindCertifier(...args))),
-  scanlessCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new ScanlessCertifier(...args))),
-  trustingCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new TrustingCertifier(...args))),
+  sightlessCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new SightlessCertifier(...args)),
+  ),
+  indexBlindCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new IndexBlindCertifier(...args)),
+  ),
+  scanlessCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new ScanlessCertifier(...args)),
+  ),
+  trustingCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new TrustingCertifier(...args)),
+  ),
   indifferentCertifier: withRedPath((replica) =>
     withCertifier(replica, (...args) => new IndifferentCertifier(...args)),
   ),
-  blindChain: withRedPath((replica) => new RedPath(replica, { createPipeline: () => new BlindChain(replica) })),
-  forgetfulCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new ForgetfulCertifier(...args))),
-  unmarkedCertifier: withRedPath((replica) => withCertifier(replica, (...args) => new UnmarkedCertifier(...args))),
+  blindChain: withRedPath(
+    (replica) => new RedPath(replica, { createPipeline: () => new BlindChain(replica) }),
+  ),
+  forgetfulCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new ForgetfulCertifier(...args)),
+  ),
+  unmarkedCertifier: withRedPath((replica) =>
+    withCertifier(replica, (...args) => new UnmarkedCertifier(...args)),
+  ),
   eagerLog: withLog(EagerLog),
   forgetfulLog: withLog(ForgetfulLog),
   greedyWalks: withWalks((host) => new GreedyWalks(host)),
@@ -487,7 +545,9 @@ export const BUGGY_REPLICAS = {
   arrivalOrder: withReplica(
     class extends Replica {
       protected override createState(): SiteState {
-        return new ArrivalOrderState(this.options.service, this.options.origins, { identifierPrefix: this.name });
+        return new ArrivalOrderState(this.options.service, this.options.origins, {
+          identifierPrefix: this.name,
+        });
       }
     },
   ),

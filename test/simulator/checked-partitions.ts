@@ -1,6 +1,7 @@
 /**
- * Sites whose indexes of holds and of globals are compared with a look at all of them, after each record. An index that
- * forgets something costs an operation its end, or shows in no history at all.
+ * Sites whose indexes of holds and of globals are compared with a look at all of them, after each
+ * record. An index that forgets something costs an operation its end, or shows in no history at
+ * all.
  */
 import type { Conflict } from '../../src/server/records/certification-result.ts';
 import { getExecutionName } from '../../src/server/records/global-records.ts';
@@ -11,7 +12,10 @@ import type { HoldTable } from '../../src/server/replica/red/order/hold-table.ts
 import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
-import { GlobalCoordinator, type SiteProgress } from '../../src/server/replica/red/requests/global-coordinator.ts';
+import {
+  GlobalCoordinator,
+  type SiteProgress,
+} from '../../src/server/replica/red/requests/global-coordinator.ts';
 import { GlobalRequests } from '../../src/server/replica/red/requests/global-requests.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
@@ -26,7 +30,9 @@ class CheckedCoordinator extends GlobalCoordinator {
     const [overlooked] = super.act(site);
     if (overlooked === undefined) return proposals;
     const { record, partition } = overlooked;
-    throw new Error(`the coordinator has overlooked the ${record.kind} of ${record.id} in log ${partition}`);
+    throw new Error(
+      `the coordinator has overlooked the ${record.kind} of ${record.id} in log ${partition}`,
+    );
   }
 }
 
@@ -36,7 +42,8 @@ class CheckedCertifier extends PartitionCertifier {
     const conflict = super.findConflict(operation);
     const held = findHolder(this.holds, operation);
     const found = conflict?.reason === 'held' ? conflict.execution : undefined;
-    if (found !== held) throw new Error(`${operation.id} overlaps ${held}, and the index of holds finds ${found}`);
+    if (found !== held)
+      throw new Error(`${operation.id} overlaps ${held}, and the index of holds finds ${found}`);
     return conflict;
   }
 }
@@ -48,7 +55,8 @@ function findHolder(holds: HoldTable, operation: RedOperation): ExecutionName | 
   for (const [execution, { operation: holder }] of holds.standing) {
     if (execution === own) continue;
     const held = holds.getFootprint(holder);
-    const name = findReadName(later, held) ?? findWrittenName(later, held) ?? findReadName(held, later);
+    const name =
+      findReadName(later, held) ?? findWrittenName(later, held) ?? findReadName(held, later);
     if (name !== undefined) return execution;
   }
   return undefined;
@@ -78,9 +86,12 @@ const withCoordinator = (Coordinator: typeof GlobalCoordinator): MachineFactory 
         return new RedPath(this, {
           createOrder: (partition) =>
             new RedOrder(this.options, this.state, partition, (limits, log, holds) =>
-              holds === undefined ? new Certifier(limits, log) : new CheckedCertifier(limits, log, holds),
+              holds === undefined
+                ? new Certifier(limits, log)
+                : new CheckedCertifier(limits, log, holds),
             ),
-          createGlobals: (...parts) => new GlobalRequests(...parts, (options) => new Coordinator(options)),
+          createGlobals: (...parts) =>
+            new GlobalRequests(...parts, (options) => new Coordinator(options)),
         });
       }
     },

@@ -1,7 +1,7 @@
 /**
- * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS] [--jobs N] [--planted]
- * [--json]`
- * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
+ * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS]
+ * [--jobs N] [--planted] [--json]` Exit 0 iff none has a fault; with `--planted`, iff every planted
+ * fault is caught.
  */
 import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
@@ -38,7 +38,10 @@ cli.option('--runs <count>', 'How many seeds to run', { default: 200 });
 cli.option('--world <world>', `One of ${WORLDS.join(', ')}`, { default: 'redblue' });
 cli.option('--seed <seed>', 'The first seed', { default: 1 });
 cli.option('--profile <profile>', `One of ${PROFILES.join(', ')}`, { default: 'swarm' });
-cli.option('--partitions <count>', 'At most so many red logs a run, drawn from its seed (default: as the profile)');
+cli.option(
+  '--partitions <count>',
+  'At most so many red logs a run, drawn from its seed (default: as the profile)',
+);
 cli.option('--with <options>', 'Options in the place of drawn ones, as JSON', { default: '{}' });
 cli.option('--jobs <count>', 'Processes to deal the runs out to (default: one a core)');
 cli.option('--planted', 'Plant each fault in turn; exit 0 only if every one is caught');
@@ -73,7 +76,17 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   const only = input['only'] === undefined ? undefined : String(input['only']);
   const maxJobs = input['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
   const jobs = Math.min(maxJobs, Math.ceil(runs / RUNS_PER_JOB_MIN));
-  return { world, runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
+  return {
+    world,
+    runs,
+    seed,
+    profile,
+    overrides,
+    jobs,
+    planted: flag('planted'),
+    only,
+    json: flag('json'),
+  };
 }
 
 function describeOptions(): string {
@@ -83,7 +96,9 @@ function describeOptions(): string {
 /** A line for each option, with a value that it may have. */
 function describe(drawn: object): string {
   return Object.entries(drawn)
-    .map(([name, value]) => `  ${name}: ${value === Infinity ? '"Infinity"' : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) => `  ${name}: ${value === Infinity ? '"Infinity"' : JSON.stringify(value)}`,
+    )
     .join('\n');
 }
 
@@ -99,15 +114,19 @@ async function runSeeds(flags: Flags): Promise<number> {
   const { runs, counted, faults, coverage } = result;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   if (json === true) {
-    console.log(JSON.stringify({ runs, counted, profile, firstSeed: seed, faults, seconds, coverage }));
+    console.log(
+      JSON.stringify({ runs, counted, profile, firstSeed: seed, faults, seconds, coverage }),
+    );
   } else {
     console.table(coverage);
     console.log(
       `${counted} runs (${runs - counted} empty ones not counted), ${faults.length} with a fault, ${seconds} s`,
     );
   }
-  const missing = world === 'causal' ? findMissingCausal(result, overrides) : neverCame(result, flags);
-  if (missing.length > 0) process.stderr.write(`never came, so that nothing is shown of it: ${missing.join(', ')}\n`);
+  const missing =
+    world === 'causal' ? findMissingCausal(result, overrides) : neverCame(result, flags);
+  if (missing.length > 0)
+    process.stderr.write(`never came, so that nothing is shown of it: ${missing.join(', ')}\n`);
   return faults.length === 0 && counted > 0 && missing.length === 0 ? 0 : 1;
 }
 
@@ -139,5 +158,7 @@ function runPlanted({ seed, json, only }: Flags): number {
 }
 
 function showPlanted(row: Readonly<Record<string, unknown>>): void {
-  console.log(`${row['caught'] === true ? 'caught' : 'MISSED'}  ${String(row['fault'])}: ${JSON.stringify(row)}`);
+  console.log(
+    `${row['caught'] === true ? 'caught' : 'MISSED'}  ${String(row['fault'])}: ${JSON.stringify(row)}`,
+  );
 }

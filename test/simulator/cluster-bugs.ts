@@ -23,8 +23,8 @@ const CLOSING: Partial<SimulationOptions> = {
 };
 
 /**
- * A site is rebuilt, and clients retry elsewhere, late, what it had executed. Without other faults, since the site has to
- * pass an operation on before it is lost.
+ * A site is rebuilt, and clients retry elsewhere, late, what it had executed. Without other faults,
+ * since the site has to pass an operation on before it is lost.
  */
 const LATE_RETRIES: Partial<SimulationOptions> = {
   ...CLOSING,
@@ -218,7 +218,16 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'returned-with-its-old-rows': {
     rule: 'a site that returns has the rows of the state that it was given',
-    caughtBy: ['oracle', 'convergence', 'invariants', 'serializability', 'queues', 'accounts', 'rights', 'crash'],
+    caughtBy: [
+      'oracle',
+      'convergence',
+      'invariants',
+      'serializability',
+      'queues',
+      'accounts',
+      'rights',
+      'crash',
+    ],
     profile: 'cluster',
     overrides: AWAY,
     mergeSite: mergeIntoOldRows,

@@ -41,7 +41,12 @@ const PUT_BACK: Partial<SimulationOptions> = {
 };
 
 /** Checkpoints are made at different times. */
-const TRIMMING: Partial<SimulationOptions> = { siteCount: 3, checkpointBytes: 500, crashEveryMs: 500, thinkMeanMs: 5 };
+const TRIMMING: Partial<SimulationOptions> = {
+  siteCount: 3,
+  checkpointBytes: 500,
+  crashEveryMs: 500,
+  thinkMeanMs: 5,
+};
 
 const CAUGHT_BY = [
   'red total order',

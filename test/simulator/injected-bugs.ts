@@ -1,6 +1,6 @@
 /**
- * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
- * switched to them.
+ * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing
+ * in production can be switched to them.
  */
 import { withColors, type Service } from '../../src/server/service/service.ts';
 import { CLUSTER_BUGS } from './cluster-bugs.ts';
@@ -32,7 +32,12 @@ export interface InjectedBug extends RunReplacements {
 }
 
 /** Clients that move often, between sites that crash. */
-const MOVING: Partial<SimulationOptions> = { siteCount: 3, moveChance: 0.8, workload: 'bank', clientTimeoutMs: 150 };
+const MOVING: Partial<SimulationOptions> = {
+  siteCount: 3,
+  moveChance: 0.8,
+  workload: 'bank',
+  clientTimeoutMs: 150,
+};
 
 /** Sites that write one row, each several times at once. */
 const HOT: Partial<SimulationOptions> = {
@@ -101,7 +106,12 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a floor waits for red operations that may have seen less',
     caughtBy: ['floors'],
     profile: 'partitions',
-    overrides: { scenario: 'roster', siteCount: 3, removalsPerWatermark: 1, maxRedInFlight: Infinity },
+    overrides: {
+      scenario: 'roster',
+      siteCount: 3,
+      removalsPerWatermark: 1,
+      maxRedInFlight: Infinity,
+    },
     makeMachine: BUGGY_REPLICAS.hastyFloors,
   },
   'index-scans-miss-removals': {
@@ -160,7 +170,13 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'what an earlier start of a site has sent is not taken any more',
     caughtBy: ['terms'],
     profile: 'crashes',
-    overrides: { siteCount: 3, isOrdered: false, delayMeanMs: 200, downMeanMs: 1, crashEveryMs: 300 },
+    overrides: {
+      siteCount: 3,
+      isOrdered: false,
+      delayMeanMs: 200,
+      downMeanMs: 1,
+      crashEveryMs: 300,
+    },
     makeMachine: MISADDRESSED_MESSAGES.starts,
   },
   // @rule BS-O2
@@ -181,7 +197,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'unsynced-sequencer': {
     rule: 'the leader sends only what is synced in its own log',
-    caughtBy: ['red total order', 'exactly once', 'durability', 'convergence', 'progress', 'causal order'],
+    caughtBy: [
+      'red total order',
+      'exactly once',
+      'durability',
+      'convergence',
+      'progress',
+      'causal order',
+    ],
     shownBy: 192,
     profile: 'crashes',
     makeMachine: BUGGY_REPLICAS.eagerLog,
@@ -189,8 +212,8 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule RB-B1
   'no-sync': {
     rule: 'acknowledged means in a synced log',
-    // A start that finds holes among entries that were reported as synced is rejected, mostly before other losses are
-    // noticed.
+    // A start that finds holes among entries that were reported as synced is rejected, mostly
+    // before other losses are noticed.
     caughtBy: ['durability', 'crash'],
     profile: 'crashes',
     overrides: { syncMeanMs: 100 },
@@ -208,7 +231,15 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'past-a-gap': {
     rule: 'nothing is taken of the red log behind a gap',
-    caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
+    caughtBy: [
+      'red total order',
+      'serializability',
+      'exactly once',
+      'convergence',
+      'durability',
+      'oracle',
+      'progress',
+    ],
     profile: 'calm',
     shownBy: 35,
     overrides: { siteCount: 3, redJumpChance: 0.05 },
@@ -216,7 +247,15 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'acknowledged-though-fenced': {
     rule: 'what was appended to a log that another one has taken over is not acknowledged',
-    caughtBy: ['durability', 'exactly once', 'convergence', 'causal order', 'red total order', 'progress', 'crash'],
+    caughtBy: [
+      'durability',
+      'exactly once',
+      'convergence',
+      'causal order',
+      'red total order',
+      'progress',
+      'crash',
+    ],
     profile: 'crashes',
     overrides: { deposeEveryMs: 300, crashEveryMs: 500 },
     Disk: BoastfulDisk,
@@ -295,7 +334,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'shown-before-synced': {
     rule: 'effects are visible only once their entry is decided (hole 4)',
-    caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
+    caughtBy: [
+      'red total order',
+      'causal order',
+      'durability',
+      'exactly once',
+      'sessions',
+      'convergence',
+    ],
     profile: 'moves',
     shownBy: 122,
     // Without it, damaged files stop nearly every run before anything wrong is shown.
@@ -347,7 +393,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'checkpoint-without-what-waits': {
     rule: 'checkpoints carry what has arrived and is not visible yet',
-    caughtBy: ['durability', 'progress', 'convergence', 'causal order', 'exactly once', 'red total order'],
+    caughtBy: [
+      'durability',
+      'progress',
+      'convergence',
+      'causal order',
+      'exactly once',
+      'red total order',
+    ],
     profile: 'crashes',
     shownBy: 46,
     overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
@@ -514,7 +567,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['waits'],
     profile: 'partitions',
     shownBy: 8,
-    overrides: { ...RIGHTS, minDelayMs: 0, delayMeanMs: 5, syncMeanMs: 2, maxWindow: 1000, clientTimeoutMs: 2000 },
+    overrides: {
+      ...RIGHTS,
+      minDelayMs: 0,
+      delayMeanMs: 5,
+      syncMeanMs: 2,
+      maxWindow: 1000,
+      clientTimeoutMs: 2000,
+    },
     makeMachine: BUGGY_RIGHTS.patient,
   },
   'blue-called-strong': {

@@ -1,4 +1,7 @@
-/** Sites that do all that they should and tell their clients something else: what planted faults of answers are made of. */
+/**
+ * Sites that do all that they should and tell their clients something else: what planted faults of
+ * answers are made of.
+ */
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
 import type { Submission } from '../../src/server/replica/core/submissions.ts';
@@ -36,7 +39,12 @@ const replaceEvery =
   };
 
 function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): SubmitterOutput {
-  return { kind: 'failed', serial, stage: undefined, error: new CorrectableError(code, 'Nothing was done.') };
+  return {
+    kind: 'failed',
+    serial,
+    stage: undefined,
+    error: new CorrectableError(code, 'Nothing was done.'),
+  };
 }
 
 /** Reports abandoned operations as not done, however far they have got. */
@@ -52,7 +60,8 @@ class ReassuringMachine extends SiteMachine {
     const value = this.#given;
     this.#given = undefined;
     return super.takeOutputs().map((output) => {
-      const isUnknown = output.kind === 'failed' && output.serial === value && output.error.code === 'UNKNOWN';
+      const isUnknown =
+        output.kind === 'failed' && output.serial === value && output.error.code === 'UNKNOWN';
       return isUnknown ? failed(output, 'ABORTED') : output;
     });
   }
@@ -67,20 +76,30 @@ const hasty =
 /** What a site can lie about, by name. */
 export const LYING_REPLICAS = {
   /** A write that is done is reported as rejected. */
-  done: replaceEvery(5, (view, isUpdate) => (isUpdate && view.isLast ? [failed(view, 'OVERLOADED')] : [view])),
-  guesses: replaceEvery(1, (view) => [view.stage === 'tentative' ? { ...view, reply: { value: 'garbage' } } : view]),
+  done: replaceEvery(5, (view, isUpdate) =>
+    isUpdate && view.isLast ? [failed(view, 'OVERLOADED')] : [view],
+  ),
+  guesses: replaceEvery(1, (view) => [
+    view.stage === 'tentative' ? { ...view, reply: { value: 'garbage' } } : view,
+  ]),
   meta: replaceEvery(1, (view) => {
     const { reply } = view;
-    return [reply.meta === undefined ? view : { ...view, reply: { ...reply, meta: { remaining: -7 } } }];
+    return [
+      reply.meta === undefined ? view : { ...view, reply: { ...reply, meta: { remaining: -7 } } },
+    ];
   }),
   weakViews: replaceEvery(1, (view) => {
     if (view.isLast || view.stage !== 'causal') return [view];
     const error = new CorrectableError('FINAL_FAILED', 'Not here.');
     return [{ kind: 'failed', serial: view.serial, stage: view.stage, error }];
   }),
-  codes: replaceEvery(20, (view, isUpdate) => (isUpdate || !view.isLast ? [view] : [failed(view, 'CONFLICT')])),
+  codes: replaceEvery(20, (view, isUpdate) =>
+    isUpdate || !view.isLast ? [view] : [failed(view, 'CONFLICT')],
+  ),
   twice: replaceEvery(10, (view) => (view.isLast ? [view, { ...view }] : [view])),
-  levels: replaceEvery(1, (view) => [view.stage === 'committed' ? { ...view, stage: 'strong' } : view]),
+  levels: replaceEvery(1, (view) => [
+    view.stage === 'committed' ? { ...view, stage: 'strong' } : view,
+  ]),
   given: (...args: Parameters<MachineFactory>) => new ReassuringMachine(...args),
   /** It executes nothing a second time, and reports that it has tried. */
   attempts: hasty(() => ({ maxAttempts: 1 })),

@@ -28,7 +28,10 @@ class TimelessDoor extends MessageFilter {
   }
 }
 
-/** Takes the ordinal of a site for its index in the list of sites, which holds the progress of another site. */
+/**
+ * Takes the ordinal of a site for its index in the list of sites, which holds the progress of
+ * another site.
+ */
 class MisplacedBluePath extends BluePath {
   protected override onHave(from: Origin, message: BlueMessage & { kind: 'blue.have' }): void {
     super.onHave(from, { ...message, synced: message.synced.slice(1) });

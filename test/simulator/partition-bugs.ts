@@ -12,8 +12,8 @@ const OF_HOLDS = {
 } as const;
 
 /**
- * Sites near each other, of which one soon lacks the end of a log: strong reads and locals meet a log that is behind the
- * others.
+ * Sites near each other, of which one soon lacks the end of a log: strong reads and locals meet a
+ * log that is behind the others.
  */
 const LAGGING: Partial<SimulationOptions> = {
   siteCount: 3,

@@ -19,8 +19,8 @@ const LAGGING: Partial<SimulationOptions> = {
 };
 
 /**
- * Confirmed records are lost, and few operations come after that. Otherwise a
- * later red operation covers what an opening has to.
+ * Confirmed records are lost, and few operations come after that. Otherwise a later red operation
+ * covers what an opening has to.
  */
 const LOSING: Partial<SimulationOptions> = {
   ...LAGGING,
@@ -61,8 +61,10 @@ const OLD_LEADER: Partial<SimulationOptions> = {
   deposeEveryMs: Infinity,
 };
 
-const restored = (steps: Partial<RestorationSteps>, overrides: Partial<SimulationOptions> = LAGGING) =>
-  ({ profile: 'restored', overrides, restorationSteps: steps }) as const;
+const restored = (
+  steps: Partial<RestorationSteps>,
+  overrides: Partial<SimulationOptions> = LAGGING,
+) => ({ profile: 'restored', overrides, restorationSteps: steps }) as const;
 
 /** By name. */
 export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
@@ -102,13 +104,23 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
   'restored-for-lost-voters': {
     rule: 'all open sites are voters of a log whose named voters were all lost',
     caughtBy: ['progress', 'durability'],
-    ...restored({ findLogVoters: (...found) => ({ ...findLogVoters(...found), isVotedByAll: false }) }, WITHOUT_VOTERS),
+    ...restored(
+      { findLogVoters: (...found) => ({ ...findLogVoters(...found), isVotedByAll: false }) },
+      WITHOUT_VOTERS,
+    ),
   },
   // @rule PART-I4
   'old-end-of-a-log': {
     rule: 'the leader of a red log stops if another site has more of it',
     shownBy: 11,
-    caughtBy: ['red total order', 'oracle', 'convergence', 'durability', 'exactly once', 'progress'],
+    caughtBy: [
+      'red total order',
+      'oracle',
+      'convergence',
+      'durability',
+      'exactly once',
+      'progress',
+    ],
     profile: 'restored',
     overrides: OLD_LEADER,
     makeMachine: BUGGY_CLUSTERS.mainEnds,

@@ -5,7 +5,16 @@ import { uncertified, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../src/server/service/tables.ts';
 
 const key = z.object({ key: z.string() });
 const amount = z.object({ key: z.string(), amount: z.number() });
@@ -16,7 +25,11 @@ const operations = {
   dequeue: { access: 'write', args: key, result: z.string().nullable() },
   size: { access: 'read', args: key, result: z.number() },
   deposit: { access: 'write', args: amount, result: z.null() },
-  withdraw: { access: 'write', args: amount.extend({ here: z.boolean() }), result: z.object({ paid: z.boolean() }) },
+  withdraw: {
+    access: 'write',
+    args: amount.extend({ here: z.boolean() }),
+    result: z.object({ paid: z.boolean() }),
+  },
   adjust: { access: 'write', args: key, result: z.object({ added: z.number() }) },
   balance: { access: 'read', args: key, result: z.number() },
   write: { access: 'write', args: text, result: z.null() },
@@ -29,17 +42,33 @@ const operations = {
   discard: { access: 'write', args: key, result: z.null() },
   reserve: { access: 'write', args: text, result: z.object({ reserved: z.boolean() }) },
   // Of two keys, which may be in two partitions.
-  transfer: { access: 'write', args: amount.extend({ to: z.string() }), result: z.object({ paid: z.boolean() }) },
+  transfer: {
+    access: 'write',
+    args: amount.extend({ to: z.string() }),
+    result: z.object({ paid: z.boolean() }),
+  },
   balances: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.number()) },
   // It writes rows of up to three keys, and reads nothing.
-  post: { access: 'write', args: text.extend({ to: z.string(), also: z.string() }), result: z.null() },
+  post: {
+    access: 'write',
+    args: text.extend({ to: z.string(), also: z.string() }),
+    result: z.null(),
+  },
   // It reads a row of the second key, and writes one of the first.
-  copy: { access: 'write', args: key.extend({ to: z.string() }), result: z.object({ copied: z.string() }) },
+  copy: {
+    access: 'write',
+    args: key.extend({ to: z.string() }),
+    result: z.object({ copied: z.string() }),
+  },
   // They take without a look at what is left.
   move: { access: 'write', args: amount.extend({ to: z.string() }), result: z.null() },
   sell: { access: 'write', args: amount, result: z.null() },
   restock: { access: 'write', args: amount, result: z.null() },
-  posts: { access: 'read', args: key.extend({ to: z.string() }), result: z.array(z.array(z.string())) },
+  posts: {
+    access: 'read',
+    args: key.extend({ to: z.string() }),
+    result: z.array(z.array(z.string())),
+  },
 } as const;
 
 /** A seat, as keys of reservations begin: with its partition, if there are several. */
@@ -67,11 +96,16 @@ type Operations = typeof operations;
 
 /** Orders each operation by the partition of its key. */
 function partitionByKey(): Operations {
-  const partitioned = Object.entries(operations).map(([name, spec]) => [name, { ...spec, partitionBy: 'key' }]);
+  const partitioned = Object.entries(operations).map(([name, spec]) => [
+    name,
+    { ...spec, partitionBy: 'key' },
+  ]);
   return Object.fromEntries(partitioned) as Operations;
 }
 
-/** The service. If it is partitioned, the part of a key before the first `/` names its partition. */
+/**
+ * The service. If it is partitioned, the part of a key before the first `/` names its partition.
+ */
 export function simulatedService(isPartitioned = false): Service {
   const contract = defineContract('simulated', isPartitioned ? partitionByKey() : operations);
   const partition = isPartitioned ? ({ partition: 'key' } as const) : {};
@@ -108,7 +142,10 @@ export function simulatedService(isPartitioned = false): Service {
         accounts.row(a.key).balance.add(-a.amount),
         accounts.row(a.to).balance.add(a.amount),
       ]),
-      move: red((a: Transfer) => [stores.row(a.key).left.take(a.amount), stores.row(a.to).left.add(a.amount)]),
+      move: red((a: Transfer) => [
+        stores.row(a.key).left.take(a.amount),
+        stores.row(a.to).left.add(a.amount),
+      ]),
       sell: red((a: Amount) => [stores.row(a.key).left.take(a.amount)]),
       restock: red((a: Amount) => [stores.row(a.key).left.add(a.amount)]),
       post: red((a: Post) =>
@@ -122,8 +159,14 @@ export function simulatedService(isPartitioned = false): Service {
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
       note: blue((a: Text) => [notes.row(a.key).lines.append(a.text)]),
-      sign: red((a: Text) => [notes.row(a.key).title.write(a.text), notes.row(a.key).signed.write(a.text)]),
-      draft: blue((a: Text) => [drafts.row(a.key).title.write(a.text), drafts.row(a.key).edits.add(1)]),
+      sign: red((a: Text) => [
+        notes.row(a.key).title.write(a.text),
+        notes.row(a.key).signed.write(a.text),
+      ]),
+      draft: blue((a: Text) => [
+        drafts.row(a.key).title.write(a.text),
+        drafts.row(a.key).edits.add(1),
+      ]),
       discard: blue((a: Named) => [drafts.remove(a.key)]),
       reserve: red((a: Text) => [seats.insert(`${a.key}/${a.text}`)]),
       assign: red(
@@ -138,7 +181,8 @@ export function simulatedService(isPartitioned = false): Service {
       deposit: (args, { shadow }) => shadow.deposit(args, null),
       // A refusal that is certified, or one for which the site's own snapshot will do.
       withdraw: ({ here, ...args }, { tables, shadow }) => {
-        if (tables.accounts.row(args.key).balance >= args.amount) return shadow.withdraw(args, { paid: true });
+        if (tables.accounts.row(args.key).balance >= args.amount)
+          return shadow.withdraw(args, { paid: true });
         return here ? uncertified({ paid: false }) : { paid: false };
       },
       // Blue or red, as the balance is: what a retry must not choose again.
@@ -151,7 +195,8 @@ export function simulatedService(isPartitioned = false): Service {
         tables.accounts.row(args.key).balance >= args.amount && args.key !== args.to
           ? shadow.transfer(args, { paid: true })
           : { paid: false },
-      balances: ({ key: first, to }, { tables }) => [first, to].map((name) => tables.accounts.row(name).balance),
+      balances: ({ key: first, to }, { tables }) =>
+        [first, to].map((name) => tables.accounts.row(name).balance),
       move: (args, { shadow }) => shadow.move(args, null),
       sell: (args, { shadow }) => shadow.sell(args, null),
       restock: (args, { shadow }) => shadow.restock(args, null),
@@ -160,7 +205,8 @@ export function simulatedService(isPartitioned = false): Service {
         const title = tables.notes.row(to).title ?? '';
         return shadow.copy({ key: name, text: title }, { copied: title });
       },
-      posts: ({ key: first, to }, { tables }) => [first, to].map((name) => [...tables.notes.row(name).lines]),
+      posts: ({ key: first, to }, { tables }) =>
+        [first, to].map((name) => [...tables.notes.row(name).lines]),
       write: (args, { shadow }) => shadow.write(args, null),
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),

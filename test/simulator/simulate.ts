@@ -22,7 +22,10 @@ export interface SimulationSetup {
   readonly createCheckers?: (context: CheckerContext) => readonly Checker[];
 }
 
-/** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */
+/**
+ * Planted faults show in the service that they were thought up for, and may rely on what is
+ * remembered there.
+ */
 const OF_PLANTED: Partial<SimulationOptions> = {
   scenario: 'classic',
   sessionTimeoutMs: 1000,
@@ -39,12 +42,19 @@ const OF_PLANTED: Partial<SimulationOptions> = {
 };
 
 /** How the simulator runs it. */
-export function createSetup({ planted, overrides, createCheckers }: SimulationSetup): SimulateOptions {
+export function createSetup({
+  planted,
+  overrides,
+  createCheckers,
+}: SimulationSetup): SimulateOptions {
   return {
     scenario: (options, seed) => {
       const scenario = getScenario(options, seed, planted?.service);
       if (createCheckers === undefined) return scenario;
-      return { ...scenario, checkers: (context) => [...createCheckers(context), ...scenario.checkers(context)] };
+      return {
+        ...scenario,
+        checkers: (context) => [...createCheckers(context), ...scenario.checkers(context)],
+      };
     },
     overrides: { ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides },
     replacements: { makeMachine: checkedMachine, ...planted },
@@ -52,13 +62,19 @@ export function createSetup({ planted, overrides, createCheckers }: SimulationSe
 }
 
 /** Runs one seed. */
-export function simulate(seed: number, profile: Profile = 'swarm', value: SimulationSetup = {}): RunResult {
+export function simulate(
+  seed: number,
+  profile: Profile = 'swarm',
+  value: SimulationSetup = {},
+): RunResult {
   return simulateIn(seed, profile, createSetup(value));
 }
 
 /** Options as `formatOverrides` writes them. */
 export function parseOverrides(text: string): Partial<SimulationOptions> {
-  const parsed: unknown = JSON.parse(text, (_, value: unknown) => (value === 'Infinity' ? Infinity : value));
+  const parsed: unknown = JSON.parse(text, (_, value: unknown) =>
+    value === 'Infinity' ? Infinity : value,
+  );
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
   throw new Error(`--with must be an object of options, such as '{"siteCount":2}', not ${text}`);
 }

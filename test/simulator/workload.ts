@@ -17,12 +17,21 @@ const withdrawal = (random: Random, here: boolean): Drawn => ({
 });
 
 const WORKLOAD: readonly [Draw, ...Draw[]] = [
-  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
-  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
+  (random, own, queues) => ({
+    operation: 'enqueue',
+    args: { key: queueOf(random, queues), text: own },
+  }),
+  (random, own, queues) => ({
+    operation: 'enqueue',
+    args: { key: queueOf(random, queues), text: own },
+  }),
   (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
   (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
   (random, _own, queues) => ({ operation: 'size', args: { key: queueOf(random, queues) } }),
-  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => ({
+    operation: 'deposit',
+    args: { key: account(random), amount: random.between(20, 100) },
+  }),
   (random) => withdrawal(random, false),
   (random) => withdrawal(random, true),
   (random) => ({ operation: 'balance', args: { key: account(random) } }),
@@ -36,10 +45,16 @@ const WORKLOAD: readonly [Draw, ...Draw[]] = [
   (random) => ({ operation: 'adjust', args: { key: account(random) } }),
   (random, own) => ({ operation: 'draft', args: { key: draft(random), text: own } }),
   (random) => ({ operation: 'discard', args: { key: draft(random) } }),
-  (random, own) => ({ operation: 'reserve', args: { key: `seat ${random.between(1, 4)}`, text: own } }),
+  (random, own) => ({
+    operation: 'reserve',
+    args: { key: `seat ${random.between(1, 4)}`, text: own },
+  }),
 ];
 
-/** Red, of one row or two, each reading what the one before it writes; and blue ones of the same fields in between. */
+/**
+ * Red, of one row or two, each reading what the one before it writes; and blue ones of the same
+ * fields in between.
+ */
 const HOT: readonly [Draw, ...Draw[]] = [
   (random) => withdrawal(random, false),
   (random) => withdrawal(random, false),
@@ -47,8 +62,14 @@ const HOT: readonly [Draw, ...Draw[]] = [
   (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
   (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
   (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
-  (random, own) => ({ operation: 'reserve', args: { key: 'seat 1', text: `${random.between(1, 9)}${own}` } }),
-  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random, own) => ({
+    operation: 'reserve',
+    args: { key: 'seat 1', text: `${random.between(1, 9)}${own}` },
+  }),
+  (random) => ({
+    operation: 'deposit',
+    args: { key: account(random), amount: random.between(20, 100) },
+  }),
 ];
 
 const store = (random: Random): string => `store ${random.between(1, 2)}`;
@@ -59,12 +80,18 @@ const STOCKS: readonly [Draw, ...Draw[]] = [
   (random) => ({ operation: 'sell', args: { key: store(random), amount: 1 } }),
 ];
 
-/** The second account is empty most of the time. Then the last one is possible on top of the one before it alone. */
+/**
+ * The second account is empty most of the time. Then the last one is possible on top of the one
+ * before it alone.
+ */
 const CHAINS: readonly [Draw, ...Draw[]] = [
   () => ({ operation: 'deposit', args: { key: 'account 1', amount: 100 } }),
   () => ({ operation: 'withdraw', args: { key: 'account 1', amount: 50, here: false } }),
   () => ({ operation: 'transfer', args: { key: 'account 1', to: 'account 2', amount: 50 } }),
-  () => ({ operation: 'transfer', args: { key: 'account 2', to: `${PARTITION_NAMES[0]}/account 2`, amount: 50 } }),
+  () => ({
+    operation: 'transfer',
+    args: { key: 'account 2', to: `${PARTITION_NAMES[0]}/account 2`, amount: 50 },
+  }),
 ];
 
 /** Draws an operation; `own` is a text that no other operation has. */
@@ -73,8 +100,10 @@ export function drawOperation(options: SimulationOptions, random: Random, own: s
   if (options.maxLogs === 1) return drawn;
   if (options.workload === 'rivals') return drawRival(random, own);
   if (options.workload === 'chains') return random.pick(CHAINS)(random, own, options.queueCount);
-  if (options.hotRowShare > 0 && random.chance(options.hotRowShare)) return drawHot(random, options);
-  if (random.chance(options.pairShare)) return options.workload === 'stocks' ? drawMove(random) : drawPair(random, own);
+  if (options.hotRowShare > 0 && random.chance(options.hotRowShare))
+    return drawHot(random, options);
+  if (random.chance(options.pairShare))
+    return options.workload === 'stocks' ? drawMove(random) : drawPair(random, own);
   const { key, ...args } = drawn.args as { readonly key: string };
   return { ...drawn, args: { ...args, key: inSomePartition(random, key) } };
 }
@@ -101,7 +130,10 @@ function drawRival(random: Random, text: string): Drawn {
 }
 
 function drawMove(random: Random): Drawn {
-  const [key, to] = [inSomePartition(random, store(random)), inSomePartition(random, store(random))];
+  const [key, to] = [
+    inSomePartition(random, store(random)),
+    inSomePartition(random, store(random)),
+  ];
   return { operation: 'move', args: { key, to, amount: 1 } };
 }
 
@@ -110,7 +142,8 @@ function drawHot(random: Random, { pairShare }: SimulationOptions): Drawn {
   const hot = `${PARTITION_NAMES[0]}/account 1`;
   const other = inSomePartition(random, 'account 2');
   const [key, to] = random.chance(0.5) ? [hot, other] : [other, hot];
-  if (random.chance(pairShare)) return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
+  if (random.chance(pairShare))
+    return { operation: 'transfer', args: { key, to, amount: random.between(5, 60) } };
   if (random.chance(0.3)) return { operation: 'balances', args: { key, to } };
   return { operation: 'adjust', args: { key: hot } };
 }
@@ -120,7 +153,11 @@ function inSomePartition(random: Random, key: string): string {
   return `${random.pick(['', ...PARTITION_NAMES.map((name) => `${name}/`)])}${key}`;
 }
 
-function drawInMain({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+function drawInMain(
+  { workload, queueCount }: SimulationOptions,
+  random: Random,
+  own: string,
+): Drawn {
   if (workload === 'stocks') return random.pick(STOCKS)(random, own, queueCount);
   if (workload === 'hot' && random.chance(0.9)) return random.pick(HOT)(random, own, queueCount);
   const isSpecial = workload !== 'mixed' && random.chance(0.8);

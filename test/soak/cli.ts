@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- [--minutes N] [--rate N] [--json]`: three nodes of a cluster under steady load. Exit 0 iff nothing
- * grows; progress goes to stderr.
+ * `npm run soak -- [--minutes N] [--rate N] [--json]`: three nodes of a cluster under steady load.
+ * Exit 0 iff nothing grows; progress goes to stderr.
  */
 import { cac } from 'cac';
 import { parseFlags } from '../../demo/shared/flags.ts';
@@ -17,17 +17,26 @@ const RATE_MAX = 10_000;
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`soak: ${error instanceof UsageError ? error.message : String((error as Error)?.stack)}\n`);
+  process.stderr.write(
+    `soak: ${error instanceof UsageError ? error.message : String((error as Error)?.stack)}\n`,
+  );
   process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_FOUND);
 }
 
 async function main(argv: readonly string[]): Promise<void> {
   const cli = cac('npm run soak --');
   cli
-    .command('[...none]', 'Run three nodes of a cluster under steady load, and fit what they hold over time')
-    .option('--minutes <n>', 'How long; from 30 on the slopes themselves are judged, else their intervals', {
-      default: 60,
-    })
+    .command(
+      '[...none]',
+      'Run three nodes of a cluster under steady load, and fit what they hold over time',
+    )
+    .option(
+      '--minutes <n>',
+      'How long; from 30 on the slopes themselves are judged, else their intervals',
+      {
+        default: 60,
+      },
+    )
     .option('--rate <n>', 'Operations a second, of all clients together', { default: 400 })
     .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: 'etcd' })
     .option('--json', 'Print one JSON object on stdout');
@@ -35,13 +44,18 @@ async function main(argv: readonly string[]): Promise<void> {
   if (options === undefined) return;
   const report = await runSoak(
     {
-      minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
-      operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 400,
+      minutes:
+        numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ??
+        60,
+      operationsPerSecond:
+        numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 400,
       engine: parseEngine(String(options['engine'])),
     },
     (line) => process.stderr.write(`soak: ${line}\n`),
   );
   const lines = [...report.slopes.map(describe), ...report.faults.map((fault) => `FAULT ${fault}`)];
-  process.stdout.write(options['json'] === true ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
+  process.stdout.write(
+    options['json'] === true ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`,
+  );
   process.exit(report.faults.length > 0 ? EXIT_FOUND : 0);
 }

@@ -1,4 +1,7 @@
-/** Clients that work at a steady rate on a fixed number of rows: what a site holds has no reason to grow. */
+/**
+ * Clients that work at a steady rate on a fixed number of rows: what a site holds has no reason to
+ * grow.
+ */
 import { WebSocket } from 'ws';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
 import { createClient, isCorrectableError, type Client, type Operation } from '../../src/index.ts';
@@ -13,7 +16,9 @@ const TIMEOUT_MS = 10_000;
 
 type Draw = (random: Random, name: string) => readonly Operation<unknown>[];
 
-const drawKey = (random: Random): { readonly key: string } => ({ key: `k${random.between(1, KEYS)}` });
+const drawKey = (random: Random): { readonly key: string } => ({
+  key: `k${random.between(1, KEYS)}`,
+});
 
 /** Blue and red updates and reads. What is added to a queue is taken again. */
 const DRAWS: Shares<Draw> = [
@@ -21,10 +26,16 @@ const DRAWS: Shares<Draw> = [
   [0.2, (random, value) => [chaos.put({ ...drawKey(random), value })]],
   [0.1, (random, value) => [chaos.swap({ ...drawKey(random), value })]],
   [0.2, (random) => [chaos.read(drawKey(random)), chaos.get(drawKey(random))]],
-  [0.1, (_, item) => [chaos.enqueue({ queue: 'q', item }), chaos.dequeue({ queue: 'q' })] as Operation<unknown>[]],
+  [
+    0.1,
+    (_, item) =>
+      [chaos.enqueue({ queue: 'q', item }), chaos.dequeue({ queue: 'q' })] as Operation<unknown>[],
+  ],
 ];
 
-/** Updates that fill what sites remember: answers of other sites, and the window of certification. */
+/**
+ * Updates that fill what sites remember: answers of other sites, and the window of certification.
+ */
 const FILL_DRAWS: Shares<Draw> = [
   [0.93, (random, value) => [chaos.write({ ...drawKey(random), value })]],
   [0.07, (random, value) => [chaos.put({ ...drawKey(random), value })]],
@@ -43,11 +54,17 @@ export interface Worker {
 
 /** @param urls addresses of the sites, the nearest first */
 export function openClient(urls: readonly string[]): Client<RedBlueLevels> {
-  return createClient(redblue(chaos, { url: urls as [string, ...string[]], WebSocket }), { timeoutMs: TIMEOUT_MS });
+  return createClient(redblue(chaos, { url: urls as [string, ...string[]], WebSocket }), {
+    timeoutMs: TIMEOUT_MS,
+  });
 }
 
 /** Works as fast as sites answer, until `isEnough`. */
-export async function fill({ name, client, seed }: Worker, counts: Counter, isEnough: () => boolean): Promise<void> {
+export async function fill(
+  { name, client, seed }: Worker,
+  counts: Counter,
+  isEnough: () => boolean,
+): Promise<void> {
   const random = new Random(seed);
   let count = 0;
   const loop = async (): Promise<void> => {
@@ -61,8 +78,8 @@ export async function fill({ name, client, seed }: Worker, counts: Counter, isEn
 }
 
 /**
- * Works until `signal` is aborted, and counts what came of it. Red operations wait for other sites: several loops keep the
- * rate.
+ * Works until `signal` is aborted, and counts what came of it. Red operations wait for other sites:
+ * several loops keep the rate.
  */
 export async function work(
   { name, client, seed, operationsPerSecond }: Worker,
@@ -77,7 +94,8 @@ export async function work(
       const operations = drawShare(random, DRAWS)(random, `${name}.${count}`);
       count += operations.length;
       const dueMs = fromMs + (count * 1000) / operationsPerSecond;
-      for (const operation of operations) counts.add(await runOne(() => client.invokeStrong(operation)));
+      for (const operation of operations)
+        counts.add(await runOne(() => client.invokeStrong(operation)));
       if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
     }
   };

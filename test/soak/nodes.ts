@@ -1,4 +1,7 @@
-/** The nodes of a cluster as a soak run sees them from outside: what each process holds, and where its site stands. */
+/**
+ * The nodes of a cluster as a soak run sees them from outside: what each process holds, and where
+ * its site stands.
+ */
 import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';

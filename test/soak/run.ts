@@ -1,4 +1,6 @@
-/** A soak run: a cluster of three processes under steady load. What its sites hold must not grow. */
+/**
+ * A soak run: a cluster of three processes under steady load. What its sites hold must not grow.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,16 +15,21 @@ import { takeSample, type Figure, type Sample } from './nodes.ts';
 import { fitSlope, judgeSlope, type Slope, type Verdict } from './slope.ts';
 
 /**
- * Between two checkpoints a site notes what has changed: the heap rises by some 10 MB, and falls again. With an eighth of the
- * log between them it does so often enough for a line to be fitted.
+ * Between two checkpoints a site notes what has changed: the heap rises by some 10 MB, and falls
+ * again. With an eighth of the log between them it does so often enough for a line to be fitted.
  */
-const FREQUENT_CHECKPOINTS = [['CHECKPOINT_BYTES = 32 * 1024 * 1024', 'CHECKPOINT_BYTES = 4 * 1024 * 1024']] as const;
+const FREQUENT_CHECKPOINTS = [
+  ['CHECKPOINT_BYTES = 32 * 1024 * 1024', 'CHECKPOINT_BYTES = 4 * 1024 * 1024'],
+] as const;
 const SAMPLER = new URL('sampler.mjs', import.meta.url).href;
 /** More than the load needs: what is not trimmed is to be seen, not refused. */
 const ETCD_QUOTA_BYTES = 512 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 const MEGABYTE = 1e6;
-/** With so many updates each site remembers as many answers of others as it may. They come before the minutes of the run. */
+/**
+ * With so many updates each site remembers as many answers of others as it may. They come before
+ * the minutes of the run.
+ */
 const FILL_UPDATES = 165_000;
 const FILL_MAX_MS = 20 * MINUTE_MS;
 /** So much of a run is not judged: code is compiled, and pools find their sizes. */
@@ -36,7 +43,10 @@ const CLIENTS_PER_SITE = 2;
 interface Bound {
   /** How much may be gained or lost in an hour. */
   readonly perHour: number;
-  /** How much comes and goes with checkpoints and tables that are made larger: no growth that a short run can tell. */
+  /**
+   * How much comes and goes with checkpoints and tables that are made larger: no growth that a
+   * short run can tell.
+   */
   readonly swing: number;
 }
 
@@ -77,7 +87,10 @@ export interface SoakReport {
   readonly faults: readonly string[];
 }
 
-export async function runSoak(options: SoakOptions, progress: (line: string) => void): Promise<SoakReport> {
+export async function runSoak(
+  options: SoakOptions,
+  progress: (line: string) => void,
+): Promise<SoakReport> {
   const folder = await mkdtemp(join(tmpdir(), 'correctables-soak-'));
   // Nodes take them over when they start.
   process.env['SOAK_FOLDER'] = folder;
@@ -86,7 +99,10 @@ export async function runSoak(options: SoakOptions, progress: (line: string) => 
     const build = await buildPatched(join(folder, 'package'), FREQUENT_CHECKPOINTS);
     await using deployment =
       options.engine === 'etcd'
-        ? await startClusterOnEtcd(folder, build, progress, { wan: 'none', quotaBytes: ETCD_QUOTA_BYTES })
+        ? await startClusterOnEtcd(folder, build, progress, {
+            wan: 'none',
+            quotaBytes: ETCD_QUOTA_BYTES,
+          })
         : await startCluster(folder, build);
     return await soak(deployment, folder, options, progress);
   } finally {
@@ -133,18 +149,23 @@ async function soak(
       });
       samples.get(site)?.push(sample);
       const megabytes = (sample.heapBytes / MEGABYTE).toFixed(1);
-      progress(`${Math.round((sample.atMs - fromMs) / 1000)} s, ${site}: ${megabytes} MB, ${sample.openFiles} files`);
+      progress(
+        `${Math.round((sample.atMs - fromMs) / 1000)} s, ${site}: ${megabytes} MB, ${sample.openFiles} files`,
+      );
     }
   }
   ending.abort();
   await working;
   await Promise.all(workers.map(({ client }) => client.close()));
   const warmUpMs = lastsMs * WARM_UP_SHARE;
-  const slopes = [...samples].flatMap(([site, all]) => judge(site, all, fromMs + warmUpMs, minutes >= LONG_MINUTES));
+  const slopes = [...samples].flatMap(([site, all]) =>
+    judge(site, all, fromMs + warmUpMs, minutes >= LONG_MINUTES),
+  );
   const faults = slopes.filter(({ verdict }) => verdict === 'missed').map(describe);
   for (const { name, complaints, alarms } of deployment.processes) {
     faults.push(...complaints);
-    for (const [alarm, times] of Object.entries(alarms)) faults.push(`${name}: alarm ${alarm}, ${times} times`);
+    for (const [alarm, times] of Object.entries(alarms))
+      faults.push(`${name}: alarm ${alarm}, ${times} times`);
   }
   if ((counts.counts['success'] ?? 0) === 0) faults.push('no operation succeeded');
   return {
@@ -158,7 +179,12 @@ async function soak(
   };
 }
 
-function judge(site: string, all: readonly Sample[], fromMs: number, isLong: boolean): JudgedSlope[] {
+function judge(
+  site: string,
+  all: readonly Sample[],
+  fromMs: number,
+  isLong: boolean,
+): JudgedSlope[] {
   const samples = all.filter(({ atMs }) => atMs >= fromMs);
   const figures = Object.keys(samples[0] ?? {}).filter((name): name is Figure => name !== 'atMs');
   return figures.map((figure) => {
@@ -183,7 +209,8 @@ function judge(site: string, all: readonly Sample[], fromMs: number, isLong: boo
 /** In words, with bytes as megabytes. */
 export function describe({ site, figure, slope, low, high, verdict }: JudgedSlope): string {
   const isBytes = figure.endsWith('Bytes');
-  const format = (value: number): string => (isBytes ? value / MEGABYTE : value).toFixed(isBytes ? 2 : 1);
+  const format = (value: number): string =>
+    (isBytes ? value / MEGABYTE : value).toFixed(isBytes ? 2 : 1);
   const range = `${format(slope)} (95 %: ${format(low)} to ${format(high)})`;
   return `${site}: ${figure} ${range}${isBytes ? ' MB' : ''} an hour${verdict === undefined ? '' : `, ${verdict}`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded into each node before anything else: after a full collection, reports to each client of a socket
- * what the thread that serves holds.
+ * Loaded into each node before anything else: after a full collection, reports to each client of a
+ * socket what the thread that serves holds.
  */
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,11 +1,17 @@
 /**
- * The Redis of several sites without a server: partitions and keyspaces in memory, behind calls that take time.
- * Gateways and clients are those of production.
+ * The Redis of several sites without a server: partitions and keyspaces in memory, behind calls
+ * that take time. Gateways and clients are those of production.
  */
 import { openCausalBinding } from '../../src/bindings/causal-redis/causal-redis.ts';
 import type { CausalRedisAlarm } from '../../src/bindings/causal-redis/alarms.ts';
-import { prepareDeployment, type CausalDeployment } from '../../src/bindings/causal-redis/create-deployment.ts';
-import { checkDeployment, type DeploymentReport } from '../../src/bindings/causal-redis/check-deployment.ts';
+import {
+  prepareDeployment,
+  type CausalDeployment,
+} from '../../src/bindings/causal-redis/create-deployment.ts';
+import {
+  checkDeployment,
+  type DeploymentReport,
+} from '../../src/bindings/causal-redis/check-deployment.ts';
 import type { DeploymentRecord } from '../../src/bindings/causal-redis/deployment-record.ts';
 import type { ServerReport } from '../../src/bindings/causal-redis/inspect-servers.ts';
 import type { Keyspace, PublishedView } from '../../src/bindings/causal-redis/keyspace.ts';
@@ -98,7 +104,13 @@ export class CausalRedisWorld {
   readonly #options: Required<RedisWorldOptions>;
 
   constructor(options: RedisWorldOptions) {
-    this.#options = { sites: ['dublin', 'oregon'], partitionCount: 3, localMs: 1, remoteMs: 10, ...options };
+    this.#options = {
+      sites: ['dublin', 'oregon'],
+      partitionCount: 3,
+      localMs: 1,
+      remoteMs: 10,
+      ...options,
+    };
     this.clock = options.clock;
     this.sites = this.#options.sites;
     for (const site of this.sites) this.#memory.set(site, new MemorySite());
@@ -112,7 +124,13 @@ export class CausalRedisWorld {
   prepareAll(): void {
     const { partitionCount } = this.#options;
     for (const site of this.sites)
-      this.memory(site).prepare({ format: 1, name: 'shop', site, sites: this.sites, partitions: partitionCount });
+      this.memory(site).prepare({
+        format: 1,
+        name: 'shop',
+        site,
+        sites: this.sites,
+        partitions: partitionCount,
+      });
   }
 
   check(): Promise<DeploymentReport> {
@@ -121,7 +139,10 @@ export class CausalRedisWorld {
     return checkDeployment(resolveDeploymentOptions(options), stores);
   }
 
-  prepare(site: SiteName, overrides: Partial<CausalDeploymentOptions> = {}): Promise<CausalDeployment> {
+  prepare(
+    site: SiteName,
+    overrides: Partial<CausalDeploymentOptions> = {},
+  ): Promise<CausalDeployment> {
     const { partitionCount: partitions } = this.#options;
     const options = { name: 'shop', site, sites: this.createSources(), partitions, ...overrides };
     const stores = limitReplies(this.openStores(site), this.clock);
@@ -136,7 +157,10 @@ export class CausalRedisWorld {
       onAlarm: (alarm) => this.alarms.push(alarm),
       ...overrides,
     });
-    return openCausalBinding(options, { clock: this.clock, openStores: async () => this.openStores(site) });
+    return openCausalBinding(options, {
+      clock: this.clock,
+      openStores: async () => this.openStores(site),
+    });
   }
 
   connect(site: SiteName, overrides: Partial<CausalRedisOptions> = {}): Client<CausalLevels> {
@@ -169,7 +193,11 @@ export class CausalRedisWorld {
     };
   }
 
-  #createPort(from: SiteName, sites: readonly SiteName[], getSiteView: PartitionPort['getSiteView']): PartitionPort {
+  #createPort(
+    from: SiteName,
+    sites: readonly SiteName[],
+    getSiteView: PartitionPort['getSiteView'],
+  ): PartitionPort {
     return {
       getSiteView,
       call: (address, name, request, onReply) => {
@@ -180,7 +208,8 @@ export class CausalRedisWorld {
           if (isAway || isSilent || hasNoMaster)
             return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
           const detail = name === 'put' ? this.memory(site).writeRefusal : undefined;
-          if (detail !== undefined) return this.#delay(from, site, () => onReply({ refused: 'NOT_EXECUTED', detail }));
+          if (detail !== undefined)
+            return this.#delay(from, site, () => onReply({ refused: 'NOT_EXECUTED', detail }));
           this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
           const partition = this.#getPartition(site, address.partition);
           const reply = partition.execute(name, request, this.#getNow());
@@ -215,7 +244,8 @@ export class CausalRedisWorld {
       inspect: () => ask(({ servers }) => servers),
       checkRights: () =>
         ask(({ refusedCommand }) => {
-          if (refusedCommand !== undefined) throw new Error(`NOPERM no permission to run '${refusedCommand}'`);
+          if (refusedCommand !== undefined)
+            throw new Error(`NOPERM no permission to run '${refusedCommand}'`);
         }),
       releaseLease: (gateway) =>
         ask((memory) => {
@@ -223,12 +253,14 @@ export class CausalRedisWorld {
         }),
       exchangeView: ({ gateway, leaseMs, view }) =>
         ask((memory) => {
-          if (view !== undefined && memory.refusesViews) throw new Error('MISCONF the disk is full');
+          if (view !== undefined && memory.refusesViews)
+            throw new Error('MISCONF the disk is full');
           const now = this.clock.now();
           const { lease } = memory;
           const isLeader = lease === undefined || lease.untilMs <= now || lease.gateway === gateway;
           if (isLeader) memory.lease = { gateway, untilMs: now + leaseMs };
-          if (view !== undefined) memory.view = this.#mergeView(memory.view, { bytes: view, atMs: now }, isLeader);
+          if (view !== undefined)
+            memory.view = this.#mergeView(memory.view, { bytes: view, atMs: now }, isLeader);
           return {
             isLeader,
             hasRecord: memory.record !== undefined,
@@ -239,7 +271,11 @@ export class CausalRedisWorld {
     };
   }
 
-  #mergeView(stored: StoredView | undefined, given: StoredView, isLeader: boolean): StoredView | undefined {
+  #mergeView(
+    stored: StoredView | undefined,
+    given: StoredView,
+    isLeader: boolean,
+  ): StoredView | undefined {
     if (stored === undefined) return isLeader ? given : undefined;
     const sizes = { siteCount: this.sites.length, partitionCount: this.#options.partitionCount };
     const decode = ({ bytes }: StoredView) => decodeView(bytes, 0, sizes) as SiteView;
@@ -249,7 +285,11 @@ export class CausalRedisWorld {
 
   #getPartition(site: SiteName, partition: number): Partition {
     const { partitions } = this.memory(site);
-    const options = { site: this.sites.indexOf(site), siteCount: this.sites.length, limits: DEFAULT_LIMITS };
+    const options = {
+      site: this.sites.indexOf(site),
+      siteCount: this.sites.length,
+      limits: DEFAULT_LIMITS,
+    };
     return (partitions[partition] ??= new Partition(options));
   }
 

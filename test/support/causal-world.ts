@@ -1,4 +1,7 @@
-/** Sites of a causal store whose calls take no time. Each test decides what runs and which time the clocks show. */
+/**
+ * Sites of a causal store whose calls take no time. Each test decides what runs and which time the
+ * clocks show.
+ */
 import { CausalSite, type CausalAlarm } from '../../src/causal/causal-site.ts';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../src/causal/limits.ts';
 import type {
@@ -51,7 +54,9 @@ export class CausalWorld {
     const shared = { siteCount, partitionCount, limits: { ...DEFAULT_LIMITS, ...limits } };
     const each = <T>(count: number, create: (index: number) => T): T[] =>
       Array.from({ length: count }, (_, index) => create(index));
-    this.partitions = each(siteCount, (site) => each(partitionCount, () => createPartition({ ...shared, site })));
+    this.partitions = each(siteCount, (site) =>
+      each(partitionCount, () => createPartition({ ...shared, site })),
+    );
     const port: PartitionPort = {
       call: (address, name, request, onReply) => {
         const reply = this.call(address, name, request);
@@ -112,7 +117,13 @@ export class CausalWorld {
     { session = this.openSession(), ttl = 0, id = `w${this.#writes++}` }: PutOptions = {},
   ): Stamp | string {
     let outcome: Stamp | string = 'pending';
-    const write = { key, kind: value === undefined ? 'tombstone' : 'value', value, ttl, id } as const;
+    const write = {
+      key,
+      kind: value === undefined ? 'tombstone' : 'value',
+      value,
+      ttl,
+      id,
+    } as const;
     this.site(site).put(session, write, (result) => {
       outcome = 'stamp' in result ? result.stamp : result.refused;
     });
@@ -120,11 +131,21 @@ export class CausalWorld {
   }
 
   /** Returns the values, or why the read was refused. */
-  read(site: number, keys: readonly string[], session = this.openSession()): readonly unknown[] | string {
-    return this.#read(site, (onEnd) => this.site(site).read(session, { keys, source: 'gateway' }, onEnd));
+  read(
+    site: number,
+    keys: readonly string[],
+    session = this.openSession(),
+  ): readonly unknown[] | string {
+    return this.#read(site, (onEnd) =>
+      this.site(site).read(session, { keys, source: 'gateway' }, onEnd),
+    );
   }
 
-  readLatest(site: number, keys: readonly string[], session = this.openSession()): readonly unknown[] | string {
+  readLatest(
+    site: number,
+    keys: readonly string[],
+    session = this.openSession(),
+  ): readonly unknown[] | string {
     return this.#read(site, (onEnd) => this.site(site).readLatest(session, keys, onEnd));
   }
 
@@ -139,13 +160,18 @@ export class CausalWorld {
     }
   }
 
-  #read(site: number, start: (onEnd: Parameters<CausalSite['readLatest']>[2]) => void): readonly unknown[] | string {
+  #read(
+    site: number,
+    start: (onEnd: Parameters<CausalSite['readLatest']>[2]) => void,
+  ): readonly unknown[] | string {
     let outcome: readonly unknown[] | string = 'pending';
     start((result) => {
       if ('refused' in result) outcome = result.refused;
       else {
         const now = result.snapshot[site] as Stamp;
-        outcome = result.versions.map((version) => (version && !isAbsentAt(version, now) ? version.value : undefined));
+        outcome = result.versions.map((version) =>
+          version && !isAbsentAt(version, now) ? version.value : undefined,
+        );
       }
     });
     return outcome;

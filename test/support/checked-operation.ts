@@ -2,8 +2,8 @@ import { CheckedOperation } from '../../src/protocol/hosting.ts';
 import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
 
 /**
- * Checks an operation of the contract as a gateway does. `prepared` is the value that the hosted binding returned from
- * its preparation.
+ * Checks an operation of the contract as a gateway does. `prepared` is the value that the hosted
+ * binding returned from its preparation.
  */
 export function checkOperationOf(
   name: string,

@@ -1,5 +1,6 @@
 /**
- * A deployment with a process of `correctables serve --cluster` for each site. Tests kill and restart the processes.
+ * A deployment with a process of `correctables serve --cluster` for each site. Tests kill and
+ * restart the processes.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +39,10 @@ export interface SiteReport {
   } | null;
 }
 
-/** A folder with `cluster.json`, the key file and a data directory for each site, and the processes that run on it. */
+/**
+ * A folder with `cluster.json`, the key file and a data directory for each site, and the processes
+ * that run on it.
+ */
 export class ClusterProcesses implements AsyncDisposable {
   readonly folder: string;
   readonly clusterFile: string;
@@ -68,13 +72,22 @@ export class ClusterProcesses implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
     const ports = await freePorts(2 * sites.length);
     const entries = sites.map((name, place) => {
-      const [url, cluster] = [`ws://127.0.0.1:${ports[2 * place]}`, `127.0.0.1:${ports[2 * place + 1]}`];
+      const [url, cluster] = [
+        `ws://127.0.0.1:${ports[2 * place]}`,
+        `127.0.0.1:${ports[2 * place + 1]}`,
+      ];
       return [name, { url, cluster }] as const;
     });
     const service = await built('test/support/cluster-service.ts');
     const urls = Object.fromEntries(entries.map(([name, { url }]) => [name, `${url}/${name}`]));
     const cluster = new ClusterProcesses(folder, service, urls);
-    const text = { sites: Object.fromEntries(entries), redLog, partitions, keyFile: 'cluster.key', keepForMs };
+    const text = {
+      sites: Object.fromEntries(entries),
+      redLog,
+      partitions,
+      keyFile: 'cluster.key',
+      keepForMs,
+    };
     await writeFile(cluster.clusterFile, JSON.stringify(text));
     createKeyFile(join(folder, 'cluster.key'));
     return cluster;
@@ -144,7 +157,9 @@ export class ClusterProcesses implements AsyncDisposable {
   /** A client that prefers the sites in this order. */
   client(...sites: readonly string[]): Client<RedBlueLevels> {
     const url = sites.map((site) => this.urls[site] as string);
-    const client = createClient(redblue(clusterContract, { url, WebSocket }), { timeoutMs: 20_000 });
+    const client = createClient(redblue(clusterContract, { url, WebSocket }), {
+      timeoutMs: 20_000,
+    });
     this.#clients.push(client);
     return client;
   }
@@ -157,7 +172,15 @@ export class ClusterProcesses implements AsyncDisposable {
 
   /** Runs a command of `correctables cluster`. */
   async command(action: string, ...flags: readonly string[]): Promise<Ended> {
-    using program = new Program([CLI, 'cluster', action, '--cluster', this.clusterFile, '--json', ...flags]);
+    using program = new Program([
+      CLI,
+      'cluster',
+      action,
+      '--cluster',
+      this.clusterFile,
+      '--json',
+      ...flags,
+    ]);
     return await program.ended();
   }
 

@@ -1,6 +1,7 @@
 /**
- * A service that replicates a list of marks between the processes of a cluster. A blue and a red operation write them.
- * If the cluster has partitions, a mark such as `us/1` is in the partition `us`.
+ * A service that replicates a list of marks between the processes of a cluster. A blue and a red
+ * operation write them. If the cluster has partitions, a mark such as `us/1` is in the partition
+ * `us`.
  */
 import { z } from 'zod';
 import { defineContract } from 'correctables/contract';
@@ -18,7 +19,8 @@ export const clusterContract = defineContract('marks', {
 });
 
 /** Returns the row that has the last place, in the partition of the mark. */
-const findTurn = (key: string): string => (key.includes('/') ? `${key.split('/')[0]}/last` : 'last');
+const findTurn = (key: string): string =>
+  key.includes('/') ? `${key.split('/')[0]}/last` : 'last';
 
 export const service = defineService(clusterContract, {
   tables: {

@@ -1,4 +1,7 @@
-/** Returns the errors of the TypeScript compiler in programs, with the strict settings of this project. */
+/**
+ * Returns the errors of the TypeScript compiler in programs, with the strict settings of this
+ * project.
+ */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
@@ -14,11 +17,21 @@ export interface Problem {
 /** Files on disk, each parsed once for all programs. */
 const sources = new Map<string, ts.SourceFile | undefined>();
 
-/** Compiles `files`, whose keys are paths that need not exist. `paths` maps the names of imported modules to files. */
-function compile(files: ReadonlyMap<string, string>, paths: Readonly<Record<string, string[]>> = {}): ts.Program {
+/**
+ * Compiles `files`, whose keys are paths that need not exist. `paths` maps the names of imported
+ * modules to files.
+ */
+function compile(
+  files: ReadonlyMap<string, string>,
+  paths: Readonly<Record<string, string[]>> = {},
+): ts.Program {
   const { config } = ts.readConfigFile(tsconfig, (path) => ts.sys.readFile(path));
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+  const { options } = ts.parseJsonConfigFileContent(
+    { ...config, include: [], files: [] },
+    ts.sys,
+    root,
+  );
   options.paths = { ...paths };
   const disk = ts.createCompilerHost(options);
   return ts.createProgram([...files.keys()], options, {
@@ -43,11 +56,16 @@ export function problemsOf(
   const program = compile(files, paths);
   return [...files.keys()].flatMap((name) => {
     const file = program.getSourceFile(name);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(problemOf);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
+      problemOf,
+    );
   });
 }
 
-/** Checks one program and returns how many types the compiler made for it. Fails with its first problem. */
+/**
+ * Checks one program and returns how many types the compiler made for it. Fails with its first
+ * problem.
+ */
 export function countTypes(path: string, text: string): number {
   const program = compile(new Map([[path, text]]));
   const [problem] = program.getSemanticDiagnostics(program.getSourceFile(path));
@@ -57,5 +75,9 @@ export function countTypes(path: string, text: string): number {
 
 function problemOf({ file, start = 0, messageText }: ts.Diagnostic): Problem {
   const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
-  return { file: file?.fileName ?? '', line, message: ts.flattenDiagnosticMessageText(messageText, ' ') };
+  return {
+    file: file?.fileName ?? '',
+    line,
+    message: ts.flattenDiagnosticMessageText(messageText, ' '),
+  };
 }

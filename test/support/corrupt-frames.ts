@@ -1,7 +1,9 @@
 /** Invalid frames of a protocol, for tests of parsers. */
 import fc from 'fast-check';
 
-/** Draws frames in which one byte is changed, or which are truncated, or bytes that are no frames. */
+/**
+ * Draws frames in which one byte is changed, or which are truncated, or bytes that are no frames.
+ */
 export function createCorruptFrames(frames: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },

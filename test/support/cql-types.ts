@@ -1,4 +1,7 @@
-/** Draws CQL types and values of them in plain form: as a read returns them and an update accepts them. */
+/**
+ * Draws CQL types and values of them in plain form: as a read returns them and an update accepts
+ * them.
+ */
 import fc from 'fast-check';
 import type { ColumnType } from '../../src/research/cassandra-icg/columns.ts';
 
@@ -17,34 +20,43 @@ const MARSHAL = 'org.apache.cassandra.db.marshal';
 
 const whole = (bits: bigint): fc.Arbitrary<bigint> =>
   fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n });
-const int = (bits: number): fc.Arbitrary<number> => fc.integer({ min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 });
+const int = (bits: number): fc.Arbitrary<number> =>
+  fc.integer({ min: -(2 ** (bits - 1)), max: 2 ** (bits - 1) - 1 });
 const long = whole(64n);
 const varint = fc.oneof(whole(8n), whole(64n), whole(600n));
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
 const ascii = fc.string({ unit: 'binary-ascii', maxLength: 20 });
 const blob = fc.uint8Array({ maxLength: 40 });
 const timestamp = fc.date({ noInvalidDate: true });
-const day = fc.date({ min: new Date(-62_135_596_800_000), max: new Date(253_402_300_799_999), noInvalidDate: true });
-const two = (part: number): string => String(part).padStart(2, '0');
-const time = fc.tuple(fc.nat(23), fc.nat(59), fc.nat(59), fc.nat(999_999_999)).map(([h, m, s, nanoseconds]) => {
-  const fraction = String(nanoseconds).padStart(9, '0').replace(/0+$/, '');
-  return `${two(h)}:${two(m)}:${two(s)}${fraction === '' ? '' : `.${fraction}`}`;
+const day = fc.date({
+  min: new Date(-62_135_596_800_000),
+  max: new Date(253_402_300_799_999),
+  noInvalidDate: true,
 });
+const two = (part: number): string => String(part).padStart(2, '0');
+const time = fc
+  .tuple(fc.nat(23), fc.nat(59), fc.nat(59), fc.nat(999_999_999))
+  .map(([h, m, s, nanoseconds]) => {
+    const fraction = String(nanoseconds).padStart(9, '0').replace(/0+$/, '');
+    return `${two(h)}:${two(m)}:${two(s)}${fraction === '' ? '' : `.${fraction}`}`;
+  });
 
 /** A decimal in the notation of Java and Cassandra, from its digits and its scale. */
-const decimal = fc.tuple(whole(120n), fc.oneof(fc.integer({ min: -30, max: 30 }), int(32))).map(([n, scale]) => {
-  const sign = n < 0n ? '-' : '';
-  const digits = String(n < 0n ? -n : n);
-  const adjusted = digits.length - 1 - scale;
-  if (scale === 0) return sign + digits;
-  if (scale > 0 && adjusted >= -6) {
-    const point = digits.length - scale;
-    if (point > 0) return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
-    return `${sign}0.${'0'.repeat(-point)}${digits}`;
-  }
-  const remaining = digits.length > 1 ? `.${digits.slice(1)}` : '';
-  return `${sign}${digits[0]}${remaining}E${adjusted >= 0 ? '+' : ''}${adjusted}`;
-});
+const decimal = fc
+  .tuple(whole(120n), fc.oneof(fc.integer({ min: -30, max: 30 }), int(32)))
+  .map(([n, scale]) => {
+    const sign = n < 0n ? '-' : '';
+    const digits = String(n < 0n ? -n : n);
+    const adjusted = digits.length - 1 - scale;
+    if (scale === 0) return sign + digits;
+    if (scale > 0 && adjusted >= -6) {
+      const point = digits.length - scale;
+      if (point > 0) return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+      return `${sign}0.${'0'.repeat(-point)}${digits}`;
+    }
+    const remaining = digits.length > 1 ? `.${digits.slice(1)}` : '';
+    return `${sign}${digits[0]}${remaining}E${adjusted >= 0 ? '+' : ''}${adjusted}`;
+  });
 
 const DURATION = [
   ['y', 100],
@@ -60,7 +72,9 @@ const DURATION = [
 const duration = fc
   .tuple(fc.boolean(), ...DURATION.map(([, most]) => fc.oneof(fc.constant(0), fc.nat(most))))
   .map(([isNegative, ...counts]) => {
-    const parts = counts.map((count, at) => (count === 0 ? '' : `${count}${DURATION[at]![0]}`)).join('');
+    const parts = counts
+      .map((count, at) => (count === 0 ? '' : `${count}${DURATION[at]![0]}`))
+      .join('');
     return parts === '' ? '0s' : (isNegative ? '-' : '') + parts;
   });
 
@@ -85,7 +99,12 @@ const SIMPLE: readonly Typed[] = [
   { type: simple(0x0e), cql: 'varint', value: varint, isKey: true },
   { type: simple(0x0f), cql: 'timeuuid', value: fc.uuid({ version: 1 }), isKey: true },
   { type: simple(0x10), cql: 'inet', value: address, isKey: true },
-  { type: simple(0x11), cql: 'date', value: day.map((at) => at.toISOString().slice(0, 10)), isKey: true },
+  {
+    type: simple(0x11),
+    cql: 'date',
+    value: day.map((at) => at.toISOString().slice(0, 10)),
+    isKey: true,
+  },
   { type: simple(0x12), cql: 'time', value: time, isKey: true },
   { type: simple(0x13), cql: 'smallint', value: int(16), isKey: true },
   { type: simple(0x14), cql: 'tinyint', value: int(8), isKey: true },
@@ -116,11 +135,14 @@ const unique = { selector: (item: unknown): string => shown(item) };
 
 /** Returns a value as text, for comparisons. */
 function shown(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'bigint' ? `${item}n` : item,
+  );
 }
 
 /** In a collection a type is as it was made: `frozen`. */
-const frozen = (cql: string): string => (/[<]|^ut_/.test(cql) && !cql.startsWith('vector') ? `frozen<${cql}>` : cql);
+const frozen = (cql: string): string =>
+  /[<]|^ut_/.test(cql) && !cql.startsWith('vector') ? `frozen<${cql}>` : cql;
 
 function listOf({ type, cql, value }: Typed): Typed {
   return {
@@ -158,7 +180,12 @@ function mapOf(key: Typed, item: Typed): Typed {
 function toObjectKey(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [name, value] of entries) {
-    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   }
   return object;
 }
@@ -172,7 +199,10 @@ function tupleOf(parts: readonly Typed[]): Typed {
   };
 }
 
-/** Returns the name of the user-defined type with these fields in CQL. Equal fields lead to equal names. */
+/**
+ * Returns the name of the user-defined type with these fields in CQL. Equal fields lead to equal
+ * names.
+ */
 function nameOfUserType(fields: readonly string[]): string {
   let hash = 7;
   for (const sign of fields.join()) hash = (hash * 31 + sign.charCodeAt(0)) % 2_147_483_647;
@@ -185,15 +215,20 @@ function getUserTypeInfo(parts: readonly Typed[]): Typed {
   return {
     type: { code: 0x30, type: null, info: { keyspace: 'ks', name, fields } },
     cql: name,
-    value: fc.record(Object.fromEntries(parts.map(({ value }, n) => [`f${n}`, fc.option(value, { freq: 5 })]))),
+    value: fc.record(
+      Object.fromEntries(parts.map(({ value }, n) => [`f${n}`, fc.option(value, { freq: 5 })])),
+    ),
     isKey: false,
   };
 }
 
 /**
- * Draws any type. `userTypes` collects the user-defined types that it needs; each type follows those that it contains.
+ * Draws any type. `userTypes` collects the user-defined types that it needs; each type follows
+ * those that it contains.
  */
-export function anyType(userTypes: Map<string, readonly string[]> = new Map()): fc.Arbitrary<Typed> {
+export function anyType(
+  userTypes: Map<string, readonly string[]> = new Map(),
+): fc.Arbitrary<Typed> {
   const single = fc.constantFrom(...SIMPLE);
   const key = fc.constantFrom(...SIMPLE.filter(({ isKey }) => isKey));
   return fc.letrec<{ any: Typed }>((tie) => ({

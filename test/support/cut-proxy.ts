@@ -46,7 +46,8 @@ export class CutProxy implements AsyncDisposable {
   }
 
   /**
-   * Drops all bytes but keeps the connections, so neither end notices it. Fulfilled when the first bytes were dropped.
+   * Drops all bytes but keeps the connections, so neither end notices it. Fulfilled when the first
+   * bytes were dropped.
    */
   swallow(): Promise<void> {
     this.#mode = 'swallow';
@@ -60,7 +61,8 @@ export class CutProxy implements AsyncDisposable {
 
   /** Fulfilled when the connection number `count` has been made. */
   async connected(count: number): Promise<void> {
-    while (this.connections < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.connections < count)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,12 @@
 /** D1 on this machine, as Miniflare runs it, and a database that another one follows. */
 import { Miniflare } from 'miniflare';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { migrations, type D1DatabaseLike, type D1ResultLike, type D1SessionLike } from '../../src/bindings/d1/index.ts';
+import {
+  migrations,
+  type D1DatabaseLike,
+  type D1ResultLike,
+  type D1SessionLike,
+} from '../../src/bindings/d1/index.ts';
 
 /** The first day whose rules the worker follows. */
 export const COMPATIBILITY_DATE = '2025-07-01';
@@ -15,14 +20,20 @@ export interface LocalD1 {
 const PAIRS = 200;
 
 /**
- * Makes `Atomics.wait` return only once the value has changed, until the test file ends. Miniflare stores an answer, then the
- * new value, and wakes the waiting thread last. If that thread has seen the new value by itself, the late wake-up ends its next
- * wait, before there is an answer. Each later call then gets the answer of the call before it. A program with the same steps
- * failed once in 240,000 rounds.
+ * Makes `Atomics.wait` return only once the value has changed, until the test file ends. Miniflare
+ * stores an answer, then the new value, and wakes the waiting thread last. If that thread has seen
+ * the new value by itself, the late wake-up ends its next wait, before there is an answer. Each
+ * later call then gets the answer of the call before it. A program with the same steps failed once
+ * in 240,000 rounds.
  */
 function ignoreLateWakeUps(): void {
   const { wait } = Atomics;
-  const waitForChange = (array: Int32Array, at: number, value: number, timeoutMs?: number): ReturnType<typeof wait> => {
+  const waitForChange = (
+    array: Int32Array,
+    at: number,
+    value: number,
+    timeoutMs?: number,
+  ): ReturnType<typeof wait> => {
     for (;;) {
       const result = wait(array, at, value, timeoutMs);
       if (result !== 'ok' || Atomics.load(array, at) !== value) return result;
@@ -31,7 +42,10 @@ function ignoreLateWakeUps(): void {
   vi.spyOn(Atomics, 'wait').mockImplementation(waitForChange as typeof wait);
 }
 
-/** Starts Miniflare for the tests of a file. `open` returns two databases without data, which no other test has. */
+/**
+ * Starts Miniflare for the tests of a file. `open` returns two databases without data, which no
+ * other test has.
+ */
 export function withLocalD1(): { readonly open: () => Promise<LocalD1> } {
   let miniflare: Miniflare | undefined;
   let opened = 0;
@@ -66,8 +80,8 @@ interface Query {
 }
 
 /**
- * Two databases as one with read replication, by the documentation of D1: what the primary has written reaches the copy when
- * `catchUp` is called, and a read with a bookmark waits for that.
+ * Two databases as one with read replication, by the documentation of D1: what the primary has
+ * written reaches the copy when `catchUp` is called, and a read with a bookmark waits for that.
  */
 export class FollowedD1 implements D1DatabaseLike {
   /** What each `withSession` has asked for. */

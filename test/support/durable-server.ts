@@ -1,6 +1,6 @@
 /**
- * Runs `correctables serve` on a data folder in a process of its own. A test can pause or kill it, or limit its open
- * files.
+ * Runs `correctables serve` on a data folder in a process of its own. A test can pause or kill it,
+ * or limit its open files.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -28,16 +28,31 @@ export class DurableServer implements AsyncDisposable {
     this.laid = overlaid;
   }
 
-  /** Starts a server. Rejects with its stderr if it ends instead. `within` is a command that runs the server. */
+  /**
+   * Starts a server. Rejects with its stderr if it ends instead. `within` is a command that runs
+   * the server.
+   */
   static async start(
     dataDir: string,
     { within = [], sites = 'a', logPath }: StartOptions = {},
   ): Promise<DurableServer> {
     const service = await built('test/support/durable-service.ts');
     const serve = ['dist/cli/main.js', 'serve', '--service', service, '--sites', sites];
-    const args = [...within, process.execPath, ...serve, '--data', dataDir, '--port', '0', '--json'];
+    const args = [
+      ...within,
+      process.execPath,
+      ...serve,
+      '--data',
+      dataDir,
+      '--port',
+      '0',
+      '--json',
+    ];
     const log = logPath === undefined ? 'pipe' : openSync(logPath, 'a');
-    const child = spawn(args[0] as string, args.slice(1), { cwd: root, stdio: ['ignore', 'pipe', log] });
+    const child = spawn(args[0] as string, args.slice(1), {
+      cwd: root,
+      stdio: ['ignore', 'pipe', log],
+    });
     if (typeof log === 'number') closeSync(log);
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -49,7 +64,9 @@ export class DurableServer implements AsyncDisposable {
 
   client(site = 'a'): Client<RedBlueLevels> {
     const url = this.laid.sites[site] as string;
-    const client = createClient(redblue(durableContract, { url, WebSocket }), { timeoutMs: 10_000 });
+    const client = createClient(redblue(durableContract, { url, WebSocket }), {
+      timeoutMs: 10_000,
+    });
     this.#clients.push(client);
     return client;
   }
@@ -79,6 +96,9 @@ export class DurableServer implements AsyncDisposable {
 interface StartOptions {
   readonly within?: readonly string[];
   readonly sites?: string;
-  /** The file to which stderr is written. Without it, stderr is kept for the error of a start that fails. */
+  /**
+   * The file to which stderr is written. Without it, stderr is kept for the error of a start that
+   * fails.
+   */
   readonly logPath?: string;
 }

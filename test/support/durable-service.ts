@@ -4,7 +4,11 @@ import { defineContract } from 'correctables/contract';
 import { blue, defineService, register, table } from 'correctables/server';
 
 export const durableContract = defineContract('kept', {
-  put: { access: 'write', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  put: {
+    access: 'write',
+    args: z.object({ key: z.string(), value: z.string() }),
+    result: z.null(),
+  },
   get: { access: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
   count: { access: 'read', args: z.object({}), result: z.int() },
 });
@@ -12,7 +16,9 @@ export const durableContract = defineContract('kept', {
 export const service = defineService(durableContract, {
   tables: { values: table({ value: register<string>() }) },
   shadowOperations: ({ values }) => ({
-    write: blue((a: { readonly key: string; readonly value: string }) => [values.row(a.key).value.write(a.value)]),
+    write: blue((a: { readonly key: string; readonly value: string }) => [
+      values.row(a.key).value.write(a.value),
+    ]),
   }),
   generators: {
     put: (args, { shadow }) => shadow.write(args, null),

@@ -1,6 +1,6 @@
 /**
- * Values that rows and arguments do not expect: at the limits of the domain, beyond them, or similar to a value of
- * another type.
+ * Values that rows and arguments do not expect: at the limits of the domain, beyond them, or
+ * similar to a value of another type.
  */
 export const EDGE_CASE_VALUES: readonly [unknown, ...unknown[]] = [
   null,

@@ -2,7 +2,13 @@
 import { Random } from '../../src/server/collections/random.ts';
 import { EtcdLog, type EtcdLogOptions } from '../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdReply } from '../../src/server/log/etcd/etcd-requests.ts';
-import type { LogEntry, LogOutput, RedLogOptions, SavedLog, ServerReply } from '../../src/server/log/red-log.ts';
+import type {
+  LogEntry,
+  LogOutput,
+  RedLogOptions,
+  SavedLog,
+  ServerReply,
+} from '../../src/server/log/red-log.ts';
 import type { ServerConnection } from '../../src/testing/simulator/etcd/simulated-etcd.ts';
 import { SimulatedEtcd, type EtcdFaults } from '../../src/testing/simulator/etcd/simulated-etcd.ts';
 import { Timeline } from '../../src/testing/simulator/timeline.ts';
@@ -32,7 +38,12 @@ export class EtcdNode {
   readonly taken: string[] = [];
   readonly outputs: LogOutput<string>[] = [];
 
-  constructor(log: EtcdLog<string>, server: ServerConnection, disk: LogEntry<string>[], start: number) {
+  constructor(
+    log: EtcdLog<string>,
+    server: ServerConnection,
+    disk: LogEntry<string>[],
+    start: number,
+  ) {
     [this.log, this.server, this.disk, this.#start] = [log, server, disk, start];
   }
 
@@ -58,7 +69,11 @@ export class EtcdWorld {
   readonly #place: EtcdLogOptions;
   readonly #siteCount: number;
 
-  constructor(siteCount = 2, place: Partial<EtcdLogOptions> = {}, faults: Partial<EtcdFaults> = {}) {
+  constructor(
+    siteCount = 2,
+    place: Partial<EtcdLogOptions> = {},
+    faults: Partial<EtcdFaults> = {},
+  ) {
     this.#siteCount = siteCount;
     this.#place = { deployment: 'test', generation: 0, ...place };
     this.etcd = new SimulatedEtcd({ ...NO_FAULTS, ...faults }, new Random(1), this.timeline);
@@ -83,11 +98,19 @@ export class EtcdWorld {
   }
 
   /** Starts a site on a disk. What an earlier process of the site had in memory is lost. */
-  start(site: number, options: Partial<RedLogOptions<string>> & { readonly saved?: SavedLog | undefined }): EtcdNode {
+  start(
+    site: number,
+    options: Partial<RedLogOptions<string>> & { readonly saved?: SavedLog | undefined },
+  ): EtcdNode {
     const { timeline } = this;
     this.nodes[site]?.server.close();
     const disk = [...(options.entries ?? [])];
-    const place = { site: siteAt(site), sites: sitesTo(this.#siteCount), leader: siteAt(0), resendAfterMs: 10 };
+    const place = {
+      site: siteAt(site),
+      sites: sitesTo(this.#siteCount),
+      leader: siteAt(0),
+      resendAfterMs: 10,
+    };
     const log = new EtcdLog<string>({ epoch: 1, ...place, ...options }, this.#place);
     const server = this.etcd.connect((reply) => {
       log.onReply(reply as EtcdReply, timeline.nowMs);
@@ -134,7 +157,11 @@ export class EtcdWorld {
   #act(site: number): void {
     const node = this.nodes[site];
     if (node === undefined || node.isStopped) return;
-    for (let outputs = node.log.takeOutputs(); outputs.length > 0; outputs = node.log.takeOutputs()) {
+    for (
+      let outputs = node.log.takeOutputs();
+      outputs.length > 0;
+      outputs = node.log.takeOutputs()
+    ) {
       for (const output of outputs) this.#apply(node, output);
       if (node.isSyncing) node.sync();
     }

@@ -1,5 +1,9 @@
 /** A driver whose servers answer as a test says, in place of ioredis. */
-import type { RedisArgument, RedisClient, RedisDriver } from '../../src/bindings/shared/redis/redis-driver.ts';
+import type {
+  RedisArgument,
+  RedisClient,
+  RedisDriver,
+} from '../../src/bindings/shared/redis/redis-driver.ts';
 
 export type Answer = (command: string, ...args: readonly RedisArgument[]) => unknown;
 
@@ -56,7 +60,8 @@ class FakeClient implements RedisClient {
   async connect(): Promise<void> {
     const { port } = this.options;
     const problem = this.#driver.refusals.get(port);
-    if (problem === undefined && this.#driver.servers.has(port)) return void (this.status = 'ready');
+    if (problem === undefined && this.#driver.servers.has(port))
+      return void (this.status = 'ready');
     this.#onError(problem ?? new Error(`connect ECONNREFUSED :${port}`));
     throw new Error('Connection is closed.');
   }

@@ -1,9 +1,13 @@
-/** A service that prints, when it is loaded, how much room V8 gives to young objects: it grows while they are kept. */
+/**
+ * A service that prints, when it is loaded, how much room V8 gives to young objects: it grows while
+ * they are kept.
+ */
 import { getHeapSpaceStatistics } from 'node:v8';
 
 const MIB = 2 ** 20;
 const spaceMib = (): number =>
-  (getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0) / MIB;
+  (getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0) /
+  MIB;
 
 /** The most rounds. If the young generation may grow to 128 MiB, it does so in about a hundred. */
 const ROUNDS = 300;

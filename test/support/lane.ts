@@ -1,6 +1,6 @@
 /**
- * How much the tests do: `node scripts/test.mjs --lane <lane>`. Vitest alone runs everything in full. A file that imports
- * this one runs again in the remaining lane, with full counts.
+ * How much the tests do: `node scripts/test.mjs --lane <lane>`. Vitest alone runs everything in
+ * full. A file that imports this one runs again in the remaining lane, with full counts.
  */
 
 const LANES = ['fast', 'remaining', 'all', 'nightly'] as const;
@@ -9,7 +9,10 @@ export type Lane = (typeof LANES)[number];
 
 export const lane: Lane = LANES.find((name) => name === process.env['TEST_LANE']) ?? 'all';
 
-/** Returns how many cases to try instead of `full`: a tenth in the fast lane, ten times as many at night. */
+/**
+ * Returns how many cases to try instead of `full`: a tenth in the fast lane, ten times as many at
+ * night.
+ */
 export function scaleRuns(full: number): number {
   if (lane === 'fast') return Math.ceil(full / 10);
   return lane === 'nightly' ? full * 10 : full;

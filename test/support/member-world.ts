@@ -1,4 +1,7 @@
-/** Sites of a deployment whose members change, for tests in which sites join, are rebuilt, or are retired. */
+/**
+ * Sites of a deployment whose members change, for tests in which sites join, are rebuilt, or are
+ * retired.
+ */
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import {
   createSiteFromShared,
@@ -21,10 +24,15 @@ type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>
 export const isOfLog =
   (partition: number, to: number) =>
   ({ to: receiver, envelope }: Sent): boolean =>
-    receiver === to && envelope.message.kind.startsWith('log.') && envelope.to.partition === partition;
+    receiver === to &&
+    envelope.message.kind.startsWith('log.') &&
+    envelope.to.partition === partition;
 
 export class MemberWorld extends SiteWorld {
-  /** For each site, the number of outputs before it took a donor's state. Earlier outputs do not count. */
+  /**
+   * For each site, the number of outputs before it took a donor's state. Earlier outputs do not
+   * count.
+   */
   readonly #behindFrom = new Map<number, number>();
 
   machine(site: number): SiteMachine {
@@ -46,7 +54,8 @@ export class MemberWorld extends SiteWorld {
   }
 
   /**
-   * Returns the stored state of a site after a checkpoint, with only the part of its logs that other sites may lack.
+   * Returns the stored state of a site after a checkpoint, with only the part of its logs that
+   * other sites may lack.
    */
   saveStored(site: number): RecoveredState {
     const { local, red } = this.copyLogs(site);
@@ -71,7 +80,9 @@ export class MemberWorld extends SiteWorld {
     const before = this.memberOutputs.length;
     this.change(site, { name, directory });
     this.pass(100);
-    const outcome = this.memberOutputs.slice(before).find(([at, { kind }]) => at === site && kind === 'changed');
+    const outcome = this.memberOutputs
+      .slice(before)
+      .find(([at, { kind }]) => at === site && kind === 'changed');
     if (outcome === undefined) throw new Error(`nothing came of the change of ${name}`);
     return outcome[1] as Output<'changed'>;
   }
@@ -106,7 +117,10 @@ export class MemberWorld extends SiteWorld {
     this.tick();
   }
 
-  /** Returns whether the state of the donor could be used. If not, the site starts again with its own. */
+  /**
+   * Returns whether the state of the donor could be used. If not, the site starts again with its
+   * own.
+   */
   tryMerge(site: number, donor: number, own?: RecoveredState): boolean {
     try {
       this.merge(site, donor, own);

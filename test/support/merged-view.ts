@@ -2,8 +2,8 @@
 import type { SiteView } from '../../src/causal/partition-calls.ts';
 
 /**
- * Keeps of each partition the later heal, and the higher last own stamp since then. All else is of the gateway that has the
- * lease.
+ * Keeps of each partition the later heal, and the higher last own stamp since then. All else is of
+ * the gateway that has the lease.
  */
 export function mergeViews(stored: SiteView, given: SiteView, isLeader: boolean): SiteView {
   const merged = given.lastSeen.map((seen, partition) => {

@@ -2,7 +2,18 @@
 import { request } from 'node:http';
 
 /** Targets that some way of reading an address refuses, or reads as another host's. */
-export const ODD_TARGETS = ['//', '///', '*', '/%', '/%E0%A4%A', '//%', 'http://', 'http://[', '/?%', '/..//'];
+export const ODD_TARGETS = [
+  '//',
+  '///',
+  '*',
+  '/%',
+  '/%E0%A4%A',
+  '//%',
+  'http://',
+  'http://[',
+  '/?%',
+  '/..//',
+];
 
 /** The status of the answer to `GET target`, the target sent as it is. */
 export function statusOf(url: string, target: string): Promise<number | undefined> {

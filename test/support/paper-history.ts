@@ -1,13 +1,21 @@
 /**
- * Drawn runs of the paper's servers, with their histories: what each transaction has read, and the order in which each
- * server has committed. The checker of strict serializability judges them, and shares nothing with the servers.
+ * Drawn runs of the paper's servers, with their histories: what each transaction has read, and the
+ * order in which each server has committed. The checker of strict serializability judges them, and
+ * shares nothing with the servers.
  */
 import { PaperDeployment } from '../../bench/sdur/systems/paper-deployment.ts';
 import type { Place } from '../../bench/sdur/systems/layouts.ts';
-import type { PaperServer, PaperServerOptions, PaperServerOutput } from '../../bench/sdur/systems/paper-server.ts';
+import type {
+  PaperServer,
+  PaperServerOptions,
+  PaperServerOutput,
+} from '../../bench/sdur/systems/paper-server.ts';
 import type { Access } from '../../bench/sdur/systems/system.ts';
 import { Random } from '../../src/server/collections/random.ts';
-import { findStrictCycle, type StrictOperation } from '../../src/testing/simulator/checkers/strict.ts';
+import {
+  findStrictCycle,
+  type StrictOperation,
+} from '../../src/testing/simulator/checkers/strict.ts';
 import { Timeline } from '../../src/testing/simulator/timeline.ts';
 
 export interface HistoryOptions {
@@ -53,10 +61,17 @@ class PaperHistory {
   readonly #random: Random;
   readonly #timeline = new Timeline();
   readonly #deployment: PaperDeployment;
-  readonly #operations = new Map<number, { -readonly [K in keyof StrictOperation]: StrictOperation[K] }>();
+  readonly #operations = new Map<
+    number,
+    { -readonly [K in keyof StrictOperation]: StrictOperation[K] }
+  >();
   readonly #seen = new Map<number, Map<string, string | undefined>>();
   /** By partition and server: the names of what it has committed, in its order. */
-  readonly #committed: (readonly [partition: number, names: number[], rows: Map<string, string[]>])[] = [];
+  readonly #committed: (readonly [
+    partition: number,
+    names: number[],
+    rows: Map<string, string[]>,
+  ])[] = [];
   #aborted = 0;
   /** Globals that have committed. */
   #globals = 0;
@@ -84,14 +99,19 @@ class PaperHistory {
       createServer: (server) => this.#createServer(server),
       onRead: (name, { partition, row, writer }) => {
         const rows = this.#seen.get(name) ?? new Map<string, string | undefined>();
-        this.#seen.set(name, rows.set(`${partition}/${row}`, writer === undefined ? undefined : String(writer)));
+        this.#seen.set(
+          name,
+          rows.set(`${partition}/${row}`, writer === undefined ? undefined : String(writer)),
+        );
       },
     });
   }
 
   run(): HistoryResult {
     for (let count = 0; count < TRANSACTIONS; count += 1)
-      this.#timeline.schedule(this.#random.fraction() * DURATION_MS, () => this.#begin(this.#drawRows()));
+      this.#timeline.schedule(this.#random.fraction() * DURATION_MS, () =>
+        this.#begin(this.#drawRows()),
+      );
     this.#timeline.run(DURATION_MS + 20 * MAX_DELAY_MS);
     // A global ends only after other transactions.
     for (let count = 0; count <= this.#options.threshold; count += 1)
@@ -121,7 +141,12 @@ class PaperHistory {
       if (!commits) this.#aborted += 1;
       else if (new Set(rows.map(({ partition }) => partition)).size > 1) this.#globals += 1;
     });
-    this.#operations.set(name, { name: String(name), begunAt, endedAt: undefined, seen: new Map() });
+    this.#operations.set(name, {
+      name: String(name),
+      begunAt,
+      endedAt: undefined,
+      seen: new Map(),
+    });
   }
 
   #createServer(options: PaperServerOptions): PaperServer {
@@ -141,7 +166,8 @@ class PaperHistory {
         if (output.kind !== 'end' || !output.commits) continue;
         const { name, parts } = output.transaction;
         const last = names.at(-1);
-        if (last !== undefined && (places.get(last) ?? 0) > (places.get(name) ?? 0)) this.#leaps += 1;
+        if (last !== undefined && (places.get(last) ?? 0) > (places.get(name) ?? 0))
+          this.#leaps += 1;
         names.push(name);
         for (const { partition, writes } of parts) {
           if (partition !== options.partition) continue;
@@ -158,7 +184,9 @@ class PaperHistory {
 
   #findProblem(): string | undefined {
     for (const partition of LAYOUT.keys()) {
-      const orders = this.#committed.filter(([of]) => of === partition).map(([, names]) => names.join(' '));
+      const orders = this.#committed
+        .filter(([of]) => of === partition)
+        .map(([, names]) => names.join(' '));
       if (new Set(orders).size > 1) return `servers of ${partition} differ: ${orders.join(' | ')}`;
     }
     const byPartition = new Map(this.#committed.map((item) => [item[0], item] as const));
@@ -166,8 +194,11 @@ class PaperHistory {
     const operations = [...this.#operations].flatMap(([name, operation]) =>
       committed.has(name) ? [{ ...operation, seen: this.#seen.get(name) ?? new Map() }] : [],
     );
-    const unanswered = [...this.#operations.values()].filter(({ endedAt }) => endedAt === undefined);
-    if (unanswered.length > 0) return `not answered: ${unanswered.map(({ name }) => name).join(' ')}`;
+    const unanswered = [...this.#operations.values()].filter(
+      ({ endedAt }) => endedAt === undefined,
+    );
+    if (unanswered.length > 0)
+      return `not answered: ${unanswered.map(({ name }) => name).join(' ')}`;
     const writers = new Map([...byPartition.values()].flatMap(([, , rows]) => [...rows]));
     const cycle = findStrictCycle(operations, writers);
     return cycle && `not serializable: ${cycle.join(' ')}`;

@@ -1,4 +1,7 @@
-/** A copy of the built package of which a few lines are replaced: another version, or one with a bug. */
+/**
+ * A copy of the built package of which a few lines are replaced: another version, or one with a
+ * bug.
+ */
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +15,10 @@ export type Replacements = readonly (readonly [from: string, to: string])[];
 export async function copyPackage(directory: string, replacements: Replacements): Promise<string> {
   const dist = join(directory, 'dist');
   await mkdir(directory, { recursive: true });
-  await cp(join(ROOT, 'dist'), dist, { recursive: true, filter: (from) => !/\.(map|d\.ts)$/.test(from) });
+  await cp(join(ROOT, 'dist'), dist, {
+    recursive: true,
+    filter: (from) => !/\.(map|d\.ts)$/.test(from),
+  });
   await cp(join(ROOT, 'package.json'), join(directory, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   for (const [from, to] of replacements) await replaceOnce(dist, from, to);
@@ -28,7 +34,9 @@ async function replaceOnce(dist: string, from: string, to: string): Promise<void
   }
   const [file = '', text = ''] = found[0] ?? [];
   if (found.length !== 1 || text.split(from).length !== 2) {
-    throw new Error(`"${from}" has to stand once in the built package, to be replaced: change what names it`);
+    throw new Error(
+      `"${from}" has to stand once in the built package, to be replaced: change what names it`,
+    );
   }
   await writeFile(
     file,

@@ -1,4 +1,7 @@
-/** Programs of this package that are written in TypeScript, built once: a start through a loader takes seconds. */
+/**
+ * Programs of this package that are written in TypeScript, built once: a start through a loader
+ * takes seconds.
+ */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +14,8 @@ const made = new Map<string, Promise<string>>();
 let folder: string | undefined;
 
 /**
- * One file of JavaScript that does what the module does, for `node`; packages, this one too, stay outside. It is gone when
- * this process ends.
+ * One file of JavaScript that does what the module does, for `node`; packages, this one too, stay
+ * outside. It is gone when this process ends.
  *
  * @param entry a path from the package's folder, as in `demo/tickets/cli.ts`
  * @returns the file's path
@@ -45,7 +48,10 @@ const places: Plugin = {
   setup: (building) => {
     building.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const place = JSON.stringify(pathToFileURL(path).href);
-      return { loader: 'ts', contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', place) };
+      return {
+        loader: 'ts',
+        contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', place),
+      };
     });
   },
 };
@@ -58,7 +64,8 @@ function buildFolder(): string {
   // A process that was killed took nothing away.
   for (const name of readdirSync(builds)) {
     const [, pid] = /^programs-(\d+)$/.exec(name) ?? [];
-    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(builds, name), { recursive: true, force: true });
+    if (pid !== undefined && !processExists(Number(pid)))
+      rmSync(join(builds, name), { recursive: true, force: true });
   }
   const opened = join(builds, `programs-${process.pid}`);
   mkdirSync(opened, { recursive: true });

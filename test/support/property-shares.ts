@@ -1,6 +1,6 @@
 /**
- * Measures how often a property meets the cases that it is written for. A property that rarely meets them passes
- * whatever is broken.
+ * Measures how often a property meets the cases that it is written for. A property that rarely
+ * meets them passes whatever is broken.
  */
 import fc from 'fast-check';
 import { test } from 'vitest';
@@ -10,7 +10,8 @@ import { lane } from './lane.ts';
 export type Note = (description: string) => void;
 
 /**
- * Runs the property that `make` gives, from one seed, and counts: of each name that it noted, in what share of the runs.
+ * Runs the property that `make` gives, from one seed, and counts: of each name that it noted, in
+ * what share of the runs.
  *
  * @example
  * const { corrected } = await sharesOf((note) =>
@@ -29,8 +30,12 @@ export async function sharesOf<T>(
   return counts;
 }
 
-/** Like `test`, but not in the fast lane: shares take as long as the property, and change only with its draws. */
-export const testShares: (name: string, body: () => Promise<void>) => void = lane === 'fast' ? () => {} : test;
+/**
+ * Like `test`, but not in the fast lane: shares take as long as the property, and change only with
+ * its draws.
+ */
+export const testShares: (name: string, body: () => Promise<void>) => void =
+  lane === 'fast' ? () => {} : test;
 
 /** Notes each name once, however often one run meets it. Create one in each run. */
 export function onceEach(note: Note): Note {

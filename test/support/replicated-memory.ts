@@ -1,7 +1,12 @@
 /** A store with replicas in memory: a log that replicas apply as far as a test lets them. */
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
-import type { ReplicaCall, ReplicaRead, ReplicaStore, ReplicaWrite } from '../../src/bindings/replicas/index.ts';
+import type {
+  ReplicaCall,
+  ReplicaRead,
+  ReplicaStore,
+  ReplicaWrite,
+} from '../../src/bindings/replicas/index.ts';
 
 /** Logs of different epochs are not comparable, as after a failover that lost writes. */
 export interface LogPosition {
@@ -70,13 +75,19 @@ export class ReplicatedMemory implements ReplicaStore<LogPosition> {
     return (name === 'get' && access === 'read') || (name === 'put' && access === 'write');
   }
 
-  async read(operation: Operation, server: string, _call: ReplicaCall): Promise<ReplicaRead<LogPosition>> {
+  async read(
+    operation: Operation,
+    server: string,
+    _call: ReplicaCall,
+  ): Promise<ReplicaRead<LogPosition>> {
     this.requests.push(`${server} ${operation.name}`);
     await this.before(operation, server);
     const isPrimary = server === 'primary';
     // Delay the reply, since the primary is farther away than the replicas.
     if (isPrimary) await new Promise((resolve) => setImmediate(resolve));
-    const { log, position } = isPrimary ? { log: this.#log, position: this.position } : this.#applied.get(server)!;
+    const { log, position } = isPrimary
+      ? { log: this.#log, position: this.position }
+      : this.#applied.get(server)!;
     const { key } = operation.args as { key: string };
     const value = log.findLast((entry) => entry.key === key)?.value;
     return { value, position: this.hasPositions || isPrimary ? position : undefined };
@@ -85,7 +96,8 @@ export class ReplicatedMemory implements ReplicaStore<LogPosition> {
   async write(operation: Operation, call: ReplicaCall): Promise<ReplicaWrite<LogPosition>> {
     this.requests.push(`primary ${operation.name}`);
     const { key, value } = operation.args as { key?: unknown; value: unknown };
-    if (typeof key !== 'string') throw new CorrectableError('INVALID_ARGUMENT', 'put: args.key: give a string');
+    if (typeof key !== 'string')
+      throw new CorrectableError('INVALID_ARGUMENT', 'put: args.key: give a string');
     if (this.isConnected) call.markSent();
     await this.before(operation, 'primary');
     if (!this.isConnected) call.markSent();

@@ -1,6 +1,9 @@
 /** Runs the contract suite on the bindings of this package, with longer timeouts. */
 import { describe, expect, test } from 'vitest';
-import { testBindingConformance, type ConformanceSubject } from '../../src/testing/binding-conformance.ts';
+import {
+  testBindingConformance,
+  type ConformanceSubject,
+} from '../../src/testing/binding-conformance.ts';
 
 /** A long timeout, so that a test does not fail because the machine is busy. */
 const PATIENCE_MS = 30_000;

@@ -23,7 +23,11 @@ export class Program implements Disposable {
    * Starts `node` with `args` in the package's folder, and `env` over this process's own. `within`
    * is a command that runs it.
    */
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, within: readonly string[] = []) {
+  constructor(
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    within: readonly string[] = [],
+  ) {
     // The test runner asks for colors. A program whose output is read shows none.
     const options = { cwd: root, env: { ...process.env, FORCE_COLOR: undefined, ...env } };
     const [command, ...words] = [...within, process.execPath, ...args] as [string, ...string[]];
@@ -71,12 +75,16 @@ export class Program implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
+    if (this.#child.exitCode === null && this.#child.signalCode === null)
+      this.#child.kill('SIGKILL');
   }
 }
 
 /** Runs a program to its end. */
-export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+export async function runProgram(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   using program = new Program(args, env);
   return await program.ended();
 }

@@ -1,6 +1,6 @@
 /**
- * Three sites of one deployment with queues between them, for tests in which nodes crash, restart with older logs, or
- * run twice. `events` has the messages that a site refuses.
+ * Three sites of one deployment with queues between them, for tests in which nodes crash, restart
+ * with older logs, or run twice. `events` has the messages that a site refuses.
  */
 import type { Envelope } from '../../src/server/messages/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
@@ -43,7 +43,11 @@ export class SiteWorld extends Sites {
 
   /** Removes the node of a site, so that another one can start in its place. */
   takeNode(site: number): WorldNode {
-    const node = { machine: this.machines[site], logs: this.logs[site]!, synced: this.synced[site]! };
+    const node = {
+      machine: this.machines[site],
+      logs: this.logs[site]!,
+      synced: this.synced[site]!,
+    };
     this.machines[site] = undefined;
     this.logs[site] = { local: [], red: [] };
     this.synced[site] = { local: 0, red: 0 };
@@ -51,8 +55,8 @@ export class SiteWorld extends Sites {
   }
 
   /**
-   * Puts a node of a site back in its place, where it receives the messages to the site. Returns the node that was
-   * there.
+   * Puts a node of a site back in its place, where it receives the messages to the site. Returns
+   * the node that was there.
    */
   putNode(site: number, node: WorldNode): WorldNode {
     const before = this.takeNode(site);
@@ -64,8 +68,11 @@ export class SiteWorld extends Sites {
 
   /** Drops messages in flight: all, or those for which `isMeant` returns true. */
   drop(
-    isMeant: (sent: { readonly from: number; readonly to: number; readonly envelope: Envelope }) => boolean = () =>
-      true,
+    isMeant: (sent: {
+      readonly from: number;
+      readonly to: number;
+      readonly envelope: Envelope;
+    }) => boolean = () => true,
   ): void {
     this.sent = this.sent.filter((sent) => !isMeant(sent));
   }

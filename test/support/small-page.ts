@@ -3,8 +3,14 @@ import { parseHTML } from 'linkedom';
 import type { createRoot as CreateRoot } from 'react-dom/client';
 import { afterAll, vi } from 'vitest';
 
-/** Makes the page global until the end of the test file, then loads React, which looks for a page when it loads. */
-export async function openSmallPage(): Promise<{ readonly window: Window; readonly createRoot: typeof CreateRoot }> {
+/**
+ * Makes the page global until the end of the test file, then loads React, which looks for a page
+ * when it loads.
+ */
+export async function openSmallPage(): Promise<{
+  readonly window: Window;
+  readonly createRoot: typeof CreateRoot;
+}> {
   const { window } = parseHTML('<html><body></body></html>');
   vi.stubGlobal('window', Object.assign(window, { location: new URL('https://page.test/') }));
   vi.stubGlobal('document', window.document);

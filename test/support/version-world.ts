@@ -1,5 +1,8 @@
 /** Sites that run different versions of a service. All begin with the first one. */
-import { RULES_VERSION, type DeploymentVersion } from '../../src/server/records/deployment-version.ts';
+import {
+  RULES_VERSION,
+  type DeploymentVersion,
+} from '../../src/server/records/deployment-version.ts';
 import { describeService } from '../../src/server/service/describe-service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { MemberWorld } from './member-world.ts';
@@ -13,7 +16,10 @@ export function versionOf(service: Service, rules = RULES_VERSION): DeploymentVe
 }
 
 /** How the next starts run. */
-export function running(service: Service, rules = RULES_VERSION): { service: Service; version: object } {
+export function running(
+  service: Service,
+  rules = RULES_VERSION,
+): { service: Service; version: object } {
   return { service, version: { own: versionOf(service, rules), founding: versionOf(V1) } };
 }
 

@@ -51,7 +51,8 @@ export function shopV1() {
         const place = (tables.turns.row('last').taken ?? 0) + 1;
         return shadow.turn({ id, place }, place);
       },
-      list: (_args, { tables }) => [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
+      list: (_args, { tables }) =>
+        [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
       note: (args, { shadow }) => shadow.write(one(args), null),
       mark: (args, { shadow }) => shadow.write(one(args), null),
       quote: (args, { shadow }) => shadow.write(one(args), 'old'),
@@ -88,7 +89,8 @@ export function shopV2() {
         const place = (tables.turns.row('last').taken ?? 0) + 1;
         return shadow.turn({ id, place }, place);
       },
-      list: (_args, { tables }) => [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
+      list: (_args, { tables }) =>
+        [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
       note: (args, { shadow }) => shadow.star(one(args), null),
       mark: ({ id }, { shadow }) => shadow.label({ id, text: 'm' }, null),
       quote: (args, { shadow }) => shadow.quoted(one(args)),

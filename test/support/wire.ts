@@ -1,6 +1,13 @@
-/** Helpers for tests of the wire: a store that the test controls, a sink that waits, a raw client. */
+/**
+ * Helpers for tests of the wire: a store that the test controls, a sink that waits, a raw client.
+ */
 import { WebSocket, type RawData } from 'ws';
-import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/correctable/binding.ts';
+import type {
+  Binding,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../../src/correctable/binding.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { createGatewayWith, type Gateway } from '../../src/server/gateway/gateway.ts';
@@ -106,12 +113,15 @@ export class SinkDouble implements Sink {
 
   /** Waits for the call number `index`, counted from 0, and returns it. */
   async call(index: number): Promise<SinkCall> {
-    while (this.calls.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.calls.length <= index)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this.calls[index] as SinkCall;
   }
 
   /** Returns the error of the call number `index`, which must be a failure. */
-  async failure(index: number): Promise<{ code?: string; message?: string; field?: string; retryable?: boolean }> {
+  async failure(
+    index: number,
+  ): Promise<{ code?: string; message?: string; field?: string; retryable?: boolean }> {
     const call = await this.call(index);
     if (call.kind !== 'fail') throw new Error(`expected a failure, got ${call.kind}`);
     return call.error as { code?: string };
@@ -146,10 +156,17 @@ export interface RunningGateway extends AsyncDisposable {
 }
 
 /** Options of a gateway, and bounds that no option sets. */
-export type BoundedOptions = Partial<GatewayOptions> & { readonly bounds?: Partial<InternalLimits> | undefined };
+export type BoundedOptions = Partial<GatewayOptions> & {
+  readonly bounds?: Partial<InternalLimits> | undefined;
+};
 
 /** To be bounded in one way at a time. */
-export const BOUNDLESS: ByteBudget = { client: Infinity, principal: Infinity, total: Infinity, share: 0 };
+export const BOUNDLESS: ByteBudget = {
+  client: Infinity,
+  principal: Infinity,
+  total: Infinity,
+  share: 0,
+};
 
 /** Starts a gateway; `port` to come back where an earlier one was. */
 export async function startGateway(
@@ -176,7 +193,10 @@ export class RawClient implements AsyncDisposable {
   #waiting: (() => void)[] = [];
   #over = false;
 
-  constructor(url: string, options: { origin?: string; subprotocol?: string; host?: string; autoPong?: boolean } = {}) {
+  constructor(
+    url: string,
+    options: { origin?: string; subprotocol?: string; host?: string; autoPong?: boolean } = {},
+  ) {
     const { origin, subprotocol = SUBPROTOCOL_JSON, host, autoPong = true } = options;
     this.socket = new WebSocket(url, [subprotocol], {
       autoPong,
@@ -193,7 +213,9 @@ export class RawClient implements AsyncDisposable {
     });
   }
 
-  /** Fulfilled when the socket is open; rejected with the HTTP status when the server refuses it. */
+  /**
+   * Fulfilled when the socket is open; rejected with the HTTP status when the server refuses it.
+   */
   opened(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.socket.once('open', () => resolve());

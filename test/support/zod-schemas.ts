@@ -1,4 +1,6 @@
-/** Schemas by what they mean, as they are written with any 4.x of zod: in `zod`, and in `zod/mini`. */
+/**
+ * Schemas by what they mean, as they are written with any 4.x of zod: in `zod`, and in `zod/mini`.
+ */
 import * as newest from 'zod';
 import * as newestMini from 'zod/mini';
 import * as oldest from 'zod-oldest';
@@ -8,7 +10,9 @@ export type Full = typeof newest;
 export type Mini = typeof newestMini;
 
 /** The two are typed as the newest has them. */
-export const VERSIONS: Readonly<Record<'oldest' | 'newest', { readonly full: Full; readonly mini: Mini }>> = {
+export const VERSIONS: Readonly<
+  Record<'oldest' | 'newest', { readonly full: Full; readonly mini: Mini }>
+> = {
   oldest: { full: oldest as unknown as Full, mini: oldestMini as unknown as Mini },
   newest: { full: newest, mini: newestMini },
 };
@@ -86,7 +90,10 @@ export const COMMON: Readonly<Record<string, Make<Common>>> = {
   union: (z) => z.union([z.string(), z.int()]),
   'union in another order': (z) => z.union([z.int(), z.string()]),
   'discriminated union': (z) =>
-    z.discriminatedUnion('t', [z.object({ t: z.literal('a') }), z.object({ t: z.literal('b'), n: z.int() })]),
+    z.discriminatedUnion('t', [
+      z.object({ t: z.literal('a') }),
+      z.object({ t: z.literal('b'), n: z.int() }),
+    ]),
   intersection: (z) => z.intersection(z.object({ a: z.string() }), z.object({ b: z.string() })),
   object: (z) => z.object({ a: z.string() }),
   'object of another field': (z) => z.object({ b: z.string() }),
@@ -118,7 +125,10 @@ export const COMMON: Readonly<Record<string, Make<Common>>> = {
 
 /** Written otherwise in each of the two. */
 export const CHECKED: Readonly<Record<string, readonly [full: Make<Full>, mini: Make<Mini>]>> = {
-  'bounds of a length': [(z) => z.string().min(1).max(2), (z) => z.string().check(z.maxLength(2), z.minLength(1))],
+  'bounds of a length': [
+    (z) => z.string().min(1).max(2),
+    (z) => z.string().check(z.maxLength(2), z.minLength(1)),
+  ],
   'another bound of a length': [
     (z) => z.string().min(1).max(3),
     (z) => z.string().check(z.minLength(1), z.maxLength(3)),
@@ -135,8 +145,14 @@ export const CHECKED: Readonly<Record<string, readonly [full: Make<Full>, mini: 
   suffix: [(z) => z.string().endsWith('a'), (z) => z.string().check(z.endsWith('a'))],
   part: [(z) => z.string().includes('a'), (z) => z.string().check(z.includes('a'))],
   lowercase: [(z) => z.string().lowercase(), (z) => z.string().check(z.lowercase())],
-  'trimmed, then bounded': [(z) => z.string().trim().min(1), (z) => z.string().check(z.trim(), z.minLength(1))],
-  'bounded, then trimmed': [(z) => z.string().min(1).trim(), (z) => z.string().check(z.minLength(1), z.trim())],
+  'trimmed, then bounded': [
+    (z) => z.string().trim().min(1),
+    (z) => z.string().check(z.trim(), z.minLength(1)),
+  ],
+  'bounded, then trimmed': [
+    (z) => z.string().min(1).trim(),
+    (z) => z.string().check(z.minLength(1), z.trim()),
+  ],
   refined: [(z) => z.string().refine(() => true), (z) => z.string().check(z.refine(() => true))],
   default: [(z) => z.string().default('a'), (z) => z._default(z.string(), 'b')],
   catchall: [

@@ -1,4 +1,7 @@
-/** Bindings whose levels are functions: levels in their order, one function each, arguments by the contract. */
+/**
+ * Bindings whose levels are functions: levels in their order, one function each, arguments by the
+ * contract.
+ */
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -16,8 +19,16 @@ import { createClient, type Binding, type Operation } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 
 const articles = defineContract('articles', {
-  article: { access: 'read', args: z.object({ id: z.string().transform(Number) }), result: z.string() },
-  rename: { access: 'write', args: z.object({ id: z.string(), title: z.string() }), result: z.null() },
+  article: {
+    access: 'read',
+    args: z.object({ id: z.string().transform(Number) }),
+    result: z.string(),
+  },
+  rename: {
+    access: 'write',
+    args: z.object({ id: z.string(), title: z.string() }),
+    result: z.null(),
+  },
 });
 
 test('levels: the tuple of the names, in their order', () => {
@@ -30,7 +41,9 @@ test('levels: the tuple of the names, in their order', () => {
   expectTypeOf(client.weakest).toEqualTypeOf<'cache'>();
   expectTypeOf(client.strongest).toEqualTypeOf<'origin'>();
   const read = client.invoke(get<number>('k'));
-  expectTypeOf(read.when('cache')).resolves.toHaveProperty('level').toEqualTypeOf<'cache' | 'origin'>();
+  expectTypeOf(read.when('cache'))
+    .resolves.toHaveProperty('level')
+    .toEqualTypeOf<'cache' | 'origin'>();
   expectTypeOf(read.when('origin')).resolves.toHaveProperty('level').toEqualTypeOf<'origin'>();
   // @ts-expect-error there is no such level
   void read.when('weak');
@@ -122,9 +135,14 @@ test('byContract: arguments as the schema gives them back, the context of the ti
 });
 
 test('createHandler: results of the type of the contract, also later, with details, or none', () => {
-  createHandler(articles, { article: async () => 'title', rename: () => withDetails(null, { version: 1 }) });
+  createHandler(articles, {
+    article: async () => 'title',
+    rename: () => withDetails(null, { version: 1 }),
+  });
   createHandler(articles, { article: ({ id }) => (id > 7 ? 'title' : skipLevel) });
-  createHandler(articles, { article: async ({ id }) => (id > 7 ? withDetails('title') : skipLevel) });
+  createHandler(articles, {
+    article: async ({ id }) => (id > 7 ? withDetails('title') : skipLevel),
+  });
   // @ts-expect-error an article is a text
   createHandler(articles, { article: () => 42 });
   // @ts-expect-error also in a promise
@@ -146,7 +164,9 @@ test('createHandler: the errors that the contract declares for the operation', (
     origin: createHandler(bank, {
       withdraw: (_args, { errors, level }) => {
         expectTypeOf(level).toEqualTypeOf<string>();
-        expectTypeOf(errors.notEnough({ balance: 3 }).domain.data).toEqualTypeOf<{ balance: number }>();
+        expectTypeOf(errors.notEnough({ balance: 3 }).domain.data).toEqualTypeOf<{
+          balance: number;
+        }>();
         // @ts-expect-error the balance is a number
         errors.notEnough({ balance: 'none' });
         // @ts-expect-error no such error

@@ -1,4 +1,7 @@
-/** Levels follow from the consistencies, arguments and results from the statements, and no type needs the driver. */
+/**
+ * Levels follow from the consistencies, arguments and results from the statements, and no type
+ * needs the driver.
+ */
 import type cassandraDriver from 'cassandra-driver';
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -26,31 +29,46 @@ const base = { contactPoints: ['frankfurt:9042'], keyspace: 'shop' } as const;
 describe('levels', () => {
   test('by default: weak, strong', () => {
     expectTypeOf(createClient(cassandra(base)).levels).toEqualTypeOf<readonly ['weak', 'strong']>();
-    expectTypeOf(createClient(cassandra({ contactPoints: ['a'], keyspace: 'b' })).strongest).toEqualTypeOf<'strong'>();
+    expectTypeOf(
+      createClient(cassandra({ contactPoints: ['a'], keyspace: 'b' })).strongest,
+    ).toEqualTypeOf<'strong'>();
   });
 
   test('R + W > N does not hold for sure → quorum', () => {
-    expectTypeOf(createClient(cassandra({ ...base, write: 'ONE' })).strongest).toEqualTypeOf<'quorum'>();
-    expectTypeOf(cassandra({ ...base, read: 'TWO', write: 'TWO' }).consistencyLevels()).toEqualTypeOf<
-      readonly ['weak', 'quorum']
-    >();
+    expectTypeOf(
+      createClient(cassandra({ ...base, write: 'ONE' })).strongest,
+    ).toEqualTypeOf<'quorum'>();
+    expectTypeOf(
+      cassandra({ ...base, read: 'TWO', write: 'TWO' }).consistencyLevels(),
+    ).toEqualTypeOf<readonly ['weak', 'quorum']>();
     expectTypeOf<FinalLevel<'LOCAL_QUORUM', 'LOCAL_QUORUM', false>>().toEqualTypeOf<'quorum'>();
     expectTypeOf<FinalLevel<'LOCAL_QUORUM', 'QUORUM', false>>().toEqualTypeOf<'quorum'>();
   });
 
   test('it holds whatever the replication → strong', () => {
-    expectTypeOf(createClient(cassandra({ ...base, read: 'ALL', write: 'ONE' })).strongest).toEqualTypeOf<'strong'>();
+    expectTypeOf(
+      createClient(cassandra({ ...base, read: 'ALL', write: 'ONE' })).strongest,
+    ).toEqualTypeOf<'strong'>();
     expectTypeOf<FinalLevel<'LOCAL_QUORUM', 'EACH_QUORUM', false>>().toEqualTypeOf<'strong'>();
-    const single = { ...base, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM', singleDataCenter: true } as const;
+    const single = {
+      ...base,
+      read: 'LOCAL_QUORUM',
+      write: 'LOCAL_QUORUM',
+      singleDataCenter: true,
+    } as const;
     expectTypeOf(createClient(cassandra(single)).strongest).toEqualTypeOf<'strong'>();
   });
 
   test('not known to the compiler → both names', () => {
     expectTypeOf<FinalLevel<Consistency, 'QUORUM', false>>().toEqualTypeOf<'strong' | 'quorum'>();
     const options: CassandraOptions = { ...base, write: 'ONE' };
-    expectTypeOf(cassandra(options).consistencyLevels()).toEqualTypeOf<readonly ['weak', 'strong' | 'quorum']>();
+    expectTypeOf(cassandra(options).consistencyLevels()).toEqualTypeOf<
+      readonly ['weak', 'strong' | 'quorum']
+    >();
     const some = { ...base, write: 'QUORUM' as Consistency };
-    expectTypeOf(cassandra(some).consistencyLevels()).toEqualTypeOf<readonly ['weak', 'strong' | 'quorum']>();
+    expectTypeOf(cassandra(some).consistencyLevels()).toEqualTypeOf<
+      readonly ['weak', 'strong' | 'quorum']
+    >();
   });
 
   test('a level that the binding does not have → refused', () => {
@@ -67,10 +85,29 @@ const user = z.object({ user: z.string(), limit: z.string().transform(Number).op
 
 describe('statements', () => {
   const posts = defineStatements({
-    name: { access: 'read', cql: 'SELECT …', args: user, result: oneRow((row) => String(row['name'])) },
-    all: { access: 'read', cql: 'SELECT …', args: user, result: rows(z.object({ at: z.number() })) },
-    timeline: { access: 'read', cql: 'SELECT …', args: user, result: page(mini.object({ at: mini.number() })) },
-    write: { access: 'write', cql: 'INSERT …', args: mini.object({ user: mini.string(), body: mini.string() }) },
+    name: {
+      access: 'read',
+      cql: 'SELECT …',
+      args: user,
+      result: oneRow((row) => String(row['name'])),
+    },
+    all: {
+      access: 'read',
+      cql: 'SELECT …',
+      args: user,
+      result: rows(z.object({ at: z.number() })),
+    },
+    timeline: {
+      access: 'read',
+      cql: 'SELECT …',
+      args: user,
+      result: page(mini.object({ at: mini.number() })),
+    },
+    write: {
+      access: 'write',
+      cql: 'INSERT …',
+      args: mini.object({ user: mini.string(), body: mini.string() }),
+    },
     claim: { access: 'write', cql: 'INSERT … IF NOT EXISTS', args: user, result: wasApplied() },
     counted: statement({
       access: 'write',
@@ -89,7 +126,9 @@ describe('statements', () => {
       (args: { user: string; limit?: string | undefined }) => Operation<string | undefined>
     >();
     expectTypeOf(posts.all({ user: 'ada' })).toEqualTypeOf<Operation<{ at: number }[]>>();
-    expectTypeOf(posts.timeline({ user: 'ada' })).toEqualTypeOf<Operation<ResultPage<{ at: number }>>>();
+    expectTypeOf(posts.timeline({ user: 'ada' })).toEqualTypeOf<
+      Operation<ResultPage<{ at: number }>>
+    >();
     expectTypeOf(posts.write({ user: 'ada', body: 'hi' })).toEqualTypeOf<Operation<void>>();
     expectTypeOf(posts.claim({ user: 'ada' })).toEqualTypeOf<Operation<boolean>>();
     expectTypeOf(posts.counted({ user: 'ada' })).toEqualTypeOf<Operation<void>>();
@@ -129,7 +168,9 @@ describe('contract', () => {
       },
     });
     // @ts-expect-error the contract has a number
-    implementStatements(contract, { count: { cql: 'SELECT …', result: oneRow((row) => String(row['n'])) } });
+    implementStatements(contract, {
+      count: { cql: 'SELECT …', result: oneRow((row) => String(row['n'])) },
+    });
     // @ts-expect-error an operation has no statement
     implementStatements(contract, {});
   });

@@ -1,4 +1,7 @@
-/** Types of a contract: what is written of an operation stays, and types its `key` and `equals` where they are written. */
+/**
+ * Types of a contract: what is written of an operation stays, and types its `key` and `equals`
+ * where they are written.
+ */
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/correctable/operation.ts';
@@ -28,7 +31,12 @@ const bank = defineContract('bank', {
     },
   },
   pay: { access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account },
-  balance: { access: 'read', args: z.object({ account: z.string() }), result: z.int(), key: ({ account }) => account },
+  balance: {
+    access: 'read',
+    args: z.object({ account: z.string() }),
+    result: z.int(),
+    key: ({ account }) => account,
+  },
   total: { access: 'read', args: z.object({}), result: z.int() },
 });
 
@@ -47,7 +55,13 @@ const withdraw = operation({
     return a === b;
   },
 });
-const pay = operation({ access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account });
+const pay = operation({
+  access: 'write',
+  color: 'blue',
+  args,
+  result: z.null(),
+  key: ({ account }) => account,
+});
 const apart = defineContract('bank', { withdraw, pay });
 
 /** Called where it is used: nothing of what a contract wants is taken for what is written. */
@@ -63,7 +77,13 @@ const within = defineContract('bank', {
       return value.account;
     },
   }),
-  pay: operation({ access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account }),
+  pay: operation({
+    access: 'write',
+    color: 'blue',
+    args,
+    result: z.null(),
+    key: ({ account }) => account,
+  }),
   total: { access: 'read', args: z.object({}), result: z.int() },
 });
 
@@ -71,7 +91,9 @@ const tables = { accounts: table({ balance: counter() }) };
 
 /** The levels of what a client gets from an operation that was built. */
 type LevelOf<B extends (args: never) => Operation> =
-  ReturnType<B> extends Operation<unknown, infer Reach extends { readonly levels: string }> ? Reach['levels'] : never;
+  ReturnType<B> extends Operation<unknown, infer Reach extends { readonly levels: string }>
+    ? Reach['levels']
+    : never;
 
 describe('the declaration of an operation', () => {
   test('color → determines the levels, inline and by operation()', () => {
@@ -84,8 +106,14 @@ describe('the declaration of an operation', () => {
 
   test('errors → what they say, inline and by operation()', () => {
     const error: unknown = undefined;
-    for (const of of [bank.operations.withdraw, apart.operations.withdraw, within.operations.withdraw, withdraw]) {
-      if (isDomainError(error, of, 'notEnough')) expectTypeOf(error.domain.data).toEqualTypeOf<{ balance: number }>();
+    for (const of of [
+      bank.operations.withdraw,
+      apart.operations.withdraw,
+      within.operations.withdraw,
+      withdraw,
+    ]) {
+      if (isDomainError(error, of, 'notEnough'))
+        expectTypeOf(error.domain.data).toEqualTypeOf<{ balance: number }>();
     }
     // @ts-expect-error it has no such error
     isDomainError(error, apart.operations.withdraw, 'closed');
@@ -101,8 +129,12 @@ describe('the declaration of an operation', () => {
     defineService(apart, {
       tables,
       shadowOperations: ({ accounts }) => ({
-        take: red((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]),
-        give: blue((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
+        take: red((a: { account: string; amount: number }) => [
+          accounts.row(a.account).balance.add(-a.amount),
+        ]),
+        give: blue((a: { account: string; amount: number }) => [
+          accounts.row(a.account).balance.add(a.amount),
+        ]),
       }),
       generators: {
         withdraw: (value, { tables: { accounts }, shadow, errors: refuse }) => {
@@ -120,9 +152,13 @@ describe('the declaration of an operation', () => {
     const string = z.string();
     const owned = z.object({ owner: string });
     // @ts-expect-error no such argument
-    defineContract('x', { read: { access: 'read', args: owned, result: string, key: (value) => value.ownr } });
+    defineContract('x', {
+      read: { access: 'read', args: owned, result: string, key: (value) => value.ownr },
+    });
     // @ts-expect-error a key of other arguments
-    defineContract('x', { read: { access: 'read', args: owned, result: string, key: (a: { id: string }) => a.id } });
+    defineContract('x', {
+      read: { access: 'read', args: owned, result: string, key: (a: { id: string }) => a.id },
+    });
     // @ts-expect-error a key is a text
     defineContract('x', { read: { access: 'read', args: owned, result: string, key: () => 1 } });
     // @ts-expect-error no such effect

@@ -1,4 +1,7 @@
-/** What the types promise: levels inferred from the binding, subsets as tuples, honest levels of the final view. */
+/**
+ * What the types promise: levels inferred from the binding, subsets as tuples, honest levels of the
+ * final view.
+ */
 import type { Client, Operation } from '../../src/index.ts';
 import { expectTypeOf, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
@@ -43,7 +46,9 @@ test('levels: weakest, strongest, subsets, at least', () => {
   expectTypeOf<Strongest<Three>>().toEqualTypeOf<'strong'>();
   expectTypeOf<Subset<Three, 'strong' | 'weak'>>().toEqualTypeOf<readonly ['weak', 'strong']>();
   expectTypeOf<AtLeast<Three, 'causal'>>().toEqualTypeOf<'causal' | 'strong'>();
-  expectTypeOf<RequestedLevels<Three, readonly ['strong', 'weak']>>().toEqualTypeOf<readonly ['weak', 'strong']>();
+  expectTypeOf<RequestedLevels<Three, readonly ['strong', 'weak']>>().toEqualTypeOf<
+    readonly ['weak', 'strong']
+  >();
   expectTypeOf<Strongest<Levels>>().toEqualTypeOf<string>();
   expectTypeOf<AtLeast<Levels, string>>().toEqualTypeOf<string>();
 });
@@ -62,7 +67,9 @@ test('invoke: all levels → the tuple of the binding', () => {
     expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>();
   });
   // The levels of the operation are unknown.
-  read.onFinal((_value, view) => expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>());
+  read.onFinal((_value, view) =>
+    expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>(),
+  );
 });
 
 test('invoke: some levels → a tuple in the order of the binding; the final may have any level of it', () => {
@@ -89,9 +96,14 @@ test('invokeWeak and invokeStrong: one level each', () => {
 });
 
 test('policies: made by their functions, the counters for reading', () => {
-  const client = createClient(three, { retry: retryPolicy({ attempts: 2 }), dedupeReads: dedupeReads() });
+  const client = createClient(three, {
+    retry: retryPolicy({ attempts: 2 }),
+    dedupeReads: dedupeReads(),
+  });
   void client.invoke(get('k'), { retry: false, dedupeReads: false, levels: ['weak'] });
-  void client.invokeWeak(get('k'), { retry: retryPolicy({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }) });
+  void client.invokeWeak(get('k'), {
+    retry: retryPolicy({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }),
+  });
   expectTypeOf(client.stats.confirmed).toEqualTypeOf<number>();
   // @ts-expect-error counters are read-only
   client.stats.confirmed = 0;
@@ -118,17 +130,22 @@ test('results: await, for await, settle, when', async () => {
   expectTypeOf(await read).toEqualTypeOf<{ readonly item: string } | null>();
   for await (const view of read) {
     expectTypeOf(view).toEqualTypeOf<View<{ readonly item: string } | null, Three>>();
-    if (view.final) expectTypeOf(view).toEqualTypeOf<FinalView<{ readonly item: string } | null, Three>>();
+    if (view.final)
+      expectTypeOf(view).toEqualTypeOf<FinalView<{ readonly item: string } | null, Three>>();
   }
   // @ts-expect-error the level does not exist
   void read.when('eventual');
   expectTypeOf(await createClient(three).invoke(put('k', 1))).toEqualTypeOf<void>();
-  expectTypeOf(await createClient(three).invoke(getMany<number>(['k']))).toEqualTypeOf<(number | undefined)[]>();
+  expectTypeOf(await createClient(three).invoke(getMany<number>(['k']))).toEqualTypeOf<
+    (number | undefined)[]
+  >();
 });
 
 test('when: a view at that level or a stronger one; at the strongest, the final one', async () => {
   const read = createClient(three).invoke(get<number>('k'));
-  expectTypeOf(await read.when('strong')).toEqualTypeOf<FinalView<number | undefined, Three, 'strong'>>();
+  expectTypeOf(await read.when('strong')).toEqualTypeOf<
+    FinalView<number | undefined, Three, 'strong'>
+  >();
   const causal = await read.when('causal');
   expectTypeOf(causal.level).toEqualTypeOf<'causal' | 'strong'>();
   if (!causal.final) expectTypeOf(causal.level).toEqualTypeOf<'causal'>();
@@ -140,18 +157,24 @@ test('when: a view at that level or a stronger one; at the strongest, the final 
   const some = createClient(three).invoke(get<number>('k'), { levels: ['weak', 'causal'] });
   expectTypeOf((await some.when('causal')).level).toEqualTypeOf<'causal' | 'strong'>();
   const any = createClient(anyBinding).invoke(get<number>('k'));
-  expectTypeOf(await any.when('whatever')).toEqualTypeOf<View<number | undefined, Levels, string>>();
+  expectTypeOf(await any.when('whatever')).toEqualTypeOf<
+    View<number | undefined, Levels, string>
+  >();
 });
 
 test('settle: without a condition → the final view', async () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(await read.settle()).toEqualTypeOf<FinalView<number | undefined, Three>>();
-  expectTypeOf(await read.settle({ afterEarly: 'cancel' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ afterEarly: 'cancel' })).toEqualTypeOf<
+    FinalView<number | undefined, Three>
+  >();
   expectTypeOf(await read.settle({ enough: ({ level }) => level === 'causal' })).toEqualTypeOf<
     View<number | undefined, Three>
   >();
   expectTypeOf(await read.settle({ withinMs: 5 })).toEqualTypeOf<View<number | undefined, Three>>();
-  expectTypeOf(await read.settle({ orLatest: true })).toEqualTypeOf<View<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ orLatest: true })).toEqualTypeOf<
+    View<number | undefined, Three>
+  >();
   const options: SettleOptions<number | undefined, Three> = {};
   expectTypeOf(await read.settle(options)).toEqualTypeOf<View<number | undefined, Three>>();
 });
@@ -159,7 +182,9 @@ test('settle: without a condition → the final view', async () => {
 test('speculate, map, chain: the result type, flattened', () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(read.map(String)).toEqualTypeOf<Correctable<string, Three>>();
-  expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<Correctable<number[] | null, Three>>();
+  expectTypeOf(read.map((n) => (n === undefined ? null : [n]))).toEqualTypeOf<
+    Correctable<number[] | null, Three>
+  >();
   expectTypeOf(read.map(async (n) => [n])).toEqualTypeOf<'map takes no promise: use chain'>();
   expectTypeOf(read.map(() => read)).toEqualTypeOf<'map takes no promise: use chain'>();
   const known = new Map<number | undefined, string>();
@@ -173,7 +198,9 @@ test('speculate, map, chain: the result type, flattened', () => {
     throw new Error('refused');
   };
   expectTypeOf(read.map(refuse)).toEqualTypeOf<Correctable<never, Three>>();
-  expectTypeOf(read.speculate(async (n) => [n])).toEqualTypeOf<Correctable<(number | undefined)[], Three>>();
+  expectTypeOf(read.speculate(async (n) => [n])).toEqualTypeOf<
+    Correctable<(number | undefined)[], Three>
+  >();
   expectTypeOf(read.chain(() => createClient(three).invoke(get<Date>('d')))).toEqualTypeOf<
     Correctable<Date | undefined, Three>
   >();
@@ -191,10 +218,12 @@ test('speculate, map, chain: the result type, flattened', () => {
 });
 
 test('map: in generic code → the type that the function gives', () => {
-  const pluck = <T, K extends keyof T>(c: Correctable<T>, key: K): Correctable<T[K]> => c.map((value) => value[key]);
+  const pluck = <T, K extends keyof T>(c: Correctable<T>, key: K): Correctable<T[K]> =>
+    c.map((value) => value[key]);
   const by = <T, U>(c: Correctable<T>, f: (value: T) => U): Correctable<U> => c.map(f);
   const same = <T>(c: Correctable<T>): Correctable<T> => c.map((value) => value);
-  const or = <T>(c: Correctable<T | null>, other: T): Correctable<T> => c.map((value) => value ?? other);
+  const or = <T>(c: Correctable<T | null>, other: T): Correctable<T> =>
+    c.map((value) => value ?? other);
   const user = correctableFromValue({ name: 'Ann' });
   expectTypeOf(pluck(user, 'name')).toEqualTypeOf<Correctable<string>>();
   expectTypeOf(by(user, ({ name }) => name.length)).toEqualTypeOf<Correctable<number>>();
@@ -207,8 +236,14 @@ test('speculate, chain: what is followed may be weaker → the final may have ei
     Three,
     'strong'
   >;
-  const causal = correctable<Date, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<Date, Three, 'causal'>;
-  expectTypeOf(strong.chain(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
+  const causal = correctable<Date, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<
+    Date,
+    Three,
+    'causal'
+  >;
+  expectTypeOf(strong.chain(() => causal)).toEqualTypeOf<
+    Correctable<Date, Three, 'causal' | 'strong'>
+  >();
   // An explicit type of the value does not determine the level.
   // @ts-expect-error: what is followed may be weaker
   strong.chain<Date>(() => causal);
@@ -217,8 +252,12 @@ test('speculate, chain: what is followed may be weaker → the final may have ei
   expectTypeOf(strong.chain<Date, 'causal'>(() => causal)).toEqualTypeOf<
     Correctable<Date, Three, 'causal' | 'strong'>
   >();
-  expectTypeOf(strong.chain<string>(async () => 'x')).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
-  expectTypeOf(strong.speculate(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
+  expectTypeOf(strong.chain<string>(async () => 'x')).toEqualTypeOf<
+    Correctable<string, Three, 'strong'>
+  >();
+  expectTypeOf(strong.speculate(() => causal)).toEqualTypeOf<
+    Correctable<Date, Three, 'causal' | 'strong'>
+  >();
   expectTypeOf(strong.chain(async () => 'x')).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
   expectTypeOf(strong.chain(String)).toEqualTypeOf<Correctable<string, Three, 'strong'>>();
 });
@@ -230,9 +269,13 @@ test('correctable: levels from the tuple, values from the type argument; sinks t
     sink.view(1, 'paid');
   });
   expectTypeOf(c).toEqualTypeOf<Correctable<unknown, readonly ['quoted', 'charged']>>();
-  expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<number | undefined>();
+  expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<
+    number | undefined
+  >();
   expectTypeOf(correctableFromValue(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
-  expectTypeOf(correctableFromPromise(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
+  expectTypeOf(correctableFromPromise(Promise.resolve('x'))).toEqualTypeOf<
+    Correctable<string, readonly ['final']>
+  >();
 });
 
 test('correctable in two steps: the value is explicit, the levels are inferred', () => {
@@ -255,7 +298,11 @@ test('correctable in two steps: the value is explicit, the levels are inferred',
 });
 
 test('withSink: the Correctable and its sink, of one type', () => {
-  const { correctable: price, sink, signal } = correctable(['quoted', 'charged']).withSink<number>({ timeoutMs: 5 });
+  const {
+    correctable: price,
+    sink,
+    signal,
+  } = correctable(['quoted', 'charged']).withSink<number>({ timeoutMs: 5 });
   expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
   expectTypeOf(sink).toEqualTypeOf<Sink<number, 'quoted' | 'charged'>>();
   expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
@@ -267,7 +314,8 @@ test('isCorrectableError: a code → that of the error', () => {
   if (isCorrectableError(error)) expectTypeOf(error.docs).toEqualTypeOf<string>();
   if (isCorrectableError(error, 'TIMEOUT')) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT'>();
   const either: 'TIMEOUT' | 'ABORTED' = Math.random() > 0.5 ? 'TIMEOUT' : 'ABORTED';
-  if (isCorrectableError(error, either)) expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT' | 'ABORTED'>();
+  if (isCorrectableError(error, either))
+    expectTypeOf(error.code).toEqualTypeOf<'TIMEOUT' | 'ABORTED'>();
   // @ts-expect-error there is no such code
   isCorrectableError(error, 'LATE');
   const typed = new CorrectableError('TIMEOUT', 'late');
@@ -301,7 +349,9 @@ test('all: the same levels of stores that have others → those, or the two of a
   void joined.when('weak');
   // The final of a part may be weaker than what was requested, and so is the join.
   const strong = createClient(three).invoke(get<number>('a'), { levels: ['strong'] });
-  all([strong, strong]).onFinal((_values, { level }) => expectTypeOf(level).toEqualTypeOf<Three[number]>());
+  all([strong, strong]).onFinal((_values, { level }) =>
+    expectTypeOf(level).toEqualTypeOf<Three[number]>(),
+  );
 });
 
 test('all: what may be empty → the two of a join, too', async () => {
@@ -330,7 +380,8 @@ test('all: one of several kinds of parts is empty, or their names are no list �
   type Read = typeof read;
   type Either = Three[number] | JoinedLevels[number];
   const list = (parts: [Read] | []) => all(parts).latest!.level;
-  const named = (parts: { readonly a: Read } | { readonly [K in never]: Read }) => all(parts).latest!.level;
+  const named = (parts: { readonly a: Read } | { readonly [K in never]: Read }) =>
+    all(parts).latest!.level;
   const byNumber = (parts: Record<number, Read>) => all(parts).latest!.level;
   const byPattern = (parts: Record<`x${string}`, Read>) => all(parts).latest!.level;
   const item = (parts: [Read] | [Read, Read]) => all(parts).latest!.level;
@@ -343,7 +394,10 @@ test('all: one of several kinds of parts is empty, or their names are no list �
 
 test('all: parts by name → values by name', async () => {
   const client = createClient(three);
-  const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<string>('cart')) });
+  const page = all({
+    user: client.invoke(get<number>('user')),
+    cart: client.invoke(get<string>('cart')),
+  });
   expectTypeOf(await page).toEqualTypeOf<{ user: number | undefined; cart: string | undefined }>();
   page.onFinal((_values, view) => expectTypeOf(view.level).toEqualTypeOf<Three[number]>());
   // @ts-expect-error a part that is no Correctable
@@ -359,7 +413,8 @@ test('all: a part that may be missing → a value that may', async () => {
   type Joined = ReturnType<typeof page>;
   expectTypeOf<Awaited<Joined>>().toEqualTypeOf<{ user?: string; cart: number }>();
   expectTypeOf<Joined>().toEqualTypeOf<Correctable<{ user?: string; cart: number }, Three>>();
-  const list = (parts: readonly [Correctable<string, Three>, Correctable<number, Three>?]) => all(parts);
+  const list = (parts: readonly [Correctable<string, Three>, Correctable<number, Three>?]) =>
+    all(parts);
   expectTypeOf<Awaited<ReturnType<typeof list>>>().toEqualTypeOf<[string, number?]>();
   expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Correctable<[string, number?], Three>>();
 });
@@ -389,7 +444,12 @@ test('all: parts whose names come from an interface', () => {
 });
 
 test('operation: equals takes two of its values', () => {
-  const read: Operation<{ id: number }> = { name: 'read', args: {}, access: 'read', equals: (a, b) => a.id === b.id };
+  const read: Operation<{ id: number }> = {
+    name: 'read',
+    args: {},
+    access: 'read',
+    equals: (a, b) => a.id === b.id,
+  };
   expectTypeOf(read).toExtend<Operation>();
   const equals = (a: string, b: string): boolean => a === b;
   // @ts-expect-error compares what the operation does not give
@@ -399,6 +459,7 @@ test('operation: equals takes two of its values', () => {
 
 test('invoke of one name or another → can be called', () => {
   const client = {} as Client<readonly ['cache', 'primary'], false>;
-  const call = (name: 'invoke' | 'invokeWeak' | 'invokeStrong') => client[name]({} as Operation<number>);
+  const call = (name: 'invoke' | 'invokeWeak' | 'invokeStrong') =>
+    client[name]({} as Operation<number>);
   expectTypeOf<ReturnType<typeof call>>().toExtend<PromiseLike<number>>();
 });

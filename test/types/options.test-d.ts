@@ -1,4 +1,6 @@
-/** Every option takes `undefined`, which means its default, also with `exactOptionalPropertyTypes`. */
+/**
+ * Every option takes `undefined`, which means its default, also with `exactOptionalPropertyTypes`.
+ */
 import { expectTypeOf, test } from 'vitest';
 import type { CassandraOptions } from '../../src/bindings/cassandra/index.ts';
 import type { MemoryOptions } from '../../src/bindings/memory/index.ts';

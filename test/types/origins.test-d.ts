@@ -1,4 +1,7 @@
-/** An origin is an ordinal: no number is taken for one unseen, and one that is there indexes a vector. */
+/**
+ * An origin is an ordinal: no number is taken for one unseen, and one that is there indexes a
+ * vector.
+ */
 import { expectTypeOf, test } from 'vitest';
 import type { Origin, Origins } from '../../src/server/records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';

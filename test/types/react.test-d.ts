@@ -1,6 +1,15 @@
-/** What the types of `correctables/react` promise: the value, the levels and the states are inferred. */
+/**
+ * What the types of `correctables/react` promise: the value, the levels and the states are
+ * inferred.
+ */
 import { expectTypeOf, test } from 'vitest';
-import type { AnyClient, Client, Correctable, CorrectableError, Operation } from '../../src/index.ts';
+import type {
+  AnyClient,
+  Client,
+  Correctable,
+  CorrectableError,
+  Operation,
+} from '../../src/index.ts';
 import { put } from '../../src/operations/index.ts';
 import {
   prefetch,
@@ -92,7 +101,8 @@ test('useOperation → run takes the arguments of the builder, and states exclud
 });
 
 test('useOperation of a transaction → its value and the levels of its client', () => {
-  const check = () => useOperation((count: number) => transaction(client, () => count > 3), { client });
+  const check = () =>
+    useOperation((count: number) => transaction(client, () => count > 3), { client });
   type Run = ReturnType<typeof check>[0];
   expectTypeOf<Parameters<Run>>().toEqualTypeOf<[count: number]>();
   expectTypeOf<ReturnType<Run>>().toEqualTypeOf<Correctable<boolean, Three>>();
@@ -119,10 +129,16 @@ test('affects → knows the value of the read that it changes', () => {
 test('affects → may ignore the arguments of the builder', () => {
   const check = () => [
     useOperation(() => put('stock', 1), { client, affects: (affect) => affect(STOCK) }),
-    useOperation((count: number) => put('stock', count), { client, affects: (affect) => affect(STOCK) }),
+    useOperation((count: number) => put('stock', count), {
+      client,
+      affects: (affect) => affect(STOCK),
+    }),
   ];
   expectTypeOf(check).toBeFunction();
   const withArgument = () =>
-    useOperation((count: number) => put('stock', count), { client, affects: (affect) => affect(STOCK) });
+    useOperation((count: number) => put('stock', count), {
+      client,
+      affects: (affect) => affect(STOCK),
+    });
   expectTypeOf<Parameters<ReturnType<typeof withArgument>[0]>>().toEqualTypeOf<[count: number]>();
 });

@@ -1,4 +1,7 @@
-/** Types of a service flow from its contract and tables to shadow operations, generators and clients. */
+/**
+ * Types of a service flow from its contract and tables to shadow operations, generators and
+ * clients.
+ */
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import * as three from 'zod/v3';
@@ -30,9 +33,17 @@ import {
 } from '../../src/server/service/tables.ts';
 
 const contract = defineContract('notes', {
-  add: { access: 'write', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
+  add: {
+    access: 'write',
+    args: z.object({ id: z.string(), size: z.string().transform(Number) }),
+    result: z.number(),
+  },
   take: { access: 'write', args: z.object({ id: z.string() }), result: z.string().nullable() },
-  read: { access: 'read', args: z.object({ id: z.string() }), result: z.object({ title: z.string() }) },
+  read: {
+    access: 'read',
+    args: z.object({ id: z.string() }),
+    result: z.object({ title: z.string() }),
+  },
 });
 
 const tables = {
@@ -46,15 +57,22 @@ const tables = {
     },
     { indexes: ['title', 'rank', 'tags'], removable: true },
   ),
-  plain: table({ title: register<string>(), data: register<{ x: number }>() }, { indexes: ['title'], removable: true }),
+  plain: table(
+    { title: register<string>(), data: register<{ x: number }>() },
+    { indexes: ['title'], removable: true },
+  ),
   queues: table({ items: queue<string>() }),
 };
 
 describe('service types', () => {
   test('effects: values by kind, colors by field', () => {
     const { notes, plain, queues } = createEffectTables(tables);
-    expectTypeOf(notes.row('k').size.add).toEqualTypeOf<(amount: number) => Effect<undefined, 'blue', false>>();
-    expectTypeOf(notes.row('k').rank.assign).toEqualTypeOf<(value: number) => Effect<number | undefined, 'red'>>();
+    expectTypeOf(notes.row('k').size.add).toEqualTypeOf<
+      (amount: number) => Effect<undefined, 'blue', false>
+    >();
+    expectTypeOf(notes.row('k').rank.assign).toEqualTypeOf<
+      (value: number) => Effect<number | undefined, 'red'>
+    >();
     expectTypeOf(notes.row('k').tags.add).parameter(0).toEqualTypeOf<'a' | 'b'>();
     expectTypeOf(plain.remove('k')).toEqualTypeOf<Effect<undefined, 'blue', false>>();
     expectTypeOf(notes.remove('k')).toEqualTypeOf<Effect<undefined, 'red', false>>();
@@ -87,16 +105,26 @@ describe('service types', () => {
     } as const;
     type Events = EffectTables<typeof remaining.tables>;
     const shadowOperations = ({ events }: Events) => ({
-      open: blue((a: { id: string }) => [events.row(a.id).seats.give(2), events.row(a.id).sold.add(0)]),
-      take: blue((a: { id: string }) => [events.row(a.id).sold.add(1), events.row(a.id).seats.take(1)]),
-      takeAll: blue((a: { ids: readonly string[] }) => a.ids.map((id) => events.row(id).seats.take(1))),
+      open: blue((a: { id: string }) => [
+        events.row(a.id).seats.give(2),
+        events.row(a.id).sold.add(0),
+      ]),
+      take: blue((a: { id: string }) => [
+        events.row(a.id).sold.add(1),
+        events.row(a.id).seats.take(1),
+      ]),
+      takeAll: blue((a: { ids: readonly string[] }) =>
+        a.ids.map((id) => events.row(id).seats.take(1)),
+      ),
       move: blue((a: { id: string; by: number }) => [
         a.by < 0 ? events.row(a.id).seats.take(-a.by) : events.row(a.id).seats.give(a.by),
       ]),
       swap: blue((a: { id: string; by: number }) =>
         a.by < 0 ? [events.row(a.id).seats.take(-a.by)] : [events.row(a.id).sold.add(a.by)],
       ),
-      known: blue((a: { id: string }): readonly Effect<undefined, 'blue'>[] => [events.row(a.id).sold.add(1)]),
+      known: blue((a: { id: string }): readonly Effect<undefined, 'blue'>[] => [
+        events.row(a.id).sold.add(1),
+      ]),
       sell: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
       fill: shadow((a: { id: string }) => [events.row(a.id).seats.give(1)]),
       stop: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
@@ -113,7 +141,16 @@ describe('service types', () => {
         },
         either: (_, { shadow }) => {
           expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<
-            'open' | 'take' | 'takeAll' | 'move' | 'swap' | 'known' | 'sell' | 'fill' | 'stop' | 'close'
+            | 'open'
+            | 'take'
+            | 'takeAll'
+            | 'move'
+            | 'swap'
+            | 'known'
+            | 'sell'
+            | 'fill'
+            | 'stop'
+            | 'close'
           >();
           return shadow.take({ id: 'a' }, null);
         },
@@ -198,14 +235,19 @@ describe('service types', () => {
     });
     const shadowOperations = () => ({ nothing: blue(() => []) });
     const nothing = { tables: {}, shadowOperations };
-    defineService(item, { ...nothing, generators: { get: () => 1, grow: (_, { shadow: to }) => to.nothing({}, 1) } });
+    defineService(item, {
+      ...nothing,
+      generators: { get: () => 1, grow: (_, { shadow: to }) => to.nothing({}, 1) },
+    });
     // @ts-expect-error what the schema makes is not what it takes
     defineService(item, { ...nothing, generators: { get: () => '1', grow: () => 1 } });
     expectTypeOf(item.get({})).toExtend<Operation<string>>();
   });
 
   test('results: a generator must return what the contract declares', () => {
-    const item = defineContract('one', { get: { access: 'read', args: z.object({}), result: z.number() } });
+    const item = defineContract('one', {
+      get: { access: 'read', args: z.object({}), result: z.number() },
+    });
     const implementation = { tables: {}, shadowOperations: () => ({}) };
     // @ts-expect-error a string is no number
     defineService(item, { ...implementation, generators: { get: () => 'x' } });
@@ -218,7 +260,9 @@ describe('service types', () => {
   test('schemas: of any zod 4, none of zod 3', () => {
     /** The version literal of zod differs in each 4.x. */
     type OfAnother<S extends z.ZodType> = Omit<S, '_zod'> & {
-      readonly _zod: Omit<S['_zod'], 'version'> & { readonly version: { major: 4; minor: 0; patch: number } };
+      readonly _zod: Omit<S['_zod'], 'version'> & {
+        readonly version: { major: 4; minor: 0; patch: number };
+      };
     };
     const ofAnother = <S extends z.ZodType>(schema: S) => schema as unknown as OfAnother<S>;
     const args = ofAnother(z.object({ key: z.string().transform(Number) }));
@@ -237,7 +281,9 @@ describe('service types', () => {
   });
 
   test('client: arguments as given, results and levels from the contract and the binding', () => {
-    const client = createClient(createEmbedded(service, { sites: ['ireland', 'frankfurt'] }).site('ireland'));
+    const client = createClient(
+      createEmbedded(service, { sites: ['ireland', 'frankfurt'] }).site('ireland'),
+    );
     const added = client.invoke(contract.add({ id: 'n', size: '3' }));
     type L = readonly ['tentative', 'causal', 'strong'];
     // Its color is unknown: blue or red.
@@ -264,7 +310,11 @@ describe('service types', () => {
   test('levels: the contract of an operation determines the level of its final view', () => {
     const client = createClient(redblue(ledger, { url: 'ws://localhost/ireland' }));
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
-    const [note, pay, total] = [ledger.note({ id: 'x' }), ledger.pay({ id: 'x' }), ledger.total({})];
+    const [note, pay, total] = [
+      ledger.note({ id: 'x' }),
+      ledger.pay({ id: 'x' }),
+      ledger.total({}),
+    ];
     const finals = [client.invoke(note), client.invoke(pay), client.invoke(total)] as const;
     expectTypeOf<Final<(typeof finals)[0]>>().toEqualTypeOf<'causal'>();
     expectTypeOf<Final<(typeof finals)[1]>>().toEqualTypeOf<'strong'>();
@@ -278,9 +328,11 @@ describe('service types', () => {
   test('levels: chosen at run time → the final may have the weakest of them', () => {
     const client = createClient(redblue(ledger, { url: 'ws://localhost/ireland' }));
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
-    const read = (level: 'causal' | 'strong') => client.invoke(ledger.total({}), { levels: [level] });
+    const read = (level: 'causal' | 'strong') =>
+      client.invoke(ledger.total({}), { levels: [level] });
     expectTypeOf<Final<ReturnType<typeof read>>>().toEqualTypeOf<'causal' | 'strong'>();
-    const either = (isFast: boolean) => client.invoke(ledger.total({}), { levels: isFast ? ['causal'] : ['strong'] });
+    const either = (isFast: boolean) =>
+      client.invoke(ledger.total({}), { levels: isFast ? ['causal'] : ['strong'] });
     expectTypeOf<Final<ReturnType<typeof either>>>().toEqualTypeOf<'causal' | 'strong'>();
     const both = client.invoke(ledger.total({}), { levels: ['causal', 'strong'] });
     expectTypeOf<Final<typeof both>>().toEqualTypeOf<'strong'>();
@@ -331,13 +383,17 @@ describe('service types', () => {
           expectTypeOf<keyof typeof shadow>().toEqualTypeOf<'add' | 'sub' | 'take'>();
           return shadow.take(args);
         },
-        either: (args, { shadow }) => (args === undefined ? uncertified(withMeta(true, {})) : shadow.sub(args, true)),
+        either: (args, { shadow }) =>
+          args === undefined ? uncertified(withMeta(true, {})) : shadow.sub(args, true),
         read: (_, { tables: { rows: all } }) => withMeta(all.row('r').s > 0, {}),
       },
     });
     const remaining = { ...implementation, shadowOperations };
     // @ts-expect-error what is declared red is answered from the red order
-    defineService(colors, { ...remaining, generators: { ...fine, redOne: () => uncertified(true) } });
+    defineService(colors, {
+      ...remaining,
+      generators: { ...fine, redOne: () => uncertified(true) },
+    });
     // @ts-expect-error a read has no effects to be local without
     defineService(colors, { ...remaining, generators: { ...fine, read: () => uncertified(true) } });
     defineService(colors, {
@@ -346,7 +402,10 @@ describe('service types', () => {
       generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) },
     });
     // @ts-expect-error once is enough
-    defineService(colors, { ...remaining, generators: { ...fine, either: () => uncertified(uncertified(true)) } });
+    defineService(colors, {
+      ...remaining,
+      generators: { ...fine, either: () => uncertified(uncertified(true)) },
+    });
     defineService(colors, {
       ...remaining,
       // @ts-expect-error what has effects is not local
@@ -361,7 +420,12 @@ describe('service types', () => {
 
   test('colors apart from effects: what they make of a shadow operation is what its generator is offered', () => {
     const posts = defineContract('posts', {
-      like: { access: 'write', color: 'blue', args: z.object({ id: z.string() }), result: z.null() },
+      like: {
+        access: 'write',
+        color: 'blue',
+        args: z.object({ id: z.string() }),
+        result: z.null(),
+      },
       claim: { access: 'write', args: z.object({ id: z.string() }), result: z.boolean() },
     });
     const tables = { rows: table({ likes: counter(), left: stock() }) };
@@ -386,7 +450,9 @@ describe('service types', () => {
           return chosen.like(args, null);
         },
         claim: (args, { shadow: chosen }) => {
-          expectTypeOf<keyof typeof chosen>().toEqualTypeOf<'like' | 'dislike' | 'claim' | 'drop'>();
+          expectTypeOf<keyof typeof chosen>().toEqualTypeOf<
+            'like' | 'dislike' | 'claim' | 'drop'
+          >();
           expectTypeOf(args).toEqualTypeOf<{ id: string }>();
           return chosen.claim(args);
         },
@@ -403,21 +469,48 @@ describe('service types', () => {
     // @ts-expect-error no colors
     defineService(posts, { tables, shadowOperations, generators });
     // @ts-expect-error no such shadow operation
-    defineService(posts, { tables, shadowOperations, colors: { ...colors, hate: 'red' }, generators });
+    defineService(posts, {
+      tables,
+      shadowOperations,
+      colors: { ...colors, hate: 'red' },
+      generators,
+    });
     // @ts-expect-error no such color
-    defineService(posts, { tables, shadowOperations, colors: { ...colors, like: 'green' }, generators });
+    defineService(posts, {
+      tables,
+      shadowOperations,
+      colors: { ...colors, like: 'green' },
+      generators,
+    });
     // @ts-expect-error a stock is red
-    defineService(posts, { tables, shadowOperations, colors: { ...colors, drop: 'blue' }, generators });
+    defineService(posts, {
+      tables,
+      shadowOperations,
+      colors: { ...colors, drop: 'blue' },
+      generators,
+    });
     // @ts-expect-error so is a reply of what effects gave
-    defineService(posts, { tables, shadowOperations, colors: { ...colors, claim: 'blue' }, generators });
+    defineService(posts, {
+      tables,
+      shadowOperations,
+      colors: { ...colors, claim: 'blue' },
+      generators,
+    });
     const colored = () => ({ like: blue((a: { id: string }) => [rows.row(a.id).likes.add(1)]) });
     // @ts-expect-error it has its color
-    defineService(posts, { tables, shadowOperations: colored, colors: { like: 'red' }, generators });
+    defineService(posts, {
+      tables,
+      shadowOperations: colored,
+      colors: { like: 'red' },
+      generators,
+    });
   });
 
   test('invariants: of rows and of all tables, by their fields', () => {
     defineService(ledger, {
-      tables: { accounts: table({ left: counter(), owner: register<string>() }, { indexes: ['owner'] }) },
+      tables: {
+        accounts: table({ left: counter(), owner: register<string>() }, { indexes: ['owner'] }),
+      },
       shadowOperations: () => ({}),
       generators: { note: () => null, pay: () => null, total: () => 0 },
       invariants: { accounts: { 'never negative': ({ left }) => left >= 0 } },
@@ -439,9 +532,13 @@ describe('service types', () => {
     const site = redblue(ledger, { url: 'ws://localhost/ireland' });
     const before = createClient(cached(site, { principal: 'ann', store: mapStore() }));
     const cachedRead = before.invokeWeak(ledger.total({}));
-    expectTypeOf<Final<typeof cachedRead>>().toEqualTypeOf<'cache' | 'tentative' | 'causal' | 'strong'>();
+    expectTypeOf<Final<typeof cachedRead>>().toEqualTypeOf<
+      'cache' | 'tentative' | 'causal' | 'strong'
+    >();
     const cacheOnly = before.invoke(ledger.total({}), { levels: ['cache'] });
-    expectTypeOf<Final<typeof cacheOnly>>().toEqualTypeOf<'cache' | 'tentative' | 'causal' | 'strong'>();
+    expectTypeOf<Final<typeof cacheOnly>>().toEqualTypeOf<
+      'cache' | 'tentative' | 'causal' | 'strong'
+    >();
     const tiers = createClient(memory({ levels: ['weak', 'strong'] }));
     const weak = tiers.invokeWeak(ledger.total({}));
     expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'weak' | 'strong'>();
@@ -480,7 +577,8 @@ describe('service types', () => {
     }
     if (isDomainError(error, ledger.operations.pay)) {
       expectTypeOf(error.domain.name).toEqualTypeOf<'notEnough' | 'closed'>();
-      if (error.domain.name === 'notEnough') expectTypeOf(error.domain.data).toEqualTypeOf<{ left: number }>();
+      if (error.domain.name === 'notEnough')
+        expectTypeOf(error.domain.data).toEqualTypeOf<{ left: number }>();
     }
     // @ts-expect-error no such error
     isDomainError(error, ledger.operations.pay, 'lost');

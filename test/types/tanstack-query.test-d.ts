@@ -1,4 +1,7 @@
-/** What the types of `correctables/tanstack-query` promise: a view as the data, and a `CorrectableError`, whatever is added. */
+/**
+ * What the types of `correctables/tanstack-query` promise: a view as the data, and a
+ * `CorrectableError`, whatever is added.
+ */
 import { QueryClient } from '@tanstack/query-core';
 import { queryOptions, useQueries, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { expectTypeOf, test } from 'vitest';
@@ -30,9 +33,12 @@ test('select → what it selects, and the error', () => {
 test('an option that may name the error → the others still do', () => {
   const times = () => useQuery({ ...create(), retry: 2 });
   const never = () => useQuery({ ...queryOptions(create()), retry: false });
-  const chosen = () => useQuery({ ...create(), retry: (count, error) => count < 3 && error.retryable });
-  const delayed = () => useQuery({ ...create(), retryDelay: (_count, error) => error.retryAfterMs ?? 1_000 });
-  const thrown = () => useQuery({ ...create(), throwOnError: (error) => error.code === 'FORBIDDEN' });
+  const chosen = () =>
+    useQuery({ ...create(), retry: (count, error) => count < 3 && error.retryable });
+  const delayed = () =>
+    useQuery({ ...create(), retryDelay: (_count, error) => error.retryAfterMs ?? 1_000 });
+  const thrown = () =>
+    useQuery({ ...create(), throwOnError: (error) => error.code === 'FORBIDDEN' });
   expectTypeOf<ReturnType<typeof times>['error']>().toEqualTypeOf<Failure>();
   expectTypeOf<ReturnType<typeof never>['error']>().toEqualTypeOf<Failure>();
   expectTypeOf<ReturnType<typeof chosen>['error']>().toEqualTypeOf<Failure>();
@@ -41,7 +47,8 @@ test('an option that may name the error → the others still do', () => {
 });
 
 test('useSuspenseQuery → as useQuery, with data', () => {
-  const read = () => useSuspenseQuery({ ...create(), retry: (count, error) => count < 3 && error.retryable });
+  const read = () =>
+    useSuspenseQuery({ ...create(), retry: (count, error) => count < 3 && error.retryable });
   expectTypeOf<ReturnType<typeof read>['data']['value']>().toEqualTypeOf<number>();
   expectTypeOf<ReturnType<typeof read>['error']>().toEqualTypeOf<Failure>();
 });
@@ -58,6 +65,9 @@ test('useQueries → the view and the error of each', () => {
 
 test('fetchQuery → its retry gets the error', () => {
   const fetch = () =>
-    new QueryClient().fetchQuery({ ...create(), retry: (count, error) => count < 3 && error.retryable });
+    new QueryClient().fetchQuery({
+      ...create(),
+      retry: (count, error) => count < 3 && error.retryable,
+    });
   expectTypeOf<Awaited<ReturnType<typeof fetch>>['value']>().toEqualTypeOf<number>();
 });

@@ -1,4 +1,6 @@
-/** What the types of transactions promise: the value of the function, at the levels of the client. */
+/**
+ * What the types of transactions promise: the value of the function, at the levels of the client.
+ */
 import { expectTypeOf, test } from 'vitest';
 import type { AnyClient, Client, Correctable, Levels } from '../../src/index.ts';
 import { transaction, type Transaction } from '../../src/transactions/index.ts';

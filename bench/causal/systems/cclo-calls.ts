@@ -1,4 +1,7 @@
-/** The messages that clients and partitions of CC-LO send to a partition. Each message carries a Lamport clock. */
+/**
+ * The messages that clients and partitions of CC-LO send to a partition. Each message carries a
+ * Lamport clock.
+ */
 import type { ServerPlace } from './queueing-network.ts';
 import type { Placed } from './store-client.ts';
 

@@ -1,15 +1,17 @@
 /**
- * One partition of CC-LO, the "latency-optimal" design that the paper compares Contrarian with (section 3; COPS-SNOW, Lu
- * and others, OSDI 2016): reads take one round, and each put pays for that.
+ * One partition of CC-LO, the "latency-optimal" design that the paper compares Contrarian with
+ * (section 3; COPS-SNOW, Lu and others, OSDI 2016): reads take one round, and each put pays for
+ * that.
  *
- * A put asks the partitions of all its dependencies for the reads that have missed one of them (the readers check). The
- * new version stays hidden from these reads. As in the paper's version, ids are dropped after 500 ms, and an answer has
- * one id for each client, that of its last read.
+ * A put asks the partitions of all its dependencies for the reads that have missed one of them (the
+ * readers check). The new version stays hidden from these reads. As in the paper's version, ids are
+ * dropped after 500 ms, and an answer has one id for each client, that of its last read.
  *
- * It differs from the paper in one point. There, a reader from which a version is hidden gets the newest version before
- * the logical time of its other read. That time comes from another server, whose clock may be far behind. So the reader
- * may miss a version on which it depends already. Here, each version has the ids of the reads from which it is hidden.
- * The ids that are sent are the same.
+ * It differs from the paper in one point. There, a reader from which a version is hidden gets the
+ * newest version before the logical time of its other read. That time comes from another server,
+ * whose clock may be far behind. So the reader may miss a version on which it depends already.
+ * Here, each version has the ids of the reads from which it is hidden. The ids that are sent are
+ * the same.
  */
 import type { Stamp } from '../../../src/causal/stamps.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
@@ -80,11 +82,18 @@ export class CcloPartition {
     this.#installed = Array.from({ length: options.siteCount }, () => new Set());
   }
 
-  execute<N extends CcloCallName>(name: N, request: CcloCalls[N]['request'], reply: Reply<N>): void {
+  execute<N extends CcloCallName>(
+    name: N,
+    request: CcloCalls[N]['request'],
+    reply: Reply<N>,
+  ): void {
     this.#raiseClock(request.clock);
-    if (name === 'read') this.#read(request as CcloCalls['read']['request'], reply as Reply<'read'>);
-    else if (name === 'put') this.#put(request as CcloCalls['put']['request'], reply as Reply<'put'>);
-    else if (name === 'check') this.#check(request as CcloCalls['check']['request'], reply as Reply<'check'>);
+    if (name === 'read')
+      this.#read(request as CcloCalls['read']['request'], reply as Reply<'read'>);
+    else if (name === 'put')
+      this.#put(request as CcloCalls['put']['request'], reply as Reply<'put'>);
+    else if (name === 'check')
+      this.#check(request as CcloCalls['check']['request'], reply as Reply<'check'>);
     else this.#replicate(request as CcloCalls['replicate']['request']);
   }
 
@@ -124,8 +133,8 @@ export class CcloPartition {
     const { site, partition, siteCount, port, onReadersCheck } = this.#options;
     this.#checkAll(dependencies, (hiddenFrom, check) => {
       onReadersCheck?.(check);
-      // Advance the clock beyond those of all partitions that have answered, and so beyond the reads that they have
-      // served.
+      // Advance the clock beyond those of all partitions that have answered, and so beyond the
+      // reads that they have served.
       this.#clock += 1;
       const version = { stamp: this.#clock, site, value };
       this.#install(key, version, hiddenFrom);
@@ -137,7 +146,10 @@ export class CcloPartition {
     });
   }
 
-  /** Replicates a write. At each other site, it waits for its dependencies, and does the readers check there. */
+  /**
+   * Replicates a write. At each other site, it waits for its dependencies, and does the readers
+   * check there.
+   */
   #replicate({ key, version, dependencies }: CcloCalls['replicate']['request']): void {
     this.#checkAll(dependencies, (hiddenFrom) => this.#install(key, version, hiddenFrom));
   }
@@ -151,8 +163,14 @@ export class CcloPartition {
     });
   }
 
-  /** Collects the reads that have missed a dependency, from all partitions of the site that have one. */
-  #checkAll(dependencies: readonly Dependency[], onEnd: (readers: ReadIds, check: ReadersCheck) => void): void {
+  /**
+   * Collects the reads that have missed a dependency, from all partitions of the site that have
+   * one.
+   */
+  #checkAll(
+    dependencies: readonly Dependency[],
+    onEnd: (readers: ReadIds, check: ReadersCheck) => void,
+  ): void {
     const { site, partition, partitionCount, port } = this.#options;
     const groups = new Map<number, Dependency[]>();
     for (const dependency of dependencies) {
@@ -163,7 +181,8 @@ export class CcloPartition {
     }
     const collected: ReadIds = new Map();
     let [open, all] = [groups.size, 0];
-    const end = (): void => onEnd(collected, { all, distinct: collected.size, partitions: groups.size });
+    const end = (): void =>
+      onEnd(collected, { all, distinct: collected.size, partitions: groups.size });
     const add = (readers: Iterable<number>, count: number): void => {
       all += count;
       for (const readId of readers) this.#addReader(collected, readId);
@@ -179,10 +198,15 @@ export class CcloPartition {
           add(own.values(), own.size);
         });
       } else {
-        port.call({ site, partition: place }, 'check', { dependencies: group, clock: this.#clock }, (reply) => {
-          this.#raiseClock(reply.clock);
-          add(reply.readers, reply.readers.length);
-        });
+        port.call(
+          { site, partition: place },
+          'check',
+          { dependencies: group, clock: this.#clock },
+          (reply) => {
+            this.#raiseClock(reply.clock);
+            add(reply.readers, reply.readers.length);
+          },
+        );
       }
     }
   }
@@ -238,7 +262,11 @@ export class CcloPartition {
   }
 
   #isInstalled({ stamp, site }: Placed): boolean {
-    return stamp <= INITIAL.stamp || site === this.#options.site || this.#installed[site]?.has(stamp) === true;
+    return (
+      stamp <= INITIAL.stamp ||
+      site === this.#options.site ||
+      this.#installed[site]?.has(stamp) === true
+    );
   }
 
   #wake(place: Placed): void {
@@ -264,15 +292,22 @@ export class CcloPartition {
   }
 }
 
-/** Called when a newer version is installed: readers of the former newest version have now seen an old one. */
+/**
+ * Called when a newer version is installed: readers of the former newest version have now seen an
+ * old one.
+ */
 function moveReaders(chain: Chain, oldest: Stamp): void {
   if (chain.current === undefined) return;
   chain.old ??= new Map();
-  for (const [client, reading] of chain.current) if (reading.since >= oldest) chain.old.set(client, reading);
+  for (const [client, reading] of chain.current)
+    if (reading.since >= oldest) chain.old.set(client, reading);
   chain.current = undefined;
 }
 
-/** Drops versions that no read can need: all reads from which a newer version was hidden are forgotten. */
+/**
+ * Drops versions that no read can need: all reads from which a newer version was hidden are
+ * forgotten.
+ */
 function trim(chain: Chain, oldest: Stamp): void {
   const last = chain.versions.findIndex(({ installedAt }) => installedAt < oldest);
   if (last >= 0) chain.versions.length = last + 1;

@@ -1,6 +1,12 @@
 /** CC-LO in a queueing network: partitions at each site, and clients with one session each. */
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
-import { toReadId, type CcloCallName, type CcloCalls, type Dependency, type SentVersion } from './cclo-calls.ts';
+import {
+  toReadId,
+  type CcloCallName,
+  type CcloCalls,
+  type Dependency,
+  type SentVersion,
+} from './cclo-calls.ts';
 import { CcloPartition, type CcloPartitionOptions } from './cclo-partition.ts';
 import type { Place, Purpose, ServerPlace } from './queueing-network.ts';
 import type { Placed, StoreClient, System, SystemOptions } from './store-client.ts';
@@ -36,7 +42,11 @@ export class CcloSystem implements System {
 
   createClient(site: number): StoreClient {
     this.#clients += 1;
-    return new CcloClient(this, { client: this.#clients, site, partitionCount: this.#options.partitionCount });
+    return new CcloClient(this, {
+      client: this.#clients,
+      site,
+      partitionCount: this.#options.partitionCount,
+    });
   }
 
   maintain(): void {}
@@ -89,7 +99,10 @@ class CcloClient implements StoreClient {
     this.#options = options;
   }
 
-  read(keys: readonly string[], onEnd: (versions: readonly (SentVersion | undefined)[]) => void): void {
+  read(
+    keys: readonly string[],
+    onEnd: (versions: readonly (SentVersion | undefined)[]) => void,
+  ): void {
     const { client, partitionCount } = this.#options;
     this.#reads += 1;
     const reader = toReadId(client, this.#reads);
@@ -133,7 +146,10 @@ class CcloClient implements StoreClient {
     onReply: (reply: CcloCalls[N]['reply']) => void,
   ): void {
     const { site } = this.#options;
-    this.#system.call({ from: { site }, to: { site, partition }, name, request, purpose: name }, onReply);
+    this.#system.call(
+      { from: { site }, to: { site, partition }, name, request, purpose: name },
+      onReply,
+    );
   }
 
   /** Keeps all versions of a key that were read: a newer one need not depend on an older one. */

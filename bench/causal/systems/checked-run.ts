@@ -1,8 +1,18 @@
-/** Runs a system with few keys and delays that vary, and checks each read with the checker of the causal store. */
+/**
+ * Runs a system with few keys and delays that vary, and checks each read with the checker of the
+ * causal store.
+ */
 import { Random } from '../../../src/server/collections/random.ts';
-import { FrontierChecker, SessionFrontier } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
+import {
+  FrontierChecker,
+  SessionFrontier,
+} from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import { KEEP_READ_IDS_US, type CcloPartition, type CcloPartitionOptions } from './cclo-partition.ts';
+import {
+  KEEP_READ_IDS_US,
+  type CcloPartition,
+  type CcloPartitionOptions,
+} from './cclo-partition.ts';
 import { CcloSystem } from './cclo-system.ts';
 import type { SystemName } from './closed-loop.ts';
 import { ContrarianSystem } from './contrarian-system.ts';
@@ -45,7 +55,8 @@ export function runChecked(options: CheckedRunOptions): CheckedRunResult {
 }
 
 class CheckedRun {
-  readonly #options: Required<Pick<CheckedRunOptions, 'operations' | 'delayMs'>> & CheckedRunOptions;
+  readonly #options: Required<Pick<CheckedRunOptions, 'operations' | 'delayMs'>> &
+    CheckedRunOptions;
   readonly #timeline = new Timeline();
   readonly #random: Random;
   readonly #checker = new FrontierChecker({
@@ -79,7 +90,11 @@ class CheckedRun {
     maintain();
     for (let site = 0; site < siteCount; site += 1)
       for (let client = 0; client < CLIENTS_PER_SITE; client += 1)
-        this.#next({ store: system.createClient(site), session: new SessionFrontier(), name: `${site}.${client}` });
+        this.#next({
+          store: system.createClient(site),
+          session: new SessionFrontier(),
+          name: `${site}.${client}`,
+        });
     this.#timeline.run(Infinity, () => this.#open <= 0);
     return { reads: this.#reads, faults: this.#faults, lateFaults: this.#lateFaults };
   }
@@ -92,7 +107,8 @@ class CheckedRun {
       times: NOMINAL_TIMES,
       nameExecution: (kind) => kind,
       startedAt: STARTED_AT,
-      drawDelayMs: (from, to) => random.exponential(from.site === to.site ? delayMs : REMOTE_MEAN_MS),
+      drawDelayMs: (from, to) =>
+        random.exponential(from.site === to.site ? delayMs : REMOTE_MEAN_MS),
     });
     const shared = { network, siteCount, partitionCount: PARTITIONS };
     if (system === 'cc-lo') return new CcloSystem(shared, createPartition);
@@ -129,14 +145,17 @@ class CheckedRun {
   #read(client: CheckedClient): void {
     const { store, session } = client;
     const count = this.#random.between(2, this.#keys.length);
-    const chosen = new Set(Array.from({ length: count }, () => this.#random.between(0, this.#keys.length - 1)));
+    const chosen = new Set(
+      Array.from({ length: count }, () => this.#random.between(0, this.#keys.length - 1)),
+    );
     const keys = [...chosen].map((at) => this.#keys[at] as string);
     const startMs = this.#timeline.nowMs;
     store.read(keys, (versions) => {
       this.#reads += 1;
       const violation = this.#checker.checkRead(keys, versions, { session });
       const isLate = this.#timeline.nowMs - startMs > MAX_KEEP_MS;
-      if (violation !== undefined) (isLate ? this.#lateFaults : this.#faults).push(violation.checker);
+      if (violation !== undefined)
+        (isLate ? this.#lateFaults : this.#faults).push(violation.checker);
       this.#next(client);
     });
   }

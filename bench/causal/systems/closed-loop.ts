@@ -3,7 +3,13 @@ import { Random } from '../../../src/server/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { CcloSystem } from './cclo-system.ts';
 import { ContrarianSystem } from './contrarian-system.ts';
-import { PURPOSES, QueueingNetwork, type Account, type Execution, type Purpose } from './queueing-network.ts';
+import {
+  PURPOSES,
+  QueueingNetwork,
+  type Account,
+  type Execution,
+  type Purpose,
+} from './queueing-network.ts';
 import type { ServiceTimes } from './service-times.ts';
 import type { ReadersCheck, StoreClient, System, SystemOptions } from './store-client.ts';
 import { createOperations, type RankChooser, type Workload } from './workload.ts';
@@ -50,7 +56,10 @@ export interface LoopResult {
   readonly puts: number;
   readonly read: Latency;
   readonly put: Latency;
-  /** The work of servers for one operation of each purpose. Background work is divided by all operations. */
+  /**
+   * The work of servers for one operation of each purpose. Background work is divided by all
+   * operations.
+   */
   readonly costs: Readonly<Record<Purpose, Account>>;
   /** The busiest server's share of its time. */
   readonly utilization: number;
@@ -60,7 +69,10 @@ export interface LoopResult {
   readonly longReads: number;
 }
 
-/** Returns the name of a kind of message with its system, because both systems have messages of the same name. */
+/**
+ * Returns the name of a kind of message with its system, because both systems have messages of the
+ * same name.
+ */
 export function nameExecution(system: SystemName, kind: string): string {
   return `${system === 'cc-lo' ? 'cc-lo' : 'contrarian'} ${kind}`;
 }
@@ -108,7 +120,9 @@ class ClosedLoop {
         const random = new Random(this.#random.bits());
         const store = this.#system.createClient(site);
         // Start the clients at different times.
-        this.#timeline.schedule(random.fraction(), () => this.#loop(store, () => drawOperation(random)));
+        this.#timeline.schedule(random.fraction(), () =>
+          this.#loop(store, () => drawOperation(random)),
+        );
       }
     this.#timeline.run(warmUpMs);
     const before = structuredClone(this.#network.accounts);
@@ -163,7 +177,10 @@ class ClosedLoop {
       this.#loop(store, draw);
     };
     if (operation.kind === 'read') store.read(operation.keys, () => end(this.#readMs));
-    else store.put(operation.key, 'v'.repeat(this.#options.workload.valueBytes), () => end(this.#putMs));
+    else
+      store.put(operation.key, 'v'.repeat(this.#options.workload.valueBytes), () =>
+        end(this.#putMs),
+      );
   }
 
   #noteCheck({ all, distinct, partitions }: ReadersCheck): void {
@@ -203,12 +220,18 @@ class ClosedLoop {
 
 function divideAccount(after: Account, before: Account, count: number): Account {
   const of = (name: keyof Account): number => (after[name] - before[name]) / Math.max(1, count);
-  return { messages: of('messages'), bytes: of('bytes'), serviceUs: of('serviceUs'), messageUs: of('messageUs') };
+  return {
+    messages: of('messages'),
+    bytes: of('bytes'),
+    serviceUs: of('serviceUs'),
+    messageUs: of('messageUs'),
+  };
 }
 
 export function summarizeLatency(durationsMs: readonly number[]): Latency {
   const sorted = durationsMs.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
   const sum = sorted.reduce((total, ms) => total + ms, 0);
   return { meanMs: sum / sorted.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
 }

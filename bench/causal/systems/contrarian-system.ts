@@ -1,4 +1,7 @@
-/** The causal store of `src/causal` in a queueing network: its partitions, and one gateway at each site. */
+/**
+ * The causal store of `src/causal` in a queueing network: its partitions, and one gateway at each
+ * site.
+ */
 import { CausalSite } from '../../../src/causal/causal-site.ts';
 import { DEFAULT_LIMITS } from '../../../src/causal/limits.ts';
 import {
@@ -16,11 +19,18 @@ import { createZeroVector, type Stamp } from '../../../src/causal/stamps.ts';
 import type { Version } from '../../../src/causal/version.ts';
 import type { ReadVersion } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { Purpose } from './queueing-network.ts';
-import { INITIAL, type Placed, type StoreClient, type System, type SystemOptions } from './store-client.ts';
+import {
+  INITIAL,
+  type Placed,
+  type StoreClient,
+  type System,
+  type SystemOptions,
+} from './store-client.ts';
 
 export interface ContrarianOptions extends SystemOptions {
   /**
-   * The source of a snapshot's own stamp: `gateway` for reads of one round, `coordinator` for the paper's two rounds.
+   * The source of a snapshot's own stamp: `gateway` for reads of one round, `coordinator` for the
+   * paper's two rounds.
    */
   readonly source: SnapshotSource;
   /** Returns how far the clock of a server is ahead. */
@@ -29,7 +39,11 @@ export interface ContrarianOptions extends SystemOptions {
   readonly retry: (run: () => void) => void;
 }
 
-const PURPOSE: Partial<Readonly<Record<CallName, Purpose>>> = { put: 'put', read: 'read', snapshot: 'read' };
+const PURPOSE: Partial<Readonly<Record<CallName, Purpose>>> = {
+  put: 'put',
+  read: 'read',
+  snapshot: 'read',
+};
 
 export class ContrarianSystem implements System {
   readonly #options: ContrarianOptions;
@@ -44,7 +58,10 @@ export class ContrarianSystem implements System {
     const { siteCount, partitionCount, network, initialValue } = options;
     const sites = Array.from({ length: siteCount }, (_, site) => site);
     this.#partitions = sites.map((site) =>
-      Array.from({ length: partitionCount }, () => new Partition({ site, siteCount, limits: DEFAULT_LIMITS })),
+      Array.from(
+        { length: partitionCount },
+        () => new Partition({ site, siteCount, limits: DEFAULT_LIMITS }),
+      ),
     );
     this.#gateways = sites.map(
       (site) =>
@@ -111,11 +128,16 @@ export class ContrarianSystem implements System {
     request: PartitionCalls[N]['request'],
   ): PartitionCalls[N]['reply'] | Refusal {
     const { network, getClockOffset } = this.#options;
-    return this.#getPartition(address).execute(name, request, network.now + getClockOffset(address));
+    return this.#getPartition(address).execute(
+      name,
+      request,
+      network.now + getClockOffset(address),
+    );
   }
 
   #prepare(address: PartitionAddress, request: object): void {
-    if (this.#initial !== undefined) loadInitial(this.#getPartition(address), request, this.#initial);
+    if (this.#initial !== undefined)
+      loadInitial(this.#getPartition(address), request, this.#initial);
   }
 
   #getPartition({ site, partition }: PartitionAddress): Partition {
@@ -152,7 +174,10 @@ class ContrarianClient implements StoreClient {
     this.#session = new CausalSession(createZeroVector(options.siteCount));
   }
 
-  read(keys: readonly string[], onEnd: (versions: readonly (ReadVersion | undefined)[]) => void): void {
+  read(
+    keys: readonly string[],
+    onEnd: (versions: readonly (ReadVersion | undefined)[]) => void,
+  ): void {
     const { site, source, retry } = this.#options;
     this.#system.getGateway(site).read(this.#session, { keys, source }, (result) => {
       if ('versions' in result) return onEnd(result.versions);

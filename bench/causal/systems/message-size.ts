@@ -1,7 +1,7 @@
 /**
- * Computes the size of a message. The message is not encoded, so that the comparison does not depend on a codec. A
- * number or an id takes 8 bytes, as in the paper, and a text one byte for each letter. Names of fields and frames take
- * no bytes.
+ * Computes the size of a message. The message is not encoded, so that the comparison does not
+ * depend on a codec. A number or an id takes 8 bytes, as in the paper, and a text one byte for each
+ * letter. Names of fields and frames take no bytes.
  */
 
 export interface MessageSize {
@@ -29,7 +29,8 @@ function addSize(value: unknown, size: { numbers: number; letters: number }): vo
   else if (typeof value === 'string') size.letters += value.length;
   else if (typeof value === 'boolean') size.letters += 1;
   else if (Array.isArray(value)) addList(value, size);
-  else if (typeof value === 'object' && value !== null) for (const name in value) addSize(value[name as never], size);
+  else if (typeof value === 'object' && value !== null)
+    for (const name in value) addSize(value[name as never], size);
 }
 
 function addList(list: readonly unknown[], size: { numbers: number; letters: number }): void {

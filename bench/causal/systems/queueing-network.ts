@@ -1,10 +1,11 @@
 /**
- * A queueing model in virtual time. Each partition is a server that processes one message after the other, in the order
- * of their arrival, for the service time of the message. Links have a delay and no limit. Clients take no time.
+ * A queueing model in virtual time. Each partition is a server that processes one message after the
+ * other, in the order of their arrival, for the service time of the message. Links have a delay and
+ * no limit. Clients take no time.
  *
- * The code of the partitions really runs, so that messages, bytes and ids are counted rather than assumed. The time
- * that the code takes on this machine is measured separately. It has no effect on virtual time, so a repeated run has
- * the same result.
+ * The code of the partitions really runs, so that messages, bytes and ids are counted rather than
+ * assumed. The time that the code takes on this machine is measured separately. It has no effect on
+ * virtual time, so a repeated run has the same result.
  */
 import type { Stamp } from '../../../src/causal/stamps.ts';
 import { MICROSECONDS_PER_MS } from '../../../src/causal/stamps.ts';
@@ -12,7 +13,10 @@ import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { countBytes, measureMessage, type MessageSize } from './message-size.ts';
 import { computeExecutionUs, computeMessageUs, type ServiceTimes } from './service-times.ts';
 
-/** The purposes of messages. A message that a server sends because of another one has the same purpose. */
+/**
+ * The purposes of messages. A message that a server sends because of another one has the same
+ * purpose.
+ */
 export const PURPOSES = ['read', 'put', 'background'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -118,7 +122,16 @@ export class QueueingNetwork {
     return Math.max(0, ...[...this.#servers.values()].map(({ busyMs }) => busyMs));
   }
 
-  call<Reply extends object>({ from, to, kind, purpose, request, execute, prepare, onReply }: Call<Reply>): void {
+  call<Reply extends object>({
+    from,
+    to,
+    kind,
+    purpose,
+    request,
+    execute,
+    prepare,
+    onReply,
+  }: Call<Reply>): void {
     const respond = (value: Reply): void =>
       this.#send({
         from: to,
@@ -128,7 +141,15 @@ export class QueueingNetwork {
         body: value,
         deliver: () => onReply(value),
       });
-    this.#send({ from, to, kind, purpose, body: request, prepare, deliver: () => execute(respond) });
+    this.#send({
+      from,
+      to,
+      kind,
+      purpose,
+      body: request,
+      prepare,
+      deliver: () => execute(respond),
+    });
   }
 
   #send(message: Message): void {

@@ -1,4 +1,7 @@
-/** The service times of the queueing model: how long a server works for one message. All times are in microseconds. */
+/**
+ * The service times of the queueing model: how long a server works for one message. All times are
+ * in microseconds.
+ */
 import type { MessageSize } from './message-size.ts';
 
 export interface Line {
@@ -10,8 +13,15 @@ export interface ServiceTimes {
   /** The time for one end of a message: a system call, and the work of Node around it. */
   readonly socketUs: number;
   /** The time for encoding or decoding a message. */
-  readonly codec: { readonly perMessageUs: number; readonly perNumberUs: number; readonly perLetterUs: number };
-  /** The execution time of each kind of message, as a function of the number of read ids in it and in its replies. */
+  readonly codec: {
+    readonly perMessageUs: number;
+    readonly perNumberUs: number;
+    readonly perLetterUs: number;
+  };
+  /**
+   * The execution time of each kind of message, as a function of the number of read ids in it and
+   * in its replies.
+   */
   readonly execution: Readonly<Record<string, Line>>;
 }
 
@@ -25,7 +35,10 @@ export const NOMINAL_TIMES: ServiceTimes = {
 const NOMINAL_EXECUTION: Line = { baseUs: 2, perIdUs: 0.1 };
 
 /** Returns the time of one end of a message. The sender and the receiver each need it. */
-export function computeMessageUs({ socketUs, codec }: ServiceTimes, { numbers, letters }: MessageSize): number {
+export function computeMessageUs(
+  { socketUs, codec }: ServiceTimes,
+  { numbers, letters }: MessageSize,
+): number {
   return socketUs + codec.perMessageUs + codec.perNumberUs * numbers + codec.perLetterUs * letters;
 }
 

@@ -9,7 +9,10 @@ export interface Placed {
 
 /** A session at one site, with one operation at a time. */
 export interface StoreClient {
-  read(keys: readonly string[], onEnd: (versions: readonly (ReadVersion | undefined)[]) => void): void;
+  read(
+    keys: readonly string[],
+    onEnd: (versions: readonly (ReadVersion | undefined)[]) => void,
+  ): void;
   put(key: string, value: string, onEnd: (place: Placed) => void): void;
 }
 

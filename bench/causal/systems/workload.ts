@@ -14,7 +14,12 @@ export interface Workload {
 }
 
 /** The paper's default. */
-export const DEFAULT_WORKLOAD: Workload = { writes: 0.05, partitionsPerRead: 4, valueBytes: 8, skew: 0.99 };
+export const DEFAULT_WORKLOAD: Workload = {
+  writes: 0.05,
+  partitionsPerRead: 4,
+  valueBytes: 8,
+  skew: 0.99,
+};
 
 export type Operation =
   | { readonly kind: 'read'; readonly keys: readonly string[] }
@@ -56,7 +61,10 @@ export class KeyNames {
       const partition = findPartition(`{${tag}}`, partitionCount);
       if (!tags.has(partition)) tags.set(partition, tag);
     }
-    this.#tags = Array.from({ length: partitionCount }, (_, partition) => tags.get(partition) as string);
+    this.#tags = Array.from(
+      { length: partitionCount },
+      (_, partition) => tags.get(partition) as string,
+    );
   }
 
   nameKey(partition: number, rank: number): string {
@@ -71,15 +79,22 @@ function toLetters(number: number, length: number): string {
 /** Returns a function that draws operations. */
 export function createOperations(
   { writes, partitionsPerRead }: Workload,
-  { partitionCount, chooseRank }: { readonly partitionCount: number; readonly chooseRank: RankChooser },
+  {
+    partitionCount,
+    chooseRank,
+  }: { readonly partitionCount: number; readonly chooseRank: RankChooser },
 ): (random: Random) => Operation {
   const names = new KeyNames(partitionCount);
   // A read of p keys counts as p reads in the share of writes.
   const putChance = (writes * partitionsPerRead) / (1 - writes + writes * partitionsPerRead);
   return (random) => {
     const drawKey = (partition: number): string => names.nameKey(partition, chooseRank(random));
-    if (random.chance(putChance)) return { kind: 'put', key: drawKey(random.between(0, partitionCount - 1)) };
-    return { kind: 'read', keys: drawDistinct(random, partitionCount, partitionsPerRead).map(drawKey) };
+    if (random.chance(putChance))
+      return { kind: 'put', key: drawKey(random.between(0, partitionCount - 1)) };
+    return {
+      kind: 'read',
+      keys: drawDistinct(random, partitionCount, partitionsPerRead).map(drawKey),
+    };
   };
 }
 

@@ -1,4 +1,7 @@
-/** Counts the bytes that the product writes for an operation, with its own encoders, one operation after the other. */
+/**
+ * Counts the bytes that the product writes for an operation, with its own encoders, one operation
+ * after the other.
+ */
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { getDelayMs, type Place } from './layouts.ts';
 import { ProductDeployment } from './product-deployment.ts';
@@ -20,12 +23,23 @@ export interface BytesPerOperation {
 export function countBytes(partitionCount: number, operations: number): BytesPerOperation {
   const timeline = new Timeline();
   const layout = Array.from({ length: partitionCount }, () => PLACES);
-  const product = new ProductDeployment({ timeline, layout, isFirstMain: true, getDelayMs, serviceMs: 0 });
+  const product = new ProductDeployment({
+    timeline,
+    layout,
+    isFirstMain: true,
+    getDelayMs,
+    serviceMs: 0,
+  });
   timeline.run(START_MS);
   const before = { ...product.counts };
   for (let count = 0; count < operations; count += 1) {
     const partition = count % partitionCount;
-    const rows = [2 * count, 2 * count + 1].map((row) => ({ partition, row, isRead: true, isWritten: true }));
+    const rows = [2 * count, 2 * count + 1].map((row) => ({
+      partition,
+      row,
+      isRead: true,
+      isWritten: true,
+    }));
     let isOpen = true;
     product.begin({ home: partition, rows }, () => (isOpen = false));
     timeline.run(timeline.nowMs + MAX_OPERATION_MS, () => !isOpen);

@@ -1,4 +1,6 @@
-/** Where the servers of the paper's two deployments are, and how long messages take between them. */
+/**
+ * Where the servers of the paper's two deployments are, and how long messages take between them.
+ */
 
 export const WANS = ['WAN 1', 'WAN 2'] as const;
 export type Wan = (typeof WANS)[number];
@@ -6,13 +8,16 @@ export type Wan = (typeof WANS)[number];
 /** A server of the machine, or a site of the product, by its region and a number. */
 export type Place = `${'eu' | 'us-east' | 'us-west'}-${number}`;
 
-/** The servers of a partition. The first one leads its log, and its clients are connected to that one. */
+/**
+ * The servers of a partition. The first one leads its log, and its clients are connected to that
+ * one.
+ */
 export type Servers = readonly [Place, Place, Place];
 
 /**
- * By partition. In WAN 1 a majority of each partition is in one region. In WAN 2 each server of a partition is in
- * another region. In the machine the servers of two partitions at one place are two servers. In the product they are
- * one site, since a site has all logs.
+ * By partition. In WAN 1 a majority of each partition is in one region. In WAN 2 each server of a
+ * partition is in another region. In the machine the servers of two partitions at one place are two
+ * servers. In the product they are one site, since a site has all logs.
  */
 export const LAYOUTS: Readonly<Record<Wan, readonly [Servers, Servers]>> = {
   'WAN 1': [

@@ -1,4 +1,7 @@
-/** Servers of the paper's machine in virtual time, with the logs of their partitions and the links between them. */
+/**
+ * Servers of the paper's machine in virtual time, with the logs of their partitions and the links
+ * between them.
+ */
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import type { Place } from './layouts.ts';
 import {
@@ -36,7 +39,10 @@ interface Node {
   readonly place: Place;
   readonly server: PaperServer;
   readonly worker: Worker;
-  /** How long after its arrival at the leader a transaction of the log is known here to be committed. */
+  /**
+   * How long after its arrival at the leader a transaction of the log is known here to be
+   * committed.
+   */
   readonly learnMs: number;
 }
 
@@ -75,15 +81,29 @@ export class PaperDeployment implements System {
     return name;
   }
 
-  #createNode(places: readonly Place[], { partition, place }: Pick<Node, 'partition' | 'place'>): Node {
-    const { threshold, delayMs, timeline, createServer = (options) => new PaperServer(options) } = this.#options;
+  #createNode(
+    places: readonly Place[],
+    { partition, place }: Pick<Node, 'partition' | 'place'>,
+  ): Node {
+    const {
+      threshold,
+      delayMs,
+      timeline,
+      createServer = (options) => new PaperServer(options),
+    } = this.#options;
     const server = createServer({ partition, threshold, delayMs });
-    return { partition, place, server, worker: new Worker(timeline), learnMs: this.#computeLearnMs(places, place) };
+    return {
+      partition,
+      place,
+      server,
+      worker: new Worker(timeline),
+      learnMs: this.#computeLearnMs(places, place),
+    };
   }
 
   /**
-   * Two of three servers are a majority. So a follower knows that a transaction is committed when it gets it from the
-   * leader, and the leader when the nearest follower has confirmed it.
+   * Two of three servers are a majority. So a follower knows that a transaction is committed when
+   * it gets it from the leader, and the leader when the nearest follower has confirmed it.
    */
   #computeLearnMs([leader, ...followers]: readonly Place[], place: Place): number {
     const { getDelayMs } = this.#options;
@@ -93,8 +113,8 @@ export class PaperDeployment implements System {
   }
 
   /**
-   * Reads all rows, then submits the transaction. If it only reads, it ends with its reads. The paper says that
-   * timelines only read, and not how they end.
+   * Reads all rows, then submits the transaction. If it only reads, it ends with its reads. The
+   * paper says that timelines only read, and not how they end.
    */
   #execute(name: number, node: Node, rows: readonly Access[]): void {
     const partitions = [...new Set(rows.map(({ partition }) => partition))];
@@ -104,10 +124,12 @@ export class PaperDeployment implements System {
       const reads = accesses.filter(({ isRead }) => isRead).map(({ row }) => row);
       const writes = accesses.filter(({ isWritten }) => isWritten).map(({ row }) => row);
       this.#read(node, { partition, rows: reads }, ({ snapshot, writers }) => {
-        for (const [row, writer] of writers) this.#options.onRead?.(name, { partition, row, writer });
+        for (const [row, writer] of writers)
+          this.#options.onRead?.(name, { partition, row, writer });
         parts.set(partition, { partition, snapshot, reads, writes });
         if (parts.size < partitions.length) return;
-        if (rows.some(({ isWritten }) => isWritten)) this.#submit(node, { name, parts: [...parts.values()] });
+        if (rows.some(({ isWritten }) => isWritten))
+          this.#submit(node, { name, parts: [...parts.values()] });
         else this.#answer(name, true);
       });
     }
@@ -130,7 +152,9 @@ export class PaperDeployment implements System {
   #findNearest(from: Place, partition: number): Node {
     const { getDelayMs } = this.#options;
     const nodes = this.#nodes[partition] ?? [];
-    return nodes.reduce((near, node) => (getDelayMs(from, node.place) < getDelayMs(from, near.place) ? node : near));
+    return nodes.reduce((near, node) =>
+      getDelayMs(from, node.place) < getDelayMs(from, near.place) ? node : near,
+    );
   }
 
   #submit({ server, place }: Node, transaction: Transaction): void {
@@ -156,7 +180,10 @@ export class PaperDeployment implements System {
     }
   }
 
-  /** The leader of a log has got a transaction. All links keep the order of messages, so all servers learn it. */
+  /**
+   * The leader of a log has got a transaction. All links keep the order of messages, so all servers
+   * learn it.
+   */
   #append(partition: number, transaction: Transaction): void {
     const { timeline, serviceMs } = this.#options;
     for (const node of this.#nodes[partition] ?? []) {

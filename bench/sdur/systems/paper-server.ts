@@ -1,27 +1,42 @@
 /**
- * One server of a partition, as in *Geo-Replicated Storage with Scalable Deferred Update Replication* (Sciascia and
- * Pedone, DSN 2013): votes between partitions, delayed globals, and locals that leap pending globals.
+ * One server of a partition, as in *Geo-Replicated Storage with Scalable Deferred Update
+ * Replication* (Sciascia and Pedone, DSN 2013): votes between partitions, delayed globals, and
+ * locals that leap pending globals.
  *
- * This is a reconstruction. Our copy of the paper begins at the end of its section IV, so it has neither the algorithms
- * nor the sections on delaying and reordering. The rules below follow from its section V, from what its evaluation
- * measures, and from what servers need in order to decide alike:
+ * This is a reconstruction. Our copy of the paper begins at the end of its section IV, so it has
+ * neither the algorithms nor the sections on delaying and reordering. The rules below follow from
+ * its section V, from what its evaluation measures, and from what servers need in order to decide
+ * alike:
  *
- * - A local is certified by its reads, and a global in both directions: its writes must not meet what a concurrent
- *   transaction reads or writes either. Otherwise two partitions order two globals differently.
- * - A transaction is concurrent with all that had not ended in the snapshot that it has read, even if another partition
- *   has made it abort since. Servers learn votes at different moments, and must decide alike.
- * - For the same reason a server certifies a transaction only once it has ended all that the snapshot contains.
- * - A global ends only after `threshold` more transactions were delivered, also if it has all votes. Otherwise a local
- *   leaps it at one server, and comes after it at another one.
+ * - A local is certified by its reads, and a global in both directions: its writes must not meet
+ *   what a concurrent transaction reads or writes either. Otherwise two partitions order two
+ *   globals differently.
+ * - A transaction is concurrent with all that had not ended in the snapshot that it has read, even
+ *   if another partition has made it abort since. Servers learn votes at different moments, and
+ *   must decide alike.
+ * - For the same reason a server certifies a transaction only once it has ended all that the
+ *   snapshot contains.
+ * - A global ends only after `threshold` more transactions were delivered, also if it has all
+ *   votes. Otherwise a local leaps it at one server, and comes after it at another one.
  * - A local leaps a global only if it does not overlap it, nor anything behind it.
  *
- * The machine keeps all past transactions. The paper keeps the last ones as Bloom filters, and aborts what is older.
+ * The machine keeps all past transactions. The paper keeps the last ones as Bloom filters, and
+ * aborts what is older.
  */
-import { intersects, isGlobal, listRows, overlaps, type Part, type Transaction } from './transaction.ts';
+import {
+  intersects,
+  isGlobal,
+  listRows,
+  overlaps,
+  type Part,
+  type Transaction,
+} from './transaction.ts';
 
 export interface PaperServerOptions {
   readonly partition: number;
-  /** R: how many transactions may be delivered after a global while locals leap it. 0: none leaps. */
+  /**
+   * R: how many transactions may be delivered after a global while locals leap it. 0: none leaps.
+   */
   readonly threshold: number;
   /** Δ: how much later a global is broadcast in the own partition than in the other ones. */
   readonly delayMs: number;
@@ -60,14 +75,19 @@ interface Certified {
   readonly part: Part;
   /** Its place in the log, from 1 on. */
   readonly place: number;
-  /** How many transactions had ended here when it ended, with it. `undefined` while it is pending. */
+  /**
+   * How many transactions had ended here when it ended, with it. `undefined` while it is pending.
+   */
   endedAt: number | undefined;
 }
 
 export class PaperServer {
   protected readonly options: PaperServerOptions;
   readonly #writers = new Map<number, number>();
-  /** Delivered transactions that are not certified yet. The first one waits for the end of what it has read. */
+  /**
+   * Delivered transactions that are not certified yet. The first one waits for the end of what it
+   * has read.
+   */
   readonly #delivered: Transaction[] = [];
   /** How many transactions were taken from the log. */
   #place = 0;
@@ -76,7 +96,10 @@ export class PaperServer {
   readonly #ended: Certified[] = [];
   /** By row: the transactions that read or write it, so that few are compared. */
   readonly #users = new Map<number, Certified[]>();
-  /** By transaction: the votes of other partitions by partition. A vote may come before its transaction. */
+  /**
+   * By transaction: the votes of other partitions by partition. A vote may come before its
+   * transaction.
+   */
   readonly #votes = new Map<number, Map<number, boolean>>();
   /** Globals that have ended here. Each server of a partition votes, so votes still come. */
   readonly #finished = new Set<number>();
@@ -103,7 +126,10 @@ export class PaperServer {
   }
 
   read(rows: readonly number[]): Snapshot {
-    return { snapshot: this.#ended.length, writers: new Map(rows.map((row) => [row, this.#writers.get(row)])) };
+    return {
+      snapshot: this.#ended.length,
+      writers: new Map(rows.map((row) => [row, this.#writers.get(row)])),
+    };
   }
 
   /** Commits a transaction that was executed on snapshots. */
@@ -129,7 +155,10 @@ export class PaperServer {
     this.#continue();
   }
 
-  /** Returns whether a transaction cannot commit beside a concurrent one that was delivered before it. */
+  /**
+   * Returns whether a transaction cannot commit beside a concurrent one that was delivered before
+   * it.
+   */
   protected conflicts(transaction: Transaction, part: Part, other: Part): boolean {
     return isGlobal(transaction) ? overlaps(part, other) : intersects(part.reads, other.writes);
   }
@@ -184,7 +213,8 @@ export class PaperServer {
       this.#users
         .get(row)
         ?.some(
-          ({ endedAt = Infinity, part: other }) => endedAt > part.snapshot && this.conflicts(transaction, part, other),
+          ({ endedAt = Infinity, part: other }) =>
+            endedAt > part.snapshot && this.conflicts(transaction, part, other),
         ),
     );
   }
@@ -195,7 +225,10 @@ export class PaperServer {
     this.#outputs.push({ kind: 'end', transaction, commits });
   }
 
-  /** Returns where a local is put: before the first global that it may leap with all that is behind it. */
+  /**
+   * Returns where a local is put: before the first global that it may leap with all that is behind
+   * it.
+   */
   #findIndex(part: Part): number {
     let index = this.#pending.length;
     for (let at = index - 1; at >= 0; at -= 1) {

@@ -1,6 +1,7 @@
 /**
- * A deployment of the product in virtual time, on links with constant delays. Messages are encoded and decoded as on a
- * real link, and entries of logs are encoded as on a disk. So their bytes are counted rather than assumed.
+ * A deployment of the product in virtual time, on links with constant delays. Messages are encoded
+ * and decoded as on a real link, and entries of logs are encoded as on a disk. So their bytes are
+ * counted rather than assumed.
  */
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { getPartitionOf } from '../../../src/server/log/local-log.ts';
@@ -12,11 +13,17 @@ import { formatOperationId } from '../../../src/server/records/operation-id.ts';
 import { Origins, type Origin } from '../../../src/server/records/origin.ts';
 import type { RedRecord } from '../../../src/server/records/records.ts';
 import type { Submission } from '../../../src/server/replica/core/submissions.ts';
-import { getOperationPlans, type OperationPlan } from '../../../src/server/service/operation-plan.ts';
+import {
+  getOperationPlans,
+  type OperationPlan,
+} from '../../../src/server/service/operation-plan.ts';
 import { createPartitions, MAIN, type Partitions } from '../../../src/server/service/partitions.ts';
 import type { RedLogPlace } from '../../../src/server/site/site-options.ts';
 import { HEADER_BYTES } from '../../../src/server/storage/format/frames.ts';
-import { packEntries, type LoggedEntry } from '../../../src/server/storage/format/packed-entries.ts';
+import {
+  packEntries,
+  type LoggedEntry,
+} from '../../../src/server/storage/format/packed-entries.ts';
 import type { Place } from './layouts.ts';
 import { rowService } from './product-service.ts';
 import { ProductSite } from './product-site.ts';
@@ -24,11 +31,13 @@ import type { Access, Request, System } from './system.ts';
 
 export interface ProductOptions {
   readonly timeline: Timeline;
-  /** By partition: its voters. The first one leads its log, and gets the operations of its clients. */
+  /**
+   * By partition: its voters. The first one leads its log, and gets the operations of its clients.
+   */
   readonly layout: readonly (readonly Place[])[];
   /**
-   * Whether the first partition is `main`, whose voters are all sites. Otherwise no row is in `main`, and each
-   * partition has a log beside it.
+   * Whether the first partition is `main`, whose voters are all sites. Otherwise no row is in
+   * `main`, and each partition has a log beside it.
    */
   readonly isFirstMain?: boolean | undefined;
   readonly getDelayMs: (from: Place, to: Place) => number;
@@ -38,7 +47,10 @@ export interface ProductOptions {
 
 /** What happened so far. */
 export interface ProductCounts {
-  /** How often a generator has run, and has become a red operation: the first time for an operation, and in all. */
+  /**
+   * How often a generator has run, and has become a red operation: the first time for an operation,
+   * and in all.
+   */
   firstRuns: number;
   runs: number;
   wireBytes: number;
@@ -70,7 +82,13 @@ const LIMITS = {
 const CLIENT_NAME_LENGTH = 22;
 
 export class ProductDeployment implements System {
-  readonly counts: ProductCounts = { firstRuns: 0, runs: 0, wireBytes: 0, diskBytes: 0, heldMs: [] };
+  readonly counts: ProductCounts = {
+    firstRuns: 0,
+    runs: 0,
+    wireBytes: 0,
+    diskBytes: 0,
+    heldMs: [],
+  };
   readonly #options: ProductOptions;
   readonly #places: readonly Place[];
   /** By partition. */
@@ -89,7 +107,10 @@ export class ProductDeployment implements System {
     const { layout, isFirstMain = false } = options;
     this.#names = layout.map((_, index) => (isFirstMain && index === 0 ? MAIN : `p${index}`));
     const others = this.#names.filter((name) => name !== MAIN);
-    this.#partitions = createPartitions(rowService, Object.fromEntries(others.map((name) => [name, {}])));
+    this.#partitions = createPartitions(
+      rowService,
+      Object.fromEntries(others.map((name) => [name, {}])),
+    );
     this.#idle = layout.map(() => []);
     this.#places = [...new Set(layout.flat())];
     this.#sites = this.#places.map((place) => this.#createSite(place));
@@ -126,7 +147,10 @@ export class ProductDeployment implements System {
   }
 
   /** Returns the operation for one row, for two, or for rows that are only read. */
-  #plan(rows: readonly Access[], value: number): Pick<Submission, 'plan' | 'args' | 'wantedStages'> {
+  #plan(
+    rows: readonly Access[],
+    value: number,
+  ): Pick<Submission, 'plan' | 'args' | 'wantedStages'> {
     const keys = rows.map(({ partition, row }) => `${this.#names[partition]}/${row}`);
     const [first, second] = keys;
     const of = (name: string): OperationPlan => this.#plans.get(name) as OperationPlan;
@@ -140,7 +164,10 @@ export class ProductDeployment implements System {
   #createSite(place: Place): ProductSite {
     const { timeline, serviceMs, layout } = this.#options;
     const origins = this.#createOrigins();
-    const places = this.#names.map((name, index) => ({ name, voters: layout[index] as readonly Place[] }));
+    const places = this.#names.map((name, index) => ({
+      name,
+      voters: layout[index] as readonly Place[],
+    }));
     const redLogs = this.#partitions.names.slice(1).map((name): RedLogPlace => {
       const { voters = [] } = places.find((item) => item.name === name) ?? {};
       return { leader: this.#findOrigin(voters[0] as Place), voters };
@@ -191,13 +218,14 @@ export class ProductDeployment implements System {
   }
 
   #transfer(envelope: Envelope, origins: Origins): void {
-    const [from, to] = [envelope.from, envelope.to].map(({ site }) => this.#places[site - 1] as Place) as [
-      Place,
-      Place,
-    ];
+    const [from, to] = [envelope.from, envelope.to].map(
+      ({ site }) => this.#places[site - 1] as Place,
+    ) as [Place, Place];
     for (const bytes of CODEC.encode(envelope)) {
       this.counts.wireBytes += bytes.length;
-      this.#afterTrip(from, to, () => this.#findSite(to).receive(CODEC.decode(bytes, origins, DEPLOYMENT)));
+      this.#afterTrip(from, to, () =>
+        this.#findSite(to).receive(CODEC.decode(bytes, origins, DEPLOYMENT)),
+      );
     }
   }
 
@@ -217,7 +245,9 @@ export class ProductDeployment implements System {
     }
   }
 
-  /** Takes the times at the leader of the log. Each site has the hold and the release as much later. */
+  /**
+   * Takes the times at the leader of the log. Each site has the hold and the release as much later.
+   */
   #noteHold(log: string, record: RedRecord): void {
     if (record.kind !== 'hold' && record.kind !== 'release') return;
     const { nowMs } = this.#options.timeline;

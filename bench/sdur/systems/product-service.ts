@@ -50,7 +50,8 @@ export const rowService: Service = defineService(contract, {
       const values = [args.first, args.second].map((key) => tables.rows.row(key).value ?? 0);
       return shadow.write(args, values);
     },
-    updateOne: (args, { tables, shadow }) => shadow.writeOne(args, tables.rows.row(args.row).value ?? 0),
+    updateOne: (args, { tables, shadow }) =>
+      shadow.writeOne(args, tables.rows.row(args.row).value ?? 0),
     read: ({ rows }, { tables }) => rows.map((row) => tables.rows.row(row).value ?? 0),
   },
 }) as unknown as Service;

@@ -1,7 +1,7 @@
 /**
- * One site of the product in virtual time: the machine that production runs. Each input is a turn, and takes a time for
- * each record that the site takes from a red log in it. Messages and answers leave at its end. Entries are synced at
- * once.
+ * One site of the product in virtual time: the machine that production runs. Each input is a turn,
+ * and takes a time for each record that the site takes from a red log in it. Messages and answers
+ * leave at its end. Entries are synced at once.
  */
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import type { LogCounts } from '../../../src/server/log/log-positions.ts';
@@ -98,7 +98,11 @@ export class ProductSite {
     this.#inputs.shift()?.(this.#machine, nowMs, wallMs);
     const outputs: SiteOutput[] = [];
     const stored: LoggedEntry[] = [];
-    for (let taken = this.#machine.takeOutputs(); taken.length > 0; taken = this.#machine.takeOutputs()) {
+    for (
+      let taken = this.#machine.takeOutputs();
+      taken.length > 0;
+      taken = this.#machine.takeOutputs()
+    ) {
       const logs = new Set<LogKind>();
       for (const output of taken) {
         if (output.kind !== 'store') {
@@ -129,6 +133,9 @@ export class ProductSite {
   }
 
   get #deliveredCount(): number {
-    return this.#machine.replica.red.orders.reduce((sum, { deliveredCount }) => sum + deliveredCount, 0);
+    return this.#machine.replica.red.orders.reduce(
+      (sum, { deliveredCount }) => sum + deliveredCount,
+      0,
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one system under a constant load in virtual time. Transactions begin at random moments, whether earlier ones have
- * ended or not. A run depends on its options alone.
+ * Runs one system under a constant load in virtual time. Transactions begin at random moments,
+ * whether earlier ones have ended or not. A run depends on its options alone.
  */
 import { Random } from '../../../src/server/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
@@ -21,7 +21,9 @@ export interface LoadOptions {
   /** The delay Δ of the machine, in milliseconds. */
   readonly delayMs: number;
   readonly seed: number;
-  /** How long the load has been there when transactions begin to count, and for how long they count. */
+  /**
+   * How long the load has been there when transactions begin to count, and for how long they count.
+   */
   readonly warmUpMs: number;
   readonly durationMs: number;
 }
@@ -31,11 +33,16 @@ export interface LoadResult {
   readonly perSecond: number;
   /** The share of its time that the busiest server works. */
   readonly utilization: number;
-  /** By kind: the latencies of transactions that have committed, in milliseconds, in ascending order. */
+  /**
+   * By kind: the latencies of transactions that have committed, in milliseconds, in ascending
+   * order.
+   */
   readonly latenciesMs: ReadonlyMap<string, readonly number[]>;
   /** The share of transactions that have aborted. */
   readonly aborted: number;
-  /** How often the product has executed a transaction. 1 in the machine, which does not repeat any. */
+  /**
+   * How often the product has executed a transaction. 1 in the machine, which does not repeat any.
+   */
   readonly runsPerOperation: number;
   /** How long the rows of each global were held in the other partition. Empty in the machine. */
   readonly heldMs: readonly number[];
@@ -44,8 +51,8 @@ export interface LoadResult {
 /** The share of its own peak at which each system runs, as in the paper. */
 const LOAD = 0.75;
 /**
- * How long a server works for one transaction of its log. The paper has measured throughput instead, and shows some
- * thousands a second for each partition.
+ * How long a server works for one transaction of its log. The paper has measured throughput
+ * instead, and shows some thousands a second for each partition.
  */
 const SERVICE_MS = 0.2;
 /** The sites of the product greet each other before the load begins. */
@@ -54,13 +61,19 @@ const START_MS = 2_000;
 const MAX_DRAIN_MS = 10_000;
 
 /**
- * Returns how many updates a second the servers have time for. In the machine a server works for its partition
- * alone: once for a local, and for a global once in each. In the product each site works for all partitions: once for
- * a local, and three times for a global, for its hold, record and release. Reads are no work.
+ * Returns how many updates a second the servers have time for. In the machine a server works for
+ * its partition alone: once for a local, and for a global once in each. In the product each site
+ * works for all partitions: once for a local, and three times for a global, for its hold, record
+ * and release. Reads are no work.
  */
-function computePeak({ system, workload: { globalShare } }: Pick<LoadOptions, 'system' | 'workload'>): number {
+function computePeak({
+  system,
+  workload: { globalShare },
+}: Pick<LoadOptions, 'system' | 'workload'>): number {
   const perSecond = 1_000 / SERVICE_MS;
-  return system === 'machine' ? (PARTITIONS * perSecond) / (1 + globalShare) : perSecond / (1 + 2 * globalShare);
+  return system === 'machine'
+    ? (PARTITIONS * perSecond) / (1 + globalShare)
+    : perSecond / (1 + 2 * globalShare);
 }
 
 export function runLoad(options: LoadOptions): LoadResult {
@@ -105,15 +118,22 @@ class LoadRun {
       utilization: Math.max(...worked) / durationMs,
       latenciesMs: new Map([...this.#latenciesMs].map(([kind, values]) => [kind, sort(values)])),
       aborted: this.#aborted / this.#begun,
-      runsPerOperation: (after.runs - before.runs) / Math.max(1, after.firstRuns - before.firstRuns),
+      runsPerOperation:
+        (after.runs - before.runs) / Math.max(1, after.firstRuns - before.firstRuns),
       heldMs: sort(after.heldMs.slice(before.heldMs.length)),
     };
   }
 
-  /** Takes the counts of this moment. The machine executes each transaction once, and holds no rows. */
-  #count(): { readonly busyMs: readonly number[] } & Pick<ProductCounts, 'runs' | 'firstRuns' | 'heldMs'> {
+  /**
+   * Takes the counts of this moment. The machine executes each transaction once, and holds no rows.
+   */
+  #count(): { readonly busyMs: readonly number[] } & Pick<
+    ProductCounts,
+    'runs' | 'firstRuns' | 'heldMs'
+  > {
     const { busyMs } = this.#system;
-    if (this.#product === undefined) return { busyMs, runs: this.#begun, firstRuns: this.#begun, heldMs: [] };
+    if (this.#product === undefined)
+      return { busyMs, runs: this.#begun, firstRuns: this.#begun, heldMs: [] };
     const { runs, firstRuns, heldMs } = this.#product.counts;
     return { busyMs, runs, firstRuns, heldMs: [...heldMs] };
   }

@@ -26,7 +26,10 @@ export function listRows({ reads, writes }: Part): readonly number[] {
   return reads === writes ? reads : [...reads, ...writes];
 }
 
-/** Returns whether two lists of rows have one in common. They are short, and this runs for each pair of transactions. */
+/**
+ * Returns whether two lists of rows have one in common. They are short, and this runs for each pair
+ * of transactions.
+ */
 export function intersects(rows: readonly number[], others: readonly number[]): boolean {
   for (const row of rows) if (others.includes(row)) return true;
   return false;

@@ -30,7 +30,13 @@ const HOT_ROW = 0;
  *
  * @param shares the share of globals, and the share of rows of the first partition that are one row
  */
-export function createUpdates({ globals, hot }: { readonly globals: number; readonly hot: number }): Workload {
+export function createUpdates({
+  globals,
+  hot,
+}: {
+  readonly globals: number;
+  readonly hot: number;
+}): Workload {
   const drawRow = (random: Random, partition: number): Access => {
     const isHot = partition === 0 && random.chance(hot);
     const row = isHot ? HOT_ROW : random.between(1, ROWS_PER_PARTITION);
@@ -42,7 +48,8 @@ export function createUpdates({ globals, hot }: { readonly globals: number; read
     draw(random, home) {
       const isGlobal = random.chance(globals);
       const first = drawRow(random, home);
-      if (isGlobal) return { home, rows: [first, drawRow(random, getOther(home))], kinds: [GLOBAL] };
+      if (isGlobal)
+        return { home, rows: [first, drawRow(random, getOther(home))], kinds: [GLOBAL] };
       let second = drawRow(random, home);
       while (second.row === first.row) second = drawRow(random, home);
       const isHot = first.row === HOT_ROW || second.row === HOT_ROW;
@@ -74,8 +81,10 @@ export const socialNetwork: Workload = {
   draw(random, home) {
     const drawn = random.fraction();
     const user = drawUser(random);
-    if (drawn < TIMELINE_SHARE) return { home, rows: drawTimeline(random, { home, user }), kinds: [TIMELINE] };
-    if (drawn < TIMELINE_SHARE + POST_SHARE) return { home, rows: [update(home, user, 'posts')], kinds: [POST] };
+    if (drawn < TIMELINE_SHARE)
+      return { home, rows: drawTimeline(random, { home, user }), kinds: [TIMELINE] };
+    if (drawn < TIMELINE_SHARE + POST_SHARE)
+      return { home, rows: [update(home, user, 'posts')], kinds: [POST] };
     const isGlobal = random.chance(GLOBAL_FOLLOW_SHARE);
     const followed = update(isGlobal ? getOther(home) : home, drawUser(random), 'consumers');
     return {
@@ -86,7 +95,10 @@ export const socialNetwork: Workload = {
   },
 };
 
-function drawTimeline(random: Random, { home, user }: { readonly home: number; readonly user: number }): Access[] {
+function drawTimeline(
+  random: Random,
+  { home, user }: { readonly home: number; readonly user: number },
+): Access[] {
   const posts = Array.from({ length: FOLLOWED }, () => {
     const partition = random.chance(GLOBAL_FOLLOW_SHARE) ? getOther(home) : home;
     return read(partition, drawUser(random), 'posts');

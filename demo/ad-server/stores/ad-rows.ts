@@ -7,7 +7,12 @@ import type { Ad } from '../contract.ts';
 
 export const profileRow = z.object({ uid: z.string(), refs: z.array(z.string()) });
 
-export const adRow = z.object({ id: z.string(), brand: z.string(), priceCents: z.number(), creative: z.string() });
+export const adRow = z.object({
+  id: z.string(),
+  brand: z.string(),
+  priceCents: z.number(),
+  creative: z.string(),
+});
 
 /** The statements that read. */
 export interface ReadStatements {

@@ -14,7 +14,8 @@ const TABLES = [
   'CREATE TABLE ads (id text PRIMARY KEY, brand text, price_cents int, creative text)',
 ];
 const PUT_PROFILE = 'INSERT INTO profiles (uid, refs) VALUES (:uid, :refs)';
-const PUT_AD = 'INSERT INTO ads (id, brand, price_cents, creative) VALUES (:id, :brand, :priceCents, :creative)';
+const PUT_AD =
+  'INSERT INTO ads (id, brand, price_cents, creative) VALUES (:id, :brand, :priceCents, :creative)';
 const COLUMNS = 'id, brand, price_cents AS "priceCents", creative';
 
 const statements = defineStatements({
@@ -64,7 +65,10 @@ export const openCassandraAds: OpenStore<AdData> = (data, options, progress) =>
       translations,
       async fill(keyspace) {
         progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
-        const users = Array.from({ length: data.profiles }, (_, user) => [uidOf(user), data.refsOf(user)]);
+        const users = Array.from({ length: data.profiles }, (_, user) => [
+          uidOf(user),
+          data.refsOf(user),
+        ]);
         await keyspace.fill(PUT_PROFILE.replaceAll(/:\w+/g, '?'), users);
         const ads = Array.from({ length: data.ads }, (_, index) => {
           const { id, brand, priceCents, creative } = data.ad(index);
@@ -77,9 +81,16 @@ export const openCassandraAds: OpenStore<AdData> = (data, options, progress) =>
     progress,
   );
 
-/** Returns the only row of a statement. Each statement writes one row, because only one row is written atomically. */
+/**
+ * Returns the only row of a statement. Each statement writes one row, because only one row is
+ * written atomically.
+ */
 function only<T>(field: string, list: readonly T[]): T {
   const [first] = list;
   if (first !== undefined && list.length === 1) return first;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: one at a time on Cassandra, not ${list.length}`, { field });
+  throw new CorrectableError(
+    'INVALID_ARGUMENT',
+    `${field}: one at a time on Cassandra, not ${list.length}`,
+    { field },
+  );
 }

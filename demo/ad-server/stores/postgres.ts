@@ -1,4 +1,7 @@
-/** The ad server's data in tables of PostgreSQL: a primary in Virginia, and a replica beside the client. */
+/**
+ * The ad server's data in tables of PostgreSQL: a primary in Virginia, and a replica beside the
+ * client.
+ */
 import { createClient } from 'correctables';
 import { defineStatements, oneRow, postgres, rows } from 'correctables/bindings/postgres';
 import * as z from 'zod';
@@ -70,10 +73,16 @@ const translations = {
 } satisfies Translations;
 
 export const openPostgresAds: OpenStore<AdData> = async (data, { client, wan }, progress) => {
-  const schema = await openSchema({ name: 'ads', tables: TABLES, wan, connections: CONNECTIONS }, progress);
+  const schema = await openSchema(
+    { name: 'ads', tables: TABLES, wan, connections: CONNECTIONS },
+    progress,
+  );
   try {
     progress(`loading ${data.profiles} profiles and ${data.ads} ads`);
-    const users = Array.from({ length: data.profiles }, (_, user) => ({ uid: uidOf(user), refs: data.refsOf(user) }));
+    const users = Array.from({ length: data.profiles }, (_, user) => ({
+      uid: uidOf(user),
+      refs: data.refsOf(user),
+    }));
     await schema.fill(putProfiles(`${schema.name}.profiles`), users);
     const ads = Array.from({ length: data.ads }, (_, index) => data.ad(index));
     await schema.fill(putAds(`${schema.name}.ads`), ads);
@@ -83,7 +92,9 @@ export const openPostgresAds: OpenStore<AdData> = async (data, { client, wan }, 
     throw error;
   }
   progress(`the client is beside ${client}, the primary in virginia`);
-  const store = createClient(translated(postgres({ ...schema.connect(client), statements }), translations));
+  const store = createClient(
+    translated(postgres({ ...schema.connect(client), statements }), translations),
+  );
   const close = async (): Promise<void> => {
     await store.close();
     await schema.close();

@@ -1,4 +1,7 @@
-/** The ad server's data on the RedBlue backend: three sites in this process, reached over real websockets. */
+/**
+ * The ad server's data on the RedBlue backend: three sites in this process, reached over real
+ * websockets.
+ */
 import type { AnyClient } from 'correctables';
 import { inBatches } from '../../shared/batches.ts';
 import type { OpenStore } from '../../shared/speculation/store.ts';
@@ -17,7 +20,9 @@ export const openRedblueAds: OpenStore<AdData> = (data, options, progress) => {
 
 /** Loads the data through one client, and waits until it can be read there. */
 export async function loadAds(store: AnyClient, data: AdData): Promise<void> {
-  await inBatches({ count: data.ads, batchMax: BATCH_MAX }, data.ad, (ads) => store.invoke(adContract.putAds({ ads })));
+  await inBatches({ count: data.ads, batchMax: BATCH_MAX }, data.ad, (ads) =>
+    store.invoke(adContract.putAds({ ads })),
+  );
   await inBatches(
     { count: data.profiles, batchMax: BATCH_MAX },
     (user) => ({ uid: uidOf(user), refs: data.refsOf(user) }),

@@ -64,7 +64,9 @@ export class Bank {
     return !this.isWorking && !this.#isSpending && this.totals !== undefined;
   }
 
-  /** Reads the balances of the sites repeatedly, because other visitors change them too. Never ends. */
+  /**
+   * Reads the balances of the sites repeatedly, because other visitors change them too. Never ends.
+   */
   async follow(): Promise<never> {
     for (;;) {
       // A failed read is repeated. The state of the connection shows the problem.
@@ -82,7 +84,9 @@ export class Bank {
       const from = findRichest(balances);
       const money = { from, euros: balances[from] ?? 0 };
       this.sameMoney = money;
-      const moves = this.tellers.map((teller, at) => teller.move({ ...money, to: getNextAccount(from, at + 1) }));
+      const moves = this.tellers.map((teller, at) =>
+        teller.move({ ...money, to: getNextAccount(from, at + 1) }),
+      );
       this.sameMoney = { ...money, receipts: await Promise.all(moves) };
     } finally {
       this.#isSpending = false;
@@ -94,7 +98,8 @@ export class Bank {
   work(): void {
     const working = (this.#working = new AbortController());
     this.sameMoney = undefined;
-    for (const [at, teller] of this.tellers.entries()) void makeTransfers(teller, Date.now() + at, working.signal);
+    for (const [at, teller] of this.tellers.entries())
+      void makeTransfers(teller, Date.now() + at, working.signal);
     this.#onChange();
   }
 
@@ -111,14 +116,20 @@ export class Bank {
   async #audit(): Promise<void> {
     const latest = await readTotal(this.#auditor);
     const { first, reads, changed } = this.totals ?? { first: latest, reads: 0, changed: 0 };
-    this.totals = { first, latest, reads: reads + 1, changed: changed + (latest === first ? 0 : 1) };
+    this.totals = {
+      first,
+      latest,
+      reads: reads + 1,
+      changed: changed + (latest === first ? 0 : 1),
+    };
     this.#onChange();
   }
 
   /** A site may not have received the latest transfers of the other one yet. */
   async #waitForSameBalances(): Promise<void> {
     const [one, other] = this.tellers;
-    const isSame = (account: Account): boolean => one?.balances?.[account] === other?.balances?.[account];
+    const isSame = (account: Account): boolean =>
+      one?.balances?.[account] === other?.balances?.[account];
     do await this.#refresh();
     while (this.tellers.some(({ inFlight }) => inFlight > 0) || !ACCOUNTS.every(isSame));
   }

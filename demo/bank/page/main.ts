@@ -1,5 +1,6 @@
 /**
- * The bank's page. `?delays=measured` in its address selects the delays of the papers, which are too short to watch.
+ * The bank's page. `?delays=measured` in its address selects the delays of the papers, which are
+ * too short to watch.
  */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
@@ -10,16 +11,20 @@ import { createTellerView } from './teller-view.ts';
 import { countReceipts, formatDelays, formatHeadline, formatPhase } from './texts.ts';
 import { createTotalView } from './total-view.ts';
 
-const FAILURE = 'The bank does not answer. Start it with “npm run demo”: this page then goes on by itself.';
+const FAILURE =
+  'The bank does not answer. Start it with “npm run demo”: this page then goes on by itself.';
 
-const delays: Delays = new URLSearchParams(location.search).get('delays') === 'measured' ? 'measured' : 'slow';
+const delays: Delays =
+  new URLSearchParams(location.search).get('delays') === 'measured' ? 'measured' : 'slow';
 let isDue = false;
 const bank = new Bank(delays, () => {
   if (isDue) return;
   isDue = true;
   requestAnimationFrame(show);
 });
-const showTellers = bank.tellers.map((teller) => createTellerView(teller, formatDistance(teller.site)));
+const showTellers = bank.tellers.map((teller) =>
+  createTellerView(teller, formatDistance(teller.site)),
+);
 const showTotal = createTotalView(bank);
 const [sameMoney, work] = [byId('same-money', HTMLButtonElement), byId('work', HTMLButtonElement)];
 
@@ -44,7 +49,10 @@ function show(): void {
   failure.hidden = phase !== 'failed';
   setText(failure, phase === 'failed' ? FAILURE : '');
   const counts = countReceipts(bank.tellers.flatMap(({ receipts }) => receipts));
-  setText(byId('headline', HTMLParagraphElement), formatHeadline(bank.sameMoney, counts, isWorking));
+  setText(
+    byId('headline', HTMLParagraphElement),
+    formatHeadline(bank.sameMoney, counts, isWorking),
+  );
   sameMoney.setAttribute('aria-disabled', String(!bank.canSpendSameMoney));
   setText(work, isWorking ? 'Stop' : 'Let both tellers work');
   for (const showTeller of showTellers) showTeller();
@@ -53,7 +61,9 @@ function show(): void {
 
 /** Describes the round trip for which a teller waits until a transfer is confirmed. */
 function formatDistance(site: TellerSite): string {
-  const ms = (ROUND_TRIPS_MS[[site, LEADER].toSorted().join('-')] ?? 0) * (delays === 'slow' ? SLOW_FACTOR : 1);
+  const ms =
+    (ROUND_TRIPS_MS[[site, LEADER].toSorted().join('-')] ?? 0) *
+    (delays === 'slow' ? SLOW_FACTOR : 1);
   return `${ms} ms to ${formatSite(LEADER)} and back`;
 }
 

@@ -1,4 +1,6 @@
-/** One teller on the page: balances with their marks, a form for transfers, and the list of them. */
+/**
+ * One teller on the page: balances with their marks, a form for transfers, and the list of them.
+ */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from '../../shared/page/format.ts';
 import { createNewestRows } from '../../shared/page/newest-rows.ts';
@@ -8,15 +10,23 @@ import { getStatus, type Receipt } from '../receipt.ts';
 import type { ShownBalance, Teller } from './teller.ts';
 import { formatMessage } from './texts.ts';
 
-const CLASSES = { early: 'early', confirmed: 'good', corrected: 'corrected', 'taken back': 'bad' } as const;
+const CLASSES = {
+  early: 'early',
+  confirmed: 'good',
+  corrected: 'corrected',
+  'taken back': 'bad',
+} as const;
 
-/**
- * @returns a function that shows the present state of the teller
- */
+/** @returns a function that shows the present state of the teller */
 export function createTellerView(teller: Teller, distance: string): () => void {
   const template = byId('teller', HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
-  const find = <E extends HTMLElement>(selector: string): E => template.querySelector(selector) as E;
-  const [section, message, form] = [find('section'), find('.message'), find<HTMLFormElement>('form')];
+  const find = <E extends HTMLElement>(selector: string): E =>
+    template.querySelector(selector) as E;
+  const [section, message, form] = [
+    find('section'),
+    find('.message'),
+    find<HTMLFormElement>('form'),
+  ];
   const place = formatSite(teller.site);
   const title = `Teller in ${place}`;
   section.id = teller.site;
@@ -74,11 +84,19 @@ function createTransfers(body: HTMLElement): (receipts: readonly Receipt[]) => v
 function createCells(receipt: Receipt): HTMLTableCellElement[] {
   const { transfer, early, confirmed, refusal, isCorrected } = receipt;
   const name = make('td', '', `€${transfer.euros} ${transfer.from} → ${transfer.to}`);
-  const earlyCell = make('td', 'early', early === undefined ? (refusal === undefined ? '…' : '–') : formatMs(early.ms));
+  const earlyCell = make(
+    'td',
+    'early',
+    early === undefined ? (refusal === undefined ? '…' : '–') : formatMs(early.ms),
+  );
   const status = getStatus(receipt);
   const mark = status === 'confirmed' && isCorrected === true ? 'corrected' : status;
   const isOver = confirmed !== undefined || refusal !== undefined;
-  const finalCell = make('td', '', make('span', isOver ? getClass(mark) : 'quiet', isOver ? mark : '…'));
+  const finalCell = make(
+    'td',
+    '',
+    make('span', isOver ? getClass(mark) : 'quiet', isOver ? mark : '…'),
+  );
   const ms = confirmed?.ms ?? refusal?.ms;
   if (ms !== undefined) finalCell.append(make('span', 'second', formatMs(ms)));
   return [name, earlyCell, finalCell];
@@ -89,7 +107,8 @@ function getClass(mark: string): string {
 }
 
 function connectForm(form: HTMLFormElement, teller: Teller): void {
-  const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
+  const field = (name: string): HTMLInputElement =>
+    form.elements.namedItem(name) as HTMLInputElement;
   const [euros, from, to] = [field('euros'), field('from'), field('to')];
   for (const select of [from, to]) select.append(...ACCOUNTS.map((account) => new Option(account)));
   to.value = ACCOUNTS[1];

@@ -20,8 +20,8 @@ export class Teller {
   readonly #onChange: () => void;
   #balances: Balances | undefined;
   /**
-   * The number of transfers that have ended. A read that began before the latest end may be older than the shown
-   * balances.
+   * The number of transfers that have ended. A read that began before the latest end may be older
+   * than the shown balances.
    */
   #ended = 0;
 
@@ -53,26 +53,32 @@ export class Teller {
     const at = this.receipts.length;
     return await followTransfer(this.#bank, crypto.randomUUID(), transfer, (receipt) => {
       this.receipts[at] = receipt;
-      if (receipt.confirmed !== undefined) this.#balances = { ...this.#balances, ...receipt.confirmed.balances };
+      if (receipt.confirmed !== undefined)
+        this.#balances = { ...this.#balances, ...receipt.confirmed.balances };
       if (receipt.confirmed !== undefined || receipt.refusal !== undefined) this.#ended += 1;
       this.#onChange();
     });
   }
 
-  /** Returns the shown balance of each account. It depends on the latest transfer of the account. */
+  /**
+   * Returns the shown balance of each account. It depends on the latest transfer of the account.
+   */
   show(): ReadonlyMap<Account, ShownBalance> {
     return new Map(ACCOUNTS.map((account) => [account, this.#showAccount(account)]));
   }
 
   #showAccount(account: Account): ShownBalance {
     const confirmed = this.#balances?.[account];
-    const latest = this.receipts.findLast(({ transfer: { from, to } }) => from === account || to === account);
+    const latest = this.receipts.findLast(
+      ({ transfer: { from, to } }) => from === account || to === account,
+    );
     if (latest === undefined) return { euros: confirmed, mark: 'confirmed' };
 
     const early = latest.early?.balances[account];
     const status = getStatus(latest);
     if (status === 'early') return { euros: early, mark: 'early' };
-    if (status === 'taken back') return { euros: confirmed, mark: 'taken back', takenBackEuros: early };
+    if (status === 'taken back')
+      return { euros: confirmed, mark: 'taken back', takenBackEuros: early };
     return { euros: confirmed, mark: latest.isCorrected === true ? 'corrected' : 'confirmed' };
   }
 }

@@ -24,19 +24,28 @@ export interface Counts {
 }
 
 export function countReceipts(receipts: readonly Receipt[]): Counts {
-  const count = (isCounted: (receipt: Receipt) => boolean): number => receipts.filter(isCounted).length;
+  const count = (isCounted: (receipt: Receipt) => boolean): number =>
+    receipts.filter(isCounted).length;
   return {
     confirmed: count(({ confirmed }) => confirmed !== undefined),
-    corrected: count(({ confirmed, isCorrected }) => confirmed !== undefined && isCorrected === true),
+    corrected: count(
+      ({ confirmed, isCorrected }) => confirmed !== undefined && isCorrected === true,
+    ),
     takenBack: count((receipt) => getStatus(receipt) === 'taken back'),
     refused: count((receipt) => getStatus(receipt) === 'refused'),
   };
 }
 
 /** Returns the headline for the present state. */
-export function formatHeadline(sameMoney: SameMoney | undefined, counts: Counts, isWorking: boolean): string {
-  if (isWorking) return `Both tellers are at work: ${counts.confirmed} confirmed, ${counts.takenBack} taken back.`;
-  if (sameMoney === undefined) return 'Two tellers can spend the same money early. Only one of them gets it.';
+export function formatHeadline(
+  sameMoney: SameMoney | undefined,
+  counts: Counts,
+  isWorking: boolean,
+): string {
+  if (isWorking)
+    return `Both tellers are at work: ${counts.confirmed} confirmed, ${counts.takenBack} taken back.`;
+  if (sameMoney === undefined)
+    return 'Two tellers can spend the same money early. Only one of them gets it.';
   const { from, euros, receipts } = sameMoney;
   if (receipts === undefined) return `Both tellers send the last €${euros} of ${from}…`;
   const ends = receipts.map(

@@ -13,9 +13,7 @@ const COUNTS: Readonly<Record<keyof Counts, string>> = {
   refused: 'refused at once',
 };
 
-/**
- * @returns a function that shows the present state of the bank
- */
+/** @returns a function that shows the present state of the bank */
 export function createTotalView(bank: Bank): () => void {
   const total = byId('total', HTMLParagraphElement);
   const verdict = byId('verdict', HTMLParagraphElement);

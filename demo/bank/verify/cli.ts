@@ -1,4 +1,7 @@
-/** `npm run verify:bank -- FILE`: judges a run by the history that `--history` has written, and fails at a fault. */
+/**
+ * `npm run verify:bank -- FILE`: judges a run by the history that `--history` has written, and
+ * fails at a fault.
+ */
 import { readFileSync } from 'node:fs';
 import { parseHistory } from './history.ts';
 import { verifyHistory } from './verify-history.ts';
@@ -8,7 +11,9 @@ const EXIT_USAGE = 2;
 
 const [path] = process.argv.slice(2);
 if (path === undefined) {
-  console.error('verify:bank: name the file of a history, which demo:bank --headless --history FILE writes');
+  console.error(
+    'verify:bank: name the file of a history, which demo:bank --headless --history FILE writes',
+  );
   process.exitCode = EXIT_USAGE;
 } else {
   try {
@@ -16,7 +21,9 @@ if (path === undefined) {
     console.log(JSON.stringify(verdict));
     if (!verdict.ok) process.exitCode = EXIT_FAULT;
   } catch (error) {
-    console.error(`verify:bank: ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(
+      `verify:bank: ${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
     process.exitCode = EXIT_FAULT;
   }
 }
@@ -26,6 +33,9 @@ function read(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    throw new Error(`${cause}. Write one first: npm run demo:bank -- --headless --history ${file}`, { cause: error });
+    throw new Error(
+      `${cause}. Write one first: npm run demo:bank -- --headless --history ${file}`,
+      { cause: error },
+    );
   }
 }

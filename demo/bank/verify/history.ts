@@ -1,4 +1,6 @@
-/** The history of a run of the bank: one line for each event, from which its verdicts are computed. */
+/**
+ * The history of a run of the bank: one line for each event, from which its verdicts are computed.
+ */
 import * as z from 'zod';
 import { SITES as WAN_SITES } from '../../../engines/wan.ts';
 import { ACCOUNTS } from '../accounts.ts';
@@ -19,12 +21,17 @@ const line = z.discriminatedUnion('kind', [
   /** An early view of a transfer. */
   z.object({ kind: z.literal('early'), id, balances: z.partialRecord(account, euros), atMs }),
   z.object({ kind: z.literal('confirmed'), id, balances: z.partialRecord(account, euros), atMs }),
-  z.object({ kind: z.literal('refused'), id, reason: z.enum(['not enough', 'conflict', 'unavailable']), atMs }),
+  z.object({
+    kind: z.literal('refused'),
+    id,
+    reason: z.enum(['not enough', 'conflict', 'unavailable']),
+    atMs,
+  }),
   /** A transfer has no answer. */
   z.object({ kind: z.literal('unknown'), id, atMs }),
   /**
-   * A strong read of all balances. `made` has the transfers whose rows it has found, of those that no earlier read has
-   * found.
+   * A strong read of all balances. `made` has the transfers whose rows it has found, of those that
+   * no earlier read has found.
    */
   z.object({ kind: z.literal('read'), balances, made: z.array(id), beganMs: z.number(), atMs }),
   z.object({ kind: z.literal('killed'), site, atMs }),
@@ -44,7 +51,10 @@ export type LineKind = HistoryLine['kind'];
 export type LineOf<K extends LineKind> = Extract<HistoryLine, { readonly kind: K }>;
 
 /** Returns the lines of one kind. */
-export function selectLines<K extends LineKind>(history: readonly HistoryLine[], kind: K): LineOf<K>[] {
+export function selectLines<K extends LineKind>(
+  history: readonly HistoryLine[],
+  kind: K,
+): LineOf<K>[] {
   return history.filter((item): item is LineOf<K> => item.kind === kind);
 }
 

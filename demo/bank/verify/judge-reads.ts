@@ -1,10 +1,10 @@
 /**
- * Judges strong reads of all balances: whether each shows the bank between two transfers, and with all that had been
- * confirmed.
+ * Judges strong reads of all balances: whether each shows the bank between two transfers, and with
+ * all that had been confirmed.
  *
- * A read looks for the rows of the transfers that had begun before, so it shows which of these it includes. A transfer
- * that began later may be included too. The transfers of a teller follow each other, so the read includes the first few
- * of those.
+ * A read looks for the rows of the transfers that had begun before, so it shows which of these it
+ * includes. A transfer that began later may be included too. The transfers of a teller follow each
+ * other, so the read includes the first few of those.
  */
 import { ACCOUNTS } from '../accounts.ts';
 import { apply, hasRow, type Balances, type Followed } from './follow-transfers.ts';
@@ -12,8 +12,8 @@ import type { LineOf } from './history.ts';
 
 export interface ReadFaults {
   /**
-   * Strong reads whose balances are not the first ones plus whole transfers: those that they and earlier reads have
-   * found, and maybe some that began meanwhile.
+   * Strong reads whose balances are not the first ones plus whole transfers: those that they and
+   * earlier reads have found, and maybe some that began meanwhile.
    */
   readonly mixedReads: number;
   /** Strong reads that lack a transfer that was confirmed before they began. */
@@ -36,7 +36,8 @@ export function judgeReads(
   for (const { beganMs, atMs, balances, made } of reads) {
     for (const id of made) {
       const transfer = transfers.get(id) as Followed;
-      if (!transfer.isShown && transfer.requested !== undefined) expected = apply(expected, transfer.requested);
+      if (!transfer.isShown && transfer.requested !== undefined)
+        expected = apply(expected, transfer.requested);
       transfer.isShown = true;
     }
     if (due.has(beganMs)) staleReads += 1;
@@ -46,7 +47,8 @@ export function judgeReads(
     for (let at = begun; at < later.length && (later[at] as Followed).begunMs <= atMs; at += 1) {
       meanwhile.push(later[at] as Followed);
     }
-    if (!listPossible(expected, meanwhile).some((possible) => isSame(possible, balances))) mixedReads += 1;
+    if (!listPossible(expected, meanwhile).some((possible) => isSame(possible, balances)))
+      mixedReads += 1;
   }
   return { mixedReads, staleReads };
 }
@@ -62,7 +64,10 @@ class DueTransfers {
     this.#confirmed = confirmed.toSorted((a, b) => a.endedMs - b.endedMs);
   }
 
-  /** Returns whether there is one that was confirmed before this time. Call it with later and later times. */
+  /**
+   * Returns whether there is one that was confirmed before this time. Call it with later and later
+   * times.
+   */
   has(ms: number): boolean {
     for (; this.#next < this.#confirmed.length; this.#next += 1) {
       const transfer = this.#confirmed[this.#next] as Followed;

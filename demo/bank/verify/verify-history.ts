@@ -1,12 +1,18 @@
 /**
  * Judges a run of the bank by its history alone.
  *
- * It compares what the tellers were answered, the rows that transfers leave, and the balances. The order of two
- * transfers is judged only as far as reads show it.
+ * It compares what the tellers were answered, the rows that transfers leave, and the balances. The
+ * order of two transfers is judged only as far as reads show it.
  */
 import { ACCOUNTS } from '../accounts.ts';
 import type { Transfer } from '../transfer.ts';
-import { apply, followTransfers, hasRow, type Balances, type Followed } from './follow-transfers.ts';
+import {
+  apply,
+  followTransfers,
+  hasRow,
+  type Balances,
+  type Followed,
+} from './follow-transfers.ts';
 import { selectLines, type HistoryLine, type LineKind, type LineOf } from './history.ts';
 import { judgeReads, type ReadFaults } from './judge-reads.ts';
 
@@ -29,8 +35,8 @@ export interface Faults extends ReadFaults {
   /** Transfers whose row has other accounts or another amount. */
   readonly altered: number;
   /**
-   * Accounts whose balance at the end is not the first one plus all transfers with a row: a transfer was made twice, or
-   * in part.
+   * Accounts whose balance at the end is not the first one plus all transfers with a row: a
+   * transfer was made twice, or in part.
    */
   readonly repeated: number;
   /** Transfers without a begin or an end, or whose row was not looked for at the end. */
@@ -62,14 +68,18 @@ export function verifyHistory(history: readonly HistoryLine[]): Verdict {
   const readFaults = judgeReads(reads, transfers, opening);
 
   const all = [...transfers.values()];
-  const count = (isCounted: (transfer: Followed) => boolean): number => all.filter(isCounted).length;
+  const count = (isCounted: (transfer: Followed) => boolean): number =>
+    all.filter(isCounted).length;
   const expected = all.flatMap(({ row }) => row ?? []).reduce<Balances>(apply, opening);
   const faults: Faults = {
     lost: count(({ end, isShown, row }) => (end === 'confirmed' || isShown) && row === null),
     refusedButMade: count((transfer) => transfer.end === 'refused' && isMade(transfer)),
     altered: count(isAltered),
     repeated: ACCOUNTS.filter((account) => closing[account] !== expected[account]).length,
-    incomplete: count(({ requested, end, row }) => requested === undefined || end === undefined || row === undefined),
+    incomplete: count(
+      ({ requested, end, row }) =>
+        requested === undefined || end === undefined || row === undefined,
+    ),
     ...readFaults,
   };
   const total = judgeTotals(opening, reads, closing);
@@ -94,10 +104,16 @@ function findOnly<K extends LineKind>(history: readonly HistoryLine[], kind: K):
   );
 }
 
-function judgeTotals(opening: Balances, reads: readonly LineOf<'read'>[], closing: Balances): Total {
+function judgeTotals(
+  opening: Balances,
+  reads: readonly LineOf<'read'>[],
+  closing: Balances,
+): Total {
   const before = sum(opening);
   const after = sum(closing);
-  const changed = [...reads.map(({ balances }) => sum(balances)), after].filter((total) => total !== before).length;
+  const changed = [...reads.map(({ balances }) => sum(balances)), after].filter(
+    (total) => total !== before,
+  ).length;
   return { before, after, reads: reads.length, changed };
 }
 

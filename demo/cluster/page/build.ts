@@ -6,7 +6,9 @@ import { bundlePage } from '../../page-cache/bundle.ts';
 import { keptPage } from '../../page-cache/page-cache.ts';
 import type { PageFiles } from '../../page-cache/page-files.ts';
 
-/** The texts that are inserted into the shop's page, and the places before which they are inserted. */
+/**
+ * The texts that are inserted into the shop's page, and the places before which they are inserted.
+ */
 const SCRIPT = '<script type="module" src="./main.ts"></script>';
 const OWN_SCRIPT = '<script type="module" src="../../cluster/page/main.ts"></script>';
 const OWN_STYLE = '<link rel="stylesheet" href="../../cluster/page/style.css" />';
@@ -27,7 +29,8 @@ function insert(section: string): Plugin {
     transformIndexHtml: {
       order: 'pre',
       handler(html) {
-        if (!html.includes(SCRIPT) || !html.includes(MAIN)) throw new Error('the page of the ticket shop has changed');
+        if (!html.includes(SCRIPT) || !html.includes(MAIN))
+          throw new Error('the page of the ticket shop has changed');
         return html
           .replaceAll(TITLE, 'Three processes')
           .replace(SCRIPT, `${OWN_STYLE}${OWN_SCRIPT}`)

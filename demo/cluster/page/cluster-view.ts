@@ -1,4 +1,7 @@
-/** Shows the sites of the cluster: the state of each, its sales, the possible actions, and the moves of retailers. */
+/**
+ * Shows the sites of the cluster: the state of each, its sales, the possible actions, and the moves
+ * of retailers.
+ */
 import { SITES } from '../../../engines/wan.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
@@ -35,7 +38,10 @@ export function clusterView(shop: TicketShop): Show {
   const ask = async (): Promise<void> => {
     const answer = await fetchStatus('cluster');
     problem.hidden = answer !== undefined;
-    setText(problem, answer === undefined ? 'The demo does not answer: start it again in the terminal.' : '');
+    setText(
+      problem,
+      answer === undefined ? 'The demo does not answer: start it again in the terminal.' : '',
+    );
     if (answer !== undefined && JSON.stringify(answer) !== JSON.stringify(status)) {
       status = answer;
       show();
@@ -53,7 +59,16 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
   const failure = make('p', 'bad detail', '');
   const buttons = make('div', 'controls');
   const role = make('span', 'leader', '');
-  const item = make('li', 'node', make('h3', '', formatSite(name), role), state, counts, retailers, failure, buttons);
+  const item = make(
+    'li',
+    'node',
+    make('h3', '', formatSite(name), role),
+    state,
+    counts,
+    retailers,
+    failure,
+    buttons,
+  );
   item.dataset['site'] = name;
   state.setAttribute('role', 'status');
   list.append(item);
@@ -62,7 +77,8 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
     button.type = 'button';
     button.addEventListener('click', () => {
       const action = button.dataset['action'] as Action | undefined;
-      if (action !== undefined && button.getAttribute('aria-disabled') !== 'true') void act(name, action);
+      if (action !== undefined && button.getAttribute('aria-disabled') !== 'true')
+        void act(name, action);
     });
     buttons.append(button);
     return button;
@@ -106,8 +122,11 @@ function movesView(): (rows: readonly Row[]) => void {
     const moved = rows.filter(({ path }) => path.length > 1);
     setText(count, String(moved.length));
     const lines = moved.slice(-MOVES_MAX).toReversed();
-    const texts = lines.map(({ customer, path }) => `${customer}: ${path.map(formatSite).join(' → ')}`);
-    if (texts.join('\n') === [...list.children].map(({ textContent }) => textContent).join('\n')) return;
+    const texts = lines.map(
+      ({ customer, path }) => `${customer}: ${path.map(formatSite).join(' → ')}`,
+    );
+    if (texts.join('\n') === [...list.children].map(({ textContent }) => textContent).join('\n'))
+      return;
     list.replaceChildren(...texts.map((text) => make('li', '', text)));
   };
 }
@@ -116,7 +135,10 @@ async function act(name: string, action: Action): Promise<void> {
   await fetchStatus(`cluster/${name}/${action}`, { method: 'POST' });
 }
 
-async function fetchStatus(path: string, init?: RequestInit): Promise<readonly SiteStatus[] | undefined> {
+async function fetchStatus(
+  path: string,
+  init?: RequestInit,
+): Promise<readonly SiteStatus[] | undefined> {
   try {
     const response = await fetch(path, init);
     if (!response.ok) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Connects the page's retailers to the sites of the cluster. If a site fails, its retailers continue at the nearest
- * other one.
+ * Connects the page's retailers to the sites of the cluster. If a site fails, its retailers
+ * continue at the nearest other one.
  */
 import { createClient } from 'correctables';
 import { SITES } from '../../../engines/wan.ts';

@@ -1,4 +1,7 @@
-/** Round numbers for the axis of acknowledged writes, which stay the same while the counts vary a little. */
+/**
+ * Round numbers for the axis of acknowledged writes, which stay the same while the counts vary a
+ * little.
+ */
 
 const STEPS = [1, 2, 5, 10] as const;
 

@@ -1,6 +1,6 @@
 /**
- * Runs in the page of the kill demo: shows the load on a time line, and kills the server when a visitor presses the
- * button.
+ * Runs in the page of the kill demo: shows the load on a time line, and kills the server when a
+ * visitor presses the button.
  */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { followState } from '../../shared/page/follow-state.ts';
@@ -17,13 +17,17 @@ kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }).catc
 void followState({
   everyMs: EVERY_MS,
   show,
-  failureText: 'The demo does not answer. Start it with “npm run demo”: this page then goes on by itself.',
+  failureText:
+    'The demo does not answer. Start it with “npm run demo”: this page then goes on by itself.',
 });
 
 function show(state: KillState): void {
   const latest = state.kills.at(-1);
   const isDown = latest?.failure !== undefined;
-  kill.setAttribute('aria-disabled', String(latest !== undefined && latest.lost === undefined && !isDown));
+  kill.setAttribute(
+    'aria-disabled',
+    String(latest !== undefined && latest.lost === undefined && !isDown),
+  );
   setText(kill, isDown ? 'Start the server again' : 'Kill the server');
   setText(byId('headline', HTMLParagraphElement), formatHeadline(state));
   setText(byId('pid', HTMLElement), String(state.pid ?? '…'));
@@ -33,8 +37,8 @@ function show(state: KillState): void {
 }
 
 function killRow(item: Kill, n: number): HTMLElement {
-  const cells = [formatSeconds(item), String(item.lookedFor || '…'), String(item.lost ?? '…')].map((text) =>
-    make('td', '', text),
+  const cells = [formatSeconds(item), String(item.lookedFor || '…'), String(item.lost ?? '…')].map(
+    (text) => make('td', '', text),
   );
   return make('tr', '', make('td', '', String(n + 1)), ...cells);
 }
@@ -57,7 +61,13 @@ function drawTape({ nowMs, spans, kills }: KillState): void {
       const gap = make('span', 'gap');
       // Label only the latest kill: labels of several kills would overlap.
       if (item === kills.at(-1))
-        gap.append(make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`));
+        gap.append(
+          make(
+            'b',
+            '',
+            item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`,
+          ),
+        );
       gap.style.left = place(Math.max(startMs, item.atMs));
       gap.style.right = `${(100 - (100 * (Math.min(nowMs, item.backAtMs ?? nowMs) - startMs)) / SHOWN_MS).toFixed(2)}%`;
       gap.classList.toggle('left', item.atMs > startMs + SHOWN_MS / 2);

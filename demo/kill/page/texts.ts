@@ -2,16 +2,19 @@
 import type { Kill, KillState } from './state.ts';
 
 /**
- * Describes the effects of the latest kill so far. Before the first kill, describes how many writes are acknowledged.
+ * Describes the effects of the latest kill so far. Before the first kill, describes how many writes
+ * are acknowledged.
  */
 export function formatHeadline({ acknowledged, kills, nowMs }: KillState): string {
   const latest = kills.at(-1);
-  if (latest === undefined) return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;
+  if (latest === undefined)
+    return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;
   if (latest.failure !== undefined) return `The server is not back: ${latest.failure}`;
   if (latest.backAtMs === undefined) {
     return `Killed ${Math.floor((nowMs - latest.atMs) / 1000)} s ago: no write is acknowledged until it is back.`;
   }
-  if (latest.lost === undefined) return `Back after ${formatSeconds(latest)}: looking for what it had acknowledged…`;
+  if (latest.lost === undefined)
+    return `Back after ${formatSeconds(latest)}: looking for what it had acknowledged…`;
   const lost = kills.reduce((sum, { lost: count = 0 }) => sum + count, 0);
   return `Killed, back after ${formatSeconds(latest)}, lost ${lost} of ${latest.lookedFor} acknowledged writes.`;
 }

@@ -20,9 +20,7 @@ export interface Actions {
   readonly break: (what: Break) => void;
 }
 
-/**
- * @returns a function that reads the present choices
- */
+/** @returns a function that reads the present choices */
 export function wireControls(actions: Actions): () => Settings {
   for (const name of ['distance', 'share']) {
     for (const choice of radios(name)) choice.addEventListener('change', actions.changed);
@@ -32,9 +30,14 @@ export function wireControls(actions: Actions): () => Settings {
   for (const what of BREAKS)
     byId(`break-${what}`, HTMLButtonElement).addEventListener('click', () => actions.break(what));
   const ways = byId('shown', HTMLDivElement);
-  for (const choice of radios('way')) choice.addEventListener('change', () => (ways.dataset['shown'] = choice.value));
-  for (const way of WAY_NAMES) wireCopy(byId(`${way}-copy`, HTMLButtonElement), byId(`${way}-code`, HTMLElement));
-  return () => ({ distanceMs: Number(chosen('distance')), staleShare: Number(chosen('share')) / 100 });
+  for (const choice of radios('way'))
+    choice.addEventListener('change', () => (ways.dataset['shown'] = choice.value));
+  for (const way of WAY_NAMES)
+    wireCopy(byId(`${way}-copy`, HTMLButtonElement), byId(`${way}-code`, HTMLElement));
+  return () => ({
+    distanceMs: Number(chosen('distance')),
+    staleShare: Number(chosen('share')) / 100,
+  });
 }
 
 function radios(name: string): readonly HTMLInputElement[] {

@@ -1,13 +1,24 @@
-/** Draws the time axis: a lane for each way, in real milliseconds, and small drawings of the latest clicks. */
+/**
+ * Draws the time axis: a lane for each way, in real milliseconds, and small drawings of the latest
+ * clicks.
+ */
 import { byId, make } from '../../shared/page/dom.ts';
 import type { Click } from '../click.ts';
 import { measure } from '../measures.ts';
 import { WAY_NAMES, type WayName } from '../ways/ways.ts';
-import { readSegmentsOf, SEGMENT_NAMES, segmentsOf, ticksOf, type ReadSegment } from './segments.ts';
+import {
+  readSegmentsOf,
+  SEGMENT_NAMES,
+  segmentsOf,
+  ticksOf,
+  type ReadSegment,
+} from './segments.ts';
 
 export type Clicks = Readonly<Record<WayName, Click>>;
 
-/** The width of a character of a label in pixels. The next constant is the space around the label. */
+/**
+ * The width of a character of a label in pixels. The next constant is the space around the label.
+ */
 const CHARACTER_WIDTH = 7;
 const LABEL_PADDING = 14;
 const MULTIPLES_MAX = 20;
@@ -15,7 +26,11 @@ const MULTIPLES_MAX = 20;
 /** Draws the lanes up to a moment of the click. */
 export function drawLanes(clicks: Clicks, untilMs: number, endMs: number): void {
   for (const way of WAY_NAMES)
-    drawTrack(byId(`${way}-track`, HTMLDivElement), clicks[way], { untilMs, endMs, isSmall: false });
+    drawTrack(byId(`${way}-track`, HTMLDivElement), clicks[way], {
+      untilMs,
+      endMs,
+      isSmall: false,
+    });
 }
 
 export function drawAxis(endMs: number): void {
@@ -57,7 +72,8 @@ function drawTrack(track: HTMLElement, click: Click, { untilMs, endMs, isSmall }
   const width = isSmall ? 0 : track.clientWidth;
   const bars = segmentsOf(click, Math.min(untilMs, endMs)).map(({ kind, fromMs, toMs }) => {
     const label = SEGMENT_NAMES[kind];
-    const hasRoom = (width * (toMs - fromMs)) / endMs > CHARACTER_WIDTH * label.length + LABEL_PADDING;
+    const hasRoom =
+      (width * (toMs - fromMs)) / endMs > CHARACTER_WIDTH * label.length + LABEL_PADDING;
     const bar = make('span', `bar ${kind}`, !isSmall && hasRoom ? label : '');
     bar.style.left = percent(fromMs / endMs);
     bar.style.width = percent((toMs - fromMs) / endMs);
@@ -65,11 +81,18 @@ function drawTrack(track: HTMLElement, click: Click, { untilMs, endMs, isSmall }
   });
   const { pressed, wrongSale } = measure(click);
   if (pressed !== undefined && pressed.atMs <= Math.min(untilMs, endMs)) {
-    const mark = make('span', wrongSale === undefined ? 'press' : 'press bad', isSmall ? '' : 'Buy');
+    const mark = make(
+      'span',
+      wrongSale === undefined ? 'press' : 'press bad',
+      isSmall ? '' : 'Buy',
+    );
     mark.style.left = percent(pressed.atMs / endMs);
     bars.push(mark);
   }
-  if (!isSmall) bars.push(...readSegmentsOf(click, Math.min(untilMs, endMs)).map((read) => drawRead(read, endMs)));
+  if (!isSmall)
+    bars.push(
+      ...readSegmentsOf(click, Math.min(untilMs, endMs)).map((read) => drawRead(read, endMs)),
+    );
   track.replaceChildren(...bars);
 }
 

@@ -1,4 +1,7 @@
-/** Runs in the landing page: opens the same shop four ways at the same moment, and shows what each took. */
+/**
+ * Runs in the landing page: opens the same shop four ways at the same moment, and shows what each
+ * took.
+ */
 import { byId, setText } from '../../shared/page/dom.ts';
 import { capitalize } from '../../shared/page/format.ts';
 import { prepareClick, type RunningClick } from '../click.ts';
@@ -74,7 +77,8 @@ async function single(scenario: Scenario, buysAtOnce: boolean): Promise<void> {
 function showOutcome(clicks: Clicks): Round {
   const round = perWay((way) => measure(clicks[way]));
   setText(byId('spoken', HTMLElement), describeRound(round));
-  for (const way of WAY_NAMES) setText(byId(`${way}-outcome`, HTMLElement), `${capitalize(describe(round[way]))}.`);
+  for (const way of WAY_NAMES)
+    setText(byId(`${way}-outcome`, HTMLElement), `${capitalize(describe(round[way]))}.`);
   return round;
 }
 
@@ -135,10 +139,13 @@ interface Play {
 }
 
 /**
- * Opens the page all four ways at once. Resolves when all have settled, or with `undefined` if another click is played
- * meanwhile.
+ * Opens the page all four ways at once. Resolves when all have settled, or with `undefined` if
+ * another click is played meanwhile.
  */
-async function play(scenario: Scenario, { signal, buysAtOnce, onStep }: Play): Promise<Clicks | undefined> {
+async function play(
+  scenario: Scenario,
+  { signal, buysAtOnce, onStep }: Play,
+): Promise<Clicks | undefined> {
   const isShown = (): boolean => !signal.aborted;
   const showStep = (click: RunningClick): void => {
     if (!isShown()) return;
@@ -153,7 +160,9 @@ async function play(scenario: Scenario, { signal, buysAtOnce, onStep }: Play): P
     return undefined;
   }
   const started = prepared.map((start) => start());
-  const clicks = (latest = perWay((way) => started.find((click) => click.way === way) as RunningClick));
+  const clicks = (latest = perWay(
+    (way) => started.find((click) => click.way === way) as RunningClick,
+  ));
   for (const way of WAY_NAMES) {
     panes[way].show(clicks[way]);
     setText(byId(`${way}-outcome`, HTMLElement), '');
@@ -193,5 +202,7 @@ function pause(ms: number): Promise<void> {
 
 function whenVisible(): Promise<void> {
   if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => document.addEventListener('visibilitychange', () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    document.addEventListener('visibilitychange', () => resolve(), { once: true }),
+  );
 }

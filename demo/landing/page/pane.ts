@@ -15,9 +15,14 @@ export interface Pane {
 }
 
 export function paneView(way: WayName): Pane {
-  const part = <E extends HTMLElement>(name: string, kind: new () => E): E => byId(`${way}-${name}`, kind);
+  const part = <E extends HTMLElement>(name: string, kind: new () => E): E =>
+    byId(`${way}-${name}`, kind);
   const pane = part('pane', HTMLElement);
-  const [old, price, mark] = [part('old', HTMLElement), part('price', HTMLElement), part('mark', HTMLElement)];
+  const [old, price, mark] = [
+    part('old', HTMLElement),
+    part('price', HTMLElement),
+    part('mark', HTMLElement),
+  ];
   const [delivery, left, answer] = [
     part('delivery', HTMLElement),
     part('left', HTMLElement),
@@ -42,8 +47,16 @@ export function paneView(way: WayName): Pane {
       price.classList.toggle('rolled', isCorrected && measures.isMarked);
       setText(mark, markOf(measures));
       setText(delivery, goods?.delivery ?? '');
-      setText(left, goods === undefined ? '' : goods.offer.left === 1 ? 'the last one' : `${goods.offer.left} left`);
-      const canPress = measures.pressed === undefined && steps.some(({ kind }) => kind === 'allowed');
+      setText(
+        left,
+        goods === undefined
+          ? ''
+          : goods.offer.left === 1
+            ? 'the last one'
+            : `${goods.offer.left} left`,
+      );
+      const canPress =
+        measures.pressed === undefined && steps.some(({ kind }) => kind === 'allowed');
       buy.setAttribute('aria-disabled', String(!canPress));
       setText(buy, buyLabel(measures, canPress, goods?.offer.price));
       setText(answer, answerOf(measures));
@@ -62,7 +75,14 @@ export function paneView(way: WayName): Pane {
   }
 }
 
-function stateOf({ shownMs, confirmedMs, correctedMs, isMarked, failure, wrongSale }: Measures): State {
+function stateOf({
+  shownMs,
+  confirmedMs,
+  correctedMs,
+  isMarked,
+  failure,
+  wrongSale,
+}: Measures): State {
   if (wrongSale !== undefined) return 'failed';
   if (failure !== undefined && confirmedMs === undefined && isMarked) return 'failed';
   if (shownMs === undefined) return 'waiting';
@@ -80,7 +100,11 @@ function markOf({ shownMs, confirmedMs, correctedMs, isMarked, failure }: Measur
   return correctedMs === undefined ? '✓ confirmed' : '✓ corrected';
 }
 
-function buyLabel({ pressed, shownMs, failure }: Measures, canPress: boolean, price: number | undefined): string {
+function buyLabel(
+  { pressed, shownMs, failure }: Measures,
+  canPress: boolean,
+  price: number | undefined,
+): string {
   if (canPress) return `Buy for ${price} €`;
   if (pressed !== undefined) return `Pressed at ${pressed.price} €`;
   if (shownMs === undefined) return 'Buy';

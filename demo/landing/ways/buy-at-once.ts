@@ -1,4 +1,7 @@
-/** Shows the copy close by as if it were certain, and replaces it when the shop's own server has answered. */
+/**
+ * Shows the copy close by as if it were certain, and replaces it when the shop's own server has
+ * answered.
+ */
 import {
   getDelivery,
   getOffer,

@@ -1,6 +1,6 @@
 /**
- * Shows the copy close by, marked, and holds Buy until one function has read both values again, as a page with one
- * query and `disabled={isFetching}` does.
+ * Shows the copy close by, marked, and holds Buy until one function has read both values again, as
+ * a page with one query and `disabled={isFetching}` does.
  */
 import {
   getDelivery,

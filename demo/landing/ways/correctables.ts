@@ -1,4 +1,7 @@
-/** Shows the early answer, marked as such. Buying waits for the confirmed price, and for the stock only when few are left. */
+/**
+ * Shows the early answer, marked as such. Buying waits for the confirmed price, and for the stock
+ * only when few are left.
+ */
 import { all } from 'correctables';
 import { getRemaining } from 'correctables/operations';
 import {

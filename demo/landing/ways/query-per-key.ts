@@ -1,6 +1,7 @@
 /**
- * The page with a query for each key, which the start page names but does not draw: it reads both keys of the copy
- * again at the same time, and the second one once more if the first names another key.
+ * The page with a query for each key, which the start page names but does not draw: it reads both
+ * keys of the copy again at the same time, and the second one once more if the first names another
+ * key.
  */
 import {
   getDelivery,

@@ -3,7 +3,10 @@ import type { Client, Operation } from 'correctables';
 import type { MemoryLevels } from 'correctables/bindings/memory';
 import { dequeue, get } from 'correctables/operations';
 
-/** The shop's store: a copy close by answers at level `weak`, the shop's own server far away at level `strong`. */
+/**
+ * The shop's store: a copy close by answers at level `weak`, the shop's own server far away at
+ * level `strong`.
+ */
 export type Shop = Client<MemoryLevels>;
 
 export interface Offer {
@@ -36,7 +39,9 @@ export type Buy = Open;
 export const OFFER = 'offer';
 export const STOCK = 'stock';
 
-/** The first read. The store has every value that is read here, so the types leave out `undefined`. */
+/**
+ * The first read. The store has every value that is read here, so the types leave out `undefined`.
+ */
 export const getOffer = (): Operation<Offer> => get(OFFER) as Operation<Offer>;
 /** The second read: its key depends on the result of the first. */
 export const getDelivery = ({ warehouse }: Pick<Offer, 'warehouse'>): Operation<string> =>

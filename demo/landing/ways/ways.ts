@@ -1,4 +1,7 @@
-/** The four ways, in the order of the page. The page shows their code: each is complete, so lines repeat. */
+/**
+ * The four ways, in the order of the page. The page shows their code: each is complete, so lines
+ * repeat.
+ */
 import * as buyAtOnce from './buy-at-once.ts';
 import * as buyHeld from './buy-held.ts';
 import * as correctables from './correctables.ts';

@@ -1,4 +1,7 @@
-/** Clients of the page: those of the reader, with a cache on this device, and those of the people in the story. */
+/**
+ * Clients of the page: those of the reader, with a cache on this device, and those of the people in
+ * the story.
+ */
 import { createClient, type Client } from 'correctables';
 import { cached, indexedDbStore } from 'correctables/bindings/cache';
 import type { CausalLevels } from 'correctables/bindings/causal';
@@ -29,7 +32,10 @@ export interface SiteClients {
 }
 
 export function connectReader(site: Site, Socket: typeof WebSocket): SiteClients {
-  const connection = { WebSocket: Socket, reconnect: exponentialBackoff({ maxDelayMs: RECONNECT_MS_MAX }) };
+  const connection = {
+    WebSocket: Socket,
+    reconnect: exponentialBackoff({ maxDelayMs: RECONNECT_MS_MAX }),
+  };
   const headlines = redblue(news, { url: toUrl('headlines', site), ...connection });
   const comments = remote({
     url: toUrl('comments', site),
@@ -39,7 +45,10 @@ export function connectReader(site: Site, Socket: typeof WebSocket): SiteClients
   });
   const copies = remote({ url: toUrl('copies', site), levels: COPY_LEVELS, ...connection });
   // Each site has a separate cache, because a site may be stale in comparison with another one.
-  const openCache = (name: string) => ({ principal: PRINCIPAL, store: indexedDbStore({ name: `${name} ${site}` }) });
+  const openCache = (name: string) => ({
+    principal: PRINCIPAL,
+    store: indexedDbStore({ name: `${name} ${site}` }),
+  });
   return {
     headlines: createClient(cached(headlines, openCache('headlines')), { timeoutMs: TIMEOUT_MS }),
     comments: createClient(cached(comments, openCache('comments')), { timeoutMs: TIMEOUT_MS }),
@@ -53,7 +62,9 @@ export function connectNewsroom(site: Site): Client<RedBlueLevels> {
 }
 
 export function connectCommenter(site: Site): Client<CausalLevels> {
-  return createClient(remote({ url: toUrl('comments', site), levels: CAUSAL_LEVELS, hasSessions: true }));
+  return createClient(
+    remote({ url: toUrl('comments', site), levels: CAUSAL_LEVELS, hasSessions: true }),
+  );
 }
 
 export function connectCopyCommenter(site: Site): Client<CopyLevels> {

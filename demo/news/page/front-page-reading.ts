@@ -54,7 +54,8 @@ export type StepState =
 export function getStepState({ views, failure }: FrontPageReading, step: Step): StepState {
   const at = views.findIndex(({ level }) => level === step);
   const view = views[at];
-  if (view !== undefined) return { kind: 'done', view, newStories: countNew(views[at - 1], view), isFirst: at === 0 };
+  if (view !== undefined)
+    return { kind: 'done', view, newStories: countNew(views[at - 1], view), isFirst: at === 0 };
   if (failure !== undefined) return { kind: failure };
   const isPassed = views.some(({ level }) => STEPS.indexOf(level as Step) > STEPS.indexOf(step));
   return { kind: isPassed ? 'skipped' : 'waiting' };

@@ -1,15 +1,19 @@
 /** Shows the front page: a step for each level, and the headlines. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { MAX_HEADLINES } from '../contract.ts';
-import { getLatestView, getStepState, listShownStories, STEPS, type Step } from './front-page-reading.ts';
+import {
+  getLatestView,
+  getStepState,
+  listShownStories,
+  STEPS,
+  type Step,
+} from './front-page-reading.ts';
 import type { NewsReader } from './reader.ts';
 import { formatHeadline, formatStep, formatStepNote, formatStepTime } from './texts.ts';
 
 const CLASSES: Readonly<Record<Step, string>> = { cache: 'early', causal: 'near', strong: 'good' };
 
-/**
- * @returns a function that shows the present state of the front page
- */
+/** @returns a function that shows the present state of the front page */
 export function createFrontPageView(reader: NewsReader): () => void {
   const headline = byId('headline', HTMLParagraphElement);
   const showSteps = STEPS.map((step) => createStep(reader, step));
@@ -35,7 +39,10 @@ function createStep(reader: NewsReader, step: Step): () => void {
   };
 }
 
-/** Creates the rows of the headlines. They always exist, so that new headlines do not shift the page. */
+/**
+ * Creates the rows of the headlines. They always exist, so that new headlines do not shift the
+ * page.
+ */
 function createStories(): (reader: NewsReader) => void {
   const rows = Array.from({ length: MAX_HEADLINES }, () => {
     const [title, detail] = [make('span', 'title'), make('span', 'hint')];
@@ -51,7 +58,10 @@ function createStories(): (reader: NewsReader) => void {
       item.dataset['level'] = level;
       item.dataset['new'] = story?.isNewAt ?? '';
       setText(title, story?.headline ?? ' ');
-      setText(detail, story === undefined ? ' ' : `${story.place}${story.isNewAt === undefined ? '' : ' · new'}`);
+      setText(
+        detail,
+        story === undefined ? ' ' : `${story.place}${story.isNewAt === undefined ? '' : ' · new'}`,
+      );
     }
   };
 }

@@ -22,7 +22,8 @@ import {
 } from './texts.ts';
 import { createThreadView } from './thread-view.ts';
 
-const FAILURE = 'The news server does not answer. Start it with “npm run demo”: this page then goes on by itself.';
+const FAILURE =
+  'The news server does not answer. Start it with “npm run demo”: this page then goes on by itself.';
 const STATE_EVERY_MS = 500;
 /** The pause before the front page is opened again for the first time, while Dublin publishes. */
 const FIRST_PAUSE_MS = 1_500;
@@ -136,9 +137,16 @@ function setAnswered(question: Comment | undefined): void {
 function createSites(): readonly HTMLInputElement[] {
   return SITES.map((site) => {
     const radio = make('input', '');
-    Object.assign(radio, { type: 'radio', name: 'site', value: site, checked: site === reader.site });
+    Object.assign(radio, {
+      type: 'radio',
+      name: 'site',
+      value: site,
+      checked: site === reader.site,
+    });
     radio.addEventListener('change', () => reader.moveTo(site));
-    byId('sites', HTMLDivElement).append(make('label', '', radio, make('span', '', formatSite(site))));
+    byId('sites', HTMLDivElement).append(
+      make('label', '', radio, make('span', '', formatSite(site))),
+    );
     return radio;
   });
 }
@@ -184,7 +192,9 @@ function showControls(): void {
 function getPhase(): Phase {
   if (reader.isOffline) return 'offline';
   if (reader.frontPage.failure === 'failed') return 'failed';
-  return reader.causal.conversations === undefined && reader.move.kind !== 'waiting' ? 'connecting' : 'ready';
+  return reader.causal.conversations === undefined && reader.move.kind !== 'waiting'
+    ? 'connecting'
+    : 'ready';
 }
 
 function pause(ms: number): Promise<void> {

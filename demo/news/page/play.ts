@@ -1,4 +1,7 @@
-/** Ann and Bob, and the newsroom in Dublin: other people, who stay online when the reader is offline. */
+/**
+ * Ann and Bob, and the newsroom in Dublin: other people, who stay online when the reader is
+ * offline.
+ */
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { openRoom, type CommentRoom } from '../comment-room.ts';
@@ -26,8 +29,8 @@ export class Play {
   readonly #onChange: () => void;
   #people: People | undefined;
   /**
-   * Connected from the start. Otherwise, a read that begins with the first publication could reach Dublin before the
-   * headline does.
+   * Connected from the start. Otherwise, a read that begins with the first publication could reach
+   * Dublin before the headline does.
    */
   readonly #newsroom: Client<RedBlueLevels> = connectNewsroom(NEWSROOM);
   #plays = 0;
@@ -51,7 +54,11 @@ export class Play {
     if (this.step !== 'idle') return;
     const { ann, bob, annOfCopies, bobOfCopies } = (this.#people ??= connectPeople(this.#writer));
     const number = this.#plays++;
-    const script = writeScript(this.#writer + number, `${this.#writer}-${number}-${Date.now()}`, Date.now());
+    const script = writeScript(
+      this.#writer + number,
+      `${this.#writer}-${number}-${Date.now()}`,
+      Date.now(),
+    );
     try {
       this.#setStep('asking');
       await setLine('cut');
@@ -77,7 +84,8 @@ function connectPeople(writer: number): People {
     const client = connectCommenter(site);
     return openRoom({ site, writer, client, session: client.session() });
   };
-  const openCopy = (site: Site): CommentRoom => openRoom({ site, writer, client: connectCopyCommenter(site) });
+  const openCopy = (site: Site): CommentRoom =>
+    openRoom({ site, writer, client: connectCopyCommenter(site) });
   return {
     ann: open('dublin'),
     bob: open('oregon'),

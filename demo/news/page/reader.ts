@@ -1,4 +1,7 @@
-/** The visitor as a reader: the site to read from, the shown front page, and a session that moves between sites. */
+/**
+ * The visitor as a reader: the site to read from, the shown front page, and a session that moves
+ * between sites.
+ */
 import { isCorrectableError, type Session } from 'correctables';
 import { getMany } from 'correctables/operations';
 import { CommentRoom, openRoom } from '../comment-room.ts';
@@ -93,7 +96,9 @@ export class NewsReader {
       this.#onChange();
     };
     show(NOTHING_READ);
-    const latestNews = showLatestNews(this.#connect().headlines, (view) => show(addView(reading, view)));
+    const latestNews = showLatestNews(this.#connect().headlines, (view) =>
+      show(addView(reading, view)),
+    );
     if (this.isOffline) show({ ...reading, failure: 'offline' });
     latestNews.catch(() => show({ ...reading, failure: this.isOffline ? 'offline' : 'failed' }));
   }
@@ -147,7 +152,8 @@ export class NewsReader {
 
   async #readNear(): Promise<void> {
     // The first view may come from the cache.
-    if (this.isOffline || this.move.kind === 'waiting' || this.causal.conversations === undefined) return;
+    if (this.isOffline || this.move.kind === 'waiting' || this.causal.conversations === undefined)
+      return;
     const move = this.#moves;
     const thread = await this.#causalRoom().readThread();
     if (move === this.#moves) this.#show(this.causal, thread);
@@ -161,8 +167,9 @@ export class NewsReader {
   }
 
   /**
-   * Reads with one call at all levels. This also fills the cache of this device, which an offline reader uses. It needs
-   * no session, because a site has everything that the session has seen there.
+   * Reads with one call at all levels. This also fills the cache of this device, which an offline
+   * reader uses. It needs no session, because a site has everything that the session has seen
+   * there.
    */
   async #readAllLevels(): Promise<void> {
     if (this.move.kind === 'waiting') return;
@@ -189,7 +196,9 @@ export class NewsReader {
     await read;
   }
 
-  /** Waits until the new site has what the session has seen, however long a cut line keeps it back. */
+  /**
+   * Waits until the new site has what the session has seen, however long a cut line keeps it back.
+   */
   async #settle(site: Site, move: number): Promise<void> {
     const startedAt = performance.now();
     for (;;) {

@@ -4,7 +4,13 @@ import { formatSite } from '../../shared/page/site-names.ts';
 import type { ThreadFaults } from '../comments.ts';
 import type { NewsState } from '../server.ts';
 import { NEWSROOM, SLOW_FACTOR, type Site } from '../sites.ts';
-import { getStepState, STEPS, type FrontPageReading, type Step, type StepState } from './front-page-reading.ts';
+import {
+  getStepState,
+  STEPS,
+  type FrontPageReading,
+  type Step,
+  type StepState,
+} from './front-page-reading.ts';
 
 export type Phase = 'connecting' | 'ready' | 'offline' | 'failed';
 
@@ -35,12 +41,16 @@ export function formatStepTime(state: StepState): string {
 export function formatStepNote(step: Step, state: StepState, nowMs: number): string {
   if (state.kind !== 'done') return formatMissing(step, state);
   const { view, newStories, isFirst } = state;
-  if (step === 'cache') return view.cachedAt === undefined ? 'stored' : `stored ${formatAge(nowMs - view.cachedAt)}`;
+  if (step === 'cache')
+    return view.cachedAt === undefined ? 'stored' : `stored ${formatAge(nowMs - view.cachedAt)}`;
   if (isFirst) return `${view.stories.length} headlines`;
   return newStories === 0 ? 'nothing new' : `${newStories} new`;
 }
 
-function formatMissing(step: Step, { kind }: Exclude<StepState, { readonly kind: 'done' }>): string {
+function formatMissing(
+  step: Step,
+  { kind }: Exclude<StepState, { readonly kind: 'done' }>,
+): string {
   if (kind === 'waiting') return 'on its way';
   if (step === 'cache') return 'nothing stored yet';
   if (kind === 'offline') return 'not asked: offline';
@@ -59,12 +69,16 @@ export function formatHeadline(reading: FrontPageReading): string {
   const [cache, causal, strong] = STEPS.map((step) => getStepState(reading, step));
   const first = [cache, causal, strong].find((state) => state?.kind === 'done');
   if (first?.kind !== 'done') {
-    return reading.failure === 'offline' ? 'Offline, and nothing is stored on this device yet.' : 'Opening the news…';
+    return reading.failure === 'offline'
+      ? 'Offline, and nothing is stored on this device yet.'
+      : 'Opening the news…';
   }
   const start = `On screen after ${formatMs(first.view.ms)}`;
   if (strong?.kind === 'done') return `${start}, confirmed after ${formatMs(strong.view.ms)}.`;
   if (reading.failure === 'offline') return `${start}. Offline: newer headlines may exist.`;
-  return reading.failure === undefined ? `${start}, not confirmed yet…` : `${start}, not confirmed.`;
+  return reading.failure === undefined
+    ? `${start}, not confirmed yet…`
+    : `${start}, not confirmed.`;
 }
 
 /**
@@ -74,8 +88,12 @@ export function formatHeadline(reading: FrontPageReading): string {
  */
 export function formatVerdict({ orphans, missing }: ThreadFaults, held = 0): string {
   const faults = [
-    ...(orphans > 0 ? [`${orphans === 1 ? '1 answer' : `${orphans} answers`} without a question`] : []),
-    ...(missing > 0 ? [`${missing === 1 ? '1 comment' : `${missing} comments`} of yours missing`] : []),
+    ...(orphans > 0
+      ? [`${orphans === 1 ? '1 answer' : `${orphans} answers`} without a question`]
+      : []),
+    ...(missing > 0
+      ? [`${missing === 1 ? '1 comment' : `${missing} comments`} of yours missing`]
+      : []),
   ];
   if (faults.length > 0) return faults.join(', ');
   if (held === 0) return 'In order';
@@ -120,7 +138,9 @@ export function formatPlay(step: PlayStep, site: Site, isCut: boolean): string {
     case 'repaired':
       return 'The line is repaired, so Ann’s question arrives in Sydney, too.';
     case 'idle':
-      return isCut ? 'The line Dublin–Sydney is down.' : 'Ann asks in Dublin. Bob sees it in Oregon, and answers.';
+      return isCut
+        ? 'The line Dublin–Sydney is down.'
+        : 'Ann asks in Dublin. Bob sees it in Oregon, and answers.';
   }
 }
 
@@ -152,7 +172,12 @@ export function formatPost(state: PostState): string {
 export type MoveState =
   | { readonly kind: 'settled' }
   | { readonly kind: 'waiting'; readonly site: Site }
-  | { readonly kind: 'arrived'; readonly site: Site; readonly ms: number; readonly hasOwn: boolean };
+  | {
+      readonly kind: 'arrived';
+      readonly site: Site;
+      readonly ms: number;
+      readonly hasOwn: boolean;
+    };
 
 export function formatMove(state: MoveState, site: Site): string {
   switch (state.kind) {

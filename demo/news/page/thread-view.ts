@@ -14,26 +14,34 @@ export interface ThreadViewOptions {
   readonly onAnswer?: (question: Comment) => void;
 }
 
-/**
- * @returns a function that shows the present state of the thread
- */
-export function createThreadView({ section, reader, thread, other, onAnswer }: ThreadViewOptions): () => void {
+/** @returns a function that shows the present state of the thread */
+export function createThreadView({
+  section,
+  reader,
+  thread,
+  other,
+  onAnswer,
+}: ThreadViewOptions): () => void {
   const list = section.querySelector('ol') as HTMLOListElement;
   const verdict = section.querySelector('.verdict') as HTMLParagraphElement;
   let shown: string | undefined;
   return () => {
     const { conversations, faults } = thread;
-    const held = conversations === undefined ? 0 : countHeld(conversations, other?.conversations ?? []);
+    const held =
+      conversations === undefined ? 0 : countHeld(conversations, other?.conversations ?? []);
     const isWrong = faults.orphans + faults.missing > 0;
     setText(verdict, conversations === undefined ? 'Waiting…' : formatVerdict(faults, held));
-    verdict.dataset['state'] = conversations === undefined ? 'waiting' : isWrong ? 'wrong' : 'right';
+    verdict.dataset['state'] =
+      conversations === undefined ? 'waiting' : isWrong ? 'wrong' : 'right';
     const visible = conversations?.slice(0, MAX_SHOWN) ?? [];
     // Do not redraw unchanged rows, which may have the focus.
     const next = JSON.stringify([visible, conversations === undefined]);
     if (next === shown) return;
     shown = next;
     list.replaceChildren(
-      ...(visible.length === 0 ? [make('li', 'hint', 'No comments here yet.')] : visible.map(toItem)),
+      ...(visible.length === 0
+        ? [make('li', 'hint', 'No comments here yet.')]
+        : visible.map(toItem)),
     );
   };
 

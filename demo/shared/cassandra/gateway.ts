@@ -6,7 +6,9 @@ import { startLatencyProxy } from '../latency-proxy.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface BesideCoordinator {
-  /** The binding to the store, for a gateway beside the coordinator. It is closed with the gateway. */
+  /**
+   * The binding to the store, for a gateway beside the coordinator. It is closed with the gateway.
+   */
   readonly binding: Binding;
   /** The operations that clients may use. Default: all operations of the binding */
   readonly contract?: GatewayOptions['contract'];
@@ -26,7 +28,10 @@ export async function openGateway(options: BesideCoordinator): Promise<OpenedGat
   const { binding, contract, coordinator, client, wan } = options;
   const gateway = createGateway({ site: coordinator, binding, contract });
   const listener = await listenGateways({ sites: { [coordinator]: gateway } });
-  const way = await startLatencyProxy(listener.siteUrl(coordinator), roundTripMs(wan, client, coordinator));
+  const way = await startLatencyProxy(
+    listener.siteUrl(coordinator),
+    roundTripMs(wan, client, coordinator),
+  );
   return {
     url: way.url,
     async close() {

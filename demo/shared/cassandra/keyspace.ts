@@ -1,6 +1,6 @@
 /**
- * Opens a new keyspace on a real cluster: the one that `npm run engines -- up cassandra` started if it has the
- * requested kind, otherwise a cluster for this program.
+ * Opens a new keyspace on a real cluster: the one that `npm run engines -- up cassandra` started if
+ * it has the requested kind, otherwise a cluster for this program.
  */
 import cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -34,8 +34,8 @@ export interface Keyspace {
 }
 
 /**
- * The number of rows written at a time. The next constant is the number of such batches in flight: each occupies a
- * thread of its coordinator until two nodes have it.
+ * The number of rows written at a time. The next constant is the number of such batches in flight:
+ * each occupies a thread of its coordinator until two nodes have it.
  */
 const BATCH = 10;
 const IN_FLIGHT = 64;
@@ -44,7 +44,10 @@ const { types } = cassandra;
 const WRITE_TIMEOUT: number = types.responseErrorCodes.writeTimeout;
 
 /** Creates the keyspace, with a replica on each node. `progress` receives lines for the user. */
-export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
+export async function openKeyspace(
+  options: KeyspaceOptions,
+  progress: (text: string) => void,
+): Promise<Keyspace> {
   const { wan, placement = 'paper', plugin, tables, coordinator } = options;
   const { cluster, stop } =
     options.cluster === undefined
@@ -84,7 +87,9 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
         for (const batch of batches) {
           const queries = batch.map((params) => ({ query: cql, params: [...params] }));
           const consistency = types.consistencies.localQuorum;
-          await patiently(() => client.batch(queries, { prepare: true, logged: false, consistency }));
+          await patiently(() =>
+            client.batch(queries, { prepare: true, logged: false, consistency }),
+          );
         }
       };
       await Promise.all(Array.from({ length: IN_FLIGHT }, write));
@@ -102,7 +107,8 @@ async function patiently<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof cassandra.errors.ResponseError) || error.code !== WRITE_TIMEOUT) throw error;
+      if (!(error instanceof cassandra.errors.ResponseError) || error.code !== WRITE_TIMEOUT)
+        throw error;
     }
   }
   return write();

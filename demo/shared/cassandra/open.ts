@@ -39,7 +39,8 @@ export async function openCassandra(
     await parts.fill(keyspace);
     progress(`the client is beside ${client} and asks the node in ${coordinator}, way ${way}`);
     const place: Place = { keyspace, client, options };
-    const { binding, release } = way === 2 ? await throughGateway(parts, place) : direct(parts, place);
+    const { binding, release } =
+      way === 2 ? await throughGateway(parts, place) : direct(parts, place);
     const store = createClient(binding);
     const close = async (): Promise<void> => {
       await store.close();
@@ -70,14 +71,22 @@ function direct(parts: CassandraParts, { keyspace, client, options }: Place): Op
 }
 
 /** Creates a binding that sends one request to a gateway beside the coordinator. */
-async function throughGateway(parts: CassandraParts, { keyspace, client, options }: Place): Promise<Opened> {
+async function throughGateway(
+  parts: CassandraParts,
+  { keyspace, client, options }: Place,
+): Promise<Opened> {
   const { coordinator } = options;
   const { wan } = keyspace.cluster.state.layout;
   const { contract, translations } = parts;
   const hosted = bindingAt(parts, { keyspace, client: coordinator, options });
   const gateway = await openGateway({ binding: hosted, contract, coordinator, client, wan });
   const levels = hosted.consistencyLevels();
-  const binding = remote({ url: gateway.url, levels, operations: Object.keys(translations), WebSocket });
+  const binding = remote({
+    url: gateway.url,
+    levels,
+    operations: Object.keys(translations),
+    WebSocket,
+  });
   return { binding, release: () => gateway.close() };
 }
 

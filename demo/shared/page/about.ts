@@ -17,6 +17,7 @@ export interface About {
  */
 export async function askAbout(): Promise<About> {
   const response = await fetch('about');
-  if (!response.ok) throw new Error(`The server answered ${response.status} when asked about itself.`);
+  if (!response.ok)
+    throw new Error(`The server answered ${response.status} when asked about itself.`);
   return (await response.json()) as About;
 }

@@ -18,11 +18,13 @@ const STALE: Advice = {
 };
 const GONE: Advice = {
   title: 'The backend does not answer',
-  advice: 'Fetch again once it is back, or start it with “npm run demo” and open this page from there.',
+  advice:
+    'Fetch again once it is back, or start it with “npm run demo” and open this page from there.',
 };
 const OTHER: Advice = {
   title: 'The request has failed',
-  advice: 'Load the page again; if that fails too, restart “npm run demo” and open this page from there.',
+  advice:
+    'Load the page again; if that fails too, restart “npm run demo” and open this page from there.',
 };
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, Advice>>> = {

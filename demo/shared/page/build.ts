@@ -20,7 +20,8 @@ export function buildPage({ name, entry, words }: PageToBuild): Promise<PageFile
   const root = fileURLToPath(new URL('.', import.meta.url));
   const script = relative(root, fileURLToPath(entry)).replaceAll('\\', '/');
   const plugins = [fill({ ...words, script })];
-  // Allow a large script: Observable Plot contains much of d3, and the page is served from this machine.
+  // Allow a large script: Observable Plot contains much of d3, and the page is served from this
+  // machine.
   return keptPage(name, () => bundlePage({ root, plugins, chunkSizeWarningLimit: 1000 }));
 }
 

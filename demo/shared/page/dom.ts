@@ -23,12 +23,18 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Sets the text only if it differs, so that a screen reader announces only changes of a live region. */
+/**
+ * Sets the text only if it differs, so that a screen reader announces only changes of a live
+ * region.
+ */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Returns the color of a CSS custom property of the page, for drawing on a canvas, which knows no `light-dark()`. */
+/**
+ * Returns the color of a CSS custom property of the page, for drawing on a canvas, which knows no
+ * `light-dark()`.
+ */
 export function cssColor(name: string): string {
   const probe = make('span', '');
   probe.style.color = `var(${name})`;

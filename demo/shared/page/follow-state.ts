@@ -1,6 +1,6 @@
 /**
- * Fetches the state of a page from its server repeatedly, also while the server is down, because it may be started
- * again.
+ * Fetches the state of a page from its server repeatedly, also while the server is down, because it
+ * may be started again.
  */
 import { byId, setText } from './dom.ts';
 
@@ -15,7 +15,11 @@ export interface FollowOptions<T> {
 }
 
 /** Shows each state in turn. Never ends. */
-export async function followState<T>({ everyMs, show, failureText }: FollowOptions<T>): Promise<never> {
+export async function followState<T>({
+  everyMs,
+  show,
+  failureText,
+}: FollowOptions<T>): Promise<never> {
   const failure = byId('failure', HTMLParagraphElement);
   for (;;) {
     const state = await fetchState<T>();

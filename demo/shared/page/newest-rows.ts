@@ -4,8 +4,8 @@ import { make } from './dom.ts';
 const ROWS_MAX = 30;
 
 /**
- * Shows the newest items in the rows of a table, the last one at the top. An item that is the same object as before
- * keeps its row as it is.
+ * Shows the newest items in the rows of a table, the last one at the top. An item that is the same
+ * object as before keeps its row as it is.
  *
  * @param fill writes an item into its row
  */

@@ -43,8 +43,8 @@ export async function runPage<T>(demo: PageDemo<T>): Promise<void> {
 }
 
 /**
- * Draws a request that nobody sees. The first drawing takes about 100 milliseconds, in which the answers of the first
- * request would wait.
+ * Draws a request that nobody sees. The first drawing takes about 100 milliseconds, in which the
+ * answers of the first request would wait.
  */
 function warmUpDrawing(things: string): void {
   const trace = new Trace('correctable');
@@ -64,7 +64,10 @@ function wire<T>(race: Race<T>, about: About): HTMLInputElement {
   user.value = String(Math.min(FIRST_USER, about.users - 1));
   const anybody = (): number => Math.floor(Math.random() * about.users);
   site.addEventListener('change', () => void race.connect(site.value));
-  byId('another', HTMLButtonElement).addEventListener('click', () => (user.value = String(anybody())));
+  byId('another', HTMLButtonElement).addEventListener(
+    'click',
+    () => (user.value = String(anybody())),
+  );
   const onClick = (id: string, run: () => Promise<void>): void => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
       if (!isBusy(race.phase) && user.reportValidity()) void run();
@@ -126,7 +129,9 @@ function lanesView<T>(
   for (const choice of speeds()) choice.addEventListener('change', () => again());
   return (heat) => {
     const endMs = (): number | undefined => {
-      const ends = WAYS.map((way) => (heat?.items[way] === undefined ? Infinity : heat.traces[way].deliveredMs));
+      const ends = WAYS.map((way) =>
+        heat?.items[way] === undefined ? Infinity : heat.traces[way].deliveredMs,
+      );
       const last = Math.max(...ends.map((end) => end ?? Infinity));
       return heat === undefined ? 0 : Number.isFinite(last) ? AXIS_ROOM * last : undefined;
     };
@@ -139,19 +144,20 @@ function lanesView<T>(
     };
     const nowMs = (): number => heat?.traces.baseline.nowMs() ?? 0;
     // Run it even if there is nothing to show, because that ends the drawing before.
-    again = () => run({ endMs, nowMs, show }, Number(speeds().find(({ checked }) => checked)?.value ?? 1));
+    again = () =>
+      run({ endMs, nowMs, show }, Number(speeds().find(({ checked }) => checked)?.value ?? 1));
     again();
   };
 }
 
-/** Returns the controls with the speeds of the clock: how many times slower than real time it runs. */
+/**
+ * Returns the controls with the speeds of the clock: how many times slower than real time it runs.
+ */
 function speeds(): readonly HTMLInputElement[] {
   return [...document.querySelectorAll<HTMLInputElement>('input[name="slower"]')];
 }
 
-/**
- * @returns a function that lists the steps up to a time, and the things delivered by then
- */
+/** @returns a function that lists the steps up to a time, and the things delivered by then */
 function listsView<T>(
   things: string,
   item: (thing: T) => HTMLElement,
@@ -176,7 +182,8 @@ function listsView<T>(
 
 function spoken(steps: readonly Step[]): string {
   return (
-    steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ') || 'Nothing delivered'
+    steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ') ||
+    'Nothing delivered'
   );
 }
 
@@ -188,7 +195,10 @@ interface Drawing {
 
 function drawTimeline<T>(heat: Heat<T> | undefined, way: Way, drawing: Drawing): void {
   const place = byId(`${way}-timeline`, HTMLDivElement);
-  const generated = heat === undefined ? [] : [timeline(heat.traces[way], { ...drawing, width: place.clientWidth })];
+  const generated =
+    heat === undefined
+      ? []
+      : [timeline(heat.traces[way], { ...drawing, width: place.clientWidth })];
   place.replaceChildren(...generated);
 }
 
@@ -198,7 +208,8 @@ function showState<T>(race: Race<T>, things: string): void {
   setText(byId('asked', HTMLParagraphElement), formatTargetText(race.asked, things));
   for (const way of WAYS) byId(`${way}-lane`, HTMLElement).hidden = !hasLanes(race);
   const busy = String(isBusy(race.phase));
-  for (const id of ['fetch', 'change', 'many']) byId(id, HTMLButtonElement).setAttribute('aria-disabled', busy);
+  for (const id of ['fetch', 'change', 'many'])
+    byId(id, HTMLButtonElement).setAttribute('aria-disabled', busy);
   if (race.phase === 'failed') showFailure(race.failure);
   else byId('failure', HTMLElement).hidden = true;
 }
@@ -217,10 +228,16 @@ function showFailure(failure: unknown): void {
   byId('failure', HTMLElement).hidden = false;
   setText(byId('failure-title', HTMLHeadingElement), title);
   setText(byId('failure-advice', HTMLParagraphElement), advice);
-  setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
+  setText(
+    byId('failure-detail', HTMLParagraphElement),
+    failure instanceof Error ? failure.message : String(failure),
+  );
 }
 
-/** Creates an image element of an SVG picture. Content from the network is not inserted into the page itself. */
+/**
+ * Creates an image element of an SVG picture. Content from the network is not inserted into the
+ * page itself.
+ */
 export function picture(svg: string): HTMLImageElement {
   const image = make('img', '');
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;

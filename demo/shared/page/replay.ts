@@ -1,8 +1,12 @@
-/** The clock for both ways: it begins with the request, and runs so slowly that a person can follow. */
+/**
+ * The clock for both ways: it begins with the request, and runs so slowly that a person can follow.
+ */
 
 /** What the clock shows. */
 export interface Course {
-  /** When the course ends, in milliseconds since its beginning; undefined while that is not known. */
+  /**
+   * When the course ends, in milliseconds since its beginning; undefined while that is not known.
+   */
   readonly endMs: () => number | undefined;
   /** How much of the course has happened. The clock shows no more. */
   readonly nowMs: () => number;
@@ -16,8 +20,8 @@ export function wantsNoMotion(): boolean {
 }
 
 /**
- * Shows a course in each frame until its end, `slower` times slower than real time. If the visitor wants no motion,
- * shows the result at once. A new course ends the one before.
+ * Shows a course in each frame until its end, `slower` times slower than real time. If the visitor
+ * wants no motion, shows the result at once. A new course ends the one before.
  */
 export function slowClock(): (course: Course, slower: number) => void {
   let frame = 0;

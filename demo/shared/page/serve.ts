@@ -1,4 +1,6 @@
-/** Serves a demo's page beside its sites: the page, its `/about`, and its content, at one address. */
+/**
+ * Serves a demo's page beside its sites: the page, its `/about`, and its content, at one address.
+ */
 import type { RequestListener } from 'node:http';
 import { fileListener, type PageFiles } from '../../page-cache/page-files.ts';
 import { withPageHeaders } from '../../page-headers.ts';

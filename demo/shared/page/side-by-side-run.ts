@@ -1,4 +1,7 @@
-/** The model of the page: serves a request with and without speculation at the same time, and reports changes. */
+/**
+ * The model of the page: serves a request with and without speculation at the same time, and
+ * reports changes.
+ */
 import axios, { type AxiosInstance } from 'axios';
 import { CorrectableError, createClient, type AnyClient } from 'correctables';
 import type { OperationRegistry } from 'correctables/contract';
@@ -31,7 +34,10 @@ export interface Heat<T> {
   readonly items: Readonly<Partial<Record<Way, readonly T[]>>>;
 }
 
-/** The latest request of the visitor: for one user, or for one of several who are served one after the other. */
+/**
+ * The latest request of the visitor: for one user, or for one of several who are served one after
+ * the other.
+ */
 export interface Asked {
   readonly user: number;
   readonly site: string;
@@ -63,8 +69,8 @@ interface Stand<T> {
 }
 
 /**
- * How long a request may take, or a site may be unreachable, before the backend counts as lost. A short loss of the
- * connection is tolerated.
+ * How long a request may take, or a site may be unreachable, before the backend counts as lost. A
+ * short loss of the connection is tolerated.
  */
 const PATIENCE_MS = 6_000;
 /** How often a page that is new beside a site is served without being shown. */
@@ -116,18 +122,19 @@ export class Race<T> {
   }
 
   /**
-   * The latest request. A single request is here from its beginning. A request of a series is here once it is
-   * delivered.
+   * The latest request. A single request is here from its beginning. A request of a series is here
+   * once it is delivered.
    */
   get heat(): Heat<T> | undefined {
     return this.#heat;
   }
 
   /**
-   * Connects to a site; later heats run beside it. Requests in flight at another site are given up. A site that does
-   * not answer is shown as a failure, and retried until it answers.
+   * Connects to a site; later heats run beside it. Requests in flight at another site are given up.
+   * A site that does not answer is shown as a failure, and retried until it answers.
    *
-   * @returns once the site has accepted the page and its first request will be as fast as later ones, or the page has
+   * @returns once the site has accepted the page and its first request will be as fast as later
+   * ones, or the page has
    *   left it
    */
   async connect(site: string): Promise<void> {
@@ -174,7 +181,9 @@ export class Race<T> {
       }
     }
     this.#end('delivered');
-    this.#enter(this.#heat?.traces.correctable.misspeculated === true ? 'misspeculated' : 'delivered');
+    this.#enter(
+      this.#heat?.traces.correctable.misspeculated === true ? 'misspeculated' : 'delivered',
+    );
   }
 
   #open(site: string): Stand<T> {
@@ -243,8 +252,8 @@ export class Race<T> {
 }
 
 /**
- * Serves a user both ways, and drops the result. The first requests of a page take several times as long as later ones,
- * which would hide what early answers save.
+ * Serves a user both ways, and drops the result. The first requests of a page take several times as
+ * long as later ones, which would hide what early answers save.
  */
 async function warmUp<T>(stand: Stand<T>): Promise<void> {
   const user = 0;
@@ -257,7 +266,10 @@ async function warmUp<T>(stand: Stand<T>): Promise<void> {
 
 interface Served<T> {
   readonly heat: Heat<T>;
-  /** Resolves once both ways have delivered. Rejects with the first failure, once nothing is left running. */
+  /**
+   * Resolves once both ways have delivered. Rejects with the first failure, once nothing is left
+   * running.
+   */
   readonly served: Promise<void>;
 }
 
@@ -280,7 +292,10 @@ function serve<T>({ ways, traces, holdUntil }: Stand<T>, user: number, change: b
     items[way] = await ways[way].fetch(user, way, trace);
   };
   const finish = async (): Promise<void> => {
-    const served = await Promise.allSettled([deliver('baseline', baseline), deliver('correctable', correctable)]);
+    const served = await Promise.allSettled([
+      deliver('baseline', baseline),
+      deliver('correctable', correctable),
+    ]);
     const changed = await Promise.allSettled(changes);
     const failure = [...served, ...changed].find((outcome) => outcome.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
@@ -290,7 +305,10 @@ function serve<T>({ ways, traces, holdUntil }: Stand<T>, user: number, change: b
 
 /** Creates an HTTP client for content. Each request is shown in the trace of the present heat. */
 function tracedHttp(traceNow: () => Trace | undefined): AxiosInstance {
-  const http = axios.create({ baseURL: new URL('content', location.href).href, timeout: PATIENCE_MS });
+  const http = axios.create({
+    baseURL: new URL('content', location.href).href,
+    timeout: PATIENCE_MS,
+  });
   const ends = new WeakMap<object, () => void>();
   http.interceptors.request.use((config) => {
     const end = traceNow()?.requesting();

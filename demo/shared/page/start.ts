@@ -20,7 +20,10 @@ export interface PageDemoParts {
 }
 
 /** Builds the page, starts the sites, loads the data. */
-export async function startPageDemo(options: PageOptions, parts: PageDemoParts): Promise<RunningPage> {
+export async function startPageDemo(
+  options: PageOptions,
+  parts: PageDemoParts,
+): Promise<RunningPage> {
   const { scale, seed, wan, port } = options;
   const { contract, service, users, content } = parts;
   const files = await buildPage(parts.page);

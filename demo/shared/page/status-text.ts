@@ -13,8 +13,8 @@ const PHASES: Readonly<Record<Phase, (users: string) => string>> = {
 };
 
 /**
- * Describes what the page is doing. The text does not change while several users are served, because screen readers
- * announce it.
+ * Describes what the page is doing. The text does not change while several users are served,
+ * because screen readers announce it.
  *
  * @param isShowing whether a slow clock has not shown the result of the request yet
  */
@@ -22,10 +22,14 @@ export function formatStatusText(
   { phase, online, asked: requested }: Pick<Race<unknown>, 'phase' | 'online' | 'asked'>,
   isShowing = false,
 ): string {
-  if (!online && phase !== 'connecting' && phase !== 'failed') return 'No connection: trying again…';
-  if (isShowing && (phase === 'delivered' || phase === 'misspeculated')) return 'Shown in slow motion…';
+  if (!online && phase !== 'connecting' && phase !== 'failed')
+    return 'No connection: trying again…';
+  if (isShowing && (phase === 'delivered' || phase === 'misspeculated'))
+    return 'Shown in slow motion…';
   const isSeries = requested !== undefined && requested.of > 1;
-  return PHASES[phase](isSeries && phase === 'fetching' ? `${requested.of} users` : `user ${requested?.user}`);
+  return PHASES[phase](
+    isSeries && phase === 'fetching' ? `${requested.of} users` : `user ${requested?.user}`,
+  );
 }
 
 /** Describes what the lanes show, or why they are empty. */
@@ -54,7 +58,9 @@ function seriesText({ user, site, served, of, state }: Asked, things: string): s
     case 'in flight':
       return `${sofar}…`;
     case 'delivered':
-      return capitalize(`${things} for user ${user}, the last of ${of}, beside ${formatSite(site)}`);
+      return capitalize(
+        `${things} for user ${user}, the last of ${of}, beside ${formatSite(site)}`,
+      );
     case 'failed':
       return `${sofar}; the request for user ${user} has failed`;
     case 'given up':

@@ -22,12 +22,21 @@ export function getSteps(trace: Trace, user: number, things: string): Step[] {
     });
   }
   if (changedMs !== undefined) {
-    steps.push({ atMs: changedMs, name: 'Changed', text: 'the references change', className: 'corrected' });
+    steps.push({
+      atMs: changedMs,
+      name: 'Changed',
+      text: 'the references change',
+      className: 'corrected',
+    });
   }
-  if (final !== undefined) steps.push({ atMs: final.atMs, name: 'Confirmed', text: finalText(trace, things) });
+  if (final !== undefined)
+    steps.push({ atMs: final.atMs, name: 'Confirmed', text: finalText(trace, things) });
   if (cancelledMs !== undefined) {
-    const inVain = trace.spans.filter(({ kind, cancelled }) => kind === 'content' && cancelled).length;
-    const requests = inVain === 0 ? '' : `, with ${inVain} ${inVain === 1 ? 'request' : 'requests'} for content`;
+    const inVain = trace.spans.filter(
+      ({ kind, cancelled }) => kind === 'content' && cancelled,
+    ).length;
+    const requests =
+      inVain === 0 ? '' : `, with ${inVain} ${inVain === 1 ? 'request' : 'requests'} for content`;
     const text = `early work${requests}; fetched again`;
     steps.push({ atMs: cancelledMs, name: 'Canceled', text, className: 'corrected' });
   }
@@ -40,7 +49,13 @@ export function getSteps(trace: Trace, user: number, things: string): Step[] {
 
 /** Creates a list item for a step. */
 export function stepItem({ name, text, atMs, className = '' }: Step): HTMLElement {
-  return make('li', '', make('span', 'name', name), make('span', className, text), make('span', 'ms', formatMs(atMs)));
+  return make(
+    'li',
+    '',
+    make('span', 'name', name),
+    make('span', className, text),
+    make('span', 'ms', formatMs(atMs)),
+  );
 }
 
 function finalText({ way, final, misspeculated }: Trace, things: string): string {

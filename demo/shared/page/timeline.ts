@@ -34,13 +34,19 @@ const CONTENT = 'text, media';
 const HEIGHT = 176;
 
 /**
- * Draws `trace` as an SVG element. It has the colors of the page, and so follows its theme. It is hidden from screen
- * readers: the page around it has the same in words.
+ * Draws `trace` as an SVG element. It has the colors of the page, and so follows its theme. It is
+ * hidden from screen readers: the page around it has the same in words.
  */
-export function timeline(trace: Trace, { endMs, untilMs, things, width }: TimelineOptions): Element {
+export function timeline(
+  trace: Trace,
+  { endMs, untilMs, things, width }: TimelineOptions,
+): Element {
   const bars = computeGoalResults(trace, untilMs, things);
   const moments = momentsOf(trace, things).filter(({ at }) => at <= untilMs);
-  const [retained, cancelled] = [bars.filter((bar) => !bar.cancelled), bars.filter((bar) => bar.cancelled)];
+  const [retained, cancelled] = [
+    bars.filter((bar) => !bar.cancelled),
+    bars.filter((bar) => bar.cancelled),
+  ];
   const { deliveredMs } = trace;
   const delivered = deliveredMs !== undefined && deliveredMs <= untilMs ? [deliveredMs] : [];
   const span = { x1: 'from', x2: 'to', y: 'lane' } as const;
@@ -62,7 +68,14 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
     },
     y: { domain: [REFERENCES, things, ...(hasContent ? [CONTENT] : [])], label: null, tickSize: 0 },
     marks: [
-      Plot.barX(retained, { ...span, fill: 'color', insetTop: 11, insetBottom: 11, rx: 2, fillOpacity: 0.85 }),
+      Plot.barX(retained, {
+        ...span,
+        fill: 'color',
+        insetTop: 11,
+        insetBottom: 11,
+        rx: 2,
+        fillOpacity: 0.85,
+      }),
       Plot.barX(cancelled, {
         ...span,
         fill: 'none',
@@ -72,7 +85,14 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
         insetTop: 11,
         insetBottom: 11,
       }),
-      Plot.tickX(moments, { x: 'at', y: 'lane', stroke: 'color', strokeWidth: 3, insetTop: 6, insetBottom: 6 }),
+      Plot.tickX(moments, {
+        x: 'at',
+        y: 'lane',
+        stroke: 'color',
+        strokeWidth: 3,
+        insetTop: 6,
+        insetBottom: 6,
+      }),
       Plot.ruleX(delivered, { stroke: 'var(--ink)', strokeWidth: 2.5 }),
       Plot.text(delivered, {
         x: (at: number) => at,
@@ -91,12 +111,27 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
 
 function computeGoalResults(trace: Trace, untilMs: number, things: string): Bar[] {
   const waitedMs = Math.min(trace.final?.atMs ?? untilMs, untilMs);
-  const waiting = { lane: REFERENCES, from: 0, to: waitedMs, color: 'var(--pale)', cancelled: false };
-  return [waiting, ...trace.spans.filter(({ fromMs }) => fromMs < untilMs).map((span) => barOf(span, untilMs, things))];
+  const waiting = {
+    lane: REFERENCES,
+    from: 0,
+    to: waitedMs,
+    color: 'var(--pale)',
+    cancelled: false,
+  };
+  return [
+    waiting,
+    ...trace.spans
+      .filter(({ fromMs }) => fromMs < untilMs)
+      .map((span) => barOf(span, untilMs, things)),
+  ];
 }
 
 /** Returns the bar of a span. It is shown as canceled only after the time of its cancellation. */
-function barOf({ kind, fromMs, toMs = Infinity, cancelled }: Span, untilMs: number, things: string): Bar {
+function barOf(
+  { kind, fromMs, toMs = Infinity, cancelled }: Span,
+  untilMs: number,
+  things: string,
+): Bar {
   return {
     lane: kind === 'read' ? things : CONTENT,
     from: fromMs,
@@ -106,7 +141,10 @@ function barOf({ kind, fromMs, toMs = Infinity, cancelled }: Span, untilMs: numb
   };
 }
 
-function momentsOf({ preliminary, final, changedMs, cancelledMs }: Trace, things: string): Moment[] {
+function momentsOf(
+  { preliminary, final, changedMs, cancelledMs }: Trace,
+  things: string,
+): Moment[] {
   const moments: Moment[] = [];
   const add = (lane: string, at: number | undefined, text: string, color: string): void => {
     if (at !== undefined) moments.push({ lane, at, text, color });

@@ -4,7 +4,10 @@ import { byId, make, setText } from './dom.ts';
 import { formatMs } from './format.ts';
 import type { Heat } from './side-by-side-run.ts';
 
-const LABELS: Readonly<Record<Way, string>> = { baseline: 'Without early answers', correctable: 'With early answers' };
+const LABELS: Readonly<Record<Way, string>> = {
+  baseline: 'Without early answers',
+  correctable: 'With early answers',
+};
 
 /** Returns a function that shows the sums of heats. Call it after each heat. */
 export function sumsView(): (heats: readonly Heat<unknown>[]) => void {
@@ -22,7 +25,10 @@ export function sumsView(): (heats: readonly Heat<unknown>[]) => void {
       for (const [n, cell] of cells.entries()) setText(cell, values[n] as string);
       medians.set(way, at(0.5) ?? 0);
     }
-    const [plain, speculated] = [medians.get('baseline') as number, medians.get('correctable') as number];
+    const [plain, speculated] = [
+      medians.get('baseline') as number,
+      medians.get('correctable') as number,
+    ];
     const whole = (ms: number): string => ms.toFixed(0);
     if (heats.length > 0)
       setText(

@@ -67,8 +67,8 @@ export class Trace implements Watch {
   }
 
   /**
-   * Called when a request for content is sent, which ends the read before it. Call the returned function when the
-   * answer has arrived.
+   * Called when a request for content is sent, which ends the read before it. Call the returned
+   * function when the answer has arrived.
    */
   requesting(): () => void {
     for (const span of this.spans) if (span.kind === 'read') this.#end(span);

@@ -35,11 +35,17 @@ export interface Schema {
 }
 
 const ROWS_AT_A_TIME = 5_000;
-/** The timeout of a request for a connection. It is long, because requests of a busy client wait for one. */
+/**
+ * The timeout of a request for a connection. It is long, because requests of a busy client wait for
+ * one.
+ */
 const CONNECT_TIMEOUT_MS = 60_000;
 
 /** Creates the schema with its tables. `progress` receives lines for the user. */
-export async function openSchema(options: SchemaOptions, progress: (text: string) => void): Promise<Schema> {
+export async function openSchema(
+  options: SchemaOptions,
+  progress: (text: string) => void,
+): Promise<Schema> {
   const { wan, tables = [], connections } = options;
   const { servers, stop } = await useRunningPostgres({ wan }, progress);
   const name = `${options.name}_${process.pid}_${Date.now()}`;
@@ -53,7 +59,8 @@ export async function openSchema(options: SchemaOptions, progress: (text: string
   try {
     await servers.query('primary', `create schema ${name}`);
     await servers.query('primary', migrations({ schema: name }));
-    for (const table of tables) await servers.query('primary', `set search_path to ${name}; ${table}`);
+    for (const table of tables)
+      await servers.query('primary', `set search_path to ${name}; ${table}`);
     await untilCaughtUp();
   } catch (error) {
     await close();
@@ -63,7 +70,10 @@ export async function openSchema(options: SchemaOptions, progress: (text: string
     name,
     untilCaughtUp,
     close,
-    connect: (site) => ({ schema: name, ...connectionsFrom(servers, { site, wan, connections, schema: name }) }),
+    connect: (site) => ({
+      schema: name,
+      ...connectionsFrom(servers, { site, wan, connections, schema: name }),
+    }),
     async fill(sql, rows) {
       for (const part of portions([...rows], ROWS_AT_A_TIME))
         await servers.query('primary', sql, [JSON.stringify(part)]);
@@ -78,7 +88,10 @@ interface From {
   readonly schema: string;
 }
 
-/** Returns the primary, and the replicas by their distance. For a client beside the primary, it is also the first replica. */
+/**
+ * Returns the primary, and the replicas by their distance. For a client beside the primary, it is
+ * also the first replica.
+ */
 function connectionsFrom(servers: PostgresServers, { site, wan, connections, schema }: From) {
   const near = servers.state.layout.servers.toSorted(
     (a, b) => roundTripMs(wan, site, a.place) - roundTripMs(wan, site, b.place),
@@ -96,7 +109,9 @@ function connectionsFrom(servers: PostgresServers, { site, wan, connections, sch
   ]);
   const primary = configs.find(([name]) => name === 'primary')?.[1] as PostgresConnection;
   const isBeside = configs[0]?.[0] === 'primary' && wan !== 'none';
-  const replicas = configs.filter(([name]) => isBeside || name !== 'primary').map(([, config]) => config);
+  const replicas = configs
+    .filter(([name]) => isBeside || name !== 'primary')
+    .map(([, config]) => config);
   return { primary, replicas };
 }
 

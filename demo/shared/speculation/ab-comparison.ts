@@ -1,6 +1,6 @@
 /**
- * Compares the same operations with and without speculation, in alternating slices of time, so that a slow period of
- * the machine affects both.
+ * Compares the same operations with and without speculation, in alternating slices of time, so that
+ * a slow period of the machine affects both.
  */
 import { seeded } from '../random.ts';
 import { WAYS, type Application, type Way } from './application.ts';
@@ -11,14 +11,18 @@ import { workloadOf, type Step, type Workload } from './workload.ts';
 export interface AbComparisonOptions {
   readonly application: Application;
   readonly workload: Workload;
-  /** How long both contenders together are measured, without the time until all workers are active. */
+  /**
+   * How long both contenders together are measured, without the time until all workers are active.
+   */
   readonly seconds: number;
   /** Requests in flight at a time. */
   readonly workers: number;
   readonly seed: number;
   /** Pairs of slices that are run and thrown away first, so that the code is warm. Default 2. */
   readonly warmUpPairs?: number;
-  /** How long a slice is measured: short in comparison with slow periods of a machine. Default: 500 */
+  /**
+   * How long a slice is measured: short in comparison with slow periods of a machine. Default: 500
+   */
   readonly sliceMs?: number | undefined;
   readonly progress?: (text: string) => void;
 }
@@ -37,7 +41,10 @@ export interface Slice {
   readonly countedMs: number;
 }
 
-/** A comparison. Slices come in pairs: a baseline and a speculating one with the same operations, in either order. */
+/**
+ * A comparison. Slices come in pairs: a baseline and a speculating one with the same operations, in
+ * either order.
+ */
 export interface AbComparison {
   readonly slices: readonly Slice[];
   readonly workers: number;
@@ -53,7 +60,13 @@ const WARM_UP_PAIRS = 2;
  * @throws the first failure of a request, once all workers have stopped
  */
 export async function runAbComparison(options: AbComparisonOptions): Promise<AbComparison> {
-  const { seconds, workers, warmUpPairs = WARM_UP_PAIRS, sliceMs = SLICE_MS, progress = () => {} } = options;
+  const {
+    seconds,
+    workers,
+    warmUpPairs = WARM_UP_PAIRS,
+    sliceMs = SLICE_MS,
+    progress = () => {},
+  } = options;
   const pairs = Math.max(1, Math.round((seconds * 1000) / (2 * sliceMs)));
   const durationMs = Math.min(sliceMs, (seconds * 1000) / 2);
   const steps = workloadOf(options.workload, options.application.users);
@@ -109,7 +122,9 @@ async function runSlice(options: SliceOptions): Promise<Slice> {
       span.stop();
       throw failure;
     });
-  const outcomes = await Promise.allSettled(Array.from({ length: workers }, (_, worker) => workOrStop(worker)));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: workers }, (_, worker) => workOrStop(worker)),
+  );
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
   return { way, timings, operations, busyMs, counted: span.counted(), countedMs: durationMs };

@@ -30,7 +30,8 @@ export interface Demo extends Program {
 export async function runDemo(demo: Demo, argv: readonly string[]): Promise<void> {
   try {
     const options = parseOptions(argv, demo);
-    if (options !== undefined) await (options.headless ? measure(demo, options) : open(demo, options));
+    if (options !== undefined)
+      await (options.headless ? measure(demo, options) : open(demo, options));
   } catch (error) {
     console.error(`${demo.command}: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
@@ -49,7 +50,9 @@ async function open({ startPage, greeting }: Demo, options: Options): Promise<vo
   });
   console.log(`${greeting}: ${page.url}`);
   const delays = wan === 'none' ? 'no delays' : 'the delays of the Correctables paper';
-  console.log(`Three sites (ireland, frankfurt, virginia) with ${delays} between them. Ctrl-C closes it.`);
+  console.log(
+    `Three sites (ireland, frankfurt, virginia) with ${delays} between them. Ctrl-C closes it.`,
+  );
   await waitUntilClosing();
   await page.close();
 }

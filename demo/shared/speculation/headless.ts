@@ -1,4 +1,7 @@
-/** Runs a comparison without a page: starts what the application needs, runs both contenders, and reports. */
+/**
+ * Runs a comparison without a page: starts what the application needs, runs both contenders, and
+ * reports.
+ */
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Placement } from '../../../engines/wan.ts';
 import type { Options, Site } from '../options.ts';
@@ -16,14 +19,19 @@ export interface Deployment {
 }
 
 /** The options that determine how an application is deployed. */
-export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
+export interface DeploymentOptions extends Pick<
+  Options,
+  'scale' | 'seed' | 'client' | 'wan' | 'cassandra'
+> {
   /** The store. Default: Cassandra with `cassandra`, otherwise RedBlue */
   readonly binding?: Options['binding'] | undefined;
   /** RedBlue: the site that the client uses. Default: its own */
   readonly asks?: Site | undefined;
   /** The placement of the nodes or sites. Default: `paper` */
   readonly placement?: Placement | undefined;
-  /** A Cassandra cluster to use. Default: the one that is running, or a new one for this deployment */
+  /**
+   * A Cassandra cluster to use. Default: the one that is running, or a new one for this deployment
+   */
   readonly cluster?: Cluster | undefined;
 }
 
@@ -62,7 +70,10 @@ export async function runHeadless(
   }
 }
 
-/** Warms up a cluster. In its first minute, a new cluster compiles its code, which must not affect the comparison. */
+/**
+ * Warms up a cluster. In its first minute, a new cluster compiles its code, which must not affect
+ * the comparison.
+ */
 export async function warmUp(
   { application }: Deployment,
   options: Pick<Options, 'workload' | 'seed' | 'seconds'>,
@@ -71,11 +82,24 @@ export async function warmUp(
   const { workload, seed } = options;
   const [workers, seconds] = [WARM_UP_WORKERS, Math.min(WARM_UP_SECONDS_MAX, 2 * options.seconds)];
   progress(`warming up: ${seconds} s, ${workers} requests at a time`);
-  await runAbComparison({ application, workload, seconds, workers, seed: seed + 1, warmUpPairs: 0 });
+  await runAbComparison({
+    application,
+    workload,
+    seconds,
+    workers,
+    seed: seed + 1,
+    warmUpPairs: 0,
+  });
 }
 
-function runContest({ application }: Deployment, options: Options, progress: Progress): Promise<AbComparison> {
+function runContest(
+  { application }: Deployment,
+  options: Options,
+  progress: Progress,
+): Promise<AbComparison> {
   const { workload, seconds, workers, seed } = options;
-  progress(`workload ${workload}, ${seconds} s, ${workers} requests at a time, with and without speculation by turns`);
+  progress(
+    `workload ${workload}, ${seconds} s, ${workers} requests at a time, with and without speculation by turns`,
+  );
   return runAbComparison({ application, workload, seconds, workers, seed, progress });
 }

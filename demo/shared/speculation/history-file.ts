@@ -1,6 +1,7 @@
 /**
- * The history of a run in a file, one JSON line each. Lines are written at once and not kept in memory: an hour has
- * millions of them, and their garbage collection would interrupt the measured process for seconds.
+ * The history of a run in a file, one JSON line each. Lines are written at once and not kept in
+ * memory: an hour has millions of them, and their garbage collection would interrupt the measured
+ * process for seconds.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -9,9 +10,7 @@ import type { HistoryLine } from './request.ts';
 /** A history that is being written. */
 export interface HistoryFile {
   write(line: HistoryLine): void;
-  /**
-   * @throws the error if lines could not be written
-   */
+  /** @throws the error if lines could not be written */
   close(): Promise<void>;
 }
 

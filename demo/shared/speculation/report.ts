@@ -10,11 +10,14 @@ export interface Performance {
   readonly p95Ms: number;
   readonly p99Ms: number;
   /**
-   * The throughput of fetches and changes together, as YCSB counts: the operations that end in a span while all workers
-   * are active.
+   * The throughput of fetches and changes together, as YCSB counts: the operations that end in a
+   * span while all workers are active.
    */
   readonly opsPerSec: number;
-  /** The throughput by the busy time of the workers, the older definition. It is too high if many requests queue. */
+  /**
+   * The throughput by the busy time of the workers, the older definition. It is too high if many
+   * requests queue.
+   */
   readonly opsPerSecByBusyTime: number;
 }
 
@@ -48,7 +51,8 @@ export interface Comparison extends Counts {
 /**
  * Compares the contenders.
  *
- * @throws RangeError when one of them has served no request, or none while it was counted: the run was too short
+ * @throws RangeError when one of them has served no request, or none while it was counted: the run
+ * was too short
  */
 export function compare(contest: AbComparison): Comparison {
   const [plain, incremental] = [timingsOf(contest, 'baseline'), timingsOf(contest, 'correctable')];
@@ -56,7 +60,10 @@ export function compare(contest: AbComparison): Comparison {
   const P = mean(incremental.map(({ preliminaryMs, finalMs }) => preliminaryMs ?? finalMs));
   const F = mean(plain.map(({ finalMs }) => finalMs));
   const t = mean(plain.map(({ finalMs, deliveredMs }) => deliveredMs - finalMs));
-  const [baseline, correctable] = [performanceOf(contest, 'baseline'), performanceOf(contest, 'correctable')];
+  const [baseline, correctable] = [
+    performanceOf(contest, 'baseline'),
+    performanceOf(contest, 'correctable'),
+  ];
   const { divergence, wrongDeliveries } = count(contest.history);
   return {
     P: round(P),
@@ -88,9 +95,13 @@ export function count(history: readonly HistoryLine[]): Counts {
     if (preliminaries.length > 0) withPreliminary += 1;
     if (preliminaries.some(({ ads }) => !isSame(ads, final))) diverged += 1;
     const deliveries = lines.filter(({ kind }) => kind === 'delivered');
-    if (deliveries.length > 1 || deliveries.some(({ ads }) => !isSame(ads, final))) wrongDeliveries += 1;
+    if (deliveries.length > 1 || deliveries.some(({ ads }) => !isSame(ads, final)))
+      wrongDeliveries += 1;
   }
-  return { divergence: withPreliminary === 0 ? 0 : round(diverged / withPreliminary), wrongDeliveries };
+  return {
+    divergence: withPreliminary === 0 ? 0 : round(diverged / withPreliminary),
+    wrongDeliveries,
+  };
 }
 
 function isSame(ads: readonly string[], others: readonly string[] | undefined): boolean {
@@ -106,7 +117,8 @@ function performanceOf(contest: AbComparison, way: Way): Performance {
   const sorted = timingsOf(contest, way)
     .map(({ deliveredMs }) => deliveredMs)
     .sort((a, b) => a - b);
-  const at = (share: number): number => round(sorted[Math.ceil(share * sorted.length) - 1] as number);
+  const at = (share: number): number =>
+    round(sorted[Math.ceil(share * sorted.length) - 1] as number);
   const sum = (figure: 'operations' | 'busyMs' | 'counted' | 'countedMs'): number =>
     slices.reduce((total, slice) => total + slice[figure], 0);
   if (sum('counted') === 0) throw tooShort();

@@ -18,7 +18,9 @@ export interface Timing {
   readonly preliminaryMs: number | undefined;
   readonly finalMs: number;
   readonly deliveredMs: number;
-  /** How often fetching the referenced things was begun: more than once if a speculation was wrong. */
+  /**
+   * How often fetching the referenced things was begun: more than once if a speculation was wrong.
+   */
   readonly runs: number;
 }
 
@@ -59,6 +61,7 @@ export async function carryOut(options: RequestOptions): Promise<Timing> {
     },
   };
   await application.fetch(user, way, watch);
-  if (finalMs === undefined || deliveredMs === undefined) throw new Error(`${request} ended without being delivered`);
+  if (finalMs === undefined || deliveredMs === undefined)
+    throw new Error(`${request} ended without being delivered`);
   return { way, preliminaryMs, finalMs, deliveredMs, runs };
 }

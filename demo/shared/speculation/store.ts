@@ -1,4 +1,7 @@
-/** The store of an application that follows references. It is started for the application and filled with its data. */
+/**
+ * The store of an application that follows references. It is started for the application and filled
+ * with its data.
+ */
 import type { AnyClient } from 'correctables';
 import type { Options } from '../options.ts';
 import type { DeploymentOptions } from './headless.ts';

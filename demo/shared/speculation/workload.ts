@@ -13,7 +13,9 @@ export interface Step {
   readonly user: number;
 }
 
-/** Returns endless sequences of operations, equal for equal seeds. Popular users occur more often. */
+/**
+ * Returns endless sequences of operations, equal for equal seeds. Popular users occur more often.
+ */
 export function workloadOf(workload: Workload, users: number): (seed: number) => () => Step {
   const rank = zipfian(users);
   return (seed) => {

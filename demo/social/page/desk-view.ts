@@ -8,12 +8,11 @@ import type { Desk, ShownReceipt } from './desk.ts';
 import { formatUser, listPeople } from './people.ts';
 import { formatAction, formatDistance, formatMessage, formatWaits, OUTCOMES } from './texts.ts';
 
-/**
- * @returns a function that shows the present state of the user
- */
+/** @returns a function that shows the present state of the user */
 export function createDeskView(desk: Desk): () => void {
   const template = byId('desk', HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
-  const find = <E extends HTMLElement>(selector: string): E => template.querySelector(selector) as E;
+  const find = <E extends HTMLElement>(selector: string): E =>
+    template.querySelector(selector) as E;
   const [section, message, title] = [find('section'), find('.message'), find('.timeline-title')];
   const region = REGION_NAMES[desk.region];
   section.id = desk.region;
@@ -30,7 +29,8 @@ export function createDeskView(desk: Desk): () => void {
   return () => {
     setText(message, formatMessage(desk.receipts.at(-1)));
     setText(title, `Timeline of ${formatUser(desk.user)}`);
-    const read = desk.timelineMs === undefined ? '' : `read in ${formatMs(desk.timelineMs)}, waits for no log`;
+    const read =
+      desk.timelineMs === undefined ? '' : `read in ${formatMs(desk.timelineMs)}, waits for no log`;
     setText(timelineNote, read);
     showPeople();
     showTimeline(desk.timeline);
@@ -52,7 +52,10 @@ function connectForms(select: HTMLSelectElement, form: HTMLFormElement, desk: De
 /** A button for each other user, by region. */
 function createPeople(place: HTMLElement, desk: Desk): () => void {
   const buttons = REGIONS.flatMap((region) => {
-    const name = region === desk.region ? `In ${REGION_NAMES[region]}` : `In ${REGION_NAMES[region]}, two logs`;
+    const name =
+      region === desk.region
+        ? `In ${REGION_NAMES[region]}`
+        : `In ${REGION_NAMES[region]}, two logs`;
     const ofRegion = listPeople(region).map((user) => {
       const button = make('button', 'person');
       button.type = 'button';
@@ -61,7 +64,12 @@ function createPeople(place: HTMLElement, desk: Desk): () => void {
       });
       return { user, button };
     });
-    const row = make('div', 'controls', make('span', 'quiet', name), ...ofRegion.map(({ button }) => button));
+    const row = make(
+      'div',
+      'controls',
+      make('span', 'quiet', name),
+      ...ofRegion.map(({ button }) => button),
+    );
     row.setAttribute('role', 'group');
     row.setAttribute('aria-label', name);
     place.append(row);
@@ -102,7 +110,11 @@ function createReceipts(body: HTMLElement): (receipts: readonly ShownReceipt[]) 
 function createCells(receipt: ShownReceipt): HTMLTableCellElement[] {
   const { action, earlyMs, ms, outcome } = receipt;
   const isGood = outcome === 'done' || outcome === 'unchanged';
-  const final = make('td', '', make('span', outcome === undefined ? 'quiet' : isGood ? 'good' : 'bad'));
+  const final = make(
+    'td',
+    '',
+    make('span', outcome === undefined ? 'quiet' : isGood ? 'good' : 'bad'),
+  );
   final.firstElementChild?.append(outcome === undefined ? '…' : OUTCOMES[outcome]);
   if (ms !== undefined) final.append(make('span', 'second', formatMs(ms)));
   return [

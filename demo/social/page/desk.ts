@@ -1,13 +1,27 @@
 /** A user of one region at the page: the timeline, and what the user has done. */
 import { wholeBetween, type Random } from '../../shared/random.ts';
 import { social, type Message, type Profile } from '../contract.ts';
-import { act, findLogs, readTimeline, type Action, type Receipt, type SocialClient } from '../network.ts';
+import {
+  act,
+  findLogs,
+  readTimeline,
+  type Action,
+  type Receipt,
+  type SocialClient,
+} from '../network.ts';
 import type { Region, Site } from '../regions.ts';
 import { EVERYBODY, listPeople } from './people.ts';
 
 /** How often a user who works on its own posts, otherwise it follows or unfollows. */
 const POST_SHARE = 0.4;
-const WORDS = ['Good morning!', 'A long day.', 'Tea or coffee?', 'It rains here.', 'See you soon.', 'Lunch time.'];
+const WORDS = [
+  'Good morning!',
+  'A long day.',
+  'Tea or coffee?',
+  'It rains here.',
+  'See you soon.',
+  'Lunch time.',
+];
 
 /** A receipt, and how long a row of the other region was held for it, if that is known. */
 export interface ShownReceipt extends Receipt {

@@ -15,14 +15,16 @@ interface Row {
 const ROWS: readonly Row[] = [
   { name: 'committed', title: 'Committed', format: ({ committed }) => String(committed) },
   { name: 'globals', title: 'of them between regions', format: ({ globals }) => String(globals) },
-  { name: 'rejected', title: 'Rejected, and run again', format: ({ rejected }) => String(rejected) },
+  {
+    name: 'rejected',
+    title: 'Rejected, and run again',
+    format: ({ rejected }) => String(rejected),
+  },
   { name: 'standing', title: 'Holds now', format: ({ standing }) => String(standing) },
   { name: 'held', title: 'A row was held, on average', format: formatHeld },
 ];
 
-/**
- * @returns a function that shows the present state of the logs
- */
+/** @returns a function that shows the present state of the logs */
 export function createLogsView(state: PageState): () => void {
   const verdict = byId('verdict', HTMLParagraphElement);
   const body = make('tbody', '');
@@ -45,7 +47,10 @@ function createHead(): HTMLTableSectionElement {
   return make('thead', '', make('tr', '', make('td', ''), ...names));
 }
 
-function createRow(body: HTMLTableSectionElement, { name, title, format }: Row): (counts: CountsByRegion) => void {
+function createRow(
+  body: HTMLTableSectionElement,
+  { name, title, format }: Row,
+): (counts: CountsByRegion) => void {
   const head = make('th', '', title);
   head.scope = 'row';
   const cells = REGIONS.map((region) => {

@@ -5,7 +5,8 @@ import { createLogsView } from './logs-view.ts';
 import { PageState } from './page-state.ts';
 import { formatMeeting, formatPhase } from './texts.ts';
 
-const FAILURE = 'The social network does not answer. Start it with “npm run demo”: this page then goes on by itself.';
+const FAILURE =
+  'The social network does not answer. Start it with “npm run demo”: this page then goes on by itself.';
 
 let isDue = false;
 const state = new PageState(() => {

@@ -1,4 +1,7 @@
-/** The model of the page: a user of each region, the counts of the red logs, and strong reads of all follows. */
+/**
+ * The model of the page: a user of each region, the counts of the red logs, and strong reads of all
+ * follows.
+ */
 import { createClient } from 'correctables';
 import { exponentialBackoff, redblue } from 'correctables/bindings/redblue';
 import { seeded } from '../../shared/random.ts';
@@ -80,8 +83,8 @@ export class PageState {
   }
 
   /**
-   * Lets both users follow the same American, or end that. The European needs two logs. The American needs one, and
-   * begins while the row is held.
+   * Lets both users follow the same American, or end that. The European needs two logs. The
+   * American needs one, and begins while the row is held.
    */
   async meet(): Promise<void> {
     this.#isMeeting = true;
@@ -96,7 +99,8 @@ export class PageState {
   /** Lets both users do something again and again, until `stop` is called. */
   work(): void {
     const working = (this.#working = new AbortController());
-    for (const [at, desk] of this.desks.entries()) void workAt(desk, Date.now() + at, working.signal);
+    for (const [at, desk] of this.desks.entries())
+      void workAt(desk, Date.now() + at, working.signal);
     this.#onChange();
   }
 
@@ -117,16 +121,20 @@ export class PageState {
   async #readCounts(): Promise<void> {
     const before = this.counts;
     this.counts = await readLogCounts('metrics');
-    if (before !== undefined) for (const region of REGIONS) this.#assignHeld(region, before, this.counts);
+    if (before !== undefined)
+      for (const region of REGIONS) this.#assignHeld(region, before, this.counts);
   }
 
   /** The server adds up the times of holds. If one hold has ended, its time is the difference. */
   #assignHeld(region: Region, before: CountsByRegion, after: CountsByRegion): void {
     const ended = after[region].holds - before[region].holds;
     if (ended === 0) return;
-    const waiting = this.desks.flatMap((desk) => desk.findHeldIn(region).map((at) => ({ desk, at })));
+    const waiting = this.desks.flatMap((desk) =>
+      desk.findHeldIn(region).map((at) => ({ desk, at })),
+    );
     const heldMs = after[region].heldMs - before[region].heldMs;
-    for (const { desk, at } of waiting) desk.setHeld(at, ended === 1 && waiting.length === 1 ? heldMs : 'unknown');
+    for (const { desk, at } of waiting)
+      desk.setHeld(at, ended === 1 && waiting.length === 1 ? heldMs : 'unknown');
   }
 
   #desk(region: Region): Desk {

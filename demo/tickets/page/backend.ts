@@ -25,7 +25,8 @@ export class Backend {
       onChange: events.onChange,
       onAllGone: () => {
         const isOnPurpose = sites.some(({ isCut }) => isCut);
-        if (!isOnPurpose) events.onGone(new CorrectableError('UNAVAILABLE', 'None of the sites can be reached.'));
+        if (!isOnPurpose)
+          events.onGone(new CorrectableError('UNAVAILABLE', 'None of the sites can be reached.'));
       },
     });
     sites = await open((site, state) => connections.note(site, state));
@@ -56,7 +57,9 @@ export class Backend {
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'retailers' });
   }
 
-  /** Resolves once the named site, or any if none is named, can be reached; or when `signal` aborts. */
+  /**
+   * Resolves once the named site, or any if none is named, can be reached; or when `signal` aborts.
+   */
   whenOnline(name: string | undefined, signal: AbortSignal): Promise<void> {
     const names = name === undefined ? this.sites.map((item) => item.name) : [name];
     return this.#connections.whenOnline(names, signal);

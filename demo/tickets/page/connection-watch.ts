@@ -1,6 +1,6 @@
 /**
- * Watches which sites the page has lost. A sale continues at the other sites, and fails if all are unreachable for
- * long.
+ * Watches which sites the page has lost. A sale continues at the other sites, and fails if all are
+ * unreachable for long.
  */
 
 /** How long all connections may be lost before the backend counts as lost, in milliseconds. */
@@ -31,7 +31,10 @@ export class ConnectionWatch {
     return this.#lost.has(site);
   }
 
-  /** Takes note of a connection's new state. One that is closed on purpose is neither online nor lost. */
+  /**
+   * Takes note of a connection's new state. One that is closed on purpose is neither online nor
+   * lost.
+   */
   note(site: string, state: string): void {
     const isOnline = ONLINE.has(state);
     const isLost = !isOnline && state !== 'closing' && state !== 'closed';
@@ -64,6 +67,8 @@ export class ConnectionWatch {
     const allGone = this.#online.size === 0 && this.#lost.size > 0;
     if (allGone === (this.#patience !== undefined)) return;
     clearInterval(this.#patience);
-    this.#patience = allGone ? setInterval(() => this.#options.onAllGone(), PATIENCE_MS) : undefined;
+    this.#patience = allGone
+      ? setInterval(() => this.#options.onAllGone(), PATIENCE_MS)
+      : undefined;
   }
 }

@@ -1,12 +1,15 @@
 /** The logarithmic axis of the plot: its range and its ticks. */
 
 /**
- * The smallest value on the axis. It is the resolution of some browsers' clocks, and a logarithm needs a value above
- * zero.
+ * The smallest value on the axis. It is the resolution of some browsers' clocks, and a logarithm
+ * needs a value above zero.
  */
 export const MS_MIN = 0.1;
 
-/** Returns the range between two ticks around the data, or one to a hundred milliseconds if there is no data. */
+/**
+ * Returns the range between two ticks around the data, or one to a hundred milliseconds if there is
+ * no data.
+ */
 export function logRange(min: number | null, max: number | null): [low: number, high: number] {
   if (min === null || max === null) return [1, 100];
   const all = logTicks(MS_MIN, 100 * max);

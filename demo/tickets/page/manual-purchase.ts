@@ -1,4 +1,7 @@
-/** Lets the visitor buy: shows the three steps of the last purchase as they happen, and starts a rush of customers. */
+/**
+ * Lets the visitor buy: shows the three steps of the last purchase as they happen, and starts a
+ * rush of customers.
+ */
 import { byId, make } from '../../shared/page/dom.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
@@ -33,15 +36,22 @@ export function byHandView(shop: TicketShop): ShowByHand {
     if (last === shown) return;
     shown = last;
     steps.replaceChildren(
-      ...(last === undefined ? [make('li', 'idle', 'You have not bought a ticket in this sale.')] : getSteps(last)),
+      ...(last === undefined
+        ? [make('li', 'idle', 'You have not bought a ticket in this sale.')]
+        : getSteps(last)),
     );
   };
 }
 
-/** Offers the sites, and keeps the choice that was made, if any: else the site of the first retailer. */
+/**
+ * Offers the sites, and keeps the choice that was made, if any: else the site of the first
+ * retailer.
+ */
 function offer(select: HTMLSelectElement, sites: readonly Site[], preferred = ''): void {
   const chosen = select.value === '' ? preferred : select.value;
-  select.replaceChildren(...sites.map(({ name }) => new Option(formatSite(name), name, false, name === chosen)));
+  select.replaceChildren(
+    ...sites.map(({ name }) => new Option(formatSite(name), name, false, name === chosen)),
+  );
 }
 
 function getSteps(row: Row): HTMLElement[] {
@@ -66,7 +76,11 @@ interface Said {
   readonly otherwise: string;
 }
 
-function step(name: string, ms: number | undefined, { text, className = '', otherwise }: Said): HTMLElement {
+function step(
+  name: string,
+  ms: number | undefined,
+  { text, className = '', otherwise }: Said,
+): HTMLElement {
   const isSaid = ms !== undefined && text !== undefined;
   return make(
     'li',

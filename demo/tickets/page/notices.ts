@@ -1,4 +1,7 @@
-/** The notices for the visitor of the page: lost sites, busy sites, and customers whose tickets were revoked. */
+/**
+ * The notices for the visitor of the page: lost sites, busy sites, and customers whose tickets were
+ * revoked.
+ */
 import { apology } from './failures.ts';
 import type { Row } from './sale-record.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
@@ -33,7 +36,11 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
   const notices: (Notice | undefined)[] = [
     next === undefined
       ? undefined
-      : { about: 'moved', text: 'Another tab has opened a new sale.', link: { text: 'Join it', href: next } },
+      : {
+          about: 'moved',
+          text: 'Another tab has opened a new sale.',
+          link: { text: 'Join it', href: next },
+        },
     offline(lostSites, cutSites),
     busy(tried, waiting),
     revoked > 0
@@ -43,7 +50,10 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
         }
       : undefined,
     unanswered > 0
-      ? { about: 'unanswered', text: `${people(unanswered)} left without a confirmed answer (${apology(reason)}).` }
+      ? {
+          about: 'unanswered',
+          text: `${people(unanswered)} left without a confirmed answer (${apology(reason)}).`,
+        }
       : undefined,
   ];
   return notices.filter((notice) => notice !== undefined);
@@ -62,7 +72,10 @@ function offline(lost: readonly string[], cut: readonly string[]): Notice | unde
 function busy(tried: number, waiting: number): Notice | undefined {
   if (tried === 0) return undefined;
   const now = waiting > 0 ? `${waiting} wait to try again` : 'all of them have been served since';
-  return { about: 'busy', text: `${people(tried)} turned away at first, because their site was too busy; ${now}.` };
+  return {
+    about: 'busy',
+    text: `${people(tried)} turned away at first, because their site was too busy; ${now}.`,
+  };
 }
 
 function people(count: number): string {

@@ -10,8 +10,8 @@ export class OtherTabs {
   readonly #channel = new BroadcastChannel('correctables-ticket-shop');
   #event: string;
   /**
-   * The event of this tab, and its successors in other tabs. If another tab has opened two new events, both are in the
-   * set.
+   * The event of this tab, and its successors in other tabs. If another tab has opened two new
+   * events, both are in the set.
    */
   readonly #line = new Set<string>();
   #next: string | undefined;

@@ -20,15 +20,29 @@ const COUNTS: readonly {
     label: 'got a yes',
     meaning: 'Customers who got a yes, on the early or on the confirmed answer',
   },
-  { name: 'confirmedEarly', label: 'of them early', meaning: 'Customers who got a yes on the early answer' },
+  {
+    name: 'confirmedEarly',
+    label: 'of them early',
+    meaning: 'Customers who got a yes on the early answer',
+  },
   {
     name: 'revoked',
     label: 'taken back',
     meaning: 'Got a yes, but no ticket was left in the confirmed answer',
     faulty: true,
   },
-  { name: 'oversold', label: 'oversold', meaning: 'Tickets handed out beyond the stock', faulty: true },
-  { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
+  {
+    name: 'oversold',
+    label: 'oversold',
+    meaning: 'Tickets handed out beyond the stock',
+    faulty: true,
+  },
+  {
+    name: 'duplicates',
+    label: 'sold twice',
+    meaning: 'Tickets that two customers hold',
+    faulty: true,
+  },
 ];
 
 export type ShowOverview = () => void;
@@ -53,7 +67,14 @@ export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
     setText(headline, isOpening ? '' : formatHeadline(sale));
     const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);
     const next = tabs.next === undefined ? undefined : inviteTo(tabs.next, settings);
-    showNotices(noticesFor({ lostSites: isOpening ? [] : lostSites, cutSites, rows: sale.rows.values(), next }));
+    showNotices(
+      noticesFor({
+        lostSites: isOpening ? [] : lostSites,
+        cutSites,
+        rows: sale.rows.values(),
+        next,
+      }),
+    );
     setText(start, phase === 'ready' ? 'Start selling' : 'Start a new sale');
     start.setAttribute('aria-disabled', String(isOpening));
     stop.setAttribute('aria-disabled', String(phase !== 'selling'));
@@ -65,8 +86,14 @@ type ShowStock = (sale: SaleRecord, threshold: number, isOpening: boolean) => vo
 function stockView(): ShowStock {
   const [left, of] = [byId('left', HTMLSpanElement), byId('tickets', HTMLSpanElement)];
   const [fill, mark] = [byId('bar-fill', HTMLDivElement), byId('bar-threshold', HTMLDivElement)];
-  const [elsewhere, baseline] = [byId('elsewhere', HTMLParagraphElement), byId('baseline', HTMLDivElement)];
-  const [baselineText, baselineFill] = [byId('baseline-left', HTMLSpanElement), byId('baseline-fill', HTMLDivElement)];
+  const [elsewhere, baseline] = [
+    byId('elsewhere', HTMLParagraphElement),
+    byId('baseline', HTMLDivElement),
+  ];
+  const [baselineText, baselineFill] = [
+    byId('baseline-left', HTMLSpanElement),
+    byId('baseline-fill', HTMLDivElement),
+  ];
   return (sale, threshold, isOpening) => {
     const share = (tickets: number): string =>
       `${(100 * Math.min(tickets, sale.tickets)) / Math.max(1, sale.tickets)}%`;
@@ -87,7 +114,10 @@ function stockView(): ShowStock {
 
 /** Updates the explanation for the threshold. */
 function explain(threshold: number): void {
-  const above = threshold === 0 ? 'As long as tickets are left' : `While more than ${threshold} tickets are left`;
+  const above =
+    threshold === 0
+      ? 'As long as tickets are left'
+      : `While more than ${threshold} tickets are left`;
   const below =
     threshold === 0
       ? 'There is no threshold now, so the last customers may get a yes that is taken back.'
@@ -101,11 +131,15 @@ function explain(threshold: number): void {
   setText(byId('below-threshold', HTMLSpanElement), below);
 }
 
-/** Creates the buttons. A disabled button keeps the focus: it is only marked as disabled, and the shop ignores it. */
+/**
+ * Creates the buttons. A disabled button keeps the focus: it is only marked as disabled, and the
+ * shop ignores it.
+ */
 function buttons(shop: TicketShop): [start: HTMLButtonElement, stop: HTMLButtonElement] {
   const start = byId('start', HTMLButtonElement);
   const stop = byId('stop', HTMLButtonElement);
-  // Ignore repeated clicks: the sale of the first click must not be ended by a double click, or by a key held down.
+  // Ignore repeated clicks: the sale of the first click must not be ended by a double click, or by
+  // a key held down.
   start.addEventListener('click', ({ detail }) => {
     if (detail <= 1) void shop.start();
   });
@@ -135,8 +169,8 @@ function countsView(): (counts: Verdict) => void {
 }
 
 /**
- * Shows one line for each subject. The line stays while its text changes, so that a screen reader does not repeat
- * everything.
+ * Shows one line for each subject. The line stays while its text changes, so that a screen reader
+ * does not repeat everything.
  */
 function noticesView(): (notices: readonly Notice[]) => void {
   const list = byId('notices', HTMLUListElement);
@@ -203,5 +237,8 @@ export function showFailure(failure: unknown): void {
   showPhase('failed');
   byId('failure', HTMLElement).hidden = false;
   setText(byId('failure-advice', HTMLParagraphElement), adviceFor(failure));
-  setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
+  setText(
+    byId('failure-detail', HTMLParagraphElement),
+    failure instanceof Error ? failure.message : String(failure),
+  );
 }

@@ -1,4 +1,7 @@
-/** The live plot: how long each purchase took, against the number of tickets left (OSDI 2016, Figure 12). */
+/**
+ * The live plot: how long each purchase took, against the number of tickets left (OSDI 2016, Figure
+ * 12).
+ */
 import uPlot from 'uplot';
 import { cssColor } from '../../shared/page/dom.ts';
 import { logRange, logTicks, MS_MIN } from './log-scale.ts';
@@ -9,7 +12,10 @@ export interface Dot {
   readonly ms: number;
 }
 
-/** The kinds of dots, in the order in which they are drawn, with the colors as custom properties of style.css. */
+/**
+ * The kinds of dots, in the order in which they are drawn, with the colors as custom properties of
+ * style.css.
+ */
 export const DOT_COLORS = {
   /** Final views of purchases that were answered early. */
   background: '--pale',
@@ -34,7 +40,10 @@ const DOT_SIZE = 6;
 const SMALL_DOT_SIZE = 5;
 /** Pixels below which a long label does not fit: it would be cut off. */
 const LONG_LABEL_WIDTH_MIN = 330;
-/** The value of uPlot's logarithmic scale. Its name is in an ambient `const enum`, which does not exist at run time. */
+/**
+ * The value of uPlot's logarithmic scale. Its name is in an ambient `const enum`, which does not
+ * exist at run time.
+ */
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** What the axes are made for. */
@@ -49,8 +58,12 @@ export interface LatencyPlot {
 
 /** A plot that fills `place` and follows its width and the colors of the page. */
 export function latencyPlot(place: HTMLElement): LatencyPlot {
-  const size = (): { width: number; height: number } => ({ width: place.clientWidth, height: place.clientHeight });
-  const ticketsLabel = size().width < LONG_LABEL_WIDTH_MIN ? 'tickets left' : 'tickets left when the purchase began';
+  const size = (): { width: number; height: number } => ({
+    width: place.clientWidth,
+    height: place.clientHeight,
+  });
+  const ticketsLabel =
+    size().width < LONG_LABEL_WIDTH_MIN ? 'tickets left' : 'tickets left when the purchase began';
   let frame: PlotFrame = { tickets: 1, threshold: 0 };
   const plot = new uPlot(
     {
@@ -71,7 +84,10 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
           filter: (_plot, splits) => splits,
         },
       ],
-      series: [{}, ...KINDS.map((kind) => dots(DOT_COLORS[kind], SMALL.has(kind) ? SMALL_DOT_SIZE : DOT_SIZE))],
+      series: [
+        {},
+        ...KINDS.map((kind) => dots(DOT_COLORS[kind], SMALL.has(kind) ? SMALL_DOT_SIZE : DOT_SIZE)),
+      ],
       hooks: { drawAxes: [(generated) => markThreshold(generated, frame.threshold)] },
     },
     [[], ...KINDS.map(() => [])],
@@ -121,16 +137,22 @@ function markThreshold(plot: uPlot, threshold: number): void {
   ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = 'right';
   ctx.textBaseline = 'top';
-  ctx.fillText(`threshold: ${threshold} left`, x - 6 * devicePixelRatio, bbox.top + 4 * devicePixelRatio);
+  ctx.fillText(
+    `threshold: ${threshold} left`,
+    x - 6 * devicePixelRatio,
+    bbox.top + 4 * devicePixelRatio,
+  );
   ctx.restore();
 }
 
 /**
- * Converts dots to the form of uPlot, which needs one ascending x for all series: a row for each dot, with null in the
- * other series.
+ * Converts dots to the form of uPlot, which needs one ascending x for all series: a row for each
+ * dot, with null in the other series.
  */
 function aligned(data: PlotData): uPlot.AlignedData {
-  const all = KINDS.flatMap((kind) => data[kind].map(({ ticketsLeft, ms }) => ({ ticketsLeft, ms, kind })));
+  const all = KINDS.flatMap((kind) =>
+    data[kind].map(({ ticketsLeft, ms }) => ({ ticketsLeft, ms, kind })),
+  );
   all.sort((a, b) => a.ticketsLeft - b.ticketsLeft);
   const column = (kind: DotKind): (number | null)[] =>
     all.map((dot) => (dot.kind === kind ? Math.max(MS_MIN, dot.ms) : null));

@@ -14,13 +14,23 @@ interface Preset {
 
 const RETAILERS = ['frankfurt', 'ireland', 'virginia', 'frankfurt'] as const;
 
-const NORMAL: Preset['settings'] = { tickets: 500, threshold: 20, paceMs: 80, retailers: RETAILERS };
+const NORMAL: Preset['settings'] = {
+  tickets: 500,
+  threshold: 20,
+  paceMs: 80,
+  retailers: RETAILERS,
+};
 
 const PRESETS: readonly Preset[] = [
   { id: 'preset-normal', settings: NORMAL },
   {
     id: 'preset-no-margin',
-    settings: { tickets: 200, threshold: 0, paceMs: 0, retailers: [...RETAILERS, 'ireland', 'virginia'] },
+    settings: {
+      tickets: 200,
+      threshold: 0,
+      paceMs: 0,
+      retailers: [...RETAILERS, 'ireland', 'virginia'],
+    },
   },
   { id: 'preset-rush', settings: NORMAL, hasRush: true },
 ];

@@ -1,11 +1,17 @@
-/** The list of purchases, newest first: what each view showed and when, and which answer the customer got. */
+/**
+ * The list of purchases, newest first: what each view showed and when, and which answer the
+ * customer got.
+ */
 import { byId, make } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
 
-/** The maximum number of listed purchases, so that drawing does not become slower during a long sale. */
+/**
+ * The maximum number of listed purchases, so that drawing does not become slower during a long
+ * sale.
+ */
 const ROWS_MAX = 60;
 
 interface Line {
@@ -49,12 +55,27 @@ export function purchaseListView(shop: { readonly sale: SaleRecord }): ShowPurch
 }
 
 function cells(row: Row): HTMLTableCellElement[] {
-  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.path.map(formatSite).join(' → ')));
-  return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), answerCell(row), finalCell(row)];
+  const head = make(
+    'td',
+    '',
+    row.byHand ? 'you' : row.customer,
+    second(row.path.map(formatSite).join(' → ')),
+  );
+  return [
+    head,
+    viewCell(row, row.preliminaryItem, row.preliminaryMs),
+    answerCell(row),
+    finalCell(row),
+  ];
 }
 
-function viewCell({ failure }: Row, item: string | null | undefined, ms: number | undefined): HTMLTableCellElement {
-  if (item === undefined || ms === undefined) return make('td', '', second(failure === undefined ? '…' : '–'));
+function viewCell(
+  { failure }: Row,
+  item: string | null | undefined,
+  ms: number | undefined,
+): HTMLTableCellElement {
+  if (item === undefined || ms === undefined)
+    return make('td', '', second(failure === undefined ? '…' : '–'));
   return make('td', '', formatItem(item), second(formatMs(ms)));
 }
 
@@ -67,18 +88,34 @@ function finalCell(row: Row): HTMLTableCellElement {
   return viewCell(row, finalItem, finalMs);
 }
 
-function answerCell({ answer: reported, early, answeredMs, retries, failure }: Row): HTMLTableCellElement {
+function answerCell({
+  answer: reported,
+  early,
+  answeredMs,
+  retries,
+  failure,
+}: Row): HTMLTableCellElement {
   const tries = retries === undefined ? '' : `try ${retries + 1}`;
   if (reported === undefined || answeredMs === undefined) {
     if (failure !== undefined) return make('td', '', second('–'));
-    return make('td', '', make('span', 'quiet', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
+    return make(
+      'td',
+      '',
+      make('span', 'quiet', tries === '' ? '' : 'busy'),
+      second(tries === '' ? '…' : `${tries}…`),
+    );
   }
   const answer = make(
     'span',
     early === true ? 'early' : 'good',
     `${reported}, ${early === true ? 'early' : 'confirmed'}`,
   );
-  return make('td', '', answer, second(tries === '' ? formatMs(answeredMs) : `${formatMs(answeredMs)}, ${tries}`));
+  return make(
+    'td',
+    '',
+    answer,
+    second(tries === '' ? formatMs(answeredMs) : `${formatMs(answeredMs)}, ${tries}`),
+  );
 }
 
 function second(text: string): HTMLElement {

@@ -1,4 +1,7 @@
-/** One stock of tickets and all that this page has sold of it, with the same stock sold without incremental views. */
+/**
+ * One stock of tickets and all that this page has sold of it, with the same stock sold without
+ * incremental views.
+ */
 import type { Purchase, SaleEvent } from '../serve-customer.ts';
 
 /** One purchase as the page lists it. */
@@ -40,7 +43,9 @@ export class OpenSale implements SaleRecord {
   /** Tickets left, as the store last reported; others may sell from the same stock. */
   heardLeft = Infinity;
 
-  constructor(event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`) {
+  constructor(
+    event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
+  ) {
     this.event = event;
   }
 
@@ -62,7 +67,10 @@ export class OpenSale implements SaleRecord {
   }
 }
 
-/** Returns the tickets of the baseline that are left, as its views showed. Sales of other tabs are included. */
+/**
+ * Returns the tickets of the baseline that are left, as its views showed. Sales of other tabs are
+ * included.
+ */
 export function baselineLeft({ tickets, baseline }: SaleRecord): number {
   let left = tickets;
   for (const { ticketsLeft } of baseline.values()) {
@@ -72,8 +80,8 @@ export function baselineLeft({ tickets, baseline }: SaleRecord): number {
 }
 
 /**
- * Returns the number of tickets that other pages have sold: they are gone, but no customer here has them or may still
- * get them.
+ * Returns the number of tickets that other pages have sold: they are gone, but no customer here has
+ * them or may still get them.
  */
 export function soldElsewhere({ tickets, left, rows }: SaleRecord): number {
   let here = 0;

@@ -19,11 +19,16 @@ export interface Settings {
   readonly paceMs: number;
   /** The site of each retailer. */
   readonly retailers: readonly string[];
-  /** Whether the same number of tickets is also sold without incremental views, at the same time. */
+  /**
+   * Whether the same number of tickets is also sold without incremental views, at the same time.
+   */
   readonly compare: boolean;
   /** How many sales one start runs, one after the other. */
   readonly sales: number;
-  /** The event whose tickets are sold. All pages that name it share it. Default: a new event of this page */
+  /**
+   * The event whose tickets are sold. All pages that name it share it. Default: a new event of this
+   * page
+   */
   readonly event: string | undefined;
   /** Whether the sale starts by itself. Default: true */
   readonly autostart: boolean;
@@ -48,8 +53,15 @@ export function settingsFrom(query: URLSearchParams): Settings {
 }
 
 /** Returns the query of a page that sells `event` with these settings. */
-export function inviteTo(event: string, { retailers, threshold, paceMs, tickets }: Settings): string {
-  const query = new URLSearchParams({ event, tickets: String(tickets), retailers: retailers.join(',') });
+export function inviteTo(
+  event: string,
+  { retailers, threshold, paceMs, tickets }: Settings,
+): string {
+  const query = new URLSearchParams({
+    event,
+    tickets: String(tickets),
+    retailers: retailers.join(','),
+  });
   query.set('threshold', String(threshold));
   query.set('pace', String(paceMs));
   return `?${query.toString()}`;
@@ -74,7 +86,10 @@ function siteNames(query: URLSearchParams): readonly string[] {
   if (text === null) return ['frankfurt', 'ireland', 'virginia', 'frankfurt'];
   const names = text.split(',').filter((name) => name !== '');
   if (names.length > 0 && names.length <= RETAILERS_MAX) return names;
-  throw invalid('retailers', `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frankfurt,ireland`);
+  throw invalid(
+    'retailers',
+    `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frankfurt,ireland`,
+  );
 }
 
 function eventName(query: URLSearchParams): string | undefined {
@@ -84,5 +99,7 @@ function eventName(query: URLSearchParams): string | undefined {
 }
 
 function invalid(field: string, fix: string): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', `The address of this page: ${field}: ${fix}.`, { field });
+  return new CorrectableError('INVALID_ARGUMENT', `The address of this page: ${field}: ${fix}.`, {
+    field,
+  });
 }

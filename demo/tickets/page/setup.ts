@@ -1,6 +1,6 @@
 /**
- * Controls how the retailers sell: their sites, the number of tickets, the threshold and the pace. They can be changed
- * during a sale.
+ * Controls how the retailers sell: their sites, the number of tickets, the threshold and the pace.
+ * They can be changed during a sale.
  */
 import { TICKETS_MAX } from '../contract.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
@@ -13,7 +13,12 @@ export type ShowSetup = () => void;
 
 export function setupView(shop: TicketShop): ShowSetup {
   const shows = [
-    slider(shop, 'threshold', 'threshold', (value) => `${value} ${value === 1 ? 'ticket' : 'tickets'}`),
+    slider(
+      shop,
+      'threshold',
+      'threshold',
+      (value) => `${value} ${value === 1 ? 'ticket' : 'tickets'}`,
+    ),
     slider(shop, 'pace', 'paceMs', (value) => `${value} ms`),
     ticketsField(shop),
     salesChoice(shop),
@@ -36,7 +41,9 @@ function slider(
   const output = byId(`${id}-value`, HTMLOutputElement);
   input.max = String(Math.max(Number(input.max), shop.settings[setting]));
   input.value = String(shop.settings[setting]);
-  input.addEventListener('input', () => shop.change({ [setting]: Number(input.value) } as Partial<Settings>));
+  input.addEventListener('input', () =>
+    shop.change({ [setting]: Number(input.value) } as Partial<Settings>),
+  );
   return () => {
     const value = shop.settings[setting];
     input.value = String(value);
@@ -63,7 +70,8 @@ function ticketsField(shop: TicketShop): ShowSetup {
 function salesChoice(shop: TicketShop): ShowSetup {
   const select = byId('sales', HTMLSelectElement);
   const input = String(shop.settings.sales);
-  if (![...select.options].some(({ value }) => value === input)) select.append(new Option(input, input));
+  if (![...select.options].some(({ value }) => value === input))
+    select.append(new Option(input, input));
   select.value = input;
   select.addEventListener('change', () => shop.change({ sales: Number(select.value) }));
   return () => {};
@@ -112,9 +120,13 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
       'li',
       'site',
       make('span', 'name', formatSite(name), make('span', 'hint', formatDistance(name))),
-      button('−', `One retailer less beside ${formatSite(name)}`, () => setRetailers(retailers() - 1)),
+      button('−', `One retailer less beside ${formatSite(name)}`, () =>
+        setRetailers(retailers() - 1),
+      ),
       count,
-      button('+', `One retailer more beside ${formatSite(name)}`, () => setRetailers(retailers() + 1)),
+      button('+', `One retailer more beside ${formatSite(name)}`, () =>
+        setRetailers(retailers() + 1),
+      ),
       cable,
       invite,
     ),

@@ -12,15 +12,15 @@ import { TicketShop } from './ticket-shop.ts';
 import { waitsView } from './waits.ts';
 
 /**
- * The minimum time between two drawings, so that drawing adds little to the shown latencies. The plot takes most of the
- * time.
+ * The minimum time between two drawings, so that drawing adds little to the shown latencies. The
+ * plot takes most of the time.
  */
 const DRAW_EVERY_MS = 100;
 const PLOT_EVERY_MS = 500;
 
 /**
- * Returns a function that draws at once after a pause, and otherwise at most every `ms` milliseconds. The last change
- * is always drawn.
+ * Returns a function that draws at once after a pause, and otherwise at most every `ms`
+ * milliseconds. The last change is always drawn.
  */
 function atMostEvery(ms: number, draw: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,13 @@
 /**
- * Simulates the cable between this page and one site, which a visitor can unplug and plug in again. Its retailers then
- * see a lost site. It replaces the WebSocket class of the connection.
+ * Simulates the cable between this page and one site, which a visitor can unplug and plug in again.
+ * Its retailers then see a lost site. It replaces the WebSocket class of the connection.
  */
 
 /** The members of a socket that the connection needs. */
-export type Socket = Pick<WebSocket, 'binaryType' | 'onopen' | 'onmessage' | 'onclose' | 'onerror' | 'send' | 'close'>;
+export type Socket = Pick<
+  WebSocket,
+  'binaryType' | 'onopen' | 'onmessage' | 'onclose' | 'onerror' | 'send' | 'close'
+>;
 
 type SocketClass = new (url: string, protocols: string[]) => Socket;
 

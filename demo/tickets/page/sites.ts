@@ -7,8 +7,8 @@ import { SimulatedDisconnect } from './simulated-disconnect.ts';
 
 const DIRECTORY_TIMEOUT_MS = 5_000;
 /**
- * The timeout of a purchase. It is long enough to plug a cable in again, so that a purchase in flight still ends, and
- * takes effect once.
+ * The timeout of a purchase. It is long enough to plug a cable in again, so that a purchase in
+ * flight still ends, and takes effect once.
  */
 export const PURCHASE_TIMEOUT_MS = 60_000;
 const RECONNECT_MS_MAX = 1_000;
@@ -29,7 +29,9 @@ export interface Site {
  * @param onStateChange called at every change of a connection's state
  * @throws CorrectableError `UNAVAILABLE` when the backend does not answer
  */
-export type OpenSites = (onStateChange: (site: string, state: string) => void) => Promise<readonly Site[]>;
+export type OpenSites = (
+  onStateChange: (site: string, state: string) => void,
+) => Promise<readonly Site[]>;
 
 /** Connects to the sites that the page's own server names. */
 export const openSites: OpenSites = async (onStateChange) => {
@@ -68,7 +70,9 @@ async function siteDirectory(): Promise<readonly (readonly [name: string, url: s
   try {
     const response = await fetch('sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`GET /sites answered ${response.status}`);
-    const { sites } = (await response.json()) as { sites: readonly { name: string; path: string }[] };
+    const { sites } = (await response.json()) as {
+      sites: readonly { name: string; path: string }[];
+    };
     return sites.map(({ name, path }) => [name, toWebSocketUrl(path)] as const);
   } catch (cause) {
     throw new CorrectableError('UNAVAILABLE', 'The site directory does not answer.', { cause });

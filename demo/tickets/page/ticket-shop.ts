@@ -1,4 +1,7 @@
-/** The model of the page: connects the sites, puts tickets on sale, sells them, and notifies the page of changes. */
+/**
+ * The model of the page: connects the sites, puts tickets on sale, sells them, and notifies the
+ * page of changes.
+ */
 import type { CorrectableError } from 'correctables';
 import { peek } from 'correctables/operations';
 import { ticketShop } from '../contract.ts';
@@ -14,7 +17,14 @@ import type { Settings } from './settings.ts';
 import type { OpenSites, Site } from './sites.ts';
 
 /** The phase of the page. `ready`: tickets are on sale, and no retailer sells yet. */
-export type Phase = 'connecting' | 'stocking' | 'ready' | 'selling' | 'sold-out' | 'stopped' | 'failed';
+export type Phase =
+  | 'connecting'
+  | 'stocking'
+  | 'ready'
+  | 'selling'
+  | 'sold-out'
+  | 'stopped'
+  | 'failed';
 
 /** Sales that belong together: their waits are averaged. */
 export interface Series {
@@ -23,7 +33,10 @@ export interface Series {
 }
 
 export interface StartOptions {
-  /** Whether a fresh stock replaces the tickets that are on sale, also if no customer has bought one. */
+  /**
+   * Whether a fresh stock replaces the tickets that are on sale, also if no customer has bought
+   * one.
+   */
   readonly isNew?: boolean;
   /** Customers who all arrive when the sale begins. */
   readonly rush?: { readonly site: string; readonly customers: number };
@@ -113,7 +126,10 @@ export class TicketShop {
     return ['ready', 'selling', 'stopped', 'sold-out'].includes(this.#phase);
   }
 
-  /** Changes settings. Threshold and pace apply from the next customer on, all others from the next sale. */
+  /**
+   * Changes settings. Threshold and pace apply from the next customer on, all others from the next
+   * sale.
+   */
   change(settings: Partial<Settings>): void {
     this.#settings = { ...this.#settings, ...settings };
     this.#changed();
@@ -127,8 +143,8 @@ export class TicketShop {
   }
 
   /**
-   * Starts the retailers: on the tickets that are on sale, or on a new stock if a sale has begun already. Runs as many
-   * sales in a row as the settings specify.
+   * Starts the retailers: on the tickets that are on sale, or on a new stock if a sale has begun
+   * already. Runs as many sales in a row as the settings specify.
    */
   async start({ isNew = false, rush }: StartOptions = {}): Promise<void> {
     if (this.#phase === 'connecting' || this.#phase === 'stocking') return;
@@ -140,7 +156,8 @@ export class TicketShop {
       const sale = isFresh && series.finished.length === 0 ? this.#sale : new OpenSale();
       const isLast = series.finished.length === series.sales - 1;
       await this.#guarded(sale, () => this.#run(sale, isLast, rush));
-      const isDone = this.#series === series && this.#phase !== 'failed' && !sale.stop.signal.aborted;
+      const isDone =
+        this.#series === series && this.#phase !== 'failed' && !sale.stop.signal.aborted;
       if (!isDone || this.settings.retailers.length === 0) return;
       series.finished.push(sale);
       this.#changed();
@@ -158,13 +175,18 @@ export class TicketShop {
     await this.#serve(site, { customer: `you-${this.#handBought}`, byHand: true });
   }
 
-  /** Sends many customers to `site` at once, and the same number to the sale without early answers, if there is one. */
+  /**
+   * Sends many customers to `site` at once, and the same number to the sale without early answers,
+   * if there is one.
+   */
   async rush(site: string, customers: number): Promise<void> {
     this.#handBought += 1;
     const all = Array.from({ length: customers }, (_, n) => `rush ${this.#handBought}-${n + 1}`);
     const sales = this.settings.compare ? [false, true] : [false];
     await Promise.all(
-      sales.flatMap((strongOnly) => all.map((customer) => this.#serve(site, { customer, byHand: false, strongOnly }))),
+      sales.flatMap((strongOnly) =>
+        all.map((customer) => this.#serve(site, { customer, byHand: false, strongOnly })),
+      ),
     );
   }
 
@@ -179,7 +201,10 @@ export class TicketShop {
     const onGone = (reason: CorrectableError): void => {
       if (this.#backend === backend) void this.#fail(reason);
     };
-    const backend = await Backend.connect({ onChange: () => this.#changed(), onGone }, this.#openSites);
+    const backend = await Backend.connect(
+      { onChange: () => this.#changed(), onGone },
+      this.#openSites,
+    );
     this.#backend = backend;
     for (const name of this.settings.retailers) backend.site(name);
     await backend.whenOnline(undefined, stop.signal);
@@ -188,12 +213,17 @@ export class TicketShop {
   }
 
   /** Opens the event, unless it is open. Resolves when every reachable site has its tickets. */
-  async #openEvent(sale: OpenSale, backend: Backend): Promise<{ readonly shop: Site['shop']; readonly stock: number }> {
+  async #openEvent(
+    sale: OpenSale,
+    backend: Backend,
+  ): Promise<{ readonly shop: Site['shop']; readonly stock: number }> {
     const { tickets } = this.settings;
     const { reachable, sites } = backend;
     const { shop } = reachable[0] ?? (sites[0] as Site);
     const opened = [sale.event, sale.baselineEvent].map((event) =>
-      this.#whenOrdered(sale, backend, () => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
+      this.#whenOrdered(sale, backend, () =>
+        shop.invokeStrong(ticketShop.openEvent({ event, tickets })),
+      ),
     );
     const [event] = await Promise.all(opened);
     const peeked = reachable.map((site) =>
@@ -204,10 +234,14 @@ export class TicketShop {
   }
 
   /**
-   * Repeats what may not have been done, because the site that orders the sales is away. To open an event twice is the
-   * same as to open it once.
+   * Repeats what may not have been done, because the site that orders the sales is away. To open an
+   * event twice is the same as to open it once.
    */
-  async #whenOrdered<T>(sale: OpenSale, backend: Backend, attempt: () => PromiseLike<T>): Promise<T> {
+  async #whenOrdered<T>(
+    sale: OpenSale,
+    backend: Backend,
+    attempt: () => PromiseLike<T>,
+  ): Promise<T> {
     const { signal } = sale.stop;
     for (;;) {
       try {
@@ -223,7 +257,8 @@ export class TicketShop {
     this.#enter('stocking');
     const { shop, stock } = await this.#openEvent(sale, backend);
     sale.stock(stock);
-    // A store that sells by rights reports how many tickets its site has. Its tickets have no numbers.
+    // A store that sells by rights reports how many tickets its site has. Its tickets have no
+    // numbers.
     const { meta } = await retry(() => shop.invokeStrong(peek(sale.event)).settle());
     if (meta?.['rights'] !== undefined) sale.nameOf = ticketNames(sale.event);
     this.#enter('ready');
@@ -277,7 +312,10 @@ export class TicketShop {
     );
   }
 
-  async #serve(site: string, { customer, byHand, strongOnly = false }: ServedCustomer): Promise<void> {
+  async #serve(
+    site: string,
+    { customer, byHand, strongOnly = false }: ServedCustomer,
+  ): Promise<void> {
     const place = this.#backend?.site(site);
     if (place === undefined || !this.isOpen) return;
     await this.#guarded(this.#sale, async (sale) => {
@@ -309,7 +347,10 @@ export class TicketShop {
   }
 
   async #peek({ shop }: Site, sale: OpenSale): Promise<void> {
-    const view = await shop.invokeWeak(peek(sale.event), { timeoutMs: PEEK_TIMEOUT_MS }).settle().catch(passing);
+    const view = await shop
+      .invokeWeak(peek(sale.event), { timeoutMs: PEEK_TIMEOUT_MS })
+      .settle()
+      .catch(passing);
     const remaining = view?.meta?.['remaining'];
     if (typeof remaining !== 'number' || remaining >= sale.heardLeft) return;
     sale.heardLeft = remaining;
@@ -318,7 +359,10 @@ export class TicketShop {
     this.#changed();
   }
 
-  /** Makes `sale` the current sale, and runs a step of it. A failure is shown, unless a later sale has begun. */
+  /**
+   * Makes `sale` the current sale, and runs a step of it. A failure is shown, unless a later sale
+   * has begun.
+   */
   async #guarded(sale: OpenSale, step: (sale: OpenSale) => Promise<void>): Promise<void> {
     this.#sale = sale;
     try {
@@ -339,7 +383,11 @@ export class TicketShop {
     await backend?.close();
   }
 
-  #advance(rows: Map<string, Row>, purchase: Purchase, { site, byHand }: { site: Site; byHand: boolean }): void {
+  #advance(
+    rows: Map<string, Row>,
+    purchase: Purchase,
+    { site, byHand }: { site: Site; byHand: boolean },
+  ): void {
     const { customer } = purchase;
     const path = rows.get(customer)?.path ?? [];
     const moved = path.at(-1) === site.at ? path : [...path, site.at];

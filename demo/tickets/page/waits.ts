@@ -11,13 +11,24 @@ type Duration = 'answeredMs' | 'finalMs';
 type Kind = Exclude<DotKind, 'mean' | 'meanStrong'>;
 type Groups = Readonly<Record<Kind, readonly Row[]>>;
 
-const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
+const KINDS: readonly {
+  readonly kind: Kind;
+  readonly label: string;
+  readonly duration: Duration;
+}[] = [
   { kind: 'early', label: 'Yes on the early answer', duration: 'answeredMs' },
   { kind: 'background', label: '… and when it was confirmed', duration: 'finalMs' },
   { kind: 'waited', label: 'Yes on the confirmed answer', duration: 'answeredMs' },
   { kind: 'strong', label: 'Without early answers', duration: 'answeredMs' },
 ];
-const NO_DOTS: PlotData = { background: [], strong: [], early: [], waited: [], meanStrong: [], mean: [] };
+const NO_DOTS: PlotData = {
+  background: [],
+  strong: [],
+  early: [],
+  waited: [],
+  meanStrong: [],
+  mean: [],
+};
 
 export type ShowWaits = () => void;
 
@@ -34,13 +45,18 @@ export function waitsView(shop: TicketShop): ShowWaits {
     const groups = parseGroups([sale]);
     const shown = isAverage() ? parseGroups(series.finished) : groups;
     for (const { kind, duration } of KINDS)
-      lines.get(kind)?.(shown[kind].length, percentilesOf(shown[kind].flatMap((row) => row[duration] ?? [])));
+      lines.get(kind)?.(
+        shown[kind].length,
+        percentilesOf(shown[kind].flatMap((row) => row[duration] ?? [])),
+      );
     plot.draw(isAverage() ? means(series.finished) : dotsOf(groups), frame);
     place.setAttribute('aria-label', spoken(shown));
   };
 }
 
-/** Shows the choice between this sale and the average of all finished sales, once there are several. */
+/**
+ * Shows the choice between this sale and the average of all finished sales, once there are several.
+ */
 function averageChoice(shop: TicketShop): () => boolean {
   const choice = byId('choice', HTMLFieldSetElement);
   const average = byId('show-average', HTMLInputElement);
@@ -52,7 +68,8 @@ function averageChoice(shop: TicketShop): () => boolean {
     const { finished, sales } = shop.series;
     choice.hidden = finished.length < 2;
     setText(label, `Average of ${finished.length} sales`);
-    if (finished.length !== finishedBefore && finished.length === sales && sales > 1) average.checked = true;
+    if (finished.length !== finishedBefore && finished.length === sales && sales > 1)
+      average.checked = true;
     if (finished.length < 2) current.checked = true;
     finishedBefore = finished.length;
     return average.checked;
@@ -60,24 +77,32 @@ function averageChoice(shop: TicketShop): () => boolean {
 }
 
 function parseGroups(sales: readonly SaleRecord[]): Groups {
-  const reported = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.answer === 'yes'));
+  const reported = sales.flatMap(({ rows }) =>
+    [...rows.values()].filter((row) => row.answer === 'yes'),
+  );
   const early = reported.filter((row) => row.early === true);
   return {
     early,
     background: early.filter((row) => row.finalMs !== undefined),
     waited: reported.filter((row) => row.early !== true),
-    strong: sales.flatMap(({ baseline }) => [...baseline.values()].filter((row) => row.answer === 'yes')),
+    strong: sales.flatMap(({ baseline }) =>
+      [...baseline.values()].filter((row) => row.answer === 'yes'),
+    ),
   };
 }
 
 function dotsOf(groups: Groups): PlotData {
-  const dots = KINDS.map(({ kind, duration }) => [kind, groups[kind].flatMap((row) => dotOf(row, duration))] as const);
+  const dots = KINDS.map(
+    ({ kind, duration }) => [kind, groups[kind].flatMap((row) => dotOf(row, duration))] as const,
+  );
   return { ...NO_DOTS, ...Object.fromEntries(dots) };
 }
 
 function dotOf(row: Row, duration: Duration): Dot[] {
   const ms = row[duration];
-  return ms === undefined || row.ticketsLeft === undefined ? [] : [{ ticketsLeft: row.ticketsLeft, ms }];
+  return ms === undefined || row.ticketsLeft === undefined
+    ? []
+    : [{ ticketsLeft: row.ticketsLeft, ms }];
 }
 
 /** Returns the mean waits, as in Figure 12 of the paper. */
@@ -89,7 +114,11 @@ function means(sales: readonly SaleRecord[]): PlotData {
   };
 }
 
-function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: number, waits: Percentiles) => void {
+function legendRow(
+  legend: HTMLElement,
+  kind: Kind,
+  label: string,
+): (size: number, waits: Percentiles) => void {
   const dot = make('span', 'dot');
   dot.style.setProperty('--dot', `var(${DOT_COLORS[kind]})`);
   const head = make('th', '', dot, label);

@@ -5,9 +5,15 @@ import type { Options } from '../options.ts';
 export interface SalesStore {
   /** The client of each retailer. */
   readonly shops: readonly Shop[];
-  /** Clients for the same sale by other recipes, with strong views only, by name: one for each retailer. */
+  /**
+   * Clients for the same sale by other recipes, with strong views only, by name: one for each
+   * retailer.
+   */
   readonly baselines: Readonly<Record<string, readonly Shop[]>>;
-  /** Clients for the same sale with the same views, but connected differently, by name: one for each retailer. */
+  /**
+   * Clients for the same sale with the same views, but connected differently, by name: one for each
+   * retailer.
+   */
   readonly alternatives: Readonly<Record<string, readonly Shop[]>>;
   close(): Promise<void>;
 }
@@ -16,12 +22,18 @@ export interface SalesStore {
 export const SHARED = 'one binding a site';
 
 export interface StoreOptions extends Pick<Options, 'client' | 'wan' | 'stock'> {
-  /** Whether retailers use only their threshold, as in the paper, so that the store does not throttle them. */
+  /**
+   * Whether retailers use only their threshold, as in the paper, so that the store does not
+   * throttle them.
+   */
   readonly isFixed: boolean;
 }
 
 /** Starts what is needed and connects the retailers. `progress` gets lines for a person. */
-export type OpenStore = (options: StoreOptions, progress: (text: string) => void) => Promise<SalesStore>;
+export type OpenStore = (
+  options: StoreOptions,
+  progress: (text: string) => void,
+) => Promise<SalesStore>;
 
 /** Closes clients, each once: retailers may share one. */
 export async function closeShops(...groups: readonly (readonly Shop[])[]): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * The queue recipe of ZooKeeper's documentation, for comparison: list all items, take the first by deleting it, and on
- * a conflict take the next. Its cost grows with the length of the queue and the number of consumers.
+ * The queue recipe of ZooKeeper's documentation, for comparison: list all items, take the first by
+ * deleting it, and on a conflict take the next. Its cost grows with the length of the queue and the
+ * number of consumers.
  */
 import { CorrectableError, type Binding, type Operation, type Sink } from 'correctables';
 import { isZooKeeperError, type ZooKeeper } from 'correctables/bindings/zookeeper';
@@ -8,7 +9,10 @@ import { isZooKeeperError, type ZooKeeper } from 'correctables/bindings/zookeepe
 type StrongOnly = readonly ['strong'];
 
 /** The part of a ZooKeeper session that the recipe needs. */
-export type QueueSession = Pick<ZooKeeper, 'create' | 'get' | 'delete' | 'children' | 'sync' | 'close'>;
+export type QueueSession = Pick<
+  ZooKeeper,
+  'create' | 'get' | 'delete' | 'children' | 'sync' | 'close'
+>;
 
 /** Creates a binding with strong views only. Closing it closes `zk`. */
 export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly> {
@@ -28,7 +32,11 @@ export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly
     name: 'zookeeper, vanilla recipe',
     consistencyLevels: () => ['strong'],
     supports: ({ name }) => name === 'enqueue' || name === 'dequeue' || name === 'peek',
-    submitOperation<T>(operation: Operation<T>, _levels: readonly 'strong'[], sink: Sink<T, 'strong'>) {
+    submitOperation<T>(
+      operation: Operation<T>,
+      _levels: readonly 'strong'[],
+      sink: Sink<T, 'strong'>,
+    ) {
       execute(operation).then(
         (result) => {
           const { value, remaining } = (result ?? {}) as { value?: T; remaining?: number };
@@ -42,7 +50,8 @@ export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly
 }
 
 async function enqueue(zk: QueueSession, path: string, item: string): Promise<void> {
-  const create = (): Promise<string> => zk.create(`${path}/-`, item, { mode: 'persistent-sequential' });
+  const create = (): Promise<string> =>
+    zk.create(`${path}/-`, item, { mode: 'persistent-sequential' });
   try {
     await create();
   } catch (error) {
@@ -57,7 +66,10 @@ async function enqueue(zk: QueueSession, path: string, item: string): Promise<vo
   }
 }
 
-async function dequeue(zk: QueueSession, path: string): Promise<{ value: unknown; remaining: number }> {
+async function dequeue(
+  zk: QueueSession,
+  path: string,
+): Promise<{ value: unknown; remaining: number }> {
   for (;;) {
     const names = await list(zk, path);
     for (const [at, name] of names.entries()) {
@@ -73,11 +85,17 @@ async function dequeue(zk: QueueSession, path: string): Promise<{ value: unknown
   }
 }
 
-async function peek(zk: QueueSession, path: string): Promise<{ value: unknown; remaining: number }> {
+async function peek(
+  zk: QueueSession,
+  path: string,
+): Promise<{ value: unknown; remaining: number }> {
   await zk.sync(path);
   const [first, ...others] = await list(zk, path);
   if (first === undefined) return { value: null, remaining: 0 };
-  return { value: { item: parsed((await zk.get(`${path}/${first}`)).data) }, remaining: others.length + 1 };
+  return {
+    value: { item: parsed((await zk.get(`${path}/${first}`)).data) },
+    remaining: others.length + 1,
+  };
 }
 
 async function list(zk: QueueSession, path: string): Promise<string[]> {
@@ -90,5 +108,7 @@ function parsed(data: Uint8Array | null): unknown {
 
 function failure(error: unknown): unknown {
   if (!isZooKeeperError(error)) return error;
-  return new CorrectableError(error.mayHaveTakenEffect ? 'UNKNOWN' : 'UNAVAILABLE', error.message, { cause: error });
+  return new CorrectableError(error.mayHaveTakenEffect ? 'UNKNOWN' : 'UNAVAILABLE', error.message, {
+    cause: error,
+  });
 }

@@ -1,8 +1,9 @@
 /**
- * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
- * otherwise one for this sale. Each retailer has a separate binding, as each has a separate session in the vanilla
- * recipe. So no retailer knows the dequeues of the others, even at the same site. As an alternative, the retailers of
- * one site share a binding, as is possible in one process.
+ * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the
+ * delays asked for, otherwise one for this sale. Each retailer has a separate binding, as each has
+ * a separate session in the vanilla recipe. So no retailer knows the dequeues of the others, even
+ * at the same site. As an alternative, the retailers of one site share a binding, as is possible in
+ * one process.
  */
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
@@ -26,12 +27,16 @@ export const openZookeeper: OpenStore = async ({ client, wan, isFixed }, progres
       return zookeeper({ servers, root: path, ...readThrottle(places.length, isFixed) });
     });
   const own = bindingsAt(client, root);
-  // Use another root, because all registered bindings of a root count as consumers, even if they are idle.
+  // Use another root, because all registered bindings of a root count as consumers, even if they
+  // are idle.
   const shared = bindingsAt(sites, `${root}-shared`);
   const sharedAt = new Map(sites.map((site, n): [Site, Shop] => [site, createClient(shared[n]!)]));
   const vanilla = client.map((site): Shop =>
     createClient(
-      vanillaQueue(new ZooKeeper(ensemble.connectString(site), { sessionTimeoutMs: WAIT_MS }), `${root}-vanilla`),
+      vanillaQueue(
+        new ZooKeeper(ensemble.connectString(site), { sessionTimeoutMs: WAIT_MS }),
+        `${root}-vanilla`,
+      ),
     ),
   );
   for (const site of sites) progress(`retailers beside ${site}: ${ensemble.address(site)}`);

@@ -1,6 +1,6 @@
 /**
- * `npm run verify:tickets -- FILE [THRESHOLD]`: checks each sale of a history that `--history` has written, and fails
- * if there was a fault.
+ * `npm run verify:tickets -- FILE [THRESHOLD]`: checks each sale of a history that `--history` has
+ * written, and fails if there was a fault.
  */
 import { readFileSync } from 'node:fs';
 import { verifySales, type Verdict } from './verify-sales.ts';

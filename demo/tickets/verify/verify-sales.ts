@@ -1,6 +1,7 @@
 /**
- * Computes the verdict on a sale from its history alone: each ticket put on sale, and each customer's views, answer and
- * end. It shares no code with the shop, so that it does not repeat the shop's errors.
+ * Computes the verdict on a sale from its history alone: each ticket put on sale, and each
+ * customer's views, answer and end. It shares no code with the shop, so that it does not repeat the
+ * shop's errors.
  */
 import { percentilesOf, type Percentiles } from './percentiles.ts';
 
@@ -11,16 +12,26 @@ export interface Verdict {
   readonly confirmed: number;
   /** Customers who got a yes on a preliminary view. */
   readonly confirmedEarly: number;
-  /** Customers who got a yes on the final view only, although the preliminary one exceeded the threshold. */
+  /**
+   * Customers who got a yes on the final view only, although the preliminary one exceeded the
+   * threshold.
+   */
   readonly heldBack: number;
-  /** Customers who got a yes whose final view is empty, or whose purchase has failed and taken nothing. */
+  /**
+   * Customers who got a yes whose final view is empty, or whose purchase has failed and taken
+   * nothing.
+   */
   readonly revoked: number;
   /**
-   * Customers with contradictory ends: a ticket was handed out, and they got a no, or no answer; several answers, or
-   * several final views; a final view that neither names a ticket nor shows that there is none.
+   * Customers with contradictory ends: a ticket was handed out, and they got a no, or no answer;
+   * several answers, or several final views; a final view that neither names a ticket nor shows
+   * that there is none.
    */
   readonly contradicted: number;
-  /** Customers who got a yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
+  /**
+   * Customers who got a yes at any time, beyond the tickets put on sale: not all of these promises
+   * can be kept.
+   */
   readonly promisedBeyondStock: number;
   /** Customers who got a yes that was never taken back, beyond the tickets put on sale. */
   readonly standingBeyondStock: number;
@@ -32,7 +43,10 @@ export interface Verdict {
   readonly duplicates: number;
   /** Tickets handed out that were never on sale. */
   readonly unknown: number;
-  /** Tickets that no customer got although the sale ended as sold out, less the number of unanswered purchases. */
+  /**
+   * Tickets that no customer got although the sale ended as sold out, less the number of unanswered
+   * purchases.
+   */
   readonly lost: number;
   /** Purchases without a final view, and without an error which shows that nothing was taken. */
   readonly unanswered: number;
@@ -66,8 +80,8 @@ interface Customer {
 }
 
 /**
- * The code of a failure after which it is unknown whether a ticket was taken. After all other failures, no ticket was
- * taken.
+ * The code of a failure after which it is unknown whether a ticket was taken. After all other
+ * failures, no ticket was taken.
  */
 const UNKNOWN = 'UNKNOWN';
 
@@ -85,7 +99,9 @@ export function verifySales(
   }
   const all = [...customers.values()];
   const yes = all.filter(({ answered: reported }) => reported?.['answer'] === 'yes');
-  const freezeForUser = all.flatMap((customer) => (hasTicket(customer) ? [customer.final?.['item']] : []));
+  const freezeForUser = all.flatMap((customer) =>
+    hasTicket(customer) ? [customer.final?.['item']] : [],
+  );
   const different = new Set(freezeForUser);
   const unanswered = all.filter(isUnanswered).length;
   const isSoldOut = all.some(({ final }) => final !== undefined && final['item'] === null);
@@ -100,7 +116,8 @@ export function verifySales(
     contradicted: all.filter(isContradicted).length,
     promisedBeyondStock: Math.max(0, yes.length - stock.size),
     standingBeyondStock: Math.max(0, yes.length - revoked - stock.size),
-    leftHanging: yes.filter(({ final, failed }) => final === undefined && failed === undefined).length,
+    leftHanging: yes.filter(({ final, failed }) => final === undefined && failed === undefined)
+      .length,
     oversold: Math.max(0, freezeForUser.length - stock.size),
     duplicates: freezeForUser.length - different.size,
     unknown: freezeForUser.filter((ticket) => !stock.has(ticket)).length,
@@ -114,7 +131,12 @@ function note(line: Line, customers: Map<unknown, Customer>): void {
   const operation = line['operation'];
   let customer = customers.get(operation);
   if (customer === undefined) {
-    const none = { preliminary: undefined, answered: undefined, final: undefined, failed: undefined };
+    const none = {
+      preliminary: undefined,
+      answered: undefined,
+      final: undefined,
+      failed: undefined,
+    };
     customer = { begunAtMs: atMs(line), ...none, answers: 0, finals: 0 };
     customers.set(operation, customer);
   }
@@ -153,13 +175,21 @@ function isContradicted(customer: Customer): boolean {
 }
 
 function isHeldBack({ preliminary, answered: reported }: Customer, threshold: number): boolean {
-  if (reported?.['early'] === true || preliminary === undefined || preliminary['item'] === null) return false;
+  if (reported?.['early'] === true || preliminary === undefined || preliminary['item'] === null)
+    return false;
   return Number(preliminary['ticketsLeft']) > threshold;
 }
 
 function latenciesOf(customers: readonly Customer[], threshold: number): Latencies {
-  const took = (which: 'preliminary' | 'answered' | 'final', of: readonly Customer[]): Percentiles =>
-    percentilesOf(of.flatMap(({ begunAtMs, [which]: line }) => (line === undefined ? [] : [atMs(line) - begunAtMs])));
+  const took = (
+    which: 'preliminary' | 'answered' | 'final',
+    of: readonly Customer[],
+  ): Percentiles =>
+    percentilesOf(
+      of.flatMap(({ begunAtMs, [which]: line }) =>
+        line === undefined ? [] : [atMs(line) - begunAtMs],
+      ),
+    );
   const isAbove = ({ preliminary, final }: Customer): boolean =>
     Number((preliminary ?? final)?.['ticketsLeft'] ?? 0) > threshold;
   const sold = customers.filter(({ answered: reported }) => reported?.['answer'] === 'yes');

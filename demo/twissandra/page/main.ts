@@ -10,5 +10,6 @@ await runPage<Tweet>({
   hasContent: false,
   contract: twissandraContract,
   open: (store, _http, about) => timelineApplication(store, tweetData(about)),
-  item: ({ author, body }) => make('li', 'text', make('span', 'author', author), make('span', '', body)),
+  item: ({ author, body }) =>
+    make('li', 'text', make('span', 'author', author), make('span', '', body)),
 });

@@ -1,4 +1,7 @@
-/** The timelines in tables of Apache Cassandra, as in Twissandra itself, with one of three read strategies. */
+/**
+ * The timelines in tables of Apache Cassandra, as in Twissandra itself, with one of three read
+ * strategies.
+ */
 import { randomUUID } from 'node:crypto';
 import { CorrectableError } from 'correctables';
 import { defineStatements, rows } from 'correctables/bindings/cassandra';

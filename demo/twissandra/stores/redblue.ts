@@ -1,4 +1,6 @@
-/** The timelines on the RedBlue backend: three sites in this process, reached over real websockets. */
+/**
+ * The timelines on the RedBlue backend: three sites in this process, reached over real websockets.
+ */
 import type { AnyClient } from 'correctables';
 import { inBatches } from '../../shared/batches.ts';
 import type { OpenStore } from '../../shared/speculation/store.ts';

@@ -8,7 +8,8 @@ export function Bike({ id, rider }: { id: number; rider: string }) {
   const { view, pending, error, refresh } = useCorrectable(bikes.bike({ id }), { suspend: false });
   const [rent, rental] = useOperation(() => bikes.rent({ id, rider }), {
     // Shown at once. When the primary has answered, the page shows what is true.
-    affects: (affect) => affect(bikes.bike({ id }), (bike) => bike && { ...bike, rider: bike.rider ?? rider }),
+    affects: (affect) =>
+      affect(bikes.bike({ id }), (bike) => bike && { ...bike, rider: bike.rider ?? rider }),
   });
 
   const again = error && <button onClick={() => refresh()}>Try again</button>;
@@ -36,7 +37,8 @@ export function Bike({ id, rider }: { id: number; rider: string }) {
       {winner && winner !== rider && <p role="status">Not yours: {winner} was faster.</p>}
       {rental.error && (
         <p role="status">
-          {MAY_BE_RENTED.includes(rental.error.code) ? 'Not known' : 'Not rented'} ({rental.error.code})
+          {MAY_BE_RENTED.includes(rental.error.code) ? 'Not known' : 'Not rented'} (
+          {rental.error.code})
         </p>
       )}
     </article>

@@ -20,7 +20,12 @@ const statements = implementStatements(bikes, {
     isIdempotent: true, // it may be sent twice
   },
 });
-const store = postgres({ primary: PRIMARY_URL, replicas: [REPLICA_URL], statements, tokenKey: TOKEN_KEY });
+const store = postgres({
+  primary: PRIMARY_URL,
+  replicas: [REPLICA_URL],
+  statements,
+  tokenKey: TOKEN_KEY,
+});
 
 const app = express();
 app.use('/api', httpHandler(bikes, store));

@@ -18,7 +18,11 @@ export function App() {
         <span className="place">Singapore</span>
       </header>
       <main>
-        {concert ? <ConcertPage concert={concert} onBack={() => open(undefined)} /> : <Program onOpen={open} />}
+        {concert ? (
+          <ConcertPage concert={concert} onBack={() => open(undefined)} />
+        ) : (
+          <Program onOpen={open} />
+        )}
       </main>
     </>
   );
@@ -54,8 +58,8 @@ function Program({ onOpen }: { onOpen: (concert: Concert) => void }) {
         })}
       </ul>
       <p className="note">
-        While {THRESHOLD} tickets or more are left, you get your answer from the nearest site, at once. The last ones
-        are sold in one order, and the answer takes a trip to Ireland.
+        While {THRESHOLD} tickets or more are left, you get your answer from the nearest site, at
+        once. The last ones are sold in one order, and the answer takes a trip to Ireland.
       </p>
     </>
   );

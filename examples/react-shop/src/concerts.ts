@@ -42,5 +42,8 @@ const SEATS_IN_ROW = 20;
 export const formatSeat = (index: number): string =>
   `Row ${String.fromCharCode(65 + Math.floor(index / SEATS_IN_ROW))}, seat ${(index % SEATS_IN_ROW) + 1}`;
 
-/** The page answers on an early view while at least this many tickets are left. Below, it waits for the final view. */
+/**
+ * The page answers on an early view while at least this many tickets are left. Below, it waits for
+ * the final view.
+ */
 export const THRESHOLD = 10;

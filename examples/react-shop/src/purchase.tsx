@@ -1,4 +1,7 @@
-/** Buying: an early view is the answer while plenty of tickets are left. The last ones wait for the final view. */
+/**
+ * Buying: an early view is the answer while plenty of tickets are left. The last ones wait for the
+ * final view.
+ */
 import type { CorrectableError } from 'correctables';
 import { useOperation } from 'correctables/react';
 import { useEffect, useRef, useState } from 'react';
@@ -18,7 +21,8 @@ interface Sale {
 function toAnswer({ value, final, pending, error }: Sale): Answer {
   if (value && final) return value.seat === null ? 'no' : 'yes';
   if (error) return 'unknown';
-  // The view is a guess. With so many tickets left, it is as good as certain that one of them is the customer's.
+  // The view is a guess. With so many tickets left, it is as good as certain that one of them is
+  // the customer's.
   if (value && value.seat !== null && value.left >= THRESHOLD) return 'yes';
   return pending ? 'wait' : 'none';
 }
@@ -43,12 +47,16 @@ export function Purchase({ concert, isSoldOut }: { concert: string; isSoldOut: b
       <div className="answer" role="status" data-answer={answer} data-final={sale.final}>
         {answer === 'yes' && (
           <>
-            <strong>You have a ticket.</strong> <span>{sale.final ? sale.value?.seat : 'Your seat follows …'}</span>
+            <strong>You have a ticket.</strong>{' '}
+            <span>{sale.final ? sale.value?.seat : 'Your seat follows …'}</span>
           </>
         )}
         {answer === 'no' && <strong>Sorry, the last one has just been sold.</strong>}
         {answer === 'unknown' && (
-          <strong>We do not know if you have a ticket ({sale.error?.code}). Look again before you buy another.</strong>
+          <strong>
+            We do not know if you have a ticket ({sale.error?.code}). Look again before you buy
+            another.
+          </strong>
         )}
         {times.answered !== undefined && (
           <small>
@@ -66,7 +74,9 @@ export function Purchase({ concert, isSoldOut }: { concert: string; isSoldOut: b
 /** How long the customer has waited for the answer, and for the final view, in milliseconds. */
 function useTimes(answer: Answer, isFinal: boolean) {
   const startedAt = useRef(0);
-  const [times, setTimes] = useState<{ readonly answered?: number; readonly confirmed?: number }>({});
+  const [times, setTimes] = useState<{ readonly answered?: number; readonly confirmed?: number }>(
+    {},
+  );
   const isAnswered = answer === 'yes' || answer === 'no';
   useEffect(() => {
     if (!isAnswered) return;

@@ -21,7 +21,9 @@ export const servePage: RequestListener = (request, response) => {
   const file = normalize(pathname === '/' ? '/index.html' : pathname);
   readFile(join(folder, file)).then(
     (content) => {
-      response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+      response.writeHead(200, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+      });
       response.end(content);
     },
     () => {

@@ -37,8 +37,12 @@ async function run(): Promise<void> {
     page: servePage,
   });
   const others = createClient(redblue(shop, { url: server.siteUrl('virginia') }));
-  await Promise.all(concerts.map(({ id, tickets }) => others.invoke(shop.open({ concert: id, tickets }))));
-  const timer = values.quiet ? undefined : setInterval(() => void buyOne(others), OTHERS_BUY_EVERY_MS);
+  await Promise.all(
+    concerts.map(({ id, tickets }) => others.invoke(shop.open({ concert: id, tickets }))),
+  );
+  const timer = values.quiet
+    ? undefined
+    : setInterval(() => void buyOne(others), OTHERS_BUY_EVERY_MS);
   console.log(`The shop is open: ${server.url}`);
   console.log('Ctrl-C closes it.');
   await new Promise<void>((resolve) => {

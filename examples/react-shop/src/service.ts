@@ -1,4 +1,7 @@
-/** The shop at all sites: tickets are a queue, so that each is sold once, whichever sites sell at the same time. */
+/**
+ * The shop at all sites: tickets are a queue, so that each is sold once, whichever sites sell at
+ * the same time.
+ */
 import { defineService, queue, red, table } from 'correctables/server';
 import { formatSeat } from './concerts.ts';
 import { shop } from './contract.ts';
@@ -11,7 +14,9 @@ export const service = defineService(shop, {
       ([taken]) => ({ seat: taken.found ? taken.item : null, left: taken.remaining }),
     ),
     fill: red(({ concert, tickets }: { concert: string; tickets: number }) =>
-      Array.from({ length: tickets }, (_, index) => concerts.row(concert).seats.push(formatSeat(index))),
+      Array.from({ length: tickets }, (_, index) =>
+        concerts.row(concert).seats.push(formatSeat(index)),
+      ),
     ),
   }),
   // Decided in the one order of all sites. Until then the page has the ticket that it would get.

@@ -11,7 +11,9 @@ export function TicketsLeft({ value, final, error }: Stock) {
   const certainty = error ? 'not current' : final ? 'certain' : 'probably';
   return (
     <p className="stock" data-certainty={certainty}>
-      <strong>{value === 0 ? 'Sold out' : `${value} ${value === 1 ? 'ticket' : 'tickets'} left`}</strong>
+      <strong>
+        {value === 0 ? 'Sold out' : `${value} ${value === 1 ? 'ticket' : 'tickets'} left`}
+      </strong>
       <span className="badge">{certainty}</span>
     </p>
   );

@@ -1,6 +1,7 @@
 /**
- * Which shadow operations of the case studies may be blue (RedBlue, OSDI 2012, Table 2): counted by the labeling tool,
- * from the services as they are. It has to find what is red and declared blue, and report nothing else.
+ * Which shadow operations of the case studies may be blue (RedBlue, OSDI 2012, Table 2): counted by
+ * the labeling tool, from the services as they are. It has to find what is red and declared blue,
+ * and report nothing else.
  */
 import { withColors, type Service } from 'correctables/server';
 import { analyzeColors, type ColorAnalysisOptions, type ColorReport } from 'correctables/testing';
@@ -36,7 +37,10 @@ interface Row extends Readonly<Record<string, unknown>> {
   readonly falseAlarms: number;
   /** Shadow operations that so many runs have not tried. */
   readonly undecided: number;
-  /** Of the red ones, each declared blue by itself: how many are refused in time, and what the slowest took. */
+  /**
+   * Of the red ones, each declared blue by itself: how many are refused in time, and what the
+   * slowest took.
+   */
   readonly planted: number;
   readonly found: number;
   readonly plantedSeconds: number;
@@ -44,7 +48,8 @@ interface Row extends Readonly<Record<string, unknown>> {
 
 export const labels: Bench = {
   name: 'labels',
-  about: 'the shadow operations of the case studies: how many are blue and red, and whether wrong labels are found',
+  about:
+    'the shadow operations of the case studies: how many are blue and red, and whether wrong labels are found',
   run,
 };
 
@@ -61,15 +66,24 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 function rowOf(name: StudyName, study: CaseStudy, runs: number): Row {
   const { service, arbitraries, apart, mixes } = study;
   const { report, seconds } = labeled(service, { runs, arbitraries });
-  const ours = Object.entries(service.contract.operations).filter(([operation]) => !apart.includes(operation));
+  const ours = Object.entries(service.contract.operations).filter(
+    ([operation]) => !apart.includes(operation),
+  );
   const readOnly = ours.filter(([, { access }]) => access === 'read').length;
-  const shadows = report.shadows.filter(({ operation }) => operation === null || !apart.includes(operation));
+  const shadows = report.shadows.filter(
+    ({ operation }) => operation === null || !apart.includes(operation),
+  );
   const reds = [
-    ...new Set(shadows.filter(({ declaredColor }) => declaredColor === 'red').map((shadow) => shadow.name)),
+    ...new Set(
+      shadows.filter(({ declaredColor }) => declaredColor === 'red').map((shadow) => shadow.name),
+    ),
   ];
   const planted = reds.map((red) => {
     const wrong = labeled(withColors(service, { [red]: 'blue' }), { runs, arbitraries });
-    return { seconds: wrong.seconds, isFound: isFound(wrong.report, red) && wrong.seconds <= SECONDS_AIM };
+    return {
+      seconds: wrong.seconds,
+      isFound: isFound(wrong.report, red) && wrong.seconds <= SECONDS_AIM,
+    };
   });
   const verdicts = report.shadows.map(({ verdict }) => verdict);
   return {
@@ -117,7 +131,12 @@ function computeGoalResults(rows: readonly Row[]): GoalResult[] {
       ),
       limitTime(`${row.study}-red`, row.red, { aim: PAPER[row.study].red }, 'operations'),
     ]),
-    atLeast('planted-found', planted === 0 ? 1 : sum((row) => row.found) / planted, { aim: 1 }, 'fraction'),
+    atLeast(
+      'planted-found',
+      planted === 0 ? 1 : sum((row) => row.found) / planted,
+      { aim: 1 },
+      'fraction',
+    ),
     limitTime(
       'false-alarms',
       sum((row) => row.falseAlarms),
@@ -130,6 +149,11 @@ function computeGoalResults(rows: readonly Row[]): GoalResult[] {
       { aim: 0 },
       'operations',
     ),
-    limitTime('label-seconds', Math.max(...rows.map(({ seconds }) => seconds)), { aim: SECONDS_AIM }, 's'),
+    limitTime(
+      'label-seconds',
+      Math.max(...rows.map(({ seconds }) => seconds)),
+      { aim: SECONDS_AIM },
+      's',
+    ),
   ];
 }

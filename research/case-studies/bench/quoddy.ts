@@ -1,6 +1,6 @@
 /**
- * Quoddy in one site and in five, with users at all five places (RedBlue, OSDI 2012, §8.4, Figure 13): how long a
- * friend request takes. Nothing in Quoddy is red.
+ * Quoddy in one site and in five, with users at all five places (RedBlue, OSDI 2012, §8.4, Figure
+ * 13): how long a friend request takes. Nothing in Quoddy is red.
  */
 import { PLACES, SITES, type Site } from '../sites.ts';
 import { studyOf } from '../studies.ts';
@@ -14,7 +14,9 @@ import { runLoads } from './study-loads.ts';
 const REQUEST = 'addFriend';
 /** Where the original stood: at one site. */
 const SETTINGS = [1, SITES.length];
-/** At each place: so few that all sites and users on this machine do not saturate its processors. */
+/**
+ * At each place: so few that all sites and users on this machine do not saturate its processors.
+ */
 const USERS = 2;
 const SCALE = 0.01;
 
@@ -33,7 +35,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     const inRound: Taken[] = [];
     for (const sites of SETTINGS) {
       progress(`quoddy: round ${round} of ${rounds}, ${sites} sites`);
-      const [done] = await runLoads({ study, sites, scale: quick ? SCALE / 4 : SCALE, seed: round }, [load]);
+      const [done] = await runLoads(
+        { study, sites, scale: quick ? SCALE / 4 : SCALE, seed: round },
+        [load],
+      );
       for (const { site, request, ms, failure } of done?.interactions ?? []) {
         if (request === REQUEST && failure === undefined)
           inRound.push({ sites, place: site, series: PLACES[site], ms });
@@ -50,10 +55,15 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** By round: how much longer users far from the first site wait than those beside it did when it was alone. */
+/**
+ * By round: how much longer users far from the first site wait than those beside it did when it was
+ * alone.
+ */
 function computeGoalResults(rounds: readonly (readonly Taken[])[]): readonly GoalResult[] {
   const middle = (taken: readonly Taken[], sites: number, place: Site): number =>
-    median(taken.filter((item) => item.sites === sites && item.place === place).map(({ ms }) => ms));
+    median(
+      taken.filter((item) => item.sites === sites && item.place === place).map(({ ms }) => ms),
+    );
   const [first, ...others] = SITES;
   const slowest = (taken: readonly Taken[], sites: number): number =>
     Math.max(...others.map((place) => middle(taken, sites, place)));

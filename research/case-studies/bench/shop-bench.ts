@@ -1,8 +1,9 @@
 /**
- * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of a blue and a red
- * request by place and number of sites (Figure 10), clicks a second under rising loads (Figures 11 and 12), and how
- * many shadow operations are red at run time (Table 4). All sites and all users share this machine: what more sites
- * bring in clicks a second is limited by its processors, where the paper had machines for each site.
+ * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of
+ * a blue and a red request by place and number of sites (Figure 10), clicks a second under rising
+ * loads (Figures 11 and 12), and how many shadow operations are red at run time (Table 4). All
+ * sites and all users share this machine: what more sites bring in clicks a second is limited by
+ * its processors, where the paper had machines for each site.
  */
 import type { Mix } from '../case-study.ts';
 import { SITES } from '../sites.ts';
@@ -28,7 +29,10 @@ export interface ShopPlan {
     /** How often the red one is red (Figure 10). */
     readonly redShare: number;
   };
-  /** The share of shadow operations that are blue, by mix (Table 4); the first mix is run at one to five sites. */
+  /**
+   * The share of shadow operations that are blue, by mix (Table 4); the first mix is run at one to
+   * five sites.
+   */
   readonly blueShares: Readonly<Record<string, number>>;
   readonly scale: number;
 }
@@ -85,8 +89,16 @@ async function run(plan: ShopPlan, { quick, progress }: Settings): Promise<Outco
       const mixed = mixes.flatMap((name) =>
         USERS.map((users) => ({ name, mix: study.mixes[name] ?? {}, users, seconds: seconds.mix })),
       );
-      const exemplars = { name: EXEMPLARS, mix: plan.exemplars.mix, users: 1, seconds: seconds.exemplars };
-      measured.push({ sites, loads: await runLoads({ study, sites, scale, seed: round }, [exemplars, ...mixed]) });
+      const exemplars = {
+        name: EXEMPLARS,
+        mix: plan.exemplars.mix,
+        users: 1,
+        seconds: seconds.exemplars,
+      };
+      measured.push({
+        sites,
+        loads: await runLoads({ study, sites, scale, seed: round }, [exemplars, ...mixed]),
+      });
     }
   }
   const latencies = latencyRows(measured.flatMap((item) => takenIn(item, plan)));
@@ -161,17 +173,28 @@ export function computeGoalResults(
   rounds: readonly Round[],
 ): readonly GoalResult[] {
   const of = (sites: number, mix: string): readonly (readonly Loaded<NamedLoad>[])[] =>
-    rounds.filter((round) => round.sites === sites).map(({ loads }) => loads.filter(({ load }) => load.name === mix));
+    rounds
+      .filter((round) => round.sites === sites)
+      .map(({ loads }) => loads.filter(({ load }) => load.name === mix));
   const [first = ''] = Object.keys(blueShares);
   const peaks = (sites: number): readonly number[] =>
-    of(sites, first).map((loads) => Math.max(...loads.map(({ figures }) => figures.interactionsPerSecond)));
+    of(sites, first).map((loads) =>
+      Math.max(...loads.map(({ figures }) => figures.interactionsPerSecond)),
+    );
   const item = peaks(1);
   const gains = peaks(SITES_MAX).map((peak, round) => peak / (item[round] as number));
-  const redShares = of(SITES_MAX, EXEMPLARS).map(([loaded]) => redShareOf(exemplars.red, loaded?.interactions ?? []));
+  const redShares = of(SITES_MAX, EXEMPLARS).map(([loaded]) =>
+    redShareOf(exemplars.red, loaded?.interactions ?? []),
+  );
   const all = rounds.flatMap(({ loads }) => loads).flatMap(({ interactions }) => interactions);
   return [
     reported('five-sites-vs-one', estimate(gains)),
-    limitTime('failures', all.filter(({ failure }) => failure !== undefined).length, { aim: 0 }, 'clicks'),
+    limitTime(
+      'failures',
+      all.filter(({ failure }) => failure !== undefined).length,
+      { aim: 0 },
+      'clicks',
+    ),
     limitTime(
       `red-share-${exemplars.red}`,
       estimate(redShares.map((share) => Math.abs(share - exemplars.redShare))),
@@ -179,8 +202,11 @@ export function computeGoalResults(
       'fraction',
     ),
     ...Object.entries(blueShares).map(([mix, paper]) => {
-      // Of the least load: its users click most often, and come to a purchase as often as the mix says.
-      const apart = of(SITES_OF_MIXES, mix).map(([loaded]) => Math.abs((loaded?.figures.shares.blue ?? NaN) - paper));
+      // Of the least load: its users click most often, and come to a purchase as often as the mix
+      // says.
+      const apart = of(SITES_OF_MIXES, mix).map(([loaded]) =>
+        Math.abs((loaded?.figures.shares.blue ?? NaN) - paper),
+      );
       return limitTime(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
     }),
   ];
@@ -188,5 +214,7 @@ export function computeGoalResults(
 
 /** Of the requests of this name those that were red. */
 function redShareOf(name: string, interactions: readonly Interaction[]): number {
-  return mean(interactions.flatMap(({ request, red }) => (request === name ? [red > 0 ? 1 : 0] : [])));
+  return mean(
+    interactions.flatMap(({ request, red }) => (request === name ? [red > 0 ? 1 : 0] : [])),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Sites of a case study that are up for several loads, one after the other, with users at all five of the paper's
- * places.
+ * Sites of a case study that are up for several loads, one after the other, with users at all five
+ * of the paper's places.
  */
 import type { CaseStudy, Mix } from '../case-study.ts';
 import { doorsEverywhere } from '../deployment.ts';
@@ -31,7 +31,10 @@ interface Setting {
 }
 
 /** @throws Error where an invariant is broken, or sites differ at the end */
-export async function runLoads<L extends Load>(setting: Setting, loads: readonly L[]): Promise<readonly Loaded<L>[]> {
+export async function runLoads<L extends Load>(
+  setting: Setting,
+  loads: readonly L[],
+): Promise<readonly Loaded<L>[]> {
   const { study, scale, seed } = setting;
   const running = await openStudy({ ...setting, wan: 'paper' });
   try {

@@ -24,7 +24,8 @@ let before: PageState | undefined;
 void followState({
   everyMs: EVERY_MS,
   show,
-  failureText: 'The case study does not answer. Start it again in the terminal: this page then goes on by itself.',
+  failureText:
+    'The case study does not answer. Start it again in the terminal: this page then goes on by itself.',
 });
 
 function show(state: PageState): void {
@@ -33,7 +34,8 @@ function show(state: PageState): void {
   if (before === undefined) layOut(state);
   const { interactions, seconds, shares, failures, broken } = state;
   const past = before ?? { interactions: 0, seconds: 0 };
-  if (seconds > past.seconds) tell('rate', ((interactions - past.interactions) / (seconds - past.seconds)).toFixed(1));
+  if (seconds > past.seconds)
+    tell('rate', ((interactions - past.interactions) / (seconds - past.seconds)).toFixed(1));
   tell('red', percent(shares.red));
   tell('update', percent(shares.update));
   const failed = Object.entries(failures).map(([code, times]) => `${times} ${code}`);
@@ -52,7 +54,10 @@ function layOut({ name, about, mix, sites, users, requests }: PageState): void {
   document.title = `${TITLES[name] ?? name} · correctables`;
   tell('title', TITLES[name] ?? name);
   const description = about.charAt(0).toUpperCase() + about.slice(1);
-  tell('about', `${description}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
+  tell(
+    'about',
+    `${description}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`,
+  );
   const heading = (text: string, scope: string): HTMLElement => {
     const cell = make('th', '', text);
     cell.setAttribute('scope', scope);

@@ -1,6 +1,7 @@
 /**
- * The social network Quoddy as its web servers ask for it: fifteen transactions (RedBlue, OSDI 2012, §7.3), eleven reads and
- * four updates. Times are in milliseconds since the epoch, so alike everywhere.
+ * The social network Quoddy as its web servers ask for it: fifteen transactions (RedBlue, OSDI
+ * 2012, §7.3), eleven reads and four updates. Times are in milliseconds since the epoch, so alike
+ * everywhere.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
@@ -37,7 +38,11 @@ const update = 'write';
 /** The transactions. What there is not is `null`. */
 const transactions = {
   /** Returns the account if the password is right. */
-  findAccount: { access: read, args: z.object({ user: id, password: text }), result: person.nullable() },
+  findAccount: {
+    access: read,
+    args: z.object({ user: id, password: text }),
+    result: person.nullable(),
+  },
   findUser: {
     access: read,
     args: user,
@@ -51,7 +56,11 @@ const transactions = {
   /** What the user and the friends of the user did last, newest first. */
   recentActivities: { access: read, args: user, result: z.array(activity) },
   listStreams: { access: read, args: user, result: z.array(z.object({ name: text })) },
-  listUserLists: { access: read, args: user, result: z.array(z.object({ name: text, members: z.int() })) },
+  listUserLists: {
+    access: read,
+    args: user,
+    result: z.array(z.object({ name: text, members: z.int() })),
+  },
   listFriends: { access: read, args: user, result: people },
   listFollowers: { access: read, args: user, result: people },
   listFollowed: { access: read, args: user, result: people },
@@ -64,9 +73,19 @@ const transactions = {
     args: z.object({ user: id, text }),
     result: z.object({ update: id }),
   },
-  addToFollow: { access: update, color: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
+  addToFollow: {
+    access: update,
+    color: 'blue',
+    args: z.object({ user: id, other: id }),
+    result: z.null(),
+  },
   /** Asks `other` to be a friend. */
-  addFriend: { access: update, color: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
+  addFriend: {
+    access: update,
+    color: 'blue',
+    args: z.object({ user: id, other: id }),
+    result: z.null(),
+  },
   /** Says yes to what `other` has asked; nothing where that is nothing, as the site knows it. */
   confirmFriend: {
     access: update,

@@ -1,4 +1,7 @@
-/** Quoddy's data: as many users as the paper has (RedBlue, OSDI 2012, §8.4), times a scale. What each has is not said there. */
+/**
+ * Quoddy's data: as many users as the paper has (RedBlue, OSDI 2012, §8.4), times a scale. What
+ * each has is not said there.
+ */
 import type { Operation } from 'correctables';
 import { distinctBelow, wholeBetween, type Random } from '../../../demo/shared/random.ts';
 import { scaled } from '../case-study.ts';
@@ -26,8 +29,30 @@ export const userOf = (user: number): string => `user${user}`;
 /** How a user of the data logs in. */
 export const loginOf = (user: number) => ({ user: userOf(user), password: PASSWORD });
 
-const FIRST_NAMES = ['Ada', 'Alan', 'Barbara', 'Edsger', 'Frances', 'Grace', 'Jim', 'Leslie', 'Nancy', 'Tony'];
-const LAST_NAMES = ['Allen', 'Dijkstra', 'Gray', 'Hoare', 'Hopper', 'Lamport', 'Liskov', 'Lovelace', 'Lynch', 'Turing'];
+const FIRST_NAMES = [
+  'Ada',
+  'Alan',
+  'Barbara',
+  'Edsger',
+  'Frances',
+  'Grace',
+  'Jim',
+  'Leslie',
+  'Nancy',
+  'Tony',
+];
+const LAST_NAMES = [
+  'Allen',
+  'Dijkstra',
+  'Gray',
+  'Hoare',
+  'Hopper',
+  'Lamport',
+  'Liskov',
+  'Lovelace',
+  'Lynch',
+  'Turing',
+];
 const WORDS = [
   'today',
   'again',
@@ -41,7 +66,8 @@ const WORDS = [
   'home',
 ];
 
-const item = (of: readonly string[], random: Random): string => of[wholeBetween(random, 0, of.length - 1)] ?? '';
+const item = (of: readonly string[], random: Random): string =>
+  of[wholeBetween(random, 0, of.length - 1)] ?? '';
 
 /** The beginning of a last name. */
 export const partOfName = (random: Random): string => item(LAST_NAMES, random).slice(0, 3);
@@ -58,7 +84,9 @@ export function* populate(scale: number, random: Random): Iterable<Operation> {
   const now = Date.now();
   for (let from = 0; from < users; from += BATCH) {
     const count = Math.min(BATCH, users - from);
-    const batch = Array.from({ length: count }, (_, n) => loadedUser(from + n, { users, now, random }));
+    const batch = Array.from({ length: count }, (_, n) =>
+      loadedUser(from + n, { users, now, random }),
+    );
     yield quoddyStudy.load({ users: batch });
   }
 }
@@ -84,7 +112,11 @@ function loadedUser(n: number, { users, now, random }: Circumstances): Load['use
     joinedAfter: now - 2 * DAYS * DAY_MS,
   };
   const updates = Array.from({ length: wholeBetween(random, 1, 2 * UPDATES) }, (_, k) => {
-    return { update: `${n}.${k}`, text: statusOf(random), at: now - wholeBetween(random, 0, DAYS * DAY_MS) };
+    return {
+      update: `${n}.${k}`,
+      text: statusOf(random),
+      at: now - wholeBetween(random, 0, DAYS * DAY_MS),
+    };
   });
   return {
     user,

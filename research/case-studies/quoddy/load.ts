@@ -1,4 +1,7 @@
-/** Filling the network: no transaction of Quoddy's, whose users are there before the first request comes. */
+/**
+ * Filling the network: no transaction of Quoddy's, whose users are there before the first request
+ * comes.
+ */
 import { blue, type EffectTables, type Generators } from 'correctables/server';
 import type { z } from 'zod';
 import { joined } from '../composite-keys.ts';
@@ -20,7 +23,10 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
     loaded.flatMap(({ user, profile, friends, asking, follows, lists, updates }) => [
       users.row(user).profile.write(profile),
       users.row(user).name.write(`${profile.lastName} ${profile.firstName}`.toLowerCase()),
-      ...friends.flatMap((other) => [users.row(user).friends.add(other), users.row(other).friends.add(user)]),
+      ...friends.flatMap((other) => [
+        users.row(user).friends.add(other),
+        users.row(other).friends.add(user),
+      ]),
       ...asking.map((other) => users.row(user).requests.add(other)),
       ...follows.map((other) => users.row(user).follows.add(other)),
       streams.row(joined(user, STREAM)).definedBy.write('system'),
@@ -34,11 +40,19 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
 };
 
 /** The shadow operations of the study. */
-export const studyShadows = (on: EffectTables<typeof tables>) => ({ ...shadowOperations(on), load: loadShadow(on) });
+export const studyShadows = (on: EffectTables<typeof tables>) => ({
+  ...shadowOperations(on),
+  load: loadShadow(on),
+});
 
 type Specs = (typeof quoddyStudy)['operations'];
 
-export const loadGenerators: Generators<Specs, typeof tables, ReturnType<typeof studyShadows>, 'load'> = {
+export const loadGenerators: Generators<
+  Specs,
+  typeof tables,
+  ReturnType<typeof studyShadows>,
+  'load'
+> = {
   load: (value, { tables: readers, shadow }) => shadow.load(missingOf(value, readers), null),
 };
 

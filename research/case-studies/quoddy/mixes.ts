@@ -1,7 +1,8 @@
 /**
- * How often each of Quoddy's thirteen requests is asked for. The paper says that 85 of a hundred only read, and names what
- * the others do (RedBlue, OSDI 2012, §8.4); it does not say how these are divided. Here people mostly look at news and at
- * each other, as in the measurements of social networks that the paper follows.
+ * How often each of Quoddy's thirteen requests is asked for. The paper says that 85 of a hundred
+ * only read, and names what the others do (RedBlue, OSDI 2012, §8.4); it does not say how these are
+ * divided. Here people mostly look at news and at each other, as in the measurements of social
+ * networks that the paper follows.
  */
 import type { Mix } from '../case-study.ts';
 

@@ -16,7 +16,9 @@ function lastOf({ activities }: Readers, user: string): readonly Activity[] {
   return keys.flatMap((key) => activities.row(key).about ?? []);
 }
 
-export const newsGenerators: GeneratorsOf<'recentActivities' | 'listStreams' | 'listUserLists' | 'listUpdates'> = {
+export const newsGenerators: GeneratorsOf<
+  'recentActivities' | 'listStreams' | 'listUserLists' | 'listUpdates'
+> = {
   recentActivities: ({ user }, { tables }) => {
     const friends = [...tables.users.row(user).friends].slice(0, FRIENDS_MAX);
     const all = [user, ...friends].flatMap((item) => lastOf(tables, item));

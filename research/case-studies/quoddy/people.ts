@@ -39,7 +39,13 @@ export const peopleGenerators: GeneratorsOf<Reads> = {
     const { password: _, ...known } = profile;
     const text = status === undefined ? undefined : tables.updates.row(status).text;
     const shown = text === undefined || status === undefined ? null : { text, at: doneAt(status) };
-    return { ...known, ...personOf(tables, user), status: shown, friends: friends.size, follows: follows.size };
+    return {
+      ...known,
+      ...personOf(tables, user),
+      status: shown,
+      friends: friends.size,
+      follows: follows.size,
+    };
   },
   searchPeople: ({ name }, { tables }) =>
     peopleOf(tables, tables.users.by.name({ prefix: name.toLowerCase(), limit: SHOWN_MAX })),

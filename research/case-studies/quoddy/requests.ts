@@ -1,4 +1,7 @@
-/** What a click in the network does: the thirteen requests of Quoddy, each of one to four transactions. */
+/**
+ * What a click in the network does: the thirteen requests of Quoddy, each of one to four
+ * transactions.
+ */
 import { wholeBetween } from '../../../demo/shared/random.ts';
 import type { Request, Seat } from '../case-study.ts';
 import { quoddyStudy as quoddy } from './contract.ts';
@@ -23,7 +26,9 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
   };
   const anybody = (): string => userOf(below(users));
   const myRequests = async (): Promise<void> => {
-    asking = (await store.ask(quoddy.listFriendRequests({ user: me.user }))).map(({ user }) => user);
+    asking = (await store.ask(quoddy.listFriendRequests({ user: me.user }))).map(
+      ({ user }) => user,
+    );
   };
 
   return {
@@ -70,7 +75,8 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     },
     async confirmFriend() {
       if (asking.length === 0) await myRequests();
-      // A user without requests sends one: so as many requests change something as the mix specifies.
+      // A user without requests sends one: so as many requests change something as the mix
+      // specifies.
       const other = asking.pop();
       if (other !== undefined) await store.ask(quoddy.confirmFriend({ user: me.user, other }));
       else await store.ask(quoddy.addFriend({ user: me.user, other: anybody() }));

@@ -1,6 +1,6 @@
 /**
- * Quoddy on the RedBlue backend (OSDI 2012, §7.3): what `correctables label` is given. `study.ts` has the same beside what
- * loads and looks at much data.
+ * Quoddy on the RedBlue backend (OSDI 2012, §7.3): what `correctables label` is given. `study.ts`
+ * has the same beside what loads and looks at much data.
  */
 import { defineService, type Service } from 'correctables/server';
 import { quoddy } from './contract.ts';

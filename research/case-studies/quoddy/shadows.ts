@@ -1,4 +1,6 @@
-/** The shadow operations of Quoddy: one a transaction, all of them blue (RedBlue, OSDI 2012, §7.3). */
+/**
+ * The shadow operations of Quoddy: one a transaction, all of them blue (RedBlue, OSDI 2012, §7.3).
+ */
 import { blue, type EffectTables } from 'correctables/server';
 import { doneKey } from './keys.ts';
 import type { tables } from './tables.ts';

@@ -11,7 +11,10 @@ import { enter } from './requests.ts';
 import { generators } from './service.ts';
 import { bonds, invariants, tables } from './tables.ts';
 
-/** The service beside what loads and looks at its data: all rows together at the end, since it would take long before. */
+/**
+ * The service beside what loads and looks at its data: all rows together at the end, since it would
+ * take long before.
+ */
 const service: Service = defineService(quoddyStudy, {
   tables,
   shadowOperations: studyShadows,

@@ -1,8 +1,14 @@
 /**
- * The tables of Quoddy. Its relations between users are sets here, in the row of the user, so that concurrent additions
- * at several sites are all kept.
+ * The tables of Quoddy. Its relations between users are sets here, in the row of the user, so that
+ * concurrent additions at several sites are all kept.
  */
-import { register, set, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
+import {
+  register,
+  set,
+  table,
+  type Invariants,
+  type SnapshotInvariants,
+} from 'correctables/server';
 import type { z } from 'zod';
 import { ofAllRows, type Bonds } from '../cross-table-invariants.ts';
 import type { activity, profile } from './contract.ts';
@@ -37,8 +43,9 @@ export const tables = {
 export const invariants: Invariants<typeof tables> = {};
 
 /**
- * Invariants that hold all the same, since a shadow operation is seen as a whole or not at all. One does not hold: a
- * friend may still have a request, since one site may repeat what another one confirms.
+ * Invariants that hold all the same, since a shadow operation is seen as a whole or not at all. One
+ * does not hold: a friend may still have a request, since one site may repeat what another one
+ * confirms.
  */
 export const bonds: Bonds<typeof tables> = {
   users: {

@@ -8,7 +8,8 @@ export const updateGenerators: GeneratorsOf<Updates> = {
     const id = uniqueId();
     return shadow.updateStatus({ user, id, text, at: now }, { update: id });
   },
-  addToFollow: ({ user, other }, { shadow }) => (user === other ? null : shadow.addToFollow({ user, other }, null)),
+  addToFollow: ({ user, other }, { shadow }) =>
+    user === other ? null : shadow.addToFollow({ user, other }, null),
   addFriend: ({ user, other }, { tables, shadow }) => {
     if (user === other || tables.users.row(user).friends.has(other)) return null;
     return shadow.addFriend({ user, other }, null);

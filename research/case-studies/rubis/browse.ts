@@ -7,7 +7,10 @@ interface Page {
   readonly size: number;
 }
 
-/** One page of the items that these keys name, without those that were sold out before their end: it may be shorter. */
+/**
+ * One page of the items that these keys name, without those that were sold out before their end: it
+ * may be shorter.
+ */
 function pageOf(tables: Readers, keys: readonly string[], { page, size }: Page, now: number) {
   const shown = keys.slice(page * size).map((item) => listedItem(tables, item));
   return shown.filter(({ endsAt }) => endsAt > now);
@@ -28,13 +31,17 @@ type Browsing =
 export const browseGenerators: GeneratorsOf<Browsing> = {
   browseCategories: (_, { tables: { categories } }) =>
     categories.keys().map((id) => ({ id, name: categories.row(id).name ?? '' })),
-  browseRegions: (_, { tables: { regions } }) => regions.keys().map((id) => ({ id, name: regions.row(id).name ?? '' })),
+  browseRegions: (_, { tables: { regions } }) =>
+    regions.keys().map((id) => ({ id, name: regions.row(id).name ?? '' })),
   searchItemsByCategory: ({ category, ...page }, { tables, now }) => {
     const keys = tables.items.by.shelf({ ...fromTime([category], now), limit: limitOf(page) });
     return pageOf(tables, keys, page, now);
   },
   searchItemsByRegion: ({ category, region, ...page }, { tables, now }) => {
-    const keys = tables.items.by.regionalShelf({ ...fromTime([region, category], now), limit: limitOf(page) });
+    const keys = tables.items.by.regionalShelf({
+      ...fromTime([region, category], now),
+      limit: limitOf(page),
+    });
     return pageOf(tables, keys, page, now);
   },
   viewItem: ({ item }, { tables }) => shownItem(tables, item),
@@ -48,6 +55,9 @@ export const browseGenerators: GeneratorsOf<Browsing> = {
     const { about } = tables.items.row(item);
     if (about === undefined) return null;
     const history = bidsOf(tables, item).toSorted((a, b) => b.at - a.at);
-    return { name: about.name, bids: history.map((entry) => ({ ...entry, nickname: nicknameOf(tables, entry.user) })) };
+    return {
+      name: about.name,
+      bids: history.map((entry) => ({ ...entry, nickname: nicknameOf(tables, entry.user) })),
+    };
   },
 };

@@ -1,6 +1,7 @@
 /**
- * The auctions of RUBiS as its web servers ask for them: the sixteen transactions that RedBlue (OSDI 2012, §7.2) counts,
- * eleven reads and five updates. Money is in cents, times are in milliseconds since the epoch.
+ * The auctions of RUBiS as its web servers ask for them: the sixteen transactions that RedBlue
+ * (OSDI 2012, §7.2) counts, eleven reads and five updates. Money is in cents, times are in
+ * milliseconds since the epoch.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
@@ -45,13 +46,34 @@ export const about = z.object({
 });
 
 /** A user offers `bid` for each of `quantity` pieces, and would go up to `maxBid`. */
-export const bid = z.object({ user: id, item: id, quantity: pieces, bid: cents, maxBid: cents, at });
-export const comment = z.object({ from: id, user: id, item: id, rating: z.int().min(-5).max(5), text, at });
+export const bid = z.object({
+  user: id,
+  item: id,
+  quantity: pieces,
+  bid: cents,
+  maxBid: cents,
+  at,
+});
+export const comment = z.object({
+  from: id,
+  user: id,
+  item: id,
+  rating: z.int().min(-5).max(5),
+  text,
+  at,
+});
 export const purchase = z.object({ user: id, item: id, quantity: pieces, at });
 
 const named = z.object({ id, name: text });
 /** An item as lists have it. */
-const listed = z.object({ item: id, name: text, initialPrice: cents, highest: cents, bids: z.int(), endsAt: at });
+const listed = z.object({
+  item: id,
+  name: text,
+  initialPrice: cents,
+  highest: cents,
+  bids: z.int(),
+  endsAt: at,
+});
 /** An item as its own page has it. */
 const shown = about.extend({
   item: id,
@@ -63,7 +85,9 @@ const shown = about.extend({
   stock: z.int(),
   endsAt: at,
 });
-const remark = comment.pick({ from: true, rating: true, text: true, at: true }).extend({ fromName: text });
+const remark = comment
+  .pick({ from: true, rating: true, text: true, at: true })
+  .extend({ fromName: text });
 const page = z.object({ page: z.int().min(0).max(100), size: z.int().min(1).max(50) });
 const credentials = z.object({ nickname, password: text });
 const form = credentials.extend({ item: id });
@@ -75,8 +99,16 @@ const update = 'write';
 const transactions = {
   browseCategories: { access: read, args: z.object({}), result: z.array(named) },
   browseRegions: { access: read, args: z.object({}), result: z.array(named) },
-  searchItemsByCategory: { access: read, args: page.extend({ category: id }), result: z.array(listed) },
-  searchItemsByRegion: { access: read, args: page.extend({ category: id, region: id }), result: z.array(listed) },
+  searchItemsByCategory: {
+    access: read,
+    args: page.extend({ category: id }),
+    result: z.array(listed),
+  },
+  searchItemsByRegion: {
+    access: read,
+    args: page.extend({ category: id, region: id }),
+    result: z.array(listed),
+  },
   viewItem: { access: read, args: z.object({ item: id }), result: shown.nullable() },
   viewUserInfo: {
     access: read,
@@ -93,7 +125,11 @@ const transactions = {
   },
   /** The forms of those who have said who they are. */
   buyNow: { access: read, args: form, result: shown.extend({ user: id }).nullable() },
-  putBid: { access: read, args: form, result: shown.extend({ user: id, minBid: cents }).nullable() },
+  putBid: {
+    access: read,
+    args: form,
+    result: shown.extend({ user: id, minBid: cents }).nullable(),
+  },
   putComment: {
     access: read,
     args: form.extend({ about: id }),
@@ -125,12 +161,14 @@ const transactions = {
   registerItem: {
     access: update,
     color: 'blue',
-    args: about.omit({ seller: true, startsAt: true }).extend({ user: id, days: z.int().min(1).max(30) }),
+    args: about
+      .omit({ seller: true, startsAt: true })
+      .extend({ user: id, days: z.int().min(1).max(30) }),
     result: z.object({ item: id }),
   },
   /**
-   * No `bid` where the item is not for sale any more, has not so many pieces, or begins with a higher price. A lower bid
-   * than the highest by now is kept: its form was older.
+   * No `bid` where the item is not for sale any more, has not so many pieces, or begins with a
+   * higher price. A lower bid than the highest by now is kept: its form was older.
    */
   storeBid: {
     access: update,
@@ -171,7 +209,9 @@ export const rubisStudy = defineContract('rubis', {
       categories: z.array(named),
       regions: z.array(named),
       users: z.array(z.object({ user: id, profile, comments: z.array(z.object({ id, comment })) })),
-      items: z.array(z.object({ item: id, about, endsAt: at, bids: z.array(z.object({ id, bid })) })),
+      items: z.array(
+        z.object({ item: id, about, endsAt: at, bids: z.array(z.object({ id, bid })) }),
+      ),
     }),
     result: z.null(),
   },

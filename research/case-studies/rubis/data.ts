@@ -1,6 +1,6 @@
 /**
- * The auctions' data: as many users and items as the paper has (RedBlue, OSDI 2012, §8.3.1), times a scale, and otherwise
- * what RUBiS's own generator draws.
+ * The auctions' data: as many users and items as the paper has (RedBlue, OSDI 2012, §8.3.1), times
+ * a scale, and otherwise what RUBiS's own generator draws.
  */
 import type { Operation } from 'correctables';
 import { wholeBetween, type Random } from '../../../demo/shared/random.ts';
@@ -22,7 +22,10 @@ export const TO_BUY_EVERY = 10;
 export const PIECES_MAX = 10;
 export const PRICE_MAX = 5_000_00;
 const BIDS_MAX = 20;
-/** RUBiS has up to 7168 letters on an item and 2048 in a comment, which fill its disks: here memory holds everything. */
+/**
+ * RUBiS has up to 7168 letters on an item and 2048 in a comment, which fill its disks: here memory
+ * holds everything.
+ */
 const DESCRIPTION_MAX = 512;
 const COMMENT_MAX = 128;
 /** Of a user; on the average that is as much as one on each old item. */
@@ -40,7 +43,11 @@ const BATCH = { users: 200, items: 25 } as const;
 
 /** How many there are at a scale. */
 export const sizesAt = (scale: number) => {
-  return { users: scaled(USERS, scale), items: scaled(ITEMS, scale), oldItems: scaled(OLD_ITEMS, scale) };
+  return {
+    users: scaled(USERS, scale),
+    items: scaled(ITEMS, scale),
+    oldItems: scaled(OLD_ITEMS, scale),
+  };
 };
 
 export const userOf = (user: number): string => `u${user}`;
@@ -75,13 +82,19 @@ const NOTHING: Load = { categories: [], regions: [], users: [], items: [] };
 export function* populate(scale: number, random: Random): Iterable<Operation> {
   const { users, items, oldItems } = sizesAt(scale);
   const now = Date.now();
-  const named = (id: string, description: string) => ({ id, name: `${description} ${id.slice(1)}` });
+  const named = (id: string, description: string) => ({
+    id,
+    name: `${description} ${id.slice(1)}`,
+  });
   const categories = Array.from({ length: CATEGORIES }, (_, n) => named(categoryOf(n), 'category'));
   const regions = Array.from({ length: REGIONS }, (_, n) => named(regionOf(n), 'region'));
   yield rubisStudy.load({ ...NOTHING, categories, regions });
 
   for (const batch of batches(users, BATCH.users)) {
-    yield rubisStudy.load({ ...NOTHING, users: batch.map((n) => loadedUser(n, { now, users, oldItems, random })) });
+    yield rubisStudy.load({
+      ...NOTHING,
+      users: batch.map((n) => loadedUser(n, { now, users, oldItems, random })),
+    });
   }
   for (const batch of batches(items, BATCH.items)) {
     const forSale = batch.map((n) => {
@@ -115,7 +128,11 @@ interface Society {
 function loadedUser(n: number, society: Society): Load['users'][number] {
   const { now, random } = society;
   const { nickname, password } = loginOf(n);
-  const names = { firstName: `Great${n}`, lastName: `User${n}`, email: `${nickname}@rubis.example` };
+  const names = {
+    firstName: `Great${n}`,
+    lastName: `User${n}`,
+    email: `${nickname}@rubis.example`,
+  };
   const registeredAt = now - wholeBetween(random, 0, 2 * OLD_DAYS_MAX * DAY_MS);
   const profile = { nickname, password, ...names, region: anyRegion(random), registeredAt };
   const comments = Array.from({ length: wholeBetween(random, 0, COMMENTS_MAX) }, (_, k) => {
@@ -136,7 +153,11 @@ interface Circumstances {
   readonly random: Random;
 }
 
-function loadedItem(item: string, isToBuy: boolean, { endsAt, users, random }: Circumstances): Load['items'][number] {
+function loadedItem(
+  item: string,
+  isToBuy: boolean,
+  { endsAt, users, random }: Circumstances,
+): Load['items'][number] {
   const startsAt = endsAt - DAYS_MAX * DAY_MS;
   const about = { ...newItem(random, isToBuy), seller: userOf(below(random, users)), startsAt };
   let price = about.initialPrice;
@@ -146,7 +167,14 @@ function loadedItem(item: string, isToBuy: boolean, { endsAt, users, random }: C
     price += wholeBetween(random, 1, 10) * 1_00;
     const quantity = wholeBetween(random, 1, about.quantity);
     const at = startsAt + Math.floor(((now - startsAt) * (n + 1)) / (count + 1));
-    const bid = { user: userOf(below(random, users)), item, quantity, bid: price, maxBid: price + 10_00, at };
+    const bid = {
+      user: userOf(below(random, users)),
+      item,
+      quantity,
+      bid: price,
+      maxBid: price + 10_00,
+      at,
+    };
     return { id: `b${n}`, bid };
   });
   return { item, about, endsAt, bids };

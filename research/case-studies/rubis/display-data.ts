@@ -19,8 +19,8 @@ export function bidsOf({ bids }: Readers, item: string) {
 }
 
 /**
- * What a piece costs now: the lowest of the bids that get something when the highest are served first. 0 where they do not
- * ask for anything.
+ * What a piece costs now: the lowest of the bids that get something when the highest are served
+ * first. 0 where they do not ask for anything.
  */
 export function priceOf(tables: Readers, item: string, quantity: number): number {
   const { bids } = tables;
@@ -48,7 +48,15 @@ export function shownItem(tables: Readers, item: string) {
   const { about, bids, stock, endsAt = 0 } = tables.items.row(item);
   if (about === undefined) return null;
   const price = priceOf(tables, item, about.quantity);
-  return { ...about, item, sellerName: nicknameOf(tables, about.seller), price, bids, stock, endsAt };
+  return {
+    ...about,
+    item,
+    sellerName: nicknameOf(tables, about.seller),
+    price,
+    bids,
+    stock,
+    endsAt,
+  };
 }
 
 export function nicknameOf({ users }: Readers, user: string): string {
@@ -67,7 +75,11 @@ function remark(tables: Readers, { from, rating, text, at }: Comment) {
 }
 
 /** Returns the user with this nickname; undefined if the password is wrong. */
-export function userBy({ nicknames, users }: Readers, nickname: string, password: string): string | undefined {
+export function userBy(
+  { nicknames, users }: Readers,
+  nickname: string,
+  password: string,
+): string | undefined {
   const { user = '' } = nicknames.row(nickname);
   return users.row(user).profile?.password === password ? user : undefined;
 }

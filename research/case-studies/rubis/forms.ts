@@ -44,15 +44,20 @@ export const formGenerators: GeneratorsOf<'buyNow' | 'putBid' | 'putComment' | '
     const listed = (keys: readonly string[]) => keys.map((item) => listedItem(tables, item));
     const bidsOn = itemsBidFor(tables, user);
     const open = ({ endsAt }: { readonly endsAt: number }): boolean => endsAt > now;
-    const recent = ({ endsAt }: { readonly endsAt: number }): boolean => endsAt <= now && endsAt > now - RECENT_MS;
+    const recent = ({ endsAt }: { readonly endsAt: number }): boolean =>
+      endsAt <= now && endsAt > now - RECENT_MS;
     const selling = listed(items.by.sale({ ...fromTime([user], now), limit: OWN_MAX }));
-    const ended = listed(items.by.sale({ ...beforeTime([user], now), limit: OWN_MAX, reverse: true }));
+    const ended = listed(
+      items.by.sale({ ...beforeTime([user], now), limit: OWN_MAX, reverse: true }),
+    );
     return {
       user,
       rating: tables.users.row(user).rating,
       comments: commentsOn(tables, user),
       bidsOn: listed([...bidsOn.keys()]).filter(open),
-      won: listed([...bidsOn].flatMap(([item, own]) => (own === highestOf(tables, item) ? item : []))).filter(recent),
+      won: listed(
+        [...bidsOn].flatMap(([item, own]) => (own === highestOf(tables, item) ? item : [])),
+      ).filter(recent),
       bought: listed(boughtBy(tables, user)),
       selling: selling.filter(open),
       sold: [...ended, ...selling].filter(recent),

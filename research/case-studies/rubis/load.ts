@@ -1,4 +1,6 @@
-/** Filling the database: no transaction of RUBiS's, which is full before its first visitor comes. */
+/**
+ * Filling the database: no transaction of RUBiS's, which is full before its first visitor comes.
+ */
 import { red, type EffectTables, type Generators } from 'correctables/server';
 import type { z } from 'zod';
 import type { rubisStudy } from './contract.ts';
@@ -16,7 +18,9 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
     ...regions.map(({ id, name }) => on.regions.row(id).name.write(name)),
     ...users.flatMap((item) => [
       ...newUser(item),
-      on.users.row(item.user).rating.add(item.comments.reduce((sum, { comment }) => sum + comment.rating, 0)),
+      on.users
+        .row(item.user)
+        .rating.add(item.comments.reduce((sum, { comment }) => sum + comment.rating, 0)),
       ...item.comments.flatMap(newComment),
     ]),
     ...items.flatMap((item) => [
@@ -28,11 +32,19 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
 };
 
 /** The shadow operations of the study. */
-export const studyShadows = (on: EffectTables<typeof tables>) => ({ ...shadowOperations(on), load: loadShadow(on) });
+export const studyShadows = (on: EffectTables<typeof tables>) => ({
+  ...shadowOperations(on),
+  load: loadShadow(on),
+});
 
 type Specs = (typeof rubisStudy)['operations'];
 
-export const loadGenerators: Generators<Specs, typeof tables, ReturnType<typeof studyShadows>, 'load'> = {
+export const loadGenerators: Generators<
+  Specs,
+  typeof tables,
+  ReturnType<typeof studyShadows>,
+  'load'
+> = {
   load: (value, { tables: readers, shadow }) => shadow.load(missingOf(value, readers), null),
 };
 

@@ -1,9 +1,9 @@
 /**
- * How often each of RUBiS's twenty-six requests is asked for: the states of its user emulator but the home page, which is
- * no request to the auctions.
+ * How often each of RUBiS's twenty-six requests is asked for: the states of its user emulator but
+ * the home page, which is no request to the auctions.
  *
- * Where a request reaches the database, its share is the one that RUBiS has published of a run of its own with 1500
- * clients; a form is asked for as often as what it leads to.
+ * Where a request reaches the database, its share is the one that RUBiS has published of a run of
+ * its own with 1500 clients; a form is asked for as often as what it leads to.
  */
 import type { Mix } from '../case-study.ts';
 
@@ -36,12 +36,16 @@ const READS = {
 const RED = { registerUser: 1.07, storeBuyNow: 1.1 } as const;
 const BLUE = { storeBid: 3.74, registerItem: 0.53, storeComment: 0.45 } as const;
 
-/** So many of a hundred requests are updates, as RUBiS says of its bidding mix, and the paper has measured (Table 4). */
+/**
+ * So many of a hundred requests are updates, as RUBiS says of its bidding mix, and the paper has
+ * measured (Table 4).
+ */
 const UPDATES = 15;
 
 /**
- * Those that reach the database change it less often than that in the published run, 6.9 times in a hundred. Here the blue
- * ones come more often to make up for it: the red ones are as many as published, and with them the paper's share of red.
+ * Those that reach the database change it less often than that in the published run, 6.9 times in a
+ * hundred. Here the blue ones come more often to make up for it: the red ones are as many as
+ * published, and with them the paper's share of red.
  */
 const bidding = {
   ...scaledTo(100 - UPDATES, READS),
@@ -73,8 +77,13 @@ function sumOf(mix: Mix): number {
 }
 
 /** The same weights against each other, which come to `sum` together. */
-function scaledTo<K extends string>(sum: number, mix: Readonly<Record<K, number>>): Readonly<Record<K, number>> {
+function scaledTo<K extends string>(
+  sum: number,
+  mix: Readonly<Record<K, number>>,
+): Readonly<Record<K, number>> {
   const factor = sum / sumOf(mix);
-  const entries = (Object.entries(mix) as [K, number][]).map(([name, weight]) => [name, weight * factor] as const);
+  const entries = (Object.entries(mix) as [K, number][]).map(
+    ([name, weight]) => [name, weight * factor] as const,
+  );
   return Object.fromEntries(entries) as Record<K, number>;
 }

@@ -1,4 +1,7 @@
-/** What a click at the auctions does: the twenty-six requests of RUBiS, each of one transaction at most. */
+/**
+ * What a click at the auctions does: the twenty-six requests of RUBiS, each of one transaction at
+ * most.
+ */
 import { wholeBetween } from '../../../demo/shared/random.ts';
 import type { Request, Seat } from '../case-study.ts';
 import { rubisStudy as rubis } from './contract.ts';
@@ -40,7 +43,12 @@ interface Seen {
 const nothing: Request = () => Promise.resolve();
 
 /** Lets a visitor in, who is one of the registered users. */
-export function enter({ store, random, scale, user: subscriber }: Seat): Readonly<Record<RequestName, Request>> {
+export function enter({
+  store,
+  random,
+  scale,
+  user: subscriber,
+}: Seat): Readonly<Record<RequestName, Request>> {
   const { users, items, oldItems } = sizesAt(scale);
   const below = (count: number): number => wholeBetween(random, 0, count - 1);
   const number = below(users);
@@ -71,9 +79,18 @@ export function enter({ store, random, scale, user: subscriber }: Seat): Readonl
     register: nothing,
     async registerUser() {
       registered += 1;
-      const wish = { nickname: `new-${subscriber}-${registered}-${below(1_000_000)}`, password: 'secret' };
-      const names = { firstName: 'New', lastName: `User ${subscriber}`, email: 'new@rubis.example' };
-      const { user } = await store.ask(rubis.registerUser({ ...wish, ...names, region: anyRegion(random) }));
+      const wish = {
+        nickname: `new-${subscriber}-${registered}-${below(1_000_000)}`,
+        password: 'secret',
+      };
+      const names = {
+        firstName: 'New',
+        lastName: `User ${subscriber}`,
+        email: 'new@rubis.example',
+      };
+      const { user } = await store.ask(
+        rubis.registerUser({ ...wish, ...names, region: anyRegion(random) }),
+      );
       if (user === null) return;
       me = user;
       login = wish;
@@ -81,7 +98,9 @@ export function enter({ store, random, scale, user: subscriber }: Seat): Readonl
     browse: nothing,
     browseCategories,
     async searchItemsInCategory() {
-      notice(await store.ask(rubis.searchItemsByCategory({ category: anyCategory(random), ...page() })));
+      notice(
+        await store.ask(rubis.searchItemsByCategory({ category: anyCategory(random), ...page() })),
+      );
     },
     async browseRegions() {
       await store.ask(rubis.browseRegions({}));
@@ -112,7 +131,8 @@ export function enter({ store, random, scale, user: subscriber }: Seat): Readonl
     async putBid() {
       const item = noticed ?? anyItem();
       const form = await store.ask(rubis.putBid({ ...login, item }));
-      if (form !== null) seen = { item, seller: form.seller, quantity: form.quantity, minBid: form.minBid };
+      if (form !== null)
+        seen = { item, seller: form.seller, quantity: form.quantity, minBid: form.minBid };
     },
     async storeBid() {
       // A user bids only for an item that was shown.
@@ -120,7 +140,14 @@ export function enter({ store, random, scale, user: subscriber }: Seat): Readonl
       if (seen === undefined) return;
       const { item, minBid, quantity } = seen;
       const bid = minBid + wholeBetween(random, 0, BID_MORE_MAX);
-      const wish = { user: me, item, quantity: wholeBetween(random, 1, quantity), bid, maxBid: bid + STEP, minBid };
+      const wish = {
+        user: me,
+        item,
+        quantity: wholeBetween(random, 1, quantity),
+        bid,
+        maxBid: bid + STEP,
+        minBid,
+      };
       await store.ask(rubis.storeBid(wish));
     },
     putCommentAuth: nothing,

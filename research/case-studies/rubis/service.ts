@@ -1,6 +1,6 @@
 /**
- * RUBiS on the RedBlue backend (OSDI 2012, §7.2): what `correctables label` is given. `study.ts` has the same beside what
- * loads and looks at much data.
+ * RUBiS on the RedBlue backend (OSDI 2012, §7.2): what `correctables label` is given. `study.ts`
+ * has the same beside what loads and looks at much data.
  */
 import { defineService, type Service } from 'correctables/server';
 import type { Arbitraries } from 'correctables/testing';

@@ -1,6 +1,7 @@
 /**
- * The shadow operations of RUBiS: one for each way through a transaction that changes something (RedBlue, OSDI 2012, §7).
- * Two are red, since two sites could be wrong together: a nickname for a user, and a piece of what can be had at once.
+ * The shadow operations of RUBiS: one for each way through a transaction that changes something
+ * (RedBlue, OSDI 2012, §7). Two are red, since two sites could be wrong together: a nickname for a
+ * user, and a piece of what can be had at once.
  */
 import { blue, red, type EffectTables } from 'correctables/server';
 import { joined, orderedText } from '../composite-keys.ts';
@@ -56,7 +57,12 @@ export const effectsOn = ({ users, nicknames, items, bids, comments }: On) => ({
   newBid: ({ id, bid }: NewBid) => {
     const row = bids.row(bidKey(bid.item, bid, id));
     const bidder = joined(bid.user, orderedText(bid.at));
-    return [row.made.add(1), row.about.write(bid), row.bidder.write(bidder), items.row(bid.item).bids.add(1)];
+    return [
+      row.made.add(1),
+      row.about.write(bid),
+      row.bidder.write(bidder),
+      items.row(bid.item).bids.add(1),
+    ];
   },
   newComment: (made: NewComment) => {
     const row = comments.row(commentKey(made));
@@ -72,10 +78,14 @@ export const shadowOperations = (on: On) => {
 
     // An item to bid for, or one that can be had at once as well.
     registerItem: blue(newItem),
-    registerItemToBuy: blue((a: NewItem) => [...newItem(a), items.row(a.item).stock.add(a.about.quantity)]),
+    registerItemToBuy: blue((a: NewItem) => [
+      ...newItem(a),
+      items.row(a.item).stock.add(a.about.quantity),
+    ]),
 
-    // The first bid for an item; one above all others; one that was above the others when its form was made. No bid is
-    // greater for having come later: what the highest is they say themselves, by their keys.
+    // The first bid for an item; one above all others; one that was above the others when its form
+    // was made. No bid is greater for having come later: what the highest is they say themselves,
+    // by their keys.
     storeFirstBid: blue(newBid),
     storeHigherBid: blue(newBid),
     storeLowerBid: blue(newBid),
@@ -93,7 +103,10 @@ export const shadowOperations = (on: On) => {
     }),
 
     // A comment that changes a rating, or leaves it.
-    storeComment: blue((a: NewComment) => [...newComment(a), users.row(a.comment.user).rating.add(a.comment.rating)]),
+    storeComment: blue((a: NewComment) => [
+      ...newComment(a),
+      users.row(a.comment.user).rating.add(a.comment.rating),
+    ]),
     storeNeutralComment: blue(newComment),
   };
 };

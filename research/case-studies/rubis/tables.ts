@@ -1,8 +1,15 @@
 /**
- * What the auctions remember. What never changes of a row stands in one field, since a field costs memory at every site. An
- * item whose end has passed is an old item: RUBiS has a table of its own for these.
+ * What the auctions remember. What never changes of a row stands in one field, since a field costs
+ * memory at every site. An item whose end has passed is an old item: RUBiS has a table of its own
+ * for these.
  */
-import { counter, register, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
+import {
+  counter,
+  register,
+  table,
+  type Invariants,
+  type SnapshotInvariants,
+} from 'correctables/server';
 import type { z } from 'zod';
 import { ofAllRows, type Bonds } from '../cross-table-invariants.ts';
 import { prefixOf } from '../composite-keys.ts';
@@ -42,16 +49,25 @@ export const tables = {
     { indexes: ['shelf', 'regionalShelf', 'sale'] },
   ),
   /** By `bidKey`. */
-  bids: table({ made: counter(), about: register<Bid>(), bidder: register<string>() }, { indexes: ['bidder'] }),
+  bids: table(
+    { made: counter(), about: register<Bid>(), bidder: register<string>() },
+    { indexes: ['bidder'] },
+  ),
   /** By the user that they are about, time and identifier. */
   comments: table({ made: counter(), about: register<Comment>() }),
-  purchases: table({ made: counter(), about: register<Purchase>(), buyer: register<string>() }, { indexes: ['buyer'] }),
+  purchases: table(
+    { made: counter(), about: register<Purchase>(), buyer: register<string>() },
+    { indexes: ['buyer'] },
+  ),
 };
 
 const UNIQUE = 'its identifier was handed out once';
 const handedOutOnce = ({ made }: { readonly made: number }): boolean => made <= 1;
 
-/** The three invariants of the paper (§7.2): identifiers, nicknames, and the stock, of which nothing gets lost either. */
+/**
+ * The three invariants of the paper (§7.2): identifiers, nicknames, and the stock, of which nothing
+ * gets lost either.
+ */
 export const invariants: Invariants<typeof tables> = {
   users: { [UNIQUE]: handedOutOnce },
   nicknames: { 'a nickname has one user': ({ taken }) => taken <= 1 },
@@ -74,7 +90,9 @@ export const bonds: Bonds<typeof tables> = {
   },
   users: {
     'a rating is the sum of the comments': (user, { users, comments }) => {
-      const value = comments.keys({ prefix: prefixOf(user) }).map((key) => comments.row(key).about?.rating ?? 0);
+      const value = comments
+        .keys({ prefix: prefixOf(user) })
+        .map((key) => comments.row(key).about?.rating ?? 0);
       return users.row(user).rating === value.reduce((sum, rating) => sum + rating, 0);
     },
     'who has a nickname is found by it': (user, { users, nicknames }) =>
@@ -82,7 +100,10 @@ export const bonds: Bonds<typeof tables> = {
   },
 };
 
-/** The same, and what no row shows by itself. All rows are looked at: for states as small as those of tests. */
+/**
+ * The same, and what no row shows by itself. All rows are looked at: for states as small as those
+ * of tests.
+ */
 export const snapshotInvariants: SnapshotInvariants<typeof tables> = {
   ...ofAllRows(bonds),
   'what was bought is on a purchase': ({ items, purchases }) => {

@@ -15,8 +15,14 @@ export const updateGenerators: GeneratorsOf<Updates> = {
   },
   registerItem: ({ user, days, ...asked }, { shadow, uniqueId, now }) => {
     const item = uniqueId();
-    const made = { item, about: { ...asked, seller: user, startsAt: now }, endsAt: now + days * DAY_MS };
-    return asked.buyNow > 0 ? shadow.registerItemToBuy(made, { item }) : shadow.registerItem(made, { item });
+    const made = {
+      item,
+      about: { ...asked, seller: user, startsAt: now },
+      endsAt: now + days * DAY_MS,
+    };
+    return asked.buyNow > 0
+      ? shadow.registerItemToBuy(made, { item })
+      : shadow.registerItem(made, { item });
   },
   storeBid: ({ user, item, quantity, bid, maxBid }, { tables, shadow, uniqueId, now }) => {
     const requested = { user, item, quantity, bid, maxBid };
@@ -25,14 +31,19 @@ export const updateGenerators: GeneratorsOf<Updates> = {
     const made = { id, bid: { ...requested, at: now } };
     if (tables.items.row(requested.item).bids === 0) return shadow.storeFirstBid(made, { bid: id });
     const isHigher = requested.bid > highestOf(tables, requested.item);
-    return isHigher ? shadow.storeHigherBid(made, { bid: id }) : shadow.storeLowerBid(made, { bid: id });
+    return isHigher
+      ? shadow.storeHigherBid(made, { bid: id })
+      : shadow.storeLowerBid(made, { bid: id });
   },
   storeBuyNow: (requested, { tables, shadow, uniqueId, now }) => {
     const { stock, endsAt = 0 } = tables.items.row(requested.item);
     if (endsAt <= now || stock < requested.quantity) return { purchase: null };
     const id = uniqueId();
     const isLast = stock === requested.quantity;
-    return shadow.storeBuyNow({ id, purchase: { ...requested, at: now }, isLast }, { purchase: id });
+    return shadow.storeBuyNow(
+      { id, purchase: { ...requested, at: now }, isLast },
+      { purchase: id },
+    );
   },
   storeComment: (requested, { tables, shadow, uniqueId, now }) => {
     if (!tables.users.has(requested.user)) return { comment: null };

@@ -31,7 +31,11 @@ export const adminGenerators: GeneratorsOf<'adminUpdate'> = {
     const { about } = tables.items.row(item);
     if (about === undefined) return null;
     const published = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length);
-    const update = { item, shown: { costCents, image, thumbnail }, newness: joined(about.subject, published) };
+    const update = {
+      item,
+      shown: { costCents, image, thumbnail },
+      newness: joined(about.subject, published),
+    };
     const related = boughtToo(tables, item);
     if (related.length === 0) return shadow.adminUpdate(update, null);
     return shadow.adminUpdateRelated({ ...update, related }, null);

@@ -1,6 +1,7 @@
 /**
- * How `correctables label` draws arguments: a shop of two books and two carts, which both sites share, of quantities that
- * two of them cannot both have. Identifiers that the service makes the search finds by itself.
+ * How `correctables label` draws arguments: a shop of two books and two carts, which both sites
+ * share, of quantities that two of them cannot both have. Identifiers that the service makes the
+ * search finds by itself.
  */
 import type { Arbitraries, DrawContext } from 'correctables/testing';
 
@@ -12,7 +13,14 @@ const QUANTITIES = [0, 0, 1, 12] as const;
 const CUSTOMERS = ['x', 'y'] as const;
 
 const payment = { type: 'VISA', number: '1', name: 'n', expiry: '2013-01-01' };
-const person = { firstName: 'f', lastName: 'l', phone: '1', email: 'e', birthday: '1980-01-01', data: 'd' };
+const person = {
+  firstName: 'f',
+  lastName: 'l',
+  phone: '1',
+  email: 'e',
+  birthday: '1980-01-01',
+  data: 'd',
+};
 
 /** Few streets, so that some addresses are known. */
 const address = ({ pick }: DrawContext) => {

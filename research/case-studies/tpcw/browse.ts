@@ -13,7 +13,11 @@ type Has = HasOf<'getBook'>;
 /** As lists of results have it. */
 function listed({ tables }: Has, item: string): { item: string; title: string; author: string } {
   const { about } = tables.items.row(item);
-  return { item, title: about?.title ?? '', author: tables.authors.row(about?.author ?? '').name ?? '' };
+  return {
+    item,
+    title: about?.title ?? '',
+    author: tables.authors.row(about?.author ?? '').name ?? '',
+  };
 }
 
 export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestSellers'> = {
@@ -29,9 +33,13 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
       return { item: other, thumbnail: tables.items.row(other).shown?.thumbnail ?? '' };
     }),
   doSubjectSearch: ({ subject }, has) =>
-    has.tables.items.by.shelf({ prefix: prefixOf(subject), limit: PAGE }).map((item) => listed(has, item)),
+    has.tables.items.by
+      .shelf({ prefix: prefixOf(subject), limit: PAGE })
+      .map((item) => listed(has, item)),
   doTitleSearch: ({ title }, has) =>
-    has.tables.items.by.title({ prefix: title.toLowerCase(), limit: PAGE }).map((item) => listed(has, item)),
+    has.tables.items.by
+      .title({ prefix: title.toLowerCase(), limit: PAGE })
+      .map((item) => listed(has, item)),
   doAuthorSearch: ({ author }, has) => {
     const { items, authors } = has.tables;
     const found = authors.by.lastName({ prefix: author.toLowerCase(), limit: PAGE });
@@ -47,7 +55,8 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
     const sold = new Map<string, number>();
     for (const order of orders.by.placedAt({ limit: RECENT_ORDERS, reverse: true })) {
       for (const line of orders.row(order).lines ?? []) {
-        if (line.subject === subject) sold.set(line.item, (sold.get(line.item) ?? 0) + line.quantity);
+        if (line.subject === subject)
+          sold.set(line.item, (sold.get(line.item) ?? 0) + line.quantity);
       }
     }
     const most = [...sold].sort(([a, sales], [b, others]) => others - sales || (a < b ? -1 : 1));

@@ -1,4 +1,7 @@
-/** Shopping carts. A cart may be used by several customers, and from several sites, at once (RedBlue, OSDI 2012, §7.1). */
+/**
+ * Shopping carts. A cart may be used by several customers, and from several sites, at once
+ * (RedBlue, OSDI 2012, §7.1).
+ */
 import type { GeneratorsOf, HasOf } from './generators.ts';
 import { linePrefix } from './tables.ts';
 
@@ -68,7 +71,8 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       const put = already === undefined ? shadow.doCartAdd : shadow.doCartAgain;
       return put(change([item]), reply());
     }
-    // Lines that another client has removed meanwhile come back. Items that the store does not have are left out.
+    // Lines that another client has removed meanwhile come back. Items that the store does not have
+    // are left out.
     const known = quantities.filter(
       (entry) => lines.has(entry.item) || (entry.quantity > 0 && tables.items.has(entry.item)),
     );
@@ -81,7 +85,10 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       if (random === undefined) return shadow.doCartTouch({ cart, at }, reply());
       lines.set(random, 1);
       if (gone.length === 0) return shadow.doCartRandom(change([random]), reply());
-      return shadow.doCartRefill({ ...change([random]), gone: gone.filter((entry) => entry !== random) }, reply());
+      return shadow.doCartRefill(
+        { ...change([random]), gone: gone.filter((entry) => entry !== random) },
+        reply(),
+      );
     }
     if (gone.length > 0) return shadow.doCartRemove({ ...change(set), gone }, reply());
     if (set.length > 0) return shadow.doCartQuantities(change(set), reply());

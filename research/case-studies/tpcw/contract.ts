@@ -1,6 +1,7 @@
 /**
- * The bookstore of TPC-W as its web servers ask for it: the twenty transactions of the open implementation that RedBlue
- * (OSDI 2012, §7.1) was built into, 13 reads and 7 updates. Money is in cents, dates are texts such as `2011-04-01`.
+ * The bookstore of TPC-W as its web servers ask for it: the twenty transactions of the open
+ * implementation that RedBlue (OSDI 2012, §7.1) was built into, 13 reads and 7 updates. Money is in
+ * cents, dates are texts such as `2011-04-01`.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
@@ -92,8 +93,16 @@ export const tpcw = defineContract('tpcw', {
   getBestSellers: { access: 'read', args: z.object({ subject: text }), result: z.array(listed) },
   getCart: { access: 'read', args: z.object({ cart: id, discount }), result: cart },
 
-  createEmptyCart: { access: 'write', color: 'blue', args: z.object({}), result: z.object({ cart: id }) },
-  /** Puts one of `item` into the cart, or sets how many of which it has: 0 takes them out. An empty cart gets something. */
+  createEmptyCart: {
+    access: 'write',
+    color: 'blue',
+    args: z.object({}),
+    result: z.object({ cart: id }),
+  },
+  /**
+   * Puts one of `item` into the cart, or sets how many of which it has: 0 takes them out. An empty
+   * cart gets something.
+   */
   doCart: {
     access: 'write',
     color: 'blue',
@@ -110,7 +119,12 @@ export const tpcw = defineContract('tpcw', {
     args: z.object({ person, address }),
     result: z.object({ customer: id, uname: text, discount }),
   },
-  refreshSession: { access: 'write', color: 'blue', args: z.object({ customer: id }), result: z.null() },
+  refreshSession: {
+    access: 'write',
+    color: 'blue',
+    args: z.object({ customer: id }),
+    result: z.null(),
+  },
   /** Buys what is in the cart, sent to where the customer lives. */
   doBuyConfirm: { access: 'write', args: purchase, result: bought },
   /** The same, sent to somewhere else. */

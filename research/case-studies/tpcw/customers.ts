@@ -44,7 +44,12 @@ export const customerGenerators: GeneratorsOf<Names | 'createNewCustomer' | 'ref
     const known = customer === undefined ? undefined : tables.customers.row(customer).known;
     if (customer === undefined || known === undefined) return null;
     const { address, password: _, ...rest } = known;
-    return { ...rest, customer, uname, address: addressOf(tables.addresses.row(address).line ?? '') };
+    return {
+      ...rest,
+      customer,
+      uname,
+      address: addressOf(tables.addresses.row(address).line ?? ''),
+    };
   },
   getMostRecentOrder: ({ uname }, { tables }) => {
     const customer = customerOf(tables, uname);

@@ -1,4 +1,7 @@
-/** The bookstore's data: TPC-W's parameters as the paper has them (RedBlue, OSDI 2012, §8.3.1), times a scale. */
+/**
+ * The bookstore's data: TPC-W's parameters as the paper has them (RedBlue, OSDI 2012, §8.3.1),
+ * times a scale.
+ */
 import type { Operation } from 'correctables';
 import { distinctBelow, wholeBetween, type Random } from '../../../demo/shared/random.ts';
 import { scaled } from '../case-study.ts';
@@ -72,7 +75,11 @@ export interface Sizes {
 
 export function sizesAt(scale: number): Sizes {
   const items = scaled(ITEMS, scale);
-  return { items, authors: Math.ceil(items / ITEMS_AN_AUTHOR), customers: scaled(CUSTOMERS, scale) };
+  return {
+    items,
+    authors: Math.ceil(items / ITEMS_AN_AUTHOR),
+    customers: scaled(CUSTOMERS, scale),
+  };
 }
 
 /** Names by number. */
@@ -91,7 +98,9 @@ export function* populate(scale: number, random: Random): Iterable<Operation> {
     yield tpcw.loadAuthors({ authors: authors.map((index) => author(index, random)) });
   }
   for (const customers of batches(sizes.customers)) {
-    yield tpcw.loadCustomers({ customers: customers.map((index) => customer(index, sizes, random)) });
+    yield tpcw.loadCustomers({
+      customers: customers.map((index) => customer(index, sizes, random)),
+    });
   }
 }
 
@@ -125,13 +134,20 @@ function item(index: number, { items, authors }: Sizes, random: Random) {
 }
 
 /** Addresses of a book's pictures; `edition` tells those of one time from those of another. */
-export function picturesOf(index: number, edition = 0): { readonly image: string; readonly thumbnail: string } {
+export function picturesOf(
+  index: number,
+  edition = 0,
+): { readonly image: string; readonly thumbnail: string } {
   const name = `${index % 100}/${index}-${edition}.gif`;
   return { image: `img/image_${name}`, thumbnail: `img/thumb_${name}` };
 }
 
 function author(index: number, random: Random) {
-  return { author: authorOf(index), firstName: capital(word(random)), lastName: capital(word(random)) };
+  return {
+    author: authorOf(index),
+    firstName: capital(word(random)),
+    lastName: capital(word(random)),
+  };
 }
 
 function customer(index: number, { items }: Sizes, random: Random) {

@@ -1,4 +1,7 @@
-/** Filling the bookstore: not a transaction of TPC-W's, whose database is full before the first customer comes. */
+/**
+ * Filling the bookstore: not a transaction of TPC-W's, whose database is full before the first
+ * customer comes.
+ */
 import { blue, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
 import { joined, orderedText } from '../composite-keys.ts';
@@ -16,7 +19,13 @@ export type Resident = Omit<Customers[number], 'person' | 'address' | 'discount'
   readonly line: string;
 };
 
-export const loadShadows = ({ items, authors, customers, addresses, orders }: EffectTables<typeof tables>) => ({
+export const loadShadows = ({
+  items,
+  authors,
+  customers,
+  addresses,
+  orders,
+}: EffectTables<typeof tables>) => ({
   loadItems: blue(({ items: loaded }: { readonly items: Items }) =>
     loaded.flatMap(({ item, about, published, costCents, image, thumbnail, related, stock }) => [
       items.row(item).about.write(about),
@@ -35,19 +44,22 @@ export const loadShadows = ({ items, authors, customers, addresses, orders }: Ef
       authors.row(author).lastName.write(lastName.toLowerCase()),
     ]),
   ),
-  loadCustomers: blue(({ residents, at }: { readonly residents: readonly Resident[]; readonly at: number }) =>
-    residents.flatMap(({ customer, uname, known, line, orders: before }) => [
-      addresses.row(known.address).line.write(line),
-      customers.row(customer).uname.write(uname),
-      customers.row(customer).known.write(known),
-      customers.row(customer).session.write({ loginAt: at, expiresAt: at }),
-      ...before.flatMap(({ order, placedAt, status, totalCents, shipType, payment, lines }) => [
-        orders.row(order).placedAt.write(placedAt),
-        orders.row(order).history.write(joined(customer, orderedText(placedAt))),
-        orders.row(order).status.write(status),
-        orders.row(order).placed.write({ customer, totalCents, shipType, shipTo: known.address, payment }),
-        orders.row(order).lines.write(lines),
+  loadCustomers: blue(
+    ({ residents, at }: { readonly residents: readonly Resident[]; readonly at: number }) =>
+      residents.flatMap(({ customer, uname, known, line, orders: before }) => [
+        addresses.row(known.address).line.write(line),
+        customers.row(customer).uname.write(uname),
+        customers.row(customer).known.write(known),
+        customers.row(customer).session.write({ loginAt: at, expiresAt: at }),
+        ...before.flatMap(({ order, placedAt, status, totalCents, shipType, payment, lines }) => [
+          orders.row(order).placedAt.write(placedAt),
+          orders.row(order).history.write(joined(customer, orderedText(placedAt))),
+          orders.row(order).status.write(status),
+          orders
+            .row(order)
+            .placed.write({ customer, totalCents, shipType, shipTo: known.address, payment }),
+          orders.row(order).lines.write(lines),
+        ]),
       ]),
-    ]),
   ),
 });

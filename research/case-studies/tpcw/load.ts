@@ -8,11 +8,19 @@ export const loadGenerators: GeneratorsOf<'loadItems' | 'loadAuthors' | 'loadCus
   loadItems: ({ items }, { tables, shadow }) =>
     shadow.loadItems({ items: items.filter(({ item }) => !tables.items.has(item)) }, null),
   loadAuthors: ({ authors }, { tables, shadow }) =>
-    shadow.loadAuthors({ authors: authors.filter(({ author }) => !tables.authors.has(author)) }, null),
+    shadow.loadAuthors(
+      { authors: authors.filter(({ author }) => !tables.authors.has(author)) },
+      null,
+    ),
   loadCustomers: ({ customers }, { tables, shadow, now }) => {
     const fresh = customers.filter(({ customer }) => !tables.customers.has(customer));
     const residents = fresh.map(({ person, address, discount, ...rest }): Resident => {
-      const known = { ...person, discount, password: rest.uname.toLowerCase(), address: `a-${rest.customer}` };
+      const known = {
+        ...person,
+        discount,
+        password: rest.uname.toLowerCase(),
+        address: `a-${rest.customer}`,
+      };
       return { ...rest, known, line: lineOf(address) };
     });
     return shadow.loadCustomers({ residents, at: now }, null);

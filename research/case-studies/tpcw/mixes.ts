@@ -1,4 +1,7 @@
-/** TPC-W's three workloads: how often each of its fourteen web interactions is asked for, in percent. */
+/**
+ * TPC-W's three workloads: how often each of its fourteen web interactions is asked for, in
+ * percent.
+ */
 import { drawnFrom, type Mix } from '../case-study.ts';
 import type { Random } from '../../../demo/shared/random.ts';
 
@@ -57,9 +60,10 @@ export const mixes = {
 const PURCHASE = ['shoppingCart', 'customerRegistration', 'buyRequest', 'buyConfirm'] as const;
 
 /**
- * The requests of one user. Each of the steps to a purchase goes on to the next one so often that all are asked for as the
- * mix says; otherwise the user turns back to the cart. The user is under way already, as far as users are on average: if all
- * began at the cart, there would be no purchases among their first requests.
+ * The requests of one user. Each of the steps to a purchase goes on to the next one so often that
+ * all are asked for as the mix says; otherwise the user turns back to the cart. The user is under
+ * way already, as far as users are on average: if all began at the cart, there would be no
+ * purchases among their first requests.
  */
 export function follow(mix: Mix, random: Random): () => string {
   const weightOf = (step: number): number => mix[PURCHASE[step] ?? ''] ?? 0;

@@ -1,4 +1,7 @@
-/** What a click in the bookstore does: the fourteen web interactions of TPC-W, each one to four transactions. */
+/**
+ * What a click in the bookstore does: the fourteen web interactions of TPC-W, each one to four
+ * transactions.
+ */
 import { wholeBetween } from '../../../demo/shared/random.ts';
 import type { Request, Seat } from '../case-study.ts';
 import { tpcw } from './contract.ts';
@@ -22,7 +25,10 @@ type RequestName = keyof (typeof mixes)['shopping'];
 /** Of those who buy, so many are new; and so many want it sent to somewhere else. */
 const NEW_CUSTOMERS = 0.2;
 const ELSEWHERE = 0.05;
-/** How often a look at the cart puts the book in that was looked at last; otherwise it sets quantities. */
+/**
+ * How often a look at the cart puts the book in that was looked at last; otherwise it sets
+ * quantities.
+ */
 const PUTS_IN = 0.6;
 /** Quantities of those who set some: 0 takes the book out again. */
 const QUANTITY_MAX = 3;
@@ -42,7 +48,8 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
   const notice = (found: readonly { readonly item: string }[]): void => {
     seen = found[wholeBetween(random, 0, Math.max(0, found.length - 1))]?.item ?? seen;
   };
-  const promotions = async (): Promise<void> => notice(await store.ask(tpcw.getRelated({ item: anyItem() })));
+  const promotions = async (): Promise<void> =>
+    notice(await store.ask(tpcw.getRelated({ item: anyItem() })));
   const search = () => {
     const by = wholeBetween(random, 1, 3);
     if (by === 1) return tpcw.doSubjectSearch({ subject: anySubject() });
@@ -76,7 +83,10 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     async shoppingCart() {
       const mine = await openCart();
       const puts = inCart.length === 0 || random() < PUTS_IN;
-      const quantities = inCart.map(({ item }) => ({ item, quantity: wholeBetween(random, 0, QUANTITY_MAX) }));
+      const quantities = inCart.map(({ item }) => ({
+        item,
+        quantity: wholeBetween(random, 0, QUANTITY_MAX),
+      }));
       const change = puts ? { item: seen ?? null, quantities: [] } : { item: null, quantities };
       inCart = (await store.ask(tpcw.doCart({ cart: mine, ...change }))).lines;
       await promotions();
@@ -87,7 +97,10 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     async buyRequest() {
       const mine = await openCart();
       if (random() < NEW_CUSTOMERS) {
-        const signUp = tpcw.createNewCustomer({ person: newPerson(random), address: newAddress(random) });
+        const signUp = tpcw.createNewCustomer({
+          person: newPerson(random),
+          address: newAddress(random),
+        });
         customer = await store.ask(signUp);
       } else {
         customer = (await store.ask(tpcw.getCustomer({ uname: customer.uname }))) ?? customer;
@@ -98,7 +111,8 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     async buyConfirm() {
       const mine = await openCart();
       // A customer on the way to a purchase when the run began has something in the cart.
-      if (inCart.length === 0) await store.ask(tpcw.doCart({ cart: mine, item: seen ?? null, quantities: [] }));
+      if (inCart.length === 0)
+        await store.ask(tpcw.doCart({ cart: mine, item: seen ?? null, quantities: [] }));
       const wish = {
         cart: mine,
         customer: customer.customer,
@@ -106,7 +120,8 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
         shipType: newShipping(random),
       };
       const isConcurrentWriters = random() < ELSEWHERE;
-      // A purchase that fails leaves its cart to other clients: the next one begins with another cart.
+      // A purchase that fails leaves its cart to other clients: the next one begins with another
+      // cart.
       await (isConcurrentWriters
         ? store.ask(tpcw.doBuyConfirmAddr({ ...wish, address: newAddress(random) }))
         : store.ask(tpcw.doBuyConfirm(wish)));

@@ -1,6 +1,7 @@
 /**
- * TPC-W's bookstore for the RedBlue backend (OSDI 2012, §7.1): twenty transactions, their shadow operations, the invariants
- * that make two of these red, and how `correctables label` draws arguments.
+ * TPC-W's bookstore for the RedBlue backend (OSDI 2012, §7.1): twenty transactions, their shadow
+ * operations, the invariants that make two of these red, and how `correctables label` draws
+ * arguments.
  */
 import { defineService, type Service } from 'correctables/server';
 import { auditPages } from '../audit.ts';

@@ -1,9 +1,9 @@
 /**
- * The shadow operations of TPC-W: one for each way through a transaction that changes something (RedBlue, OSDI 2012, §7).
- * Two take from the stock, and are red; all others are blue.
+ * The shadow operations of TPC-W: one for each way through a transaction that changes something
+ * (RedBlue, OSDI 2012, §7). Two take from the stock, and are red; all others are blue.
  *
- * The paper's `lTs` columns have no counterpart: here each field knows when it was written, and a removal takes from the
- * cart what was put in up to its time.
+ * The paper's `lTs` columns have no counterpart: here each field knows when it was written, and a
+ * removal takes from the cart what was put in up to its time.
  */
 import { blue, red, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
@@ -78,7 +78,9 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
   ];
   const setLines = ({ cart, at, lines }: CartChange) => [
     carts.row(cart).changedAt.write(at),
-    ...lines.map(({ item, quantity }) => cartLines.row(lineKey(cart, item)).quantity.write(quantity)),
+    ...lines.map(({ item, quantity }) =>
+      cartLines.row(lineKey(cart, item)).quantity.write(quantity),
+    ),
   ];
   const setAndRemove = (change: CartChange & { readonly gone: readonly string[] }) => [
     ...change.gone.map((item) => cartLines.remove(lineKey(change.cart, item))),
@@ -86,7 +88,8 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
   ];
   /** Figure 7, (c) and (d): the order, the stock, and an empty cart. */
   const buy = (bought: Purchase) => {
-    const { order, cart, customer, at, totalCents, shipType, shipTo, payment, lines, stocking } = bought;
+    const { order, cart, customer, at, totalCents, shipType, shipTo, payment, lines, stocking } =
+      bought;
     return [
       orders.row(order).made.add(1),
       orders.row(order).placedAt.write(at),
@@ -122,7 +125,9 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
     doCartRandom: blue(setLines),
     doCartRefill: blue(setAndRemove),
     // and a look at the cart.
-    doCartTouch: blue(({ cart, at }: { cart: string; at: number }) => [carts.row(cart).changedAt.write(at)]),
+    doCartTouch: blue(({ cart, at }: { cart: string; at: number }) => [
+      carts.row(cart).changedAt.write(at),
+    ]),
 
     createNewCustomer: blue(({ customer, uname, known, at, expiresAt, elsewhere }: NewCustomer) => [
       ...(elsewhere === null ? [] : made(elsewhere)),
@@ -131,9 +136,11 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
       customers.row(customer).known.write(known),
       customers.row(customer).session.write({ loginAt: at, expiresAt }),
     ]),
-    refreshSession: blue(({ customer, at, expiresAt }: { customer: string; at: number; expiresAt: number }) => [
-      customers.row(customer).session.write({ loginAt: at, expiresAt }),
-    ]),
+    refreshSession: blue(
+      ({ customer, at, expiresAt }: { customer: string; at: number; expiresAt: number }) => [
+        customers.row(customer).session.write({ loginAt: at, expiresAt }),
+      ],
+    ),
 
     // Figure 7: the stock is filled up, or taken from.
     doBuyConfirmIncre: blue(buy),

@@ -1,7 +1,8 @@
 /**
- * What the bookstore remembers. Of TPC-W's tables the lines of an order, its payment and its country are fields of what
- * they belong to: they are written together, once, and read together. What a row has of TPC-W's columns that never change
- * stands in one field, since a field costs memory at every site.
+ * What the bookstore remembers. Of TPC-W's tables the lines of an order, its payment and its
+ * country are fields of what they belong to: they are written together, once, and read together.
+ * What a row has of TPC-W's columns that never change stands in one field, since a field costs
+ * memory at every site.
  */
 import { counter, register, table, type Invariants } from 'correctables/server';
 import type { z } from 'zod';
@@ -108,7 +109,9 @@ export const linePrefix = (cart: string): string => `${cart}/`;
 const UNIQUE = 'its identifier was handed out once';
 const handedOutOnce = ({ made }: { readonly made: number }): boolean => made <= 1;
 
-/** The two invariants of the paper (§7.1): the stock, and the identifiers of what the system makes. */
+/**
+ * The two invariants of the paper (§7.1): the stock, and the identifiers of what the system makes.
+ */
 export const invariants: Invariants<typeof tables> = {
   items: { 'the stock is never negative': ({ stock }) => stock >= 0 },
   customers: { [UNIQUE]: handedOutOnce },

@@ -12,7 +12,10 @@ export function picked<T>(choices: readonly [T, ...T[]], random: Random): T {
 /** Two to four syllables of a consonant and a vowel, in small letters. */
 export function word(random: Random): string {
   const letter = (of: string): string => of.charAt(wholeBetween(random, 0, of.length - 1));
-  const syllables = Array.from({ length: wholeBetween(random, 2, 4) }, () => letter(CONSONANTS) + letter(VOWELS));
+  const syllables = Array.from(
+    { length: wholeBetween(random, 2, 4) },
+    () => letter(CONSONANTS) + letter(VOWELS),
+  );
   return syllables.join('');
 }
 

@@ -18,7 +18,8 @@ process.send?.('ready');
 async function run(): Promise<void> {
   count += 1;
   const account = `account ${count % 5}`;
-  if (operation === 'renameAccount') await client.invoke(contract.renameAccount({ account, name: `name ${count}` }));
+  if (operation === 'renameAccount')
+    await client.invoke(contract.renameAccount({ account, name: `name ${count}` }));
   else await client.invoke(contract.withdrawCents({ account, cents: 1 }));
   process.send?.('done');
 }

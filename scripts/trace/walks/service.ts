@@ -1,7 +1,17 @@
-/** A service with one blue and one red write. The names of its operations are used for nothing else. */
+/**
+ * A service with one blue and one red write. The names of its operations are used for nothing else.
+ */
 import * as z from 'zod';
 import { defineContract } from '../../../src/contract/index.ts';
-import { blue, counter, defineService, red, register, table, type Service } from '../../../src/server/index.ts';
+import {
+  blue,
+  counter,
+  defineService,
+  red,
+  register,
+  table,
+  type Service,
+} from '../../../src/server/index.ts';
 
 const account = z.string().min(1);
 
@@ -17,8 +27,12 @@ export const contract = defineContract('traced', {
 export const service: Service = defineService(contract, {
   tables: { accounts: table({ name: register<string>(), balance: counter() }) },
   shadowOperations: ({ accounts }) => ({
-    rename: blue((args: { account: string; name: string }) => [accounts.row(args.account).name.write(args.name)]),
-    withdraw: red((args: { account: string; cents: number }) => [accounts.row(args.account).balance.add(-args.cents)]),
+    rename: blue((args: { account: string; name: string }) => [
+      accounts.row(args.account).name.write(args.name),
+    ]),
+    withdraw: red((args: { account: string; cents: number }) => [
+      accounts.row(args.account).balance.add(-args.cents),
+    ]),
   }),
   generators: {
     renameAccount: (args, { shadow }) => shadow.rename(args, null),

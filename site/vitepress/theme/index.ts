@@ -1,6 +1,6 @@
 /**
- * The theme of VitePress with the parts that run in pages: the lanes of the start page, the
- * editor of `play`, the time line of `simulator`, and the Run buttons of code.
+ * The theme of VitePress with the parts that run in pages: the lanes of the start page, the editor
+ * of `play`, the time line of `simulator`, and the Run buttons of code.
  */
 import { defineAsyncComponent, h } from 'vue';
 import type { Theme } from 'vitepress';

@@ -28,7 +28,10 @@ const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) =
  *
  * @throws what the program throws
  */
-export async function runCode(code: string, scope: Readonly<Record<string, unknown>>): Promise<void> {
+export async function runCode(
+  code: string,
+  scope: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const names = [...code.matchAll(IMPORT)].map(([, , name = '']) => name);
   const loaded = names.map(async (name) => [name, await load(name)] as const);
   const modules = Object.fromEntries(await Promise.all(loaded));
@@ -37,7 +40,8 @@ export async function runCode(code: string, scope: Readonly<Record<string, unkno
 }
 
 async function load(name: string): Promise<object> {
-  if (!isPlayable(name)) throw new Error(`no module '${name}' here: use ${PLAYABLE_MODULES.join(', ')}`);
+  if (!isPlayable(name))
+    throw new Error(`no module '${name}' here: use ${PLAYABLE_MODULES.join(', ')}`);
   return await LOADERS[name]();
 }
 
@@ -45,7 +49,8 @@ async function load(name: string): Promise<object> {
 function replaceImports(code: string): string {
   return code.replaceAll(
     IMPORT,
-    (_, names: string, module: string) => `const {${names.replaceAll(/\s+as\s+/g, ': ')}} = modules['${module}'];`,
+    (_, names: string, module: string) =>
+      `const {${names.replaceAll(/\s+as\s+/g, ': ')}} = modules['${module}'];`,
   );
 }
 
@@ -68,7 +73,10 @@ export interface PlayedView {
 }
 
 /** Passes the views of a Correctable to `onView`, with their times. */
-export function drawViews(correctable: Correctable<unknown>, onView: (views: readonly PlayedView[]) => void): void {
+export function drawViews(
+  correctable: Correctable<unknown>,
+  onView: (views: readonly PlayedView[]) => void,
+): void {
   const beganAt = performance.now();
   const views: PlayedView[] = [];
   const add = (text: string, kind: PlayedView['kind']): void => {

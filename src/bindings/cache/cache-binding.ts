@@ -1,6 +1,6 @@
 /**
- * The binding that `cached` creates. It reads the cache, then requests the
- * inner binding, and caches its views.
+ * The binding that `cached` creates. It reads the cache, then requests the inner binding, and
+ * caches its views.
  */
 import type {
   Binding,
@@ -16,18 +16,9 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CacheCoherence } from './cache-coherence.ts';
 import { type InnerView, type CacheOperation } from './cache-operation.ts';
-import {
-  addMissToError,
-  createErrorReporter,
-  describeMiss,
-} from './cache-errors.ts';
+import { addMissToError, createErrorReporter, describeMiss } from './cache-errors.ts';
 import type { Invalidation } from './invalidation-log.ts';
-import {
-  isViewId,
-  getViewPrincipals,
-  toViewId,
-  type ViewOwner,
-} from './cache-key.ts';
+import { isViewId, getViewPrincipals, toViewId, type ViewOwner } from './cache-key.ts';
 import { ObservingSink } from './observing-sink.ts';
 import type { ResolvedCacheOptions } from './options.ts';
 import { runAsync } from './persistence/persistence.ts';
@@ -45,32 +36,23 @@ const ARGS_CHANGED_MESSAGE =
 
 interface CacheSubmission {
   readonly operation: CacheOperation;
-  /**
-   * The levels requested of the inner binding. Empty if only level `cache` was
-   * requested.
-   */
+  /** The levels requested of the inner binding. Empty if only level `cache` was requested. */
   readonly requestedLevels: readonly string[];
   readonly sink: Sink;
   readonly context: InvocationContext;
 }
 
-export class CacheBinding<L extends Levels> implements Binding<
-  LevelsWithCache<L>
-> {
+export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L>> {
   readonly name: string;
   /** Present if the inner binding keeps sessions. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly onReconnect?: (listener: () => void) => () => void;
-  /**
-   * The same as for the inner binding, because the identity of a submission is
-   * passed on to it.
-   */
+  /** The same as for the inner binding, because the identity of a submission is passed on to it. */
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
   readonly identifiesByConnection: boolean;
   /**
-   * Returns the principal to which cached views and submissions belong. Absent
-   * if it is unknown.
+   * Returns the principal to which cached views and submissions belong. Absent if it is unknown.
    */
   readonly principal?: () => string;
   readonly #inner: Binding<L>;
@@ -100,8 +82,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     this.#views = new CacheCoherence({
       levels,
       committed: new Set(
-        options.committedLevels ??
-          levels.filter((level) => level !== 'tentative'),
+        options.committedLevels ?? levels.filter((level) => level !== 'tentative'),
       ),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),
       limits: { maxEntries, maxBytes },
@@ -117,23 +98,17 @@ export class CacheBinding<L extends Levels> implements Binding<
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined)
-      this.principal =
-        typeof principal === 'function' ? principal : () => principal;
+      this.principal = typeof principal === 'function' ? principal : () => principal;
     this.#principals = new PrincipalReader({
       innerName: inner.name,
       getPrincipal: this.principal,
       // Without the option, the principal is the one of the inner binding.
-      getInnerPrincipal:
-        options.principal === undefined
-          ? undefined
-          : inner.principal?.bind(inner),
+      getInnerPrincipal: options.principal === undefined ? undefined : inner.principal?.bind(inner),
       onChange: () => this.#changePrincipal(),
       onError: this.#onError,
     });
-    if (inner.onReconnect !== undefined)
-      this.onReconnect = inner.onReconnect.bind(inner);
-    if (inner.openSession !== undefined)
-      this.openSession = (tokens) => this.#openSession(tokens);
+    if (inner.onReconnect !== undefined) this.onReconnect = inner.onReconnect.bind(inner);
+    if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     if (options.store === undefined) return;
     this.#store = new StoreSynchronizer({
       store: options.store,
@@ -183,8 +158,7 @@ export class CacheBinding<L extends Levels> implements Binding<
       sink: sink as Sink,
       context,
     };
-    const isLookedUp =
-      requested.length < levels.length && submission.operation.id !== undefined;
+    const isLookedUp = requested.length < levels.length && submission.operation.id !== undefined;
     if (!isLookedUp) return this.#requestInner(submission);
     return requested.length === 0
       ? this.#requestCacheOnly(submission)
@@ -200,16 +174,10 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   clear(options: { readonly principal?: string } = {}): Promise<void> {
-    // Check the names: with a misspelled `principal`, this would clear the
-    // views of all principals.
-    checkOptionNames(
-      options,
-      { call: "clear({ principal: 'ada' })" },
-      { principal: true },
-    );
+    // Check the names: with a misspelled `principal`, this would clear the views of all principals.
+    checkOptionNames(options, { call: "clear({ principal: 'ada' })" }, { principal: true });
     const { principal } = options;
-    if (principal === undefined)
-      return this.#invalidateScope(undefined, returnTrue);
+    if (principal === undefined) return this.#invalidateScope(undefined, returnTrue);
     const isTheirs = (id: string): boolean =>
       isViewId(id) && getViewPrincipals(id).includes(principal);
     return this.#invalidateScope(getPrincipalScope(principal), isTheirs);
@@ -221,18 +189,15 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * Delivers the cached view first, if there is one. The inner binding is
-   * requested at once in any case.
+   * Delivers the cached view first, if there is one. The inner binding is requested at once in any
+   * case.
    */
   #requestBoth(submission: CacheSubmission): void {
     if (this.#deliverCached(submission) || this.#store?.loading === undefined)
       return this.#requestInner(submission);
-    this.#runWhenLoaded(
-      submission.sink,
-      () => void this.#deliverCached(submission),
-    );
-    // If the client is offline, the inner binding may fail at once. The failure
-    // must not end the operation before the store was read.
+    this.#runWhenLoaded(submission.sink, () => void this.#deliverCached(submission));
+    // If the client is offline, the inner binding may fail at once. The failure must not end the
+    // operation before the store was read.
     return this.#requestInner(submission, {
       getFailureDelay: () => this.#store?.loading,
     });
@@ -240,9 +205,7 @@ export class CacheBinding<L extends Levels> implements Binding<
 
   #requestCacheOnly(submission: CacheSubmission): void {
     if (!this.#deliverCached(submission))
-      this.#runWhenLoaded(submission.sink, () =>
-        this.#requestLoaded(submission),
-      );
+      this.#runWhenLoaded(submission.sink, () => this.#requestLoaded(submission));
   }
 
   #runWhenLoaded(sink: Sink, act: () => void): void {
@@ -255,8 +218,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     const { sink, operation: subject } = submission;
     const refuse = (message: string, retryable?: boolean): void =>
       sink.fail(new CorrectableError('UNAVAILABLE', message, { retryable }));
-    if (this.#closing !== undefined)
-      return refuse('the cache is closed: make a new client', false);
+    if (this.#closing !== undefined) return refuse('the cache is closed: make a new client', false);
     this.#principals.read();
     const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
     if (isFormer)
@@ -265,24 +227,14 @@ export class CacheBinding<L extends Levels> implements Binding<
         false,
       );
     if (this.#deliverCached(submission)) return undefined;
-    // If the application has changed the arguments meanwhile, do not submit
-    // them: the view for the new arguments would be cached under the old ones.
-    if (
-      subject.owner &&
-      this.#getViewId(subject.owner, subject.operation) !== subject.id
-    )
-      return refuse(
-        `${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`,
-        false,
-      );
-    const mapError = (error: unknown): unknown =>
-      addMissToError(error, subject);
-    if (this.#options.onMiss === 'fetch')
-      return this.#requestInner(submission, { mapError });
+    // If the application has changed the arguments meanwhile, do not submit them: the view for the
+    // new arguments would be cached under the old ones.
+    if (subject.owner && this.#getViewId(subject.owner, subject.operation) !== subject.id)
+      return refuse(`${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`, false);
+    const mapError = (error: unknown): unknown => addMissToError(error, subject);
+    if (this.#options.onMiss === 'fetch') return this.#requestInner(submission, { mapError });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;
-    return refuse(
-      `${describeMiss(subject)} and the store behind was not asked: ${fix}`,
-    );
+    return refuse(`${describeMiss(subject)} and the store behind was not asked: ${fix}`);
   }
 
   #deliverCached({ operation, sink }: CacheSubmission): boolean {
@@ -298,21 +250,14 @@ export class CacheBinding<L extends Levels> implements Binding<
 
   #requestInner(
     submission: CacheSubmission,
-    {
-      mapError = returnError,
-      getFailureDelay = returnUndefined,
-    }: RequestOptions = {},
+    { mapError = returnError, getFailureDelay = returnUndefined }: RequestOptions = {},
   ): void {
     const { operation, sink, context } = submission;
     const all = this.#inner.consistencyLevels();
-    const requested =
-      submission.requestedLevels.length > 0
-        ? submission.requestedLevels
-        : [all[0]];
+    const requested = submission.requestedLevels.length > 0 ? submission.requestedLevels : [all[0]];
     const isUpdate = operation.operation.access === 'write';
     const strongest = all[all.length - 1] as string;
-    // An update runs to its end at any requested level, and the cache has to
-    // know its outcome.
+    // An update runs to its end at any requested level, and the cache has to know its outcome.
     const isStrongerRequested = isUpdate && !requested.includes(strongest);
     const query = isStrongerRequested ? [...requested, strongest] : requested;
     const observing = new ObservingSink({
@@ -322,19 +267,15 @@ export class CacheBinding<L extends Levels> implements Binding<
       isStrongerRequested,
       mapError,
       getFailureDelay,
-      onView: (view, isLast) =>
-        this.#recordView(operation, view, isLast, context),
+      onView: (view, isLast) => this.#recordView(operation, view, isLast, context),
       onFailure: (_error, level) => {
-        // If a weaker level fails, the strongest one still reports the outcome
-        // of the update.
+        // If a weaker level fails, the strongest one still reports the outcome of the update.
         if (isUpdate && (level === undefined || level === strongest))
           this.#views.recordFailedWrite(operation);
       },
     });
     const innerContext =
-      operation.session === undefined
-        ? context
-        : withSession(context, operation.session.inner);
+      operation.session === undefined ? context : withSession(context, operation.session.inner);
     const work: unknown = this.#inner.submitOperation(
       operation.operation,
       query,
@@ -349,8 +290,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * Caches a view. If an update ends with it, returns a promise that resolves
-   * when the store has been notified.
+   * Caches a view. If an update ends with it, returns a promise that resolves when the store has
+   * been notified.
    */
   #recordView(
     subject: CacheOperation,
@@ -358,8 +299,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     isLast: boolean,
     context: InvocationContext,
   ): Promise<unknown> | undefined {
-    // The inner binding has answered, so no failure of the cache may prevent
-    // the delivery.
+    // The inner binding has answered, so no failure of the cache may prevent the delivery.
     try {
       this.#principals.read();
     } catch (error) {
@@ -371,18 +311,10 @@ export class CacheBinding<L extends Levels> implements Binding<
         return undefined;
       }
       const isFinal =
-        view.level === this.#inner.consistencyLevels().at(-1) ||
-        view.details.final === true;
-      if (isFinal)
-        return this.#recordInvalidation(
-          this.#views.recordWrite(subject, view),
-          context,
-        );
+        view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
+      if (isFinal) return this.#recordInvalidation(this.#views.recordWrite(subject, view), context);
       return isLast
-        ? this.#recordInvalidation(
-            this.#views.recordEarlyFinal(subject),
-            context,
-          )
+        ? this.#recordInvalidation(this.#views.recordEarlyFinal(subject), context)
         : undefined;
     } catch (error) {
       this.#onError(error);
@@ -394,23 +326,18 @@ export class CacheBinding<L extends Levels> implements Binding<
     update: Invalidation,
     { deadlineAt }: InvocationContext,
   ): Promise<unknown> | undefined {
-    const remainingMs =
-      deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
+    const remainingMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
     return this.#store?.recordInvalidation(update, remainingMs);
   }
 
-  #createOperation(
-    operation: Operation,
-    context: InvocationContext,
-  ): CacheOperation {
+  #createOperation(operation: Operation, context: InvocationContext): CacheOperation {
     const { isCacheable, touches } = this.#options;
     const principal = this.#principals.read();
     const owner = this.#principals.getOwner(principal, context.principal);
     const startedAt = this.#views.tick();
-    // Never cache the versions that a transaction reads: a transaction that
-    // begins with stale versions cannot commit.
-    const mayBeCached =
-      operation.access === 'read' && operation.name !== 'readVersions';
+    // Never cache the versions that a transaction reads: a transaction that begins with stale
+    // versions cannot commit.
+    const mayBeCached = operation.access === 'read' && operation.name !== 'readVersions';
     const isCached = mayBeCached && isCacheable(operation);
     return {
       operation,
@@ -423,31 +350,22 @@ export class CacheBinding<L extends Levels> implements Binding<
       startedAt,
       orderedUntil: startedAt,
       knownTransaction: this.#store?.getKnownTransaction() ?? { seq: 0 },
-      session:
-        context.session instanceof CacheSession ? context.session : undefined,
+      session: context.session instanceof CacheSession ? context.session : undefined,
       mayBeReplay: this.#mayBeReplay(context),
     };
   }
 
   /**
-   * Returns whether the inner binding identifies the submission, so that it may
-   * return the outcome of an earlier one.
+   * Returns whether the inner binding identifies the submission, so that it may return the outcome
+   * of an earlier one.
    */
-  #mayBeReplay({
-    idempotencyKey,
-    operationId,
-    origin,
-  }: InvocationContext): boolean {
+  #mayBeReplay({ idempotencyKey, operationId, origin }: InvocationContext): boolean {
     if (idempotencyKey !== undefined) return true;
     return this.isExactlyOnce && (operationId ?? origin) !== undefined;
   }
 
   #getViewId(owner: ViewOwner, operation: Operation): string | undefined {
-    return toViewId(
-      owner,
-      operation,
-      this.#inner.operationHash?.(operation.name),
-    );
+    return toViewId(owner, operation, this.#inner.operationHash?.(operation.name));
   }
 
   #openSession(tokens?: readonly string[]): BindingSession {
@@ -467,17 +385,14 @@ export class CacheBinding<L extends Levels> implements Binding<
     this.#store?.changePrincipal();
   }
 
-  async #invalidateScope(
-    scope: TagScope,
-    isChosen?: (id: string) => boolean,
-  ): Promise<void> {
+  async #invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
     this.#views.invalidate({ kind: 'drop', scope });
     await this.#store?.invalidateScope(scope, isChosen);
   }
 
   /**
-   * Returns whether `version` is older. Returns false if the binding's own
-   * order throws, because the cache must not fail the operation.
+   * Returns whether `version` is older. Returns false if the binding's own order throws, because
+   * the cache must not fail the operation.
    */
   #isSurelyOlder(version: unknown, than: unknown): boolean {
     try {
@@ -494,11 +409,9 @@ export class CacheBinding<L extends Levels> implements Binding<
 
   async #close(): Promise<void> {
     let hasEnded = false;
-    const closing = runAsync(() => this.#inner.close()).finally(
-      () => (hasEnded = true),
-    );
-    // Wait for the inner binding: views that it returns meanwhile are cached.
-    // If it hangs, the cache closes after the time limit.
+    const closing = runAsync(() => this.#inner.close()).finally(() => (hasEnded = true));
+    // Wait for the inner binding: views that it returns meanwhile are cached. If it hangs, the
+    // cache closes after the time limit.
     await this.#limitTime(closing.catch(() => {}));
     await this.#store?.loading;
     this.#views.stop();
@@ -512,10 +425,7 @@ export class CacheBinding<L extends Levels> implements Binding<
   /** Resolves when `work` does, or after the time limit of a store. */
   #limitTime(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(
-        () => resolve(undefined),
-        STORE_TIMEOUT_MS,
-      );
+      const timer = this.#clock.setTimer(() => resolve(undefined), STORE_TIMEOUT_MS);
       void work.then(resolve).finally(() => timer.cancel());
     });
   }
@@ -531,24 +441,17 @@ const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
 
 /**
- * Returns the context of a submission with the inner session. A copy would
- * create the signal, which most stores never read.
+ * Returns the context of a submission with the inner session. A copy would create the signal, which
+ * most stores never read.
  */
-function withSession(
-  context: InvocationContext,
-  session: BindingSession,
-): InvocationContext {
+function withSession(context: InvocationContext, session: BindingSession): InvocationContext {
   return new Proxy(context, {
-    get: (outer, name): unknown =>
-      name === 'session' ? session : Reflect.get(outer, name),
+    get: (outer, name): unknown => (name === 'session' ? session : Reflect.get(outer, name)),
     set: (outer, name, value) => Reflect.set(outer, name, value),
   });
 }
 
-/**
- * Copies the arguments, if they can be changed, so that no caller can change
- * them later.
- */
+/** Copies the arguments, if they can be changed, so that no caller can change them later. */
 function copyArgs(operation: Operation): {
   readonly operationCopy?: Operation;
   readonly copyError?: unknown;

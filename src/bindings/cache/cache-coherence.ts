@@ -1,6 +1,6 @@
 /**
- * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md). They decide
- * which views are cached, and which cached views are dropped.
+ * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md). They decide which views are cached,
+ * and which cached views are dropped.
  */
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -27,12 +27,7 @@ import {
   type IsOlder,
   type PrecedenceVerdict,
 } from './view-precedence.ts';
-import {
-  ViewCache,
-  type CacheLimits,
-  type CachedView,
-  type ChangeListener,
-} from './view-cache.ts';
+import { ViewCache, type CacheLimits, type CachedView, type ChangeListener } from './view-cache.ts';
 
 export interface CacheCoherenceOptions {
   readonly levels: readonly string[];
@@ -41,25 +36,17 @@ export interface CacheCoherenceOptions {
   readonly limits: CacheLimits;
   readonly ttlMs: number;
   readonly clock: Clock;
-  readonly writeThrough: (
-    operation: Operation,
-    result: unknown,
-  ) => CachedWrite | undefined;
+  readonly writeThrough: (operation: Operation, result: unknown) => CachedWrite | undefined;
   readonly isCacheable: (operation: Operation) => boolean;
   readonly touches: (operation: Operation) => readonly string[] | undefined;
-  readonly getViewId: (
-    owner: ViewOwner,
-    operation: Operation,
-  ) => string | undefined;
+  readonly getViewId: (owner: ViewOwner, operation: Operation) => string | undefined;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: ChangeListener;
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * The first time of a cache's own clock. It is before all of its operations.
- */
+/** The first time of a cache's own clock. It is before all of its operations. */
 const FIRST_TIME = 1;
 
 export class CacheCoherence {
@@ -70,8 +57,8 @@ export class CacheCoherence {
   readonly #reports: ViewReports;
   readonly #expiry: ExpiryTimer;
   /**
-   * Whether a store may have unread invalidations of an earlier page. Then
-   * views that may lag are not shown.
+   * Whether a store may have unread invalidations of an earlier page. Then views that may lag are
+   * not shown.
    */
   hasUnreadStore = false;
   #time = FIRST_TIME;
@@ -85,9 +72,7 @@ export class CacheCoherence {
     this.#cache = new ViewCache(limits, onChange);
     this.#invalidations = new InvalidationLog(limits.maxEntries);
     this.#reports = new ViewReports(onError);
-    this.#expiry = new ExpiryTimer(clock, (nowMs) =>
-      this.#cache.deleteExpired(nowMs),
-    );
+    this.#expiry = new ExpiryTimer(clock, (nowMs) => this.#cache.deleteExpired(nowMs));
     this.#placement = new ViewPlacement({
       cache: this.#cache,
       expiry: this.#expiry,
@@ -112,8 +97,7 @@ export class CacheCoherence {
   }
 
   /**
-   * Returns a copy of the view to show for an operation, if there is one that
-   * its session may see.
+   * Returns a copy of the view to show for an operation, if there is one that its session may see.
    */
   find({ id, session }: CacheOperation): CacheEntry | undefined {
     const view = id === undefined ? undefined : this.#cache.peek(id);
@@ -133,11 +117,7 @@ export class CacheCoherence {
       }) === false
     )
       return undefined;
-    session?.learnView(
-      entry.touches,
-      this.#toSeenView(id, entry, startedAt),
-      false,
-    );
+    session?.learnView(entry.touches, this.#toSeenView(id, entry, startedAt), false);
     this.#cache.use(id);
     const { value, meta, version } = entry;
     const shown = {
@@ -145,25 +125,21 @@ export class CacheCoherence {
       value: copyPlainData(value).value,
       ...(meta && { meta: copyPlainData(meta).value }),
     };
-    return typeof version === 'object'
-      ? { ...shown, version: copyOrReuse(version) }
-      : shown;
+    return typeof version === 'object' ? { ...shown, version: copyOrReuse(version) } : shown;
   }
 
   recordRead(subject: CacheOperation, view: InnerView): void {
-    const { id, touches, startedAt, session, principalEpoch, principal } =
-      subject;
+    const { id, touches, startedAt, session, principalEpoch, principal } = subject;
     if (!this.#options.committed.has(view.level)) return;
-    // The session has seen the view, even if the view is not cached. Other
-    // callers that requested the same view meanwhile have seen it too.
+    // The session has seen the view, even if the view is not cached. Other callers that requested
+    // the same view meanwhile have seen it too.
     session?.learnView(
       touches,
       this.#toSeenView(id, { level: view.level, ...view.details }, startedAt),
       true,
     );
     if (id === undefined || !this.#isCurrentEpoch(principalEpoch)) return;
-    const isStrongest =
-      this.#isStrongest(view.level) || view.details.final === true;
+    const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);
     const next = this.#toCachedView(subject, view, { touches, isStrongest });
     const { orderedUntil } = subject;
@@ -175,10 +151,7 @@ export class CacheCoherence {
       }),
       this.#placement.getUnorderedInvalidation(id, orderedUntil, isStrongest),
     );
-    const latestLearnedAt = Math.max(
-      current?.learnedAt ?? 0,
-      this.#placement.getUnorderedTime(id),
-    );
+    const latestLearnedAt = Math.max(current?.learnedAt ?? 0, this.#placement.getUnorderedTime(id));
     if (orderedUntil >= latestLearnedAt) subject.orderedUntil = next.learnedAt;
     this.#placement.place(id, next, {
       current,
@@ -188,42 +161,29 @@ export class CacheCoherence {
   }
 
   /**
-   * Handles a committed update. Its outcome can never change. Returns what the
-   * update has changed.
+   * Handles a committed update. Its outcome can never change. Returns what the update has changed.
    */
   recordWrite(subject: CacheOperation, view: InnerView): Invalidation {
-    const {
-      touches,
-      startedAt,
-      principalEpoch,
-      principal,
-      owner,
-      mayBeReplay,
-    } = subject;
+    const { touches, startedAt, principalEpoch, principal, owner, mayBeReplay } = subject;
     const change = {
       kind: 'write',
       scope: getScope(touches),
       principal,
     } as const;
-    // A replayed answer does not show the present state of the object, because
-    // a newer update may have been executed since.
+    // A replayed answer does not show the present state of the object, because a newer update may
+    // have been executed since.
     const isLatest = this.#isCurrentEpoch(principalEpoch) && !mayBeReplay;
-    const write = isLatest
-      ? this.#getTaggedWrite(subject, view.value)
-      : undefined;
-    const id =
-      write && owner && this.#options.getViewId(owner, write.operation);
+    const write = isLatest ? this.#getTaggedWrite(subject, view.value) : undefined;
+    const id = write && owner && this.#options.getViewId(owner, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
-    // If another update ended meanwhile, only versions show which of the two
-    // the store executed last.
+    // If another update ended meanwhile, only versions show which of the two the store executed
+    // last.
     const touched = [touches, write?.touches];
     const invalidation =
       id === undefined
         ? 'none'
         : getStrongestInvalidation(
-            ...touched.map((item) =>
-              this.#getInvalidationSinceStart(subject, id, item),
-            ),
+            ...touched.map((item) => this.#getInvalidationSinceStart(subject, id, item)),
           );
     this.invalidate(change);
     this.#learnWrite(
@@ -232,11 +192,7 @@ export class CacheCoherence {
     );
     if (write === undefined || id === undefined) return change;
     const written = { touches: write.touches, isStrongest: true };
-    const next = this.#toCachedView(
-      subject,
-      { ...view, value: write.value },
-      written,
-    );
+    const next = this.#toCachedView(subject, { ...view, value: write.value }, written);
     this.#placement.place(id, next, {
       current: replaced,
       invalidation,
@@ -246,8 +202,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Handles an update that ends for its caller at a weaker level. The earlier
-   * value is hidden. Returns what is invalidated.
+   * Handles an update that ends for its caller at a weaker level. The earlier value is hidden.
+   * Returns what is invalidated.
    */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
     const { touches, startedAt, principal } = subject;
@@ -260,41 +216,32 @@ export class CacheCoherence {
     const invalidation = this.#getChangeSince(startedAt, tags);
     this.invalidate(change);
     subject.earlyFinal = { at: this.#time, tags, invalidation };
-    this.#learnWrite(
-      subject,
-      this.#toSeenView(undefined, { level: '' }, startedAt),
-    );
+    this.#learnWrite(subject, this.#toSeenView(undefined, { level: '' }, startedAt));
     return change;
   }
 
   /**
-   * Handles a failed update. It may have been executed all the same, so
-   * overlapping reads are of unknown age.
+   * Handles a failed update. It may have been executed all the same, so overlapping reads are of
+   * unknown age.
    */
   recordFailedWrite({ touches }: CacheOperation): void {
-    this.#invalidations.record(
-      { kind: 'drop', scope: getScope(touches) },
-      this.tick(),
-    );
+    this.#invalidations.record({ kind: 'drop', scope: getScope(touches) }, this.tick());
   }
 
-  /**
-   * Hides the views from before a change that this page or another one made.
-   */
+  /** Hides the views from before a change that this page or another one made. */
   invalidate(change: Invalidation): void {
     this.#cache.deleteInScope(change.scope);
     this.#invalidations.record(change, this.tick());
   }
 
   /**
-   * Takes over the updates of earlier pages. From now on only views of later
-   * reads are accepted here too.
+   * Takes over the updates of earlier pages. From now on only views of later reads are accepted
+   * here too.
    */
   importInvalidations(invalidations: InvalidationLogData | undefined): void {
-    if (invalidations !== undefined)
-      this.#invalidations.importAuthors(invalidations);
-    // The store has already compared its own views with these updates. The
-    // strongest views of this page are later than any earlier page.
+    if (invalidations !== undefined) this.#invalidations.importAuthors(invalidations);
+    // The store has already compared its own views with these updates. The strongest views of this
+    // page are later than any earlier page.
     const mayLag = ({ startedAt, isStrongest }: CachedView): boolean =>
       startedAt > BEFORE_LOCAL_TIME && !isStrongest;
     const isFenced = (
@@ -307,15 +254,13 @@ export class CacheCoherence {
         startedAt,
         isStrongest,
       }) !== 'none';
-    this.#cache.deleteWhere(
-      (id, view, tags) => mayLag(view) && isFenced(id, view, tags),
-    );
+    this.#cache.deleteWhere((id, view, tags) => mayLag(view) && isFenced(id, view, tags));
     this.hasUnreadStore = false;
   }
 
   /**
-   * Empties the memory. Results of operations in flight are not cached any
-   * more. Called when the principal changes, and when the cache is closed.
+   * Empties the memory. Results of operations in flight are not cached any more. Called when the
+   * principal changes, and when the cache is closed.
    */
   clear(): void {
     this.#cache.clear();
@@ -325,8 +270,7 @@ export class CacheCoherence {
   isFresh({ level, cachedAt }: CacheEntry): boolean {
     const ageMs = this.#options.now() - cachedAt;
     const { ttlMs, levels, committed } = this.#options;
-    // A view from the future was cached before the clock was set back, so its
-    // age is unknown.
+    // A view from the future was cached before the clock was set back, so its age is unknown.
     return (
       levels.includes(level) &&
       committed.has(level) &&
@@ -335,9 +279,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Caches a view that a store had at `asOf`, as a view that is older than all
-   * views of this page. Views that the page has learned since take precedence
-   * by the usual rule.
+   * Caches a view that a store had at `asOf`, as a view that is older than all views of this page.
+   * Views that the page has learned since take precedence by the usual rule.
    */
   restore(id: string, entry: CacheEntry, asOf = FIRST_TIME): void {
     // The store does not know what has changed since.
@@ -356,10 +299,7 @@ export class CacheCoherence {
     this.#placement.restore(id, retained, this.#cache.peek(id));
   }
 
-  /**
-   * Applies the rule in a transaction of the store, whose times are numbers of
-   * transactions.
-   */
+  /** Applies the rule in a transaction of the store, whose times are numbers of transactions. */
   decidePrecedence(
     view: CachedView,
     startedAt: number,
@@ -388,29 +328,22 @@ export class CacheCoherence {
   }
 
   /**
-   * Returns the read that an update determines. If a function of the
-   * application throws, the views are dropped instead: the store has just
-   * answered, and that must not fail.
+   * Returns the read that an update determines. If a function of the application throws, the views
+   * are dropped instead: the store has just answered, and that must not fail.
    */
   #getTaggedWrite(
     { operation, operationCopy, copyError, owner }: CacheOperation,
     result: unknown,
   ): TaggedWrite | undefined {
-    const { writeThrough, isCacheable, touches, getViewId, onError } =
-      this.#options;
+    const { writeThrough, isCacheable, touches, getViewId, onError } = this.#options;
     try {
-      // The caller has changed the arguments since. A remote store has never
-      // seen the change, but a store in this process may have.
-      if (
-        operationCopy !== undefined &&
-        !structurallyEqual(operationCopy.args, operation.args)
-      )
+      // The caller has changed the arguments since. A remote store has never seen the change, but a
+      // store in this process may have.
+      if (operationCopy !== undefined && !structurallyEqual(operationCopy.args, operation.args))
         return undefined;
       const write = writeThrough(operationCopy ?? operation, result);
-      if (write === undefined || !isCacheable(write.operation))
-        return undefined;
-      if (operationCopy !== undefined)
-        return { ...write, touches: touches(write.operation) };
+      if (write === undefined || !isCacheable(write.operation)) return undefined;
+      if (operationCopy !== undefined) return { ...write, touches: touches(write.operation) };
       const id = owner && getViewId(owner, write.operation);
       if (id !== undefined) this.#reports.reportCopyError(id, copyError);
     } catch (error) {
@@ -450,8 +383,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Returns whether a strongest view may have changed since `began`, or whether
-   * a view was shown since that cannot be ordered with it.
+   * Returns whether a strongest view may have changed since `began`, or whether a view was shown
+   * since that cannot be ordered with it.
    */
   #getInvalidationSince(
     began: number,
@@ -465,16 +398,15 @@ export class CacheCoherence {
   }
 
   /**
-   * Works like `#getInvalidationSince` for an update, but leaves out what its
-   * own early final has invalidated.
+   * Works like `#getInvalidationSince` for an update, but leaves out what its own early final has
+   * invalidated.
    */
   #getInvalidationSinceStart(
     { startedAt, earlyFinal }: CacheOperation,
     id: string,
     touches: readonly string[] | undefined,
   ): InvalidationKind {
-    if (earlyFinal === undefined)
-      return this.#getInvalidationSince(startedAt, id, touches);
+    if (earlyFinal === undefined) return this.#getInvalidationSince(startedAt, id, touches);
     const tags = getTags(id, touches);
     const promised = tags.filter((mark) => earlyFinal.tags.includes(mark));
     const others = tags.filter((mark) => !earlyFinal.tags.includes(mark));
@@ -487,13 +419,10 @@ export class CacheCoherence {
   }
 
   /**
-   * Returns the changes since a read at the strongest level. The principal of
-   * the reader makes no difference.
+   * Returns the changes since a read at the strongest level. The principal of the reader makes no
+   * difference.
    */
-  #getChangeSince(
-    startedAt: number,
-    tags: readonly string[],
-  ): InvalidationKind {
+  #getChangeSince(startedAt: number, tags: readonly string[]): InvalidationKind {
     return this.#invalidations.findInvalidation(tags, {
       principal: '',
       startedAt,
@@ -502,13 +431,10 @@ export class CacheCoherence {
   }
 
   /**
-   * Adds a write to the session. A replayed write may be older than what the
-   * session knows, so it shows nothing about the present state of the object.
+   * Adds a write to the session. A replayed write may be older than what the session knows, so it
+   * shows nothing about the present state of the object.
    */
-  #learnWrite(
-    { session, touches, mayBeReplay }: CacheOperation,
-    seen: SeenView,
-  ): void {
+  #learnWrite({ session, touches, mayBeReplay }: CacheOperation, seen: SeenView): void {
     if (mayBeReplay) session?.learnReplay(touches, seen.learnedAt);
     else session?.learnWrite(touches, seen);
   }
@@ -540,10 +466,7 @@ export class CacheCoherence {
   }
 }
 
-/**
- * The read that an update determines, with the objects that this read depends
- * on.
- */
+/** The read that an update determines, with the objects that this read depends on. */
 interface TaggedWrite extends CachedWrite {
   readonly touches: readonly string[] | undefined;
 }

@@ -1,14 +1,11 @@
 /** Creates and reports the errors of a cache itself. */
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { CacheOperation } from './cache-operation.ts';
 
 /**
- * Returns a function that reports errors for which no caller waits. If the
- * application's function throws, that has no effect.
+ * Returns a function that reports errors for which no caller waits. If the application's function
+ * throws, that has no effect.
  */
 export function createErrorReporter(
   onError: ((error: unknown) => void) | undefined,
@@ -39,13 +36,9 @@ export function describeMiss({ operation }: CacheOperation): string {
 }
 
 /**
- * Adds the cache miss to the error of the inner binding. A client that is
- * offline gets both causes.
+ * Adds the cache miss to the error of the inner binding. A client that is offline gets both causes.
  */
-export function addMissToError(
-  error: unknown,
-  subject: CacheOperation,
-): unknown {
+export function addMissToError(error: unknown, subject: CacheOperation): unknown {
   if (!isCorrectableError(error, 'UNAVAILABLE')) return error;
   const message = `${describeMiss(subject)} and the store behind is unavailable: retry later`;
   return new CorrectableError('UNAVAILABLE', message, { cause: error });

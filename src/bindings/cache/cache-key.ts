@@ -3,18 +3,15 @@ import type { Operation } from '../../correctable/operation.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { CANONICAL_OPTIONS, type Caller } from '../shared/caller.ts';
 
-/**
- * The owner of a view: the principal of the cache, and the caller of the
- * submission.
- */
+/** The owner of a view: the principal of the cache, and the caller of the submission. */
 export interface ViewOwner {
   readonly principal: string;
   readonly caller: Caller | undefined;
 }
 
 /**
- * Returns the id of an operation in the cache of its owner. Returns `undefined`
- * if its arguments are no plain data.
+ * Returns the id of an operation in the cache of its owner. Returns `undefined` if its arguments
+ * are no plain data.
  */
 export function toViewId(
   { principal, caller }: ViewOwner,
@@ -36,12 +33,9 @@ export function toViewId(
 export function isViewId(id: string): boolean {
   try {
     const parts = JSON.parse(id) as unknown;
-    if (!Array.isArray(parts) || ![4, 5, 7].includes(parts.length))
-      return false;
+    if (!Array.isArray(parts) || ![4, 5, 7].includes(parts.length)) return false;
     const isWithoutHash = parts.length === 7 && parts[4] === null;
-    return parts.every(
-      (part, n) => typeof part === 'string' || (n === 4 && isWithoutHash),
-    );
+    return parts.every((part, n) => typeof part === 'string' || (n === 4 && isWithoutHash));
   } catch {
     return false;
   }
@@ -53,18 +47,15 @@ export function getViewPrincipal(id: string): string {
 }
 
 /**
- * Returns the principal that may see the view: its caller or, without one, the
- * principal of the cache.
+ * Returns the principal that may see the view: its caller or, without one, the principal of the
+ * cache.
  */
 export function getViewReader(id: string): string {
   const [principal, , , , , callerId] = parseViewId(id);
   return callerId || principal;
 }
 
-/**
- * Returns the principals that own the view. It is removed with the data of each
- * of them.
- */
+/** Returns the principals that own the view. It is removed with the data of each of them. */
 export function getViewPrincipals(id: string): readonly string[] {
   const [principal, , , , , callerId] = parseViewId(id);
   if (callerId === undefined) return [principal];

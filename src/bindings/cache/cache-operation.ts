@@ -8,29 +8,21 @@ import type { InvalidationKind } from './view-precedence.ts';
 export interface CacheOperation {
   readonly operation: Operation;
   /**
-   * A copy of an update with the arguments of the call. If these cannot be
-   * copied, `copyError` is the reason.
+   * A copy of an update with the arguments of the call. If these cannot be copied, `copyError` is
+   * the reason.
    */
   readonly operationCopy?: Operation | undefined;
   readonly copyError?: unknown;
-  /**
-   * The caller of the operation or, without one, the principal of the cache.
-   */
+  /** The caller of the operation or, without one, the principal of the cache. */
   readonly principal: string;
-  /**
-   * The owner of its view. `undefined` if the owner is unknown, so that no view
-   * is cached.
-   */
+  /** The owner of its view. `undefined` if the owner is unknown, so that no view is cached. */
   readonly owner: ViewOwner | undefined;
   /**
-   * The number of principals so far when the operation began. If it has changed
-   * when a result arrives, the result is not cached.
+   * The number of principals so far when the operation began. If it has changed when a result
+   * arrives, the result is not cached.
    */
   readonly principalEpoch: number;
-  /**
-   * The id of its view. `undefined` for an operation whose views are not
-   * cached.
-   */
+  /** The id of its view. `undefined` for an operation whose views are not cached. */
   readonly id: string | undefined;
   readonly touches: readonly string[] | undefined;
   /** When the operation began, by the cache's own clock. */
@@ -39,19 +31,16 @@ export interface CacheOperation {
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
   /**
-   * Whether the inner binding may return the outcome of an earlier submission.
-   * Then the update may have been executed long before it began here, with
-   * others since.
+   * Whether the inner binding may return the outcome of an earlier submission. Then the update may
+   * have been executed long before it began here, with others since.
    */
   readonly mayBeReplay: boolean;
   /**
-   * Views with the same id that were learned until this time are certainly no
-   * newer than the views that this operation has yet to deliver.
+   * Views with the same id that were learned until this time are certainly no newer than the views
+   * that this operation has yet to deliver.
    */
   orderedUntil: number;
-  /**
-   * Present if the caller of an update got its final view at a weaker level.
-   */
+  /** Present if the caller of an update got its final view at a weaker level. */
   earlyFinal?: EarlyFinal;
 }
 
@@ -59,10 +48,7 @@ export interface CacheOperation {
 interface EarlyFinal {
   readonly at: number;
   readonly tags: readonly string[];
-  /**
-   * Whether another change had invalidated the same objects by then, since the
-   * update began.
-   */
+  /** Whether another change had invalidated the same objects by then, since the update began. */
   readonly invalidation: InvalidationKind;
 }
 

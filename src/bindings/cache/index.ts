@@ -1,11 +1,6 @@
-/**
- * `correctables/bindings/cache`: a cache in front of any binding. Browser-safe.
- */
+/** `correctables/bindings/cache`: a cache in front of any binding. Browser-safe. */
 export { cached, type CachedBinding, type CachedLevels } from './cached.ts';
-export {
-  indexedDbStore,
-  type IndexedDbStoreOptions,
-} from './indexeddb-store.ts';
+export { indexedDbStore, type IndexedDbStoreOptions } from './indexeddb-store.ts';
 export type { CachedWrite, CacheOptions } from './options.ts';
 export {
   mapStore,

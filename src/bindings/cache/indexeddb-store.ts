@@ -1,11 +1,5 @@
 /** Cached views that outlive a page, in the browser's IndexedDB. */
-import {
-  deleteDB,
-  openDB,
-  type DBSchema,
-  type IDBPDatabase,
-  type IDBPTransaction,
-} from 'idb';
+import { deleteDB, openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
 import { systemClock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
@@ -21,9 +15,8 @@ import type {
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
   /**
-   * The name of the cache, one for each cache of the site. Its database is
-   * `correctables cache` followed by that name, so that no other database of
-   * the page is touched.
+   * The name of the cache, one for each cache of the site. Its database is `correctables cache`
+   * followed by that name, so that no other database of the page is touched.
    */
   readonly name: string;
 }
@@ -37,14 +30,14 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 const VERSION = 1;
 
 /**
- * The time limit of a call. After it, the connection is dropped, because some
- * browsers never answer.
+ * The time limit of a call. After it, the connection is dropped, because some browsers never
+ * answer.
  */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Errors of a lost connection or transaction. Other errors are about a value,
- * the disk space or a permission.
+ * Errors of a lost connection or transaction. Other errors are about a value, the disk space or a
+ * permission.
  */
 const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'AbortError',
@@ -56,13 +49,10 @@ const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Errors of a value that the browser has lost, for example because the browser
- * stores large values in separate files, and a file is missing.
+ * Errors of a value that the browser has lost, for example because the browser stores large values
+ * in separate files, and a file is missing.
  */
-const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set([
-  'DataError',
-  'NotReadableError',
-]);
+const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set(['DataError', 'NotReadableError']);
 
 type Database = IDBPDatabase<DatabaseSchema>;
 type Mode = 'readonly' | 'readwrite';
@@ -76,10 +66,9 @@ type RunArguments<T, M extends Mode> = [
 ];
 
 /**
- * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one
- * site may share a database. Each reads it at opening, and notifies the others
- * by a `BroadcastChannel` of its name. No page replaces newer entries with
- * older ones.
+ * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one site may share a
+ * database. Each reads it at opening, and notifies the others by a `BroadcastChannel` of its name.
+ * No page replaces newer entries with older ones.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
  * @example
@@ -91,14 +80,10 @@ type RunArguments<T, M extends Mode> = [
 export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { name } = options;
-  check(
-    isNonEmptyString(name),
-    'name',
-    `must be the name of the cache: write ${CALL}`,
-  );
+  check(isNonEmptyString(name), 'name', `must be the name of the cache: write ${CALL}`);
   const store = new IndexedDbStore(`correctables cache ${name}`);
-  // Return a plain object of functions, so that the store still works if a
-  // program spreads it, or a framework wraps it in a proxy.
+  // Return a plain object of functions, so that the store still works if a program spreads it, or a
+  // framework wraps it in a proxy.
   return {
     load: () => store.load(),
     write: (changes, settle, how) => store.write(changes, settle, how),
@@ -117,16 +102,11 @@ class IndexedDbStore {
 
   load(): Promise<(readonly [id: string, entry: CacheEntry])[]> {
     return this.#run('readonly', async ({ store }) => {
-      // The functions are asynchronous: if one throws, the rejection of the
-      // other must still be handled.
+      // The functions are asynchronous: if one throws, the rejection of the other must still be
+      // handled.
       const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
-      const [entries, ids] = await Promise.all([
-        getEntries(),
-        store.getAllKeys(),
-      ]);
-      return ids.map(
-        (id, index) => [id, entries[index] as CacheEntry] as const,
-      );
+      const [entries, ids] = await Promise.all([getEntries(), store.getAllKeys()]);
+      return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
     });
   }
 
@@ -135,21 +115,18 @@ class IndexedDbStore {
     settle?: Transact,
     { isDurable = false }: WriteOptions = {},
   ): Promise<void> {
-    const act: TransactionCallback<void, 'readwrite'> = async ({
-      store,
-      done,
-    }) => {
+    const act: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
       const found = new Map<string, CacheEntry>();
       const find = async (id: string): Promise<void> => {
         const entry = await store.get(id);
         if (entry !== undefined) found.set(id, entry);
       };
       await Promise.all(changes.map(([id]) => find(id)));
-      // Call `settle` in the same turn of the event loop as the last reply.
-      // After that turn, the transaction would end.
+      // Call `settle` in the same turn of the event loop as the last reply. After that turn, the
+      // transaction would end.
       const written = settle?.(found) ?? changes;
-      // The function is asynchronous: if one request throws, the others must
-      // still be awaited and their rejections handled.
+      // The function is asynchronous: if one request throws, the others must still be awaited and
+      // their rejections handled.
       const request = async ([id, entry]: CacheChange): Promise<unknown> =>
         entry === undefined ? store.delete(id) : store.put(entry, id);
       await Promise.all([...written.map(request), done]);
@@ -158,8 +135,7 @@ class IndexedDbStore {
   }
 
   subscribe(onNotice: (notice: unknown) => void): CacheSubscription {
-    if (typeof BroadcastChannel === 'undefined')
-      return { publish: () => {}, close: () => {} };
+    if (typeof BroadcastChannel === 'undefined') return { publish: () => {}, close: () => {} };
     const channel = new BroadcastChannel(this.#databaseName);
     channel.addEventListener('message', ({ data }) => onNotice(data));
     return {
@@ -178,10 +154,8 @@ class IndexedDbStore {
     try {
       return await this.#runTwice(...call);
     } catch (error) {
-      // Skip a lost value. Otherwise one such value would make every read of
-      // the store fail.
-      if (hasName(error, UNREADABLE_VALUE_ERRORS))
-        await this.#runTwice('readwrite', emptyStore);
+      // Skip a lost value. Otherwise one such value would make every read of the store fail.
+      if (hasName(error, UNREADABLE_VALUE_ERRORS)) await this.#runTwice('readwrite', emptyStore);
       throw error;
     }
   }
@@ -209,8 +183,7 @@ class IndexedDbStore {
     let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
     const begin = async (): Promise<T> => {
       const database = await connection;
-      // A transaction that begins late could replace entries that were written
-      // meanwhile.
+      // A transaction that begins late could replace entries that were written meanwhile.
       if (limit.signal.aborted) throw createTimeoutError();
       transaction = database.transaction(['views'], mode, { durability });
       transaction.done.catch(() => {});
@@ -219,24 +192,20 @@ class IndexedDbStore {
     try {
       return await Promise.race([begin(), rejectOnAbort(limit.signal)]);
     } catch (error) {
-      // If the browser aborts a transaction, each of its requests fails with
-      // AbortError, whatever the cause.
+      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever
+      // the cause.
       const cause = transaction?.error ?? error;
-      // The transaction writes all or nothing. If a value cannot be copied, it
-      // would otherwise go on without that value.
+      // The transaction writes all or nothing. If a value cannot be copied, it would otherwise go
+      // on without that value.
       abortTransaction(transaction);
-      if (transaction === undefined || isConnectionLost(cause))
-        void this.#drop(connection);
+      if (transaction === undefined || isConnectionLost(cause)) void this.#drop(connection);
       throw cause;
     } finally {
       timer.cancel();
     }
   }
 
-  /**
-   * Closes a connection that is open or being opened. The next call opens a new
-   * connection.
-   */
+  /** Closes a connection that is open or being opened. The next call opens a new connection. */
   #drop(connection: Promise<Database> | undefined): Promise<void> | undefined {
     if (this.#opening === connection) this.#opening = undefined;
     return connection?.then(
@@ -276,43 +245,30 @@ function createTimeoutError(): Error {
   });
 }
 
-const emptyStore: TransactionCallback<void, 'readwrite'> = async ({
-  store,
-  done,
-}) => {
+const emptyStore: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
   await Promise.all([store.clear(), done]);
 };
 
-async function openDatabase(
-  name: string,
-  onGone: () => void,
-): Promise<Database> {
+async function openDatabase(name: string, onGone: () => void): Promise<Database> {
   const open = (): Promise<Database> =>
     openDB<DatabaseSchema>(name, VERSION, {
       upgrade: (database) => void database.createObjectStore('views'),
-      // Another page deletes or upgrades the database, so this one closes its
-      // connection.
+      // Another page deletes or upgrades the database, so this one closes its connection.
       blocking: onGone,
       terminated: onGone,
     });
   try {
     const database = await open();
     if (database.objectStoreNames.contains('views')) return database;
-    // A browser that was closed while it created the database may leave it
-    // without its table.
+    // A browser that was closed while it created the database may leave it without its table.
     database.close();
     await deleteDB(name);
     return await open();
   } catch (cause) {
     const { name: code, message } = cause as Error;
     const explanation = `cannot open the database '${name}': ${code}: ${message}`;
-    const advice =
-      'The cache continues in memory. Allow the page to store data, and reload it.';
+    const advice = 'The cache continues in memory. Allow the page to store data, and reload it.';
     const details = { field: 'name', cause };
-    throw new CorrectableError(
-      'UNAVAILABLE',
-      `cache: ${explanation}. ${advice}`,
-      details,
-    );
+    throw new CorrectableError('UNAVAILABLE', `cache: ${explanation}. ${advice}`, details);
   }
 }

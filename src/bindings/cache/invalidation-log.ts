@@ -1,6 +1,6 @@
 /**
- * Remembers what changed when, so that a view from before a change, or one that
- * lags, does not enter the cache again.
+ * Remembers what changed when, so that a view from before a change, or one that lags, does not
+ * enter the cache again.
  */
 import { WriteAuthors, type WriteAuthorsData } from './updated-tags.ts';
 import type { TagScope } from './tags.ts';
@@ -16,9 +16,8 @@ export interface InvalidationLogData {
 /** A change, or a request to drop views. */
 export interface Invalidation {
   /**
-   * `'write'`: an update, whose author must never see the earlier value again.
-   * `'drop'`: a request to drop views, after which no client depends on seeing
-   * the change at once.
+   * `'write'`: an update, whose author must never see the earlier value again. `'drop'`: a request
+   * to drop views, after which no client depends on seeing the change at once.
    */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
@@ -52,27 +51,19 @@ export class InvalidationLog {
     else if (scope === undefined) this.#writes.collapse();
   }
 
-  /**
-   * Adds the authors of an earlier log, whose times are before all of this one.
-   */
+  /** Adds the authors of an earlier log, whose times are before all of this one. */
   importAuthors({ authors }: InvalidationLogData): void {
     this.#authors.merge(authors);
   }
 
-  /**
-   * Returns when an object with these tags last changed, or may have changed. 0
-   * means never.
-   */
+  /** Returns when an object with these tags last changed, or may have changed. 0 means never. */
   getLatestTime(tags: readonly string[]): number {
-    return Math.max(
-      this.#writes.getLatestTime(tags),
-      this.#drops.getLatestTime(tags),
-    );
+    return Math.max(this.#writes.getLatestTime(tags), this.#drops.getLatestTime(tags));
   }
 
   /**
-   * Returns the most severe kind of change that speaks against caching a view.
-   * A level below the strongest may never show an update of the same principal.
+   * Returns the most severe kind of change that speaks against caching a view. A level below the
+   * strongest may never show an update of the same principal.
    */
   findInvalidation(
     tags: readonly string[],
@@ -80,9 +71,7 @@ export class InvalidationLog {
   ): InvalidationKind {
     if (this.#drops.getLatestTime(tags) > startedAt) return 'drop';
     const isBefore = this.#writes.getLatestTime(tags) > startedAt;
-    return isBefore || (!isStrongest && this.#authors.has(principal, tags))
-      ? 'write'
-      : 'none';
+    return isBefore || (!isStrongest && this.#authors.has(principal, tags)) ? 'write' : 'none';
   }
 }
 

@@ -1,17 +1,10 @@
 import type { Clock } from '../../correctable/clock.ts';
 import type { CacheCoherence } from './cache-coherence.ts';
-import {
-  getViewOperationHash,
-  getViewOperationName,
-  getViewPrincipal,
-} from './cache-key.ts';
+import { getViewOperationHash, getViewOperationName, getViewPrincipal } from './cache-key.ts';
 import type { CacheEntry, CacheStore } from './cache-store.ts';
 import type { Invalidation } from './invalidation-log.ts';
 import { Persistence, type StoredEntries } from './persistence/persistence.ts';
-import {
-  isStoreTimeout,
-  STORE_TIMEOUT_MS,
-} from './persistence/store-errors.ts';
+import { isStoreTimeout, STORE_TIMEOUT_MS } from './persistence/store-errors.ts';
 import type { KnownTransaction } from './persistence/transaction-log.ts';
 import type { PrincipalReader } from './principal-reader.ts';
 import type { TagScope } from './tags.ts';
@@ -30,8 +23,8 @@ export interface StoreSynchronizerOptions {
 }
 
 /**
- * The notification of the store when a view enters or leaves memory: the
- * change, only the retraction of a pending write, or nothing.
+ * The notification of the store when a view enters or leaves memory: the change, only the
+ * retraction of a pending write, or nothing.
  */
 type Notification = 'change' | 'retract' | 'nothing';
 type NotificationChoice = (view: CachedView | undefined) => Notification;
@@ -40,17 +33,15 @@ const notifyChange: NotificationChoice = () => 'change';
 const notifyRetraction: NotificationChoice = () => 'retract';
 const notifyNothing: NotificationChoice = () => 'nothing';
 
-/**
- * Keeps the views in the memory of a cache and those in its store in agreement.
- */
+/** Keeps the views in the memory of a cache and those in its store in agreement. */
 export class StoreSynchronizer {
   readonly #options: StoreSynchronizerOptions;
   readonly #persistence: Persistence;
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
   /**
-   * Decides what the store is notified of. A change that came from the store is
-   * not written back to it.
+   * Decides what the store is notified of. A change that came from the store is not written back to
+   * it.
    */
   #chooseNotification: NotificationChoice = notifyChange;
   /** Whether memory stays empty from now on. */
@@ -71,9 +62,7 @@ export class StoreSynchronizer {
       onError,
       now,
       onInvalidation: (change) =>
-        this.#runWithNotification(notifyNothing, () =>
-          views.invalidate(change),
-        ),
+        this.#runWithNotification(notifyNothing, () => views.invalidate(change)),
       tick: () => views.tick(),
       onRead: (stored, asOf) => this.#restore(stored, asOf),
     });
@@ -81,8 +70,8 @@ export class StoreSynchronizer {
   }
 
   /**
-   * Resolves when the stored views are in memory. `undefined` if they are, or
-   * if the store took too long.
+   * Resolves when the stored views are in memory. `undefined` if they are, or if the store took too
+   * long.
    */
   get loading(): Promise<unknown> | undefined {
     return this.#loading;
@@ -94,8 +83,8 @@ export class StoreSynchronizer {
     if (reading === this.#pendingRead) return;
     this.#pendingRead = reading;
 
-    // After the time limit no operation waits any more. If the store still
-    // returns its views then, they are used all the same.
+    // After the time limit no operation waits any more. If the store still returns its views then,
+    // they are used all the same.
     const loading = this.#persistence
       .limitTime('load', reading)
       .catch(this.#options.onError)
@@ -106,13 +95,11 @@ export class StoreSynchronizer {
   }
 
   /**
-   * Resolves when the store has been read. Each caller waits for the full time
-   * limit, even if others have given up.
+   * Resolves when the store has been read. Each caller waits for the full time limit, even if
+   * others have given up.
    */
   async waitUntilRead(): Promise<void> {
-    await this.#persistence
-      .limitTime('ready', this.#pendingRead)
-      .catch(() => {});
+    await this.#persistence.limitTime('ready', this.#pendingRead).catch(() => {});
   }
 
   getKnownTransaction(): KnownTransaction {
@@ -124,47 +111,34 @@ export class StoreSynchronizer {
     const notification = this.#chooseNotification(view);
     if (notification === 'retract') this.#persistence.removeView(id);
     else if (notification === 'change')
-      this.#persistence.writeView(
-        id,
-        view?.isDurable === true ? view : undefined,
-      );
+      this.#persistence.writeView(id, view?.isDurable === true ? view : undefined);
   }
 
   /**
-   * Writes what an update has invalidated. Resolves when that is written, or
-   * after half of the remaining time of the update.
+   * Writes what an update has invalidated. Resolves when that is written, or after half of the
+   * remaining time of the update.
    */
-  recordInvalidation(
-    update: Invalidation,
-    remainingMs: number,
-  ): Promise<unknown> {
+  recordInvalidation(update: Invalidation, remainingMs: number): Promise<unknown> {
     const { onError } = this.#options;
-    if (this.#isClosed)
-      return this.#persistence.invalidateAfterClose(update).catch(onError);
+    if (this.#isClosed) return this.#persistence.invalidateAfterClose(update).catch(onError);
 
     this.#persistence.invalidate(update);
     return this.#persistence
-      .waitUntilWritten(
-        Math.min(STORE_TIMEOUT_MS, Math.max(0, remainingMs / 2)),
-      )
+      .waitUntilWritten(Math.min(STORE_TIMEOUT_MS, Math.max(0, remainingMs / 2)))
       .catch((error: unknown) => {
         // Other errors of the store have been reported already.
         if (isStoreTimeout(error)) onError(error);
       });
   }
 
-  invalidateScope(
-    scope: TagScope,
-    isChosen?: (id: string) => boolean,
-  ): Promise<void> {
+  invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
     return this.#persistence.invalidateScope(scope, isChosen);
   }
 
   /** Forgets the former principal, and loads the views of the present one. */
   changePrincipal(): void {
     this.#persistence.clear();
-    // Do not load after the cache was closed: no code would close the reopened
-    // store.
+    // Do not load after the cache was closed: no code would close the reopened store.
     if (!this.#isClosed) this.load();
   }
 
@@ -179,8 +153,7 @@ export class StoreSynchronizer {
     try {
       this.#options.principals.read();
     } catch (error) {
-      // The principal is unknown, so no views are shown. Changes are still
-      // written.
+      // The principal is unknown, so no views are shown. Changes are still written.
       onError(error);
     }
     const own = this.#selectOwnViews(stored);
@@ -192,17 +165,15 @@ export class StoreSynchronizer {
         for (const [id, entry] of oldestFirst) views.restore(id, entry, asOf);
       },
     );
-    // Do not notify the store: it decides itself which of its views may be
-    // stale.
+    // Do not notify the store: it decides itself which of its views may be stale.
     this.#runWithNotification(notifyRetraction, () =>
       views.importInvalidations(this.#persistence.invalidationData),
     );
   }
 
   /**
-   * Returns the views of the present principal. Removes those from the store
-   * that are too old or that another version of the contract has written, which
-   * no lookup would find.
+   * Returns the views of the present principal. Removes those from the store that are too old or
+   * that another version of the contract has written, which no lookup would find.
    */
   #selectOwnViews(stored: StoredEntries): [id: string, entry: CacheEntry][] {
     const { views, principals, getOperationHash } = this.#options;
@@ -210,10 +181,8 @@ export class StoreSynchronizer {
     for (const [id, entry] of stored) {
       const isOfThisContract =
         getViewOperationHash(id) === getOperationHash(getViewOperationName(id));
-      if (!isOfThisContract || !views.isFresh(entry))
-        this.#persistence.writeView(id, undefined);
-      else if (getViewPrincipal(id) === principals.current)
-        own.push([id, entry]);
+      if (!isOfThisContract || !views.isFresh(entry)) this.#persistence.writeView(id, undefined);
+      else if (getViewPrincipal(id) === principals.current) own.push([id, entry]);
     }
     return own;
   }

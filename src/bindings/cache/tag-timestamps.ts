@@ -1,12 +1,12 @@
 /**
- * The last time of an event for each tag. Tags contain names of people and
- * their data, so only hashes are stored.
+ * The last time of an event for each tag. Tags contain names of people and their data, so only
+ * hashes are stored.
  */
 import type { TagScope } from './tags.ts';
 
 /**
- * Plain data for JSON: hashes of tags with their times, the oldest first. The
- * minimum time applies to every tag.
+ * Plain data for JSON: hashes of tags with their times, the oldest first. The minimum time applies
+ * to every tag.
  */
 export interface TagTimestampsData {
   readonly floor: number;
@@ -14,10 +14,7 @@ export interface TagTimestampsData {
   readonly times: readonly number[];
 }
 
-/**
- * The last time of an event for each tag. The time of a forgotten tag counts
- * for all tags.
- */
+/** The last time of an event for each tag. The time of a forgotten tag counts for all tags. */
 export class TagTimestamps {
   readonly #maxTags: number;
   readonly #timeByTag: Map<string, number>;
@@ -57,9 +54,7 @@ export class TagTimestamps {
     this.#forgetOldest();
   }
 
-  /**
-   * Drops all tags. From now on the latest of their times applies to every tag.
-   */
+  /** Drops all tags. From now on the latest of their times applies to every tag. */
   collapse(): void {
     this.#minTime = Math.max(this.#minTime, ...this.#timeByTag.values());
     this.#timeByTag.clear();
@@ -68,8 +63,7 @@ export class TagTimestamps {
   getLatestTime(tags: readonly string[]): number {
     let latest = this.#minTime;
     if (this.#timeByTag.size === 0) return latest;
-    for (const tag of tags)
-      latest = Math.max(latest, this.#timeByTag.get(hashTag(tag)) ?? 0);
+    for (const tag of tags) latest = Math.max(latest, this.#timeByTag.get(hashTag(tag)) ?? 0);
     return latest;
   }
 
@@ -83,15 +77,14 @@ export class TagTimestamps {
 }
 
 /**
- * Returns a hash of 32 bits, which reveals no text. If two texts have the same
- * hash, a view may be dropped that could have stayed.
+ * Returns a hash of 32 bits, which reveals no text. If two texts have the same hash, a view may be
+ * dropped that could have stayed.
  */
 export function hashTag(text: string): string {
   let bits = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++)
-    bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
-  // Mix the bits, so that texts that differ only in their last characters
-  // differ in many bits of the hash.
+  for (let at = 0; at < text.length; at++) bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
+  // Mix the bits, so that texts that differ only in their last characters differ in many bits of
+  // the hash.
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return ((bits ^ (bits >>> 16)) >>> 0).toString(36);

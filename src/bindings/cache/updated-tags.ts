@@ -1,18 +1,15 @@
 /**
- * Records which principal has updated what. At weaker levels, the author of an
- * update must never see the old value again. Other principals may see it.
+ * Records which principal has updated what. At weaker levels, the author of an update must never
+ * see the old value again. Other principals may see it.
  */
 import type { TagScope } from './tags.ts';
 import { hashTag } from './tag-timestamps.ts';
 
 /**
- * Hashes of tags by the hash of the principal; `''` is any principal. `null`
- * means all tags. Plain data for JSON.
+ * Hashes of tags by the hash of the principal; `''` is any principal. `null` means all tags. Plain
+ * data for JSON.
  */
-export type WriteAuthorsData = readonly (readonly [
-  who: string,
-  marks: readonly string[] | null,
-])[];
+export type WriteAuthorsData = readonly (readonly [who: string, marks: readonly string[] | null])[];
 
 const ANY_AUTHOR = '';
 
@@ -26,21 +23,12 @@ export class WriteAuthors {
   }
 
   get data(): WriteAuthorsData {
-    return Array.from(
-      this.#tagsByAuthor,
-      ([caller, tags]) => [caller, tags && [...tags]] as const,
-    );
+    return Array.from(this.#tagsByAuthor, ([caller, tags]) => [caller, tags && [...tags]] as const);
   }
 
-  /**
-   * Records that `caller` has updated the objects in `scope`. Default: any
-   * caller
-   */
+  /** Records that `caller` has updated the objects in `scope`. Default: any caller */
   add(caller: string | undefined, scope: TagScope): void {
-    this.#add(
-      caller === undefined ? ANY_AUTHOR : hashTag(caller),
-      scope?.map(hashTag) ?? null,
-    );
+    this.#add(caller === undefined ? ANY_AUTHOR : hashTag(caller), scope?.map(hashTag) ?? null);
     this.#enforceLimit();
   }
 
@@ -50,10 +38,7 @@ export class WriteAuthors {
     this.#enforceLimit();
   }
 
-  /**
-   * Returns whether `caller` has, or may have, updated an object with one of
-   * these tags.
-   */
+  /** Returns whether `caller` has, or may have, updated an object with one of these tags. */
   has(caller: string, tags: readonly string[]): boolean {
     if (this.#tagsByAuthor.size === 0) return false;
     const isTheirs = (item: string): boolean => {
@@ -72,22 +57,18 @@ export class WriteAuthors {
   }
 
   /**
-   * The principals with the most updates count as having updated everything, so
-   * that others keep exact records.
+   * The principals with the most updates count as having updated everything, so that others keep
+   * exact records.
    */
   #enforceLimit(): void {
     if (this.#tagsByAuthor.size > this.#maxTags) {
       this.#tagsByAuthor.clear();
       this.#tagsByAuthor.set(ANY_AUTHOR, null);
     }
-    const sizeOf = ([, tags]: readonly [string, Set<string> | null]): number =>
-      tags?.size ?? 0;
+    const sizeOf = ([, tags]: readonly [string, Set<string> | null]): number => tags?.size ?? 0;
     for (;;) {
-      const all = [...this.#tagsByAuthor].toSorted(
-        (a, b) => sizeOf(b) - sizeOf(a),
-      );
-      if (all.reduce((sum, item) => sum + sizeOf(item), 0) <= this.#maxTags)
-        return;
+      const all = [...this.#tagsByAuthor].toSorted((a, b) => sizeOf(b) - sizeOf(a));
+      if (all.reduce((sum, item) => sum + sizeOf(item), 0) <= this.#maxTags) return;
       this.#tagsByAuthor.set(all[0]![0], null);
     }
   }

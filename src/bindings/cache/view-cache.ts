@@ -1,6 +1,6 @@
 /**
- * The cached views in memory, limited in number and bytes. The least recently
- * used are dropped first.
+ * The cached views in memory, limited in number and bytes. The least recently used are dropped
+ * first.
  */
 import { getTags, type TagScope } from './tags.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
@@ -15,8 +15,8 @@ export interface CacheLimits {
 export interface CachedView {
   readonly entry: CacheEntry;
   /**
-   * When its operation began, by the cache's own clock. At most
-   * `BEFORE_LOCAL_TIME` if it comes from a store.
+   * When its operation began, by the cache's own clock. At most `BEFORE_LOCAL_TIME` if it comes
+   * from a store.
    */
   readonly startedAt: number;
   /** When the view was learned, by the cache's own clock. */
@@ -25,9 +25,7 @@ export interface CachedView {
   readonly knownTransaction: KnownTransaction;
   /** Whether the inner binding has no stronger view of it. */
   readonly isStrongest: boolean;
-  /**
-   * Whether a store would return an equal view. Storing changes some values.
-   */
+  /** Whether a store would return an equal view. Storing changes some values. */
   readonly isDurable: boolean;
   /** When it becomes too old to be shown, by the monotonic clock. */
   readonly expiresAtMs: number;
@@ -39,8 +37,8 @@ interface CacheSlot extends CachedView {
 }
 
 /**
- * Called for each change with the view that is now cached as `id`, or with
- * `undefined` if there is none any more.
+ * Called for each change with the view that is now cached as `id`, or with `undefined` if there is
+ * none any more.
  */
 export type ChangeListener = (id: string, view: CachedView | undefined) => void;
 
@@ -76,8 +74,7 @@ export class ViewCache {
   }
 
   /**
-   * Caches a view and replaces an earlier one. A view that alone exceeds the
-   * limits is not cached.
+   * Caches a view and replaces an earlier one. A view that alone exceeds the limits is not cached.
    */
   put(id: string, view: CachedView): void {
     const bytes = estimateBytes(view.entry) + estimateBytes(id);
@@ -107,21 +104,11 @@ export class ViewCache {
   }
 
   /** Deletes the selected views. */
-  deleteWhere(
-    isChosen: (
-      id: string,
-      view: CachedView,
-      tags: readonly string[],
-    ) => boolean,
-  ): void {
-    for (const [id, slot] of this.#slots)
-      if (isChosen(id, slot, slot.tags)) this.delete(id);
+  deleteWhere(isChosen: (id: string, view: CachedView, tags: readonly string[]) => boolean): void {
+    for (const [id, slot] of this.#slots) if (isChosen(id, slot, slot.tags)) this.delete(id);
   }
 
-  /**
-   * Deletes every view that is too old at `nowMs`. Returns when the next one
-   * will be.
-   */
+  /** Deletes every view that is too old at `nowMs`. Returns when the next one will be. */
   deleteExpired(nowMs: number): number {
     let nextMs = Infinity;
     for (const [id, { expiresAtMs }] of this.#slots) {
@@ -140,10 +127,7 @@ export class ViewCache {
 
   #evict(): void {
     for (const id of this.#slots.keys()) {
-      if (
-        this.#slots.size <= this.#limits.maxEntries &&
-        this.#bytes <= this.#limits.maxBytes
-      )
+      if (this.#slots.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes)
         return;
       this.delete(id);
     }

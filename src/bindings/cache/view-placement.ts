@@ -1,8 +1,7 @@
 /**
- * Decides which of two views of one operation the cache keeps. If nothing shows
- * which of them is newer, it keeps neither: the older one could come back after
- * the newer one was shown. From then on it accepts only a view that is surely
- * newer than both.
+ * Decides which of two views of one operation the cache keeps. If nothing shows which of them is
+ * newer, it keeps neither: the older one could come back after the newer one was shown. From then
+ * on it accepts only a view that is surely newer than both.
  */
 import { copyPlainData, NotPlainDataError } from '../../values/deep-copy.ts';
 import type { CacheEntry } from './cache-store.ts';
@@ -30,17 +29,11 @@ export interface ViewPlacementOptions {
   readonly isOlder: IsOlder;
 }
 
-/**
- * The view that is cached, and what has changed since the operation of the next
- * view began.
- */
+/** The view that is cached, and what has changed since the operation of the next view began. */
 export interface PlacementContext {
   readonly current: CachedView | undefined;
   readonly invalidation: InvalidationKind;
-  /**
-   * All views that were learned until this time are no newer than the next
-   * view.
-   */
+  /** All views that were learned until this time are no newer than the next view. */
   readonly startedAt: number;
 }
 
@@ -53,10 +46,7 @@ export interface TimedView {
 
 export class ViewPlacement {
   readonly #options: ViewPlacementOptions;
-  /**
-   * For each id, when the latest of those views was learned that no rule could
-   * order.
-   */
+  /** For each id, when the latest of those views was learned that no rule could order. */
   readonly #unorderedViews: TagTimestamps;
 
   constructor(options: ViewPlacementOptions) {
@@ -72,39 +62,27 @@ export class ViewPlacement {
   ): void {
     const verdict = this.compare({ ...next, startedAt }, current, invalidation);
     if (verdict === 'neither') this.#markUnordered(id, next);
-    else if (verdict === 'keep' && current !== undefined)
-      this.#putIfAbsent(id, current);
+    else if (verdict === 'keep' && current !== undefined) this.#putIfAbsent(id, current);
     else
       this.#put(
         id,
-        verdict === 'same' && current !== undefined
-          ? this.#mergeViews(next, current)
-          : next,
+        verdict === 'same' && current !== undefined ? this.#mergeViews(next, current) : next,
       );
   }
 
   /**
-   * Caches a view that a store had, as if from before this page. If the page
-   * has a view of its own, `learned`, the rule of precedence decides.
+   * Caches a view that a store had, as if from before this page. If the page has a view of its own,
+   * `learned`, the rule of precedence decides.
    */
-  restore(
-    id: string,
-    restored: CachedView,
-    learned: CachedView | undefined,
-  ): void {
+  restore(id: string, restored: CachedView, learned: CachedView | undefined): void {
     if (learned === undefined) {
       this.#put(id, restored);
       return;
     }
-    const verdict = this.compare(
-      learned,
-      { ...restored, learnedAt: BEFORE_LOCAL_TIME },
-      'none',
-    );
+    const verdict = this.compare(learned, { ...restored, learnedAt: BEFORE_LOCAL_TIME }, 'none');
     if (verdict === 'neither') this.#markUnordered(id, restored);
     else if (verdict === 'keep') this.#put(id, restored);
-    else if (verdict === 'same')
-      this.#put(id, this.#mergeViews(learned, restored));
+    else if (verdict === 'same') this.#put(id, this.#mergeViews(learned, restored));
   }
 
   compare(
@@ -125,34 +103,24 @@ export class ViewPlacement {
   }
 
   /**
-   * Returns when the last of several views that no rule could order was
-   * learned, or 0 if there is none.
+   * Returns when the last of several views that no rule could order was learned, or 0 if there is
+   * none.
    */
   getUnorderedTime(id: string): number {
     return this.#unorderedViews.getLatestTime([getViewTag(id)]);
   }
 
   /**
-   * Returns `write` for a view that began at `startedAt` and may be older than
-   * a view that no rule could order. Otherwise returns `none`. The caller then
-   * handles it like a view from before a change.
+   * Returns `write` for a view that began at `startedAt` and may be older than a view that no rule
+   * could order. Otherwise returns `none`. The caller then handles it like a view from before a
+   * change.
    */
-  getUnorderedInvalidation(
-    id: string,
-    startedAt: number,
-    isStrongest: boolean,
-  ): InvalidationKind {
+  getUnorderedInvalidation(id: string, startedAt: number, isStrongest: boolean): InvalidationKind {
     const unorderedAt = this.getUnorderedTime(id);
-    return unorderedAt > 0 && !(isStrongest && startedAt >= unorderedAt)
-      ? 'write'
-      : 'none';
+    return unorderedAt > 0 && !(isStrongest && startedAt >= unorderedAt) ? 'write' : 'none';
   }
 
-  #toRecency({
-    entry: { value, version, level },
-    startedAt,
-    learnedAt,
-  }: TimedView): ViewRecency {
+  #toRecency({ entry: { value, version, level }, startedAt, learnedAt }: TimedView): ViewRecency {
     return {
       value,
       version,
@@ -193,8 +161,7 @@ export class ViewPlacement {
   #put(id: string, view: CachedView): void {
     const { cache, expiry, reports } = this.#options;
     try {
-      // Copy the value, because the application may change the object that it
-      // receives.
+      // Copy the value, because the application may change the object that it receives.
       const value = copyPlainData(view.entry.value);
       const meta = copyPlainData(view.entry.meta, 'meta');
       const lossyVersion = this.#findLossyVersionPath(view.entry);
@@ -216,9 +183,8 @@ export class ViewPlacement {
   }
 
   /**
-   * Returns the path in the version at which a store would change the data, if
-   * there is one. The cache keeps the version itself, not a copy, because the
-   * binding compares it.
+   * Returns the path in the version at which a store would change the data, if there is one. The
+   * cache keeps the version itself, not a copy, because the binding compares it.
    */
   #findLossyVersionPath({ version }: CacheEntry): string | undefined {
     try {

@@ -6,15 +6,15 @@ import { getViewOperationName } from './cache-key.ts';
 const MAX_REPORTED_NAMES = 1_000;
 
 /**
- * Reports views that cannot be cached or stored, once for each operation name:
- * an operation whose values do not fit would otherwise fill a log.
+ * Reports views that cannot be cached or stored, once for each operation name: an operation whose
+ * values do not fit would otherwise fill a log.
  */
 export class ViewReports {
   readonly #onError: (error: unknown) => void;
   readonly #copyErrors = new Set<string>();
   /**
-   * Rejections are counted apart from the other reports: a report of a value
-   * that cannot be stored must not suppress the report of a full store.
+   * Rejections are counted apart from the other reports: a report of a value that cannot be stored
+   * must not suppress the report of a full store.
    */
   readonly #rejections = new Set<string>();
 
@@ -46,9 +46,7 @@ export class ViewReports {
   /** Reports a view that cannot be copied, so it is not cached. */
   reportCopyError(id: string, cause: unknown): void {
     const isNotPlain = cause instanceof NotPlainDataError;
-    const description = isNotPlain
-      ? cause.message
-      : 'the value cannot be copied';
+    const description = isNotPlain ? cause.message : 'the value cannot be copied';
     this.#reportOnce(
       this.#copyErrors,
       id,
@@ -70,8 +68,6 @@ export class ViewReports {
     reported.add(name);
 
     const message = `cache: of '${name}', ${description}`;
-    this.#onError(
-      new CorrectableError('INVALID_VALUE', message, { field, cause }),
-    );
+    this.#onError(new CorrectableError('INVALID_VALUE', message, { field, cause }));
   }
 }

@@ -5,9 +5,8 @@ import { describeRefusal } from './errors.ts';
 /** A condition that an operator should know. */
 export interface CassandraAlarm {
   /**
-   * `access-refused`: the cluster rejects the credentials, or the binding
-   * rejects the certificate of the cluster. All operations fail until that is
-   * corrected.
+   * `access-refused`: the cluster rejects the credentials, or the binding rejects the certificate
+   * of the cluster. All operations fail until that is corrected.
    */
   readonly code: 'access-refused';
   readonly message: string;

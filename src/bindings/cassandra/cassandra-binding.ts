@@ -1,6 +1,6 @@
 /**
- * Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers
- * first, then a quorum.
+ * Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers first, then a
+ * quorum.
  */
 import type {
   Binding,
@@ -9,16 +9,9 @@ import type {
   Sink,
 } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  describeTimeToLive,
-  hasTimeToLive,
-  refuseTimeToLive,
-} from '../../values/time-to-live.ts';
+import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
@@ -32,42 +25,31 @@ import {
 } from './consistency-levels.ts';
 import { addStatements } from '../shared/statements/statement-operations.ts';
 import { findKeyspaces } from './statements/cql-text.ts';
-import {
-  resolveOptions,
-  type CassandraOptions,
-  type ResolvedOptions,
-} from './options.ts';
+import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
 import { createDriverReads } from './driver-reads.ts';
 import { createStatementPlanner, type Planner } from './statement-plan.ts';
 import { ReadRun, type OperationCall } from './read-run.ts';
 import { SessionGuarantees } from './session-guarantees/session-guarantees.ts';
-import {
-  ReadStatsCollector,
-  type ReadStats,
-} from './session-guarantees/read-stats.ts';
+import { ReadStatsCollector, type ReadStats } from './session-guarantees/read-stats.ts';
 import { WriteRun } from './write-run.ts';
 
-export interface CassandraBinding<
-  L extends CassandraLevels = CassandraLevels,
-> extends Binding<L> {
+export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
   /** Counts of the reads so far. */
   readonly stats: ReadStats;
   /**
-   * How many requests a read takes. `1`: to a coordinator that gives
-   * preliminary replies. `2`: to any coordinator. `undefined`: not known until
-   * the first read.
+   * How many requests a read takes. `1`: to a coordinator that gives preliminary replies. `2`: to
+   * any coordinator. `undefined`: not known until the first read.
    */
   readonly requestsPerRead: 1 | 2 | undefined;
   /**
-   * Resolves when the cluster is connected and checked, and rejects if it
-   * cannot be. You need not wait for it.
+   * Resolves when the cluster is connected and checked, and rejects if it cannot be. You need not
+   * wait for it.
    */
   whenConnected(): Promise<void>;
 }
 
 /**
- * The value that the options have for `K`, or all possible values if the
- * compiler does not know it.
+ * The value that the options have for `K`, or all possible values if the compiler does not know it.
  */
 type OptionOrDefault<O, K extends PropertyKey, Default> = K extends keyof O
   ? Exclude<O[K], undefined> | (undefined extends O[K] ? Default : never)
@@ -83,14 +65,13 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 >;
 
 /**
- * Creates a binding to a Cassandra cluster. Level `weak` reads one replica.
- * Level `strong` reads R replicas, of which one or more have every write that
- * was acknowledged before. If R + W > N does not hold for `read` and `write`,
- * the final level is `quorum`, and its views may be stale. Operations: `get`,
- * `put`, `getMany`, and those of `statements`.
+ * Creates a binding to a Cassandra cluster. Level `weak` reads one replica. Level `strong` reads R
+ * replicas, of which one or more have every write that was acknowledged before. If R + W > N does
+ * not hold for `read` and `write`, the final level is `quorum`, and its views may be stale.
+ * Operations: `get`, `put`, `getMany`, and those of `statements`.
  *
- * Connects at the first operation, through `cassandra-driver`, which you must
- * install beside this package.
+ * Connects at the first operation, through `cassandra-driver`, which you must install beside this
+ * package.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -107,9 +88,7 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 export function cassandra<const O extends CassandraOptions>(
   options: O,
 ): CassandraBinding<LevelsOf<O>> {
-  const binding: CassandraBinding = bindMethods(
-    new CassandraStore(resolveOptions(options)),
-  );
+  const binding: CassandraBinding = bindMethods(new CassandraStore(resolveOptions(options)));
   return binding as CassandraBinding<LevelsOf<O>>;
 }
 
@@ -125,14 +104,8 @@ class CassandraStore implements CassandraBinding {
   #isClosed = false;
 
   constructor(options: ResolvedOptions) {
-    const {
-      contactPoints,
-      keyspace,
-      credentials,
-      tls,
-      requestTimeoutMs,
-      preliminaryReplies,
-    } = options;
+    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } =
+      options;
     const { read, write, singleDataCenter } = options;
     this.#options = options;
     this.#levels = ['weak', getFinalLevel(read, write, singleDataCenter)];
@@ -142,10 +115,7 @@ class CassandraStore implements CassandraBinding {
       createStatementPlanner,
     );
     this.#cluster = new Cluster(options, [
-      ...new Set([
-        keyspace,
-        ...options.statements.flatMap(({ cql }) => findKeyspaces(cql)),
-      ]),
+      ...new Set([keyspace, ...options.statements.flatMap(({ cql }) => findKeyspaces(cql))]),
     ]);
     const driverReads = createDriverReads(this.#cluster);
     this.#readStrategy = new SelectedReadStrategy({
@@ -168,11 +138,7 @@ class CassandraStore implements CassandraBinding {
 
   get requestsPerRead(): 1 | 2 | undefined {
     const { hasPreliminaryReplies } = this.#readStrategy;
-    return hasPreliminaryReplies === undefined
-      ? undefined
-      : hasPreliminaryReplies
-        ? 1
-        : 2;
+    return hasPreliminaryReplies === undefined ? undefined : hasPreliminaryReplies ? 1 : 2;
   }
 
   async whenConnected(): Promise<void> {
@@ -210,18 +176,14 @@ class CassandraStore implements CassandraBinding {
     const planner = this.#planners.get(operation.name);
     if (planner === undefined) {
       const reason =
-        this.describeUnsupported(operation) ??
-        `it has ${[...this.#planners.keys()].join(', ')}`;
+        this.describeUnsupported(operation) ?? `it has ${[...this.#planners.keys()].join(', ')}`;
       const message = `the Cassandra binding has no operation '${operation.name}': ${reason}`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
     refuseTimeToLive(operation, 'this table');
     const plan = planner(operation);
     if (plan.access !== operation.access)
-      throw createInvalidArgumentError(
-        'access',
-        `${plan.name} is a ${plan.access}`,
-      );
+      throw createInvalidArgumentError('access', `${plan.name} is a ${plan.access}`);
     const { session } = context;
     const call: OperationCall = {
       plan,
@@ -264,8 +226,8 @@ class CassandraStore implements CassandraBinding {
   }
 
   /**
-   * An update has no preliminary view: the reply of fewer replicas than `write`
-   * guarantees nothing, and the update is executed only once.
+   * An update has no preliminary view: the reply of fewer replicas than `write` guarantees nothing,
+   * and the update is executed only once.
    */
   #write(call: OperationCall): void {
     const run: WriteRun = new WriteRun({
@@ -281,14 +243,11 @@ class CassandraStore implements CassandraBinding {
   }
 }
 
-const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set([
-  'readVersions',
-  'commit',
-]);
+const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set(['readVersions', 'commit']);
 
 /**
- * The error for transactions: a lightweight transaction (`IF`) covers one
- * partition, and each key is in a partition of its own.
+ * The error for transactions: a lightweight transaction (`IF`) covers one partition, and each key
+ * is in a partition of its own.
  */
 const NO_TRANSACTIONS =
   'Cassandra has no state that covers several partitions, and no conditional write over them, so it cannot certify a transaction. For one key, use a statement with IF (a lightweight transaction). For several keys, keep them in a RedBlue service or in ZooKeeper';

@@ -3,10 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { DriverClient } from './driver.ts';
 import type { ValueConverter } from './value-converter.ts';
 
-/**
- * `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has
- * replicas.
- */
+/** `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has replicas. */
 export async function checkSingleDataCenter(
   client: DriverClient,
   values: ValueConverter,
@@ -22,8 +19,7 @@ export async function checkSingleDataCenter(
     const { replication } = values.toPlainRow(rows?.[0] ?? {}, columns) as {
       replication?: Readonly<Record<string, string>>;
     };
-    if (replication !== undefined && countDataCenters(replication) === 1)
-      continue;
+    if (replication !== undefined && countDataCenters(replication) === 1) continue;
     const message =
       `singleDataCenter: keyspace ${keyspace} is replicated ` +
       `${replication === undefined ? 'nowhere: there is no such keyspace' : `as ${JSON.stringify(replication)}`}; ` +
@@ -35,11 +31,8 @@ export async function checkSingleDataCenter(
 }
 
 /** Other strategies ignore data centers, so their replicas may be anywhere. */
-function countDataCenters(
-  replication: Readonly<Record<string, string>>,
-): number {
-  if (replication['class']?.endsWith('NetworkTopologyStrategy') !== true)
-    return 0;
+function countDataCenters(replication: Readonly<Record<string, string>>): number {
+  if (replication['class']?.endsWith('NetworkTopologyStrategy') !== true) return 0;
   return Object.entries(replication).filter(
     ([name, count]) => name !== 'class' && Number.parseInt(count, 10) > 0,
   ).length;

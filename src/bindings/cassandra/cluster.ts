@@ -1,6 +1,6 @@
 /**
- * The connection to a cluster. It is opened at the first request, checked
- * against the options, and opened again when no node is left.
+ * The connection to a cluster. It is opened at the first request, checked against the options, and
+ * opened again when no node is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,12 +15,7 @@ import { AccessAlarms } from './access-alarms.ts';
 import { checkSingleDataCenter } from './check-replication.ts';
 import { createClientOptions } from './client-options.ts';
 import { connectFirst } from './connect-client.ts';
-import {
-  RetriesFailedError,
-  createClosedError,
-  isAccessRefused,
-  isUnprepared,
-} from './errors.ts';
+import { RetriesFailedError, createClosedError, isAccessRefused, isUnprepared } from './errors.ts';
 import { Execution } from './execution.ts';
 import { getKeyValueTableCql } from './key-value.ts';
 import { NodeHealth } from './node-health.ts';
@@ -42,8 +37,8 @@ export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
   /**
-   * The write time in microseconds since the epoch. Of two writes to a value,
-   * Cassandra keeps the one with the later time. Default: the driver's clock
+   * The write time in microseconds since the epoch. Of two writes to a value, Cassandra keeps the
+   * one with the later time. Default: the driver's clock
    */
   readonly timestamp?: number | undefined;
 }
@@ -60,8 +55,8 @@ interface ClusterConnection {
 }
 
 /**
- * How often a statement is executed if no node knows it: its table or a type
- * changes again and again, or the requests move from node to node.
+ * How often a statement is executed if no node knows it: its table or a type changes again and
+ * again, or the requests move from node to node.
  */
 const MAX_PREPARATIONS = 4;
 const MAX_SILENCE_MS = 1_500;
@@ -86,12 +81,10 @@ export class Cluster {
   }
 
   /**
-   * Resolves when requests can be sent. After a failure the next call tries
-   * again.
+   * Resolves when requests can be sent. After a failure the next call tries again.
    *
-   * If the driver has no node left, another client is opened. The driver would
-   * try again only after a pause, would not report the cause, and would keep
-   * the addresses that the names had before.
+   * If the driver has no node left, another client is opened. The driver would try again only after
+   * a pause, would not report the cause, and would keep the addresses that the names had before.
    */
   connect(): Promise<ClusterConnection> {
     if (this.#isClosed) return Promise.reject(createClosedError());
@@ -119,14 +112,10 @@ export class Cluster {
   }
 
   /**
-   * Executes an update. Its error covers all attempts, because an earlier one
-   * may have been applied. `handleSend` is called before each attempt, and
-   * returns whether it may be sent.
+   * Executes an update. Its error covers all attempts, because an earlier one may have been
+   * applied. `handleSend` is called before each attempt, and returns whether it may be sent.
    */
-  async write(
-    execution: StatementExecution,
-    handleSend: () => boolean,
-  ): Promise<Page> {
+  async write(execution: StatementExecution, handleSend: () => boolean): Promise<Page> {
     const run = new Execution({ isWrite: true, handleSend });
     try {
       return await this.#executeConnected(execution, run);
@@ -138,8 +127,8 @@ export class Cluster {
   }
 
   /**
-   * Ends all connections, so requests in flight fail. Connections that are
-   * still being opened are closed once the driver returns them.
+   * Ends all connections, so requests in flight fail. Connections that are still being opened are
+   * closed once the driver returns them.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -150,9 +139,7 @@ export class Cluster {
 
   async #getConnection(): Promise<ClusterConnection> {
     const connection = this.#connection;
-    return connection !== undefined && this.isConnected
-      ? connection
-      : await this.connect();
+    return connection !== undefined && this.isConnected ? connection : await this.connect();
   }
 
   #disconnect(): void {
@@ -163,21 +150,16 @@ export class Cluster {
   }
 
   /**
-   * Executes a statement. If the last node was lost meanwhile, what may be sent
-   * twice goes on over another connection.
+   * Executes a statement. If the last node was lost meanwhile, what may be sent twice goes on over
+   * another connection.
    */
-  async #executeConnected(
-    execution: StatementExecution,
-    run: Execution,
-  ): Promise<Page> {
+  async #executeConnected(execution: StatementExecution, run: Execution): Promise<Page> {
     const connected = await this.#getConnection();
     try {
       return await this.#execute(connected, execution, run);
     } catch (error) {
       const isRepeated =
-        execution.isIdempotent &&
-        !connected.coordinators.hasNode &&
-        !this.#isClosed;
+        execution.isIdempotent && !connected.coordinators.hasNode && !this.#isClosed;
       if (!isRepeated) throw error;
       run.recordRepeat(error);
       return this.#execute(await this.connect(), execution, run);
@@ -203,11 +185,11 @@ export class Cluster {
         const isForgotten = isEncodingError(error)
           ? await isStatementForgotten(connected, { text, node })
           : isUnprepared(error);
-        // The last node has not executed the statement. What an earlier node
-        // may have done is in the errors of the run.
+        // The last node has not executed the statement. What an earlier node may have done is in
+        // the errors of the run.
         if (!isForgotten || attempt === MAX_PREPARATIONS) throw error;
-        // Prepare it by another text at its own node, because its types may
-        // have changed. Another node gets a text of its own.
+        // Prepare it by another text at its own node, because its types may have changed. Another
+        // node gets a text of its own.
         if (run.lastAddress === node) texts.replace(execution.cql, text);
         run.stay();
       }
@@ -239,9 +221,7 @@ export class Cluster {
         },
       );
       run.end();
-      const rows = (result.rows ?? []).map((row) =>
-        values.toPlainRow(row, result.columns),
-      );
+      const rows = (result.rows ?? []).map((row) => values.toPlainRow(row, result.columns));
       return { rows, pageState: result.pageState ?? undefined };
     } catch (error) {
       run.end(error);
@@ -255,9 +235,8 @@ export class Cluster {
     if (this.#isClosed) throw createClosedError();
     this.#nextAttemptAtMs = performance.now() + MIN_RECONNECT_INTERVAL_MS;
     const driver = await loadDriver(this.#options.driver);
-    const connected = await connectFirst(
-      this.#options.contactPoints,
-      (contactPoint) => this.#createConnection(driver, contactPoint),
+    const connected = await connectFirst(this.#options.contactPoints, (contactPoint) =>
+      this.#createConnection(driver, contactPoint),
     );
     const { client } = connected;
     try {
@@ -306,8 +285,7 @@ export class Cluster {
       }) as never,
     );
     hideStatements(client);
-    // When the driver connects again, it replaces nodes and forgets to close
-    // the former ones.
+    // When the driver connects again, it replaces nodes and forgets to close the former ones.
     client.on?.('hostRemove', (host) => {
       void host.shutdown?.().catch(() => {});
     });
@@ -329,10 +307,7 @@ async function shutDown({ client, health }: ClusterConnection): Promise<void> {
 }
 
 /** Returns the texts that statements are prepared by at a node. */
-function getTexts(
-  { texts }: ClusterConnection,
-  node: string | undefined,
-): PreparedTexts {
+function getTexts({ texts }: ClusterConnection, node: string | undefined): PreparedTexts {
   const existing = texts.get(node);
   if (existing !== undefined) return existing;
   const created = new PreparedTexts();
@@ -340,10 +315,7 @@ function getTexts(
   return created;
 }
 
-/**
- * Returns options that let an execution, and the preparation of its text, turn
- * to a node first.
- */
+/** Returns options that let an execution, and the preparation of its text, turn to a node first. */
 function preferNode(
   { driver, coordinators }: ClusterConnection,
   node: string | undefined,
@@ -356,16 +328,13 @@ function preferNode(
 }
 
 /**
- * Encodes the values by their types. The driver knows the types only once it
- * has prepared the statement, so these are getters.
+ * Encodes the values by their types. The driver knows the types only once it has prepared the
+ * statement, so these are getters.
  */
 function toDriverParameters(
   client: DriverClient,
   values: ValueConverter,
-  {
-    text,
-    params,
-  }: { readonly text: string; readonly params: readonly unknown[] },
+  { text, params }: { readonly text: string; readonly params: readonly unknown[] },
 ): unknown[] {
   const statements = client.metadata as DriverStatements | undefined;
   if (statements?.getPreparedInfo === undefined)
@@ -373,11 +342,8 @@ function toDriverParameters(
   const written: unknown[] = [];
   for (const [at, param] of params.entries()) {
     const get = (): unknown => {
-      const marker = statements.getPreparedInfo?.(client.keyspace, text)?.meta
-        ?.columns?.[at];
-      return marker === undefined
-        ? values.toEncodable(param)
-        : values.toDriverValue(param, marker);
+      const marker = statements.getPreparedInfo?.(client.keyspace, text)?.meta?.columns?.[at];
+      return marker === undefined ? values.toEncodable(param) : values.toDriverValue(param, marker);
     };
     Object.defineProperty(written, at, {
       get,
@@ -394,9 +360,8 @@ function isEncodingError(error: unknown): boolean {
 }
 
 /**
- * Returns whether its node does not know a statement any more, so that its types
- * may have changed. Executes it without values: a node that knows the statement
- * rejects that, and executes nothing.
+ * Returns whether its node does not know a statement any more, so that its types may have changed.
+ * Executes it without values: a node that knows the statement rejects that, and executes nothing.
  */
 async function isStatementForgotten(
   connected: ClusterConnection,
@@ -414,9 +379,9 @@ async function isStatementForgotten(
 }
 
 /**
- * Keeps the driver from preparing a text again that a node does not know. It
- * would take the statement for known, while other requests with values of the
- * former types are on their way. It reports the statement as unknown instead.
+ * Keeps the driver from preparing a text again that a node does not know. It would take the
+ * statement for known, while other requests with values of the former types are on their way. It
+ * reports the statement as unknown instead.
  */
 function hideStatements({ metadata }: DriverClient): void {
   if (metadata === undefined || !('getPreparedById' in metadata)) return;

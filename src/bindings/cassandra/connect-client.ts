@@ -1,9 +1,9 @@
 /**
  * Connects to the first contact point that answers.
  *
- * The driver tries its contact points one after the other, and waits for each
- * as long as for a request. So each contact point gets a client of its own, and
- * the next one starts when the one before has failed or is late.
+ * The driver tries its contact points one after the other, and waits for each as long as for a
+ * request. So each contact point gets a client of its own, and the next one starts when the one
+ * before has failed or is late.
  */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { DriverClient } from './driver.ts';
@@ -18,8 +18,8 @@ export interface ClientAttempt {
 const LATE_AFTER_MS = 1_000;
 
 /**
- * Returns the first attempt that has connected. The others are shut down.
- * Throws the only error, or a `NoNodeError` with that of each contact point.
+ * Returns the first attempt that has connected. The others are shut down. Throws the only error, or
+ * a `NoNodeError` with that of each contact point.
  */
 export function connectFirst<Attempt extends ClientAttempt>(
   contactPoints: readonly ServerAddress[],

@@ -1,8 +1,7 @@
 /**
- * Determines the name of the final level. A read of R replicas sees every write
- * to W replicas only if R + W exceeds the number of replicas N. If that holds
- * in every keyspace, the level is `strong`, otherwise `quorum` (Correctables,
- * OSDI 2016, §5.2).
+ * Determines the name of the final level. A read of R replicas sees every write to W replicas only
+ * if R + W exceeds the number of replicas N. If that holds in every keyspace, the level is
+ * `strong`, otherwise `quorum` (Correctables, OSDI 2016, §5.2).
  */
 
 /** The consistency levels of a read. */
@@ -36,8 +35,8 @@ type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
 type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
 
 /**
- * Pairs of read and write consistency that share a replica, whatever the
- * replication of the keyspace.
+ * Pairs of read and write consistency that share a replica, whatever the replication of the
+ * keyspace.
  */
 type IntersectingQuorums =
   | readonly ['ALL', Consistency]
@@ -47,14 +46,11 @@ type IntersectingQuorums =
   | readonly [AnyQuorum, 'EACH_QUORUM'];
 
 /** Pairs that share a replica if all replicas are in one data center. */
-type IntersectingQuorumsInDataCenter =
-  | IntersectingQuorums
-  | readonly [AnyQuorum, AnyQuorum];
+type IntersectingQuorumsInDataCenter = IntersectingQuorums | readonly [AnyQuorum, AnyQuorum];
 
 /**
- * The name of the final level of reads at `R` and writes at `W`. `S` is true if
- * all replicas are in one data center. If these are not known at compile time,
- * the type is both names.
+ * The name of the final level of reads at `R` and writes at `W`. `S` is true if all replicas are in
+ * one data center. If these are not known at compile time, the type is both names.
  */
 export type FinalLevel<
   R extends Consistency,
@@ -73,26 +69,18 @@ export type FinalLevel<
   : never;
 
 /** The levels of a binding, weakest first. */
-export type CassandraLevels<
-  F extends 'strong' | 'quorum' = 'strong' | 'quorum',
-> = readonly ['weak', F];
+export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly [
+  'weak',
+  F,
+];
 
 /** Any level of any binding to Cassandra. */
 export type Level = CassandraLevels[number];
 
-const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set([
-  'QUORUM',
-  'EACH_QUORUM',
-]);
-const ANY_QUORUMS: ReadonlySet<Consistency> = new Set([
-  'QUORUM',
-  'EACH_QUORUM',
-  'LOCAL_QUORUM',
-]);
+const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
+const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
 
-/**
- * Returns the name of the final level. The type `FinalLevel` computes the same.
- */
+/** Returns the name of the final level. The type `FinalLevel` computes the same. */
 export function getFinalLevel(
   read: Consistency,
   write: Consistency,

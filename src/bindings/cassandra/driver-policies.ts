@@ -1,15 +1,7 @@
-/**
- * The policies of the driver: which node coordinates, and which requests are
- * retried.
- */
+/** The policies of the driver: which node coordinates, and which requests are retried. */
 import { lookup } from 'node:dns/promises';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
-import type {
-  CassandraDriver,
-  DriverExecutionOptions,
-  DriverHost,
-  DriverHosts,
-} from './driver.ts';
+import type { CassandraDriver, DriverExecutionOptions, DriverHost, DriverHosts } from './driver.ts';
 import type { Execution } from './execution.ts';
 import type { NodeHealth } from './node-health.ts';
 
@@ -21,20 +13,18 @@ const RETRY = 1;
 
 type PolicyCallback<T> = (error: Error | null, value?: T) => void;
 
-export type HostLookup = (
-  host: string,
-) => Promise<{ readonly address: string }>;
+export type HostLookup = (host: string) => Promise<{ readonly address: string }>;
 
 /** A policy of the driver that selects the nodes of each request. */
 export interface CoordinatorPolicy {
   /**
-   * Whether a node may take requests, as far as the driver knows. `true` until
-   * the driver has begun.
+   * Whether a node may take requests, as far as the driver knows. `true` until the driver has
+   * begun.
    */
   readonly hasNode: boolean;
   /**
-   * Returns the nodes that may take requests, in the order of preference:
-   * `preferred` first, if it may.
+   * Returns the nodes that may take requests, in the order of preference: `preferred` first, if it
+   * may.
    */
   listNodes(preferred?: string): readonly DriverHost[];
   /** Returns a policy that selects the same nodes, but `address` first. */
@@ -46,12 +36,11 @@ export interface CoordinatorPolicy {
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
 /**
- * Selects the listed nodes in their order, and no other nodes. So the first one
- * coordinates as long as it is up. Both reads of one operation must use one
- * coordinator, or the later one could return an older state (Correctables, OSDI
- * 2016, §5.2). The driver knows nodes by their addresses. A name without an
- * address of a node is looked up again, because a node that comes back at
- * another address keeps its name. Nodes that are silent come last.
+ * Selects the listed nodes in their order, and no other nodes. So the first one coordinates as long
+ * as it is up. Both reads of one operation must use one coordinator, or the later one could return
+ * an older state (Correctables, OSDI 2016, §5.2). The driver knows nodes by their addresses. A name
+ * without an address of a node is looked up again, because a node that comes back at another
+ * address keeps its name. Nodes that are silent come last.
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
@@ -64,20 +53,14 @@ export function createCoordinatorPolicy(
     readonly lookUp?: HostLookup;
   } = {},
 ): CoordinatorPolicy {
-  const Base = driver.policies.loadBalancing
-    .LoadBalancingPolicy as new () => object;
+  const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
-    #addresses: readonly (string | undefined)[] =
-      contactPoints.map(formatAddress);
+    #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
     #hosts: DriverHosts | undefined;
     #looking: Promise<void> | undefined;
     #lookAgainAt = 0;
 
-    init(
-      _client: unknown,
-      hosts: DriverHosts,
-      done: PolicyCallback<undefined>,
-    ): void {
+    init(_client: unknown, hosts: DriverHosts, done: PolicyCallback<undefined>): void {
       this.#hosts = hosts;
       this.#addresses = contactPoints.map(() => undefined);
       void this.#lookUp().then(() => {
@@ -92,8 +75,8 @@ export function createCoordinatorPolicy(
     }
 
     /**
-     * The start waits only for the connections to the first node. Connections
-     * to the other nodes are opened concurrently.
+     * The start waits only for the connections to the first node. Connections to the other nodes
+     * are opened concurrently.
      */
     getDistance({ address }: DriverHost): number {
       const place = this.#addresses.indexOf(address);
@@ -109,15 +92,9 @@ export function createCoordinatorPolicy(
     }
 
     listNodes(preferred?: string): readonly DriverHost[] {
-      const connected = this.#plan().filter(
-        (host) => host.getActiveConnection?.() !== null,
-      );
-      const isFirst = ({ address }: DriverHost): boolean =>
-        address === preferred;
-      return [
-        ...connected.filter(isFirst),
-        ...connected.filter((host) => !isFirst(host)),
-      ];
+      const connected = this.#plan().filter((host) => host.getActiveConnection?.() !== null);
+      const isFirst = ({ address }: DriverHost): boolean => address === preferred;
+      return [...connected.filter(isFirst), ...connected.filter((host) => !isFirst(host))];
     }
 
     prefer(address: string): object {
@@ -141,18 +118,15 @@ export function createCoordinatorPolicy(
       preferred?: string,
     ): void {
       const execution = getExecution(options);
-      // To prepare a statement, the driver does not go on to the next node if
-      // one has no connection.
+      // To prepare a statement, the driver does not go on to the next node if one has no
+      // connection.
       const finish = (plan: readonly DriverHost[]): void => {
         const connected = this.listNodes(preferred);
         const nodes = connected.length > 0 ? connected : plan;
         done(null, follow(nodes, execution));
       };
       const plan = this.#plan();
-      if (
-        plan.length < contactPoints.length &&
-        performance.now() >= this.#lookAgainAt
-      )
+      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt)
         void this.#lookUp();
       if (plan.length > 0 || this.#looking === undefined) return finish(plan);
       void this.#looking.then(() => finish(this.#plan()));
@@ -176,9 +150,7 @@ export function createCoordinatorPolicy(
     /** Looks up the addresses of names that belong to no known node. */
     #lookUp(): Promise<void> {
       this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
-      this.#looking ??= this.#found().finally(
-        () => (this.#looking = undefined),
-      );
+      this.#looking ??= this.#found().finally(() => (this.#looking = undefined));
       return this.#looking;
     }
 
@@ -200,11 +172,8 @@ export function createCoordinatorPolicy(
 }
 
 /** Returns the execution whose retry policy the driver has in its options. */
-function getExecution(
-  options: DriverExecutionOptions | null,
-): Execution | undefined {
-  const policy: Partial<ExecutionRetryPolicy> | undefined =
-    options?.getRetryPolicy?.();
+function getExecution(options: DriverExecutionOptions | null): Execution | undefined {
+  const policy: Partial<ExecutionRetryPolicy> | undefined = options?.getRetryPolicy?.();
   return policy?.execution;
 }
 
@@ -235,17 +204,13 @@ export interface ExecutionRetryPolicy {
   readonly execution: Execution | undefined;
 }
 
-export type RetryPolicyClass = new (
-  execution?: Execution,
-) => ExecutionRetryPolicy;
+export type RetryPolicyClass = new (execution?: Execution) => ExecutionRetryPolicy;
 
 /**
- * Retries only idempotent requests. A request that failed for lack of replicas
- * is not retried, because its caller decides.
+ * Retries only idempotent requests. A request that failed for lack of replicas is not retried,
+ * because its caller decides.
  */
-export function createRetryPolicyClass(
-  driver: CassandraDriver,
-): RetryPolicyClass {
+export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
   return class extends Base {
     readonly execution: Execution | undefined;
@@ -266,17 +231,11 @@ export function createRetryPolicyClass(
       blockFor: number,
       isDataPresent: boolean | number,
     ): RetryDecision {
-      // Retry if enough replicas have answered, but not the one that was to
-      // send the data: another one may have the data. An update with `IF` reads
-      // too.
+      // Retry if enough replicas have answered, but not the one that was to send the data: another
+      // one may have the data. An update with `IF` reads too.
       const isWorthIt =
-        this.execution?.isWrite !== true &&
-        nbRetry === 0 &&
-        received >= blockFor &&
-        !isDataPresent;
-      return isWorthIt
-        ? { decision: RETRY, useCurrentHost: true }
-        : { decision: RETHROW };
+        this.execution?.isWrite !== true && nbRetry === 0 && received >= blockFor && !isDataPresent;
+      return isWorthIt ? { decision: RETRY, useCurrentHost: true } : { decision: RETHROW };
     }
 
     onWriteTimeout(): RetryDecision {
@@ -284,32 +243,24 @@ export function createRetryPolicyClass(
     }
 
     /**
-     * The connection was lost, or the node was silent or overloaded. The next
-     * node of the list is tried once, if there is one. If that node does not
-     * know the statement, the execution continues there with another attempt.
+     * The connection was lost, or the node was silent or overloaded. The next node of the list is
+     * tried once, if there is one. If that node does not know the statement, the execution
+     * continues there with another attempt.
      */
-    onRequestError(
-      { nbRetry }: RetryAttempt,
-      _consistency: number,
-      error: Error,
-    ): RetryDecision {
-      if (nbRetry > 0 || this.execution?.isRepeated === true)
-        return { decision: RETHROW };
+    onRequestError({ nbRetry }: RetryAttempt, _consistency: number, error: Error): RetryDecision {
+      if (nbRetry > 0 || this.execution?.isRepeated === true) return { decision: RETHROW };
       this.execution?.recordRepeat(error);
       return { decision: RETRY, useCurrentHost: false };
     }
   };
 }
 
-/**
- * Matches an address with a port. An IPv6 address without a port contains
- * colons too.
- */
+/** Matches an address with a port. An IPv6 address without a port contains colons too. */
 const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
 
 /**
- * Translates addresses. Nodes know each other by addresses that clients may not
- * reach, and do not report their client ports.
+ * Translates addresses. Nodes know each other by addresses that clients may not reach, and do not
+ * report their client ports.
  */
 export function createAddressTranslator(
   driver: CassandraDriver,
@@ -317,15 +268,11 @@ export function createAddressTranslator(
   translate: (address: string) => string = (address) => address,
 ): object {
   const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
-  // Any translator class of the driver can be the base class. The driver's
-  // types lack the abstract one.
+  // Any translator class of the driver can be the base class. The driver's types lack the abstract
+  // one.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
-    translate(
-      address: string,
-      port: number,
-      done: (endpoint: string) => void,
-    ): void {
+    translate(address: string, port: number, done: (endpoint: string) => void): void {
       const translated = translate(address);
       done(
         ENDPOINT_PATTERN.test(translated)

@@ -1,17 +1,11 @@
 /**
- * Reads from any cluster by two concurrent requests through one coordinator. If
- * both return the same, the final view confirms the preliminary one.
+ * Reads from any cluster by two concurrent requests through one coordinator. If both return the
+ * same, the final view confirms the preliminary one.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { StatementExecution } from './cluster.ts';
 import type { Consistency } from './consistency-levels.ts';
-import type {
-  Page,
-  ReadStrategy,
-  ReadRequest,
-  ReadSink,
-  ReadStatement,
-} from './read-strategy.ts';
+import type { Page, ReadStrategy, ReadRequest, ReadSink, ReadStatement } from './read-strategy.ts';
 
 /** Executes statements on a cluster, which its caller closes. */
 export interface StatementExecutor {
@@ -19,10 +13,7 @@ export interface StatementExecutor {
 }
 
 export function createDriverReads(cluster: StatementExecutor): ReadStrategy {
-  const execute = (
-    statement: ReadStatement,
-    consistency: Consistency,
-  ): Promise<Page> =>
+  const execute = (statement: ReadStatement, consistency: Consistency): Promise<Page> =>
     cluster.execute({ ...statement, consistency, isIdempotent: true });
 
   function read(
@@ -54,8 +45,7 @@ export function createDriverReads(cluster: StatementExecutor): ReadStrategy {
         if (isSame) sink.confirm();
         else sink.deliverFinal(page);
       },
-      // If a quorum fails, the preliminary view is still useful, so it is
-      // delivered first.
+      // If a quorum fails, the preliminary view is still useful, so it is delivered first.
       async (error: unknown) => {
         await reported;
         sink.fail(error);

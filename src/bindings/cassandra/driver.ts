@@ -1,6 +1,6 @@
 /**
- * The part of `cassandra-driver` that the binding uses. The types are declared
- * here, so that a program can compile without the package.
+ * The part of `cassandra-driver` that the binding uses. The types are declared here, so that a
+ * program can compile without the package.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -18,10 +18,7 @@ export interface DriverQueryOptions {
   readonly host?: never;
   /** Settings of this execution, such as its policies: an object of the driver. */
   readonly executionProfile?: never;
-  /**
-   * Decides which failures of this execution are retried: a policy of the
-   * driver's own class.
-   */
+  /** Decides which failures of this execution are retried: a policy of the driver's own class. */
   readonly retry?: never;
 }
 
@@ -46,10 +43,7 @@ export interface DriverColumn {
 
 /** The driver's memory of prepared statements. Its types do not have this. */
 export interface DriverStatements {
-  getPreparedInfo?(
-    keyspace: string | undefined,
-    cql: string,
-  ): DriverStatement | undefined;
+  getPreparedInfo?(keyspace: string | undefined, cql: string): DriverStatement | undefined;
 }
 
 interface DriverStatement {
@@ -59,16 +53,12 @@ interface DriverStatement {
 export interface DriverClient {
   readonly keyspace?: string | undefined;
   /**
-   * The driver's prepared statements, a `DriverStatements`. If absent, the
-   * driver itself chooses how to encode values.
+   * The driver's prepared statements, a `DriverStatements`. If absent, the driver itself chooses
+   * how to encode values.
    */
   readonly metadata?: object | undefined;
   connect(): Promise<void>;
-  execute(
-    cql: string,
-    params?: unknown[],
-    options?: DriverQueryOptions,
-  ): Promise<DriverResult>;
+  execute(cql: string, params?: unknown[], options?: DriverQueryOptions): Promise<DriverResult>;
   shutdown(): Promise<void>;
   on?(event: 'hostRemove', listener: (host: DriverHost) => void): unknown;
 }
@@ -88,8 +78,7 @@ export interface DriverHosts {
 }
 
 /**
- * Converts values of the driver to bytes and back. `type` is as in the metadata
- * of the protocol.
+ * Converts values of the driver to bytes and back. `type` is as in the metadata of the protocol.
  */
 export interface DriverEncoder {
   encode(value: unknown, type: object): unknown;
@@ -121,14 +110,8 @@ export interface CassandraDriver {
       readonly NoSpeculativeExecutionPolicy: new () => object;
     };
   };
-  /**
-   * Encodes and decodes values. Without it, the binding can only use the driver
-   * as a whole.
-   */
-  readonly Encoder?: new (
-    protocolVersion: number,
-    options: object,
-  ) => DriverEncoder;
+  /** Encodes and decodes values. Without it, the binding can only use the driver as a whole. */
+  readonly Encoder?: new (protocolVersion: number, options: object) => DriverEncoder;
   readonly types: {
     /** The encoder's mark for a value that a write leaves unchanged. */
     readonly unset?: object;
@@ -151,14 +134,14 @@ export interface CassandraDriver {
 }
 
 /**
- * The type is `string`, not a literal, so that compilers and bundlers do not
- * look for a package that may be absent.
+ * The type is `string`, not a literal, so that compilers and bundlers do not look for a package
+ * that may be absent.
  */
 const PACKAGE: string = 'cassandra-driver';
 
 /**
- * Returns the driver of the options, or the installed one. @throws
- * CorrectableError `UNSUPPORTED` naming the package.
+ * Returns the driver of the options, or the installed one. @throws CorrectableError `UNSUPPORTED`
+ * naming the package.
  */
 export async function loadDriver(
   value: CassandraDriver | undefined,

@@ -1,12 +1,5 @@
-/**
- * Converts failures of the driver and of the native protocol to those of a
- * Correctable.
- */
-import {
-  CorrectableError,
-  isCorrectableError,
-  type ErrorCode,
-} from '../../correctable/errors.ts';
+/** Converts failures of the driver and of the native protocol to those of a Correctable. */
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
 
 /** Error codes of the native protocol that reveal the outcome of a request. */
@@ -27,15 +20,15 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Error codes of servers that prove that an update was not applied. Errors of
- * the driver before the update was sent prove it too.
+ * Error codes of servers that prove that an update was not applied. Errors of the driver before the
+ * update was sent prove it too.
  */
 const REJECTION_CODES: ReadonlySet<number> = new Set([
   0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500,
 ]);
 /**
- * Too few replicas or too much load. This proves that nothing was done only for
- * a plain write of one partition.
+ * Too few replicas or too much load. This proves that nothing was done only for a plain write of
+ * one partition.
  */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
@@ -58,10 +51,7 @@ const UNPREPARED = 0x2500;
 /** The driver's text if a node lost its connection before a statement was sent. */
 const NO_CONNECTION = 'No connection available';
 
-/**
- * The request that failed. `access` is `read` for an update that was not sent
- * yet.
- */
+/** The request that failed. `access` is `read` for an update that was not sent yet. */
 interface FailedRequest {
   readonly access: Access;
   readonly name: string;
@@ -71,8 +61,8 @@ interface FailedRequest {
 }
 
 /**
- * The fields of errors of the driver and the protocol client. Their classes are
- * not used, because packages may be installed twice.
+ * The fields of errors of the driver and the protocol client. Their classes are not used, because
+ * packages may be installed twice.
  */
 interface DriverFailure {
   readonly name: string;
@@ -81,20 +71,14 @@ interface DriverFailure {
   readonly innerErrors?: Readonly<Record<string, unknown>> | null;
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
-  /**
-   * The error code, if `correctables/research/cassandra-icg` reports the
-   * failure.
-   */
+  /** The error code, if `correctables/research/cassandra-icg` reports the failure. */
   readonly correctableCode?: ErrorCode | undefined;
   /** The error reply of a node, if the same client reports it. */
-  readonly server?:
-    | { readonly code: number; readonly message: string }
-    | undefined;
+  readonly server?: { readonly code: number; readonly message: string } | undefined;
 }
 
 /**
- * Returns the error to report. An update that may have been applied is
- * `UNKNOWN`, never "not done".
+ * Returns the error to report. An update that may have been applied is `UNKNOWN`, never "not done".
  */
 export function toCorrectableError(
   error: unknown,
@@ -102,10 +86,7 @@ export function toCorrectableError(
 ): unknown {
   if (isCorrectableError(error) || !(error instanceof Error)) return error;
   const failure = getRootFailure(error as DriverFailure);
-  if (
-    access === 'write' &&
-    canHaveBeenApplied(error as DriverFailure, isSingleMutation === true)
-  ) {
+  if (access === 'write' && canHaveBeenApplied(error as DriverFailure, isSingleMutation === true)) {
     const message = `${name}: the write was sent and may have been made: ${failure.message}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
@@ -118,17 +99,12 @@ export function toCorrectableError(
   }
   const code =
     getErrorCode(failure) ??
-    ((error as DriverFailure).innerErrors === undefined
-      ? undefined
-      : 'UNAVAILABLE');
+    ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
   if (code === undefined) return error;
   const advice = isMissing(failure) && hint !== undefined ? `; ${hint}` : '';
-  // A fault of the server: its caller, who may be a stranger, gets no names of
-  // tables. They are in the cause.
-  const reason =
-    code === 'FINAL_FAILED'
-      ? 'Cassandra refused the statement'
-      : failure.message;
+  // A fault of the server: its caller, who may be a stranger, gets no names of tables. They are in
+  // the cause.
+  const reason = code === 'FINAL_FAILED' ? 'Cassandra refused the statement' : failure.message;
   return new CorrectableError(code, `${name}: ${reason}${advice}`, {
     cause: error,
     // A retry meets the same certificate.
@@ -136,68 +112,44 @@ export function toCorrectableError(
   });
 }
 
-/**
- * Returns whether all nodes that replied do not know the statement. Then none
- * has executed it.
- */
+/** Returns whether all nodes that replied do not know the statement. Then none has executed it. */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (isHiddenStatement(error)) return true;
   const { innerErrors } = error as DriverFailure;
-  const answers = Object.values(innerErrors ?? { error }).filter(
-    (item) => item instanceof Error,
-  );
-  return (
-    answers.length > 0 &&
-    answers.every((item) => (item as DriverFailure).code === UNPREPARED)
-  );
+  const answers = Object.values(innerErrors ?? { error }).filter((item) => item instanceof Error);
+  return answers.length > 0 && answers.every((item) => (item as DriverFailure).code === UNPREPARED);
 }
 
 /**
- * Returns whether the driver has looked for a prepared statement that the
- * cluster hides from it, because a node does not know the statement.
+ * Returns whether the driver has looked for a prepared statement that the cluster hides from it,
+ * because a node does not know the statement.
  */
 function isHiddenStatement({ name, message }: DriverFailure): boolean {
-  return (
-    name === 'DriverInternalError' &&
-    message.startsWith('Unprepared response invalid')
-  );
+  return name === 'DriverInternalError' && message.startsWith('Unprepared response invalid');
 }
 
 export function createClosedError(): CorrectableError {
-  return new CorrectableError(
-    'UNAVAILABLE',
-    'the Cassandra binding is closed: make another',
-    {
-      retryable: false,
-    },
-  );
+  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', {
+    retryable: false,
+  });
 }
 
-/**
- * Creates the error of an update that was in flight when the binding was
- * closed.
- */
+/** Creates the error of an update that was in flight when the binding was closed. */
 export function createAbandonedError(operation: string): CorrectableError {
   const message = `${operation}: the Cassandra binding was closed while the write was on its way: it may have been made`;
   return new CorrectableError('UNKNOWN', message);
 }
 
-/**
- * Creates the error of an update whose reply does not fit the statement's
- * `result`.
- */
-export function createUnexpectedReplyError(
-  operation: string,
-  cause: unknown,
-): CorrectableError {
+/** Creates the error of an update whose reply does not fit the statement's `result`. */
+export function createUnexpectedReplyError(operation: string, cause: unknown): CorrectableError {
   const message = `${operation}: the write was answered and may have been made, but its result does not fit: ${String(cause)}`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 
 /**
- * Reports that an update was resent and failed each time. Any of the attempts
- * may have been applied.
+ * Reports that an update was resent and failed each time. Any of the attempts may have been
+ * applied.
  */
 export class RetriesFailedError extends Error {
   override readonly name = 'RetriesFailedError';
@@ -207,9 +159,7 @@ export class RetriesFailedError extends Error {
     super(last.message, { cause: last });
     this.innerErrors = {
       last,
-      ...Object.fromEntries(
-        earlier.map((error, n) => [`attempt ${n + 1}`, error]),
-      ),
+      ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])),
     };
   }
 }
@@ -227,13 +177,11 @@ export class NoNodeError extends Error {
 }
 
 /** Errors of TLS: a certificate is not accepted. */
-const CERTIFICATE =
-  /CERT|^ERR_(TLS|SSL)|^UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|HOSTNAME_MISMATCH/;
+const CERTIFICATE = /CERT|^ERR_(TLS|SSL)|^UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|HOSTNAME_MISMATCH/;
 
 /**
- * Returns whether the cluster refuses this process, or this process the
- * cluster: wrong credentials, a role that may not log in, a certificate that is
- * not trusted. Only an operator can correct that.
+ * Returns whether the cluster refuses this process, or this process the cluster: wrong credentials,
+ * a role that may not log in, a certificate that is not trusted. Only an operator can correct that.
  */
 export function isAccessRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -247,9 +195,7 @@ export function describeRefusal(error: unknown): string {
 }
 
 function isRefusal({ name, code }: DriverFailure): boolean {
-  return (
-    name === 'AuthenticationError' || code === 0x0100 || isCertificateCode(code)
-  );
+  return name === 'AuthenticationError' || code === 0x0100 || isCertificateCode(code);
 }
 
 function isCertificateCode(code: unknown): boolean {
@@ -257,12 +203,11 @@ function isCertificateCode(code: unknown): boolean {
 }
 
 /**
- * If several nodes were tried, or one without an alternative, the most specific
- * failure is a better reason than "no host".
+ * If several nodes were tried, or one without an alternative, the most specific failure is a better
+ * reason than "no host".
  */
 function getRootFailure(failure: DriverFailure): DriverFailure {
-  if (failure.server !== undefined)
-    return { name: failure.name, ...failure.server };
+  if (failure.server !== undefined) return { name: failure.name, ...failure.server };
   const failures = listFailures(failure);
   return (
     failures.find(({ name }) => name === 'ResponseError') ??
@@ -290,8 +235,8 @@ const DISK_FULL = /^Guardrail \S*disk_usage/;
 const REQUEST_LIMIT = /^Request breached/;
 
 /**
- * Returns whether a node has refused a request that it did not begin, for lack
- * of disk, or for too many requests.
+ * Returns whether a node has refused a request that it did not begin, for lack of disk, or for too
+ * many requests.
  */
 function isLimitReached({ code, message }: DriverFailure): boolean {
   return (
@@ -307,8 +252,7 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (failure.message === NO_CONNECTION) return 'UNAVAILABLE';
   if (typeof failure.code === 'number')
     return (
-      SERVER_ERROR_CODES[failure.code] ??
-      (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined)
+      SERVER_ERROR_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined)
     );
   switch (failure.name) {
     case 'NoHostAvailableError':
@@ -333,17 +277,11 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
 }
 
 /** Returns whether a replica may have executed a request that changes data. */
-function canHaveBeenApplied(
-  failure: DriverFailure,
-  isOneMutation: boolean,
-): boolean {
+function canHaveBeenApplied(failure: DriverFailure, isOneMutation: boolean): boolean {
   if (failure.innerErrors !== undefined) {
-    // Hosts that were down or busy before the request was written have a string
-    // or an error here.
+    // Hosts that were down or busy before the request was written have a string or an error here.
     return Object.values(failure.innerErrors ?? {}).some(
-      (item) =>
-        item instanceof Error &&
-        canHaveBeenApplied(item as DriverFailure, isOneMutation),
+      (item) => item instanceof Error && canHaveBeenApplied(item as DriverFailure, isOneMutation),
     );
   }
   if (typeof failure.code === 'number') {

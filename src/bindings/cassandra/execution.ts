@@ -1,7 +1,4 @@
-/**
- * One execution of a statement: the node that has it, and the attempts that
- * failed.
- */
+/** One execution of a statement: the node that has it, and the attempts that failed. */
 import { isAnswer, type NodeHealth } from './node-health.ts';
 
 export class Execution {
@@ -16,8 +13,8 @@ export class Execution {
   #isRepeated = false;
 
   /**
-   * `handleSend` is called just before the statement is sent. If it returns
-   * `false`, the statement is not sent.
+   * `handleSend` is called just before the statement is sent. If it returns `false`, the statement
+   * is not sent.
    */
   constructor({
     isWrite,

@@ -1,16 +1,12 @@
 /**
- * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and
- * statements of your own. Node only.
+ * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your
+ * own. Node only.
  */
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
 export type { CassandraAlarm } from './access-alarms.ts';
 export type { CassandraOptions } from './options.ts';
-export type {
-  CassandraLevels,
-  Consistency,
-  FinalLevel,
-} from './consistency-levels.ts';
+export type { CassandraLevels, Consistency, FinalLevel } from './consistency-levels.ts';
 export type {
   CassandraDriver,
   DriverClient,
@@ -31,12 +27,7 @@ export type {
   Row,
 } from './read-strategy.ts';
 export { wasApplied } from './statements/was-applied.ts';
-export {
-  noResult,
-  oneRow,
-  page,
-  rows,
-} from '../shared/statements/result-shapes.ts';
+export { noResult, oneRow, page, rows } from '../shared/statements/result-shapes.ts';
 export type {
   MappedRow,
   ResultPage,
@@ -44,11 +35,7 @@ export type {
   RowMapper,
   VersionOption,
 } from '../shared/statements/result-shapes.ts';
-export {
-  defineStatements,
-  implementStatements,
-  statement,
-} from './statements/statements.ts';
+export { defineStatements, implementStatements, statement } from './statements/statements.ts';
 export type {
   AnySpec,
   AnySpecs,

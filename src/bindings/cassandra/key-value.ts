@@ -1,6 +1,6 @@
 /**
- * `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`).
- * Versions are the times of writing.
+ * `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`). Versions are the times
+ * of writing.
  */
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -22,12 +22,11 @@ export interface KeyValueTableOptions {
 }
 
 /**
- * Returns the statement that creates the table of `get`, `put` and `getMany`.
- * Run it once, when you deploy. Its `read_repair` keeps strong reads from going
- * back in time. You can pass the options of `cassandra` too.
+ * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you
+ * deploy. Its `read_repair` keeps strong reads from going back in time. You can pass the options of
+ * `cassandra` too.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as
- * it is
+ * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as it is
  * @example
  * // CREATE TABLE IF NOT EXISTS shop.correctables_values …
  * console.log(getKeyValueTableCql({ keyspace: 'shop' }));
@@ -57,10 +56,7 @@ export function createKeyValuePlanners({
   const getObjectId = (key: string): string => `${name} ${key}`;
   const shared = { codec, getObjectId, hint };
   return new Map<string, Planner>([
-    [
-      'get',
-      (operation) => planGet(operation, { ...shared, cql: `${select} = ?` }),
-    ],
+    ['get', (operation) => planGet(operation, { ...shared, cql: `${select} = ?` })],
     [
       'getMany',
       (operation) =>
@@ -77,8 +73,8 @@ interface KeyValueStatement {
   readonly cql: string;
   readonly codec: ValueCodec;
   /**
-   * Returns the name of a key's object among the objects of all tables. The
-   * process shares the write times of objects.
+   * Returns the name of a key's object among the objects of all tables. The process shares the
+   * write times of objects.
    */
   readonly getObjectId: (key: string) => string;
   readonly hint: string;
@@ -86,18 +82,12 @@ interface KeyValueStatement {
 
 const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
-/**
- * Requests one row more than there can be, so that the first page is certainly
- * the last.
- */
+/** Requests one row more than there can be, so that the first page is certainly the last. */
 function planGet(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
 ): StatementPlan {
-  const key = checkText(
-    (args as Partial<GetArgs> | undefined)?.key,
-    'args.key',
-  );
+  const key = checkText((args as Partial<GetArgs> | undefined)?.key, 'args.key');
   return {
     ...READ_ACCESS,
     name: 'get',
@@ -107,8 +97,7 @@ function planGet(
     ids: [getObjectId(key)],
     pageSize: 2,
     interpretPage(page) {
-      const { value, version, content } =
-        decodeEntries(page, codec).get(key) ?? ABSENT;
+      const { value, version, content } = decodeEntries(page, codec).get(key) ?? ABSENT;
       return {
         value,
         version,
@@ -118,10 +107,7 @@ function planGet(
   };
 }
 
-/**
- * Reads each key separately, because Cassandra has no snapshot over several
- * partitions.
- */
+/** Reads each key separately, because Cassandra has no snapshot over several partitions. */
 function planGetMany(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
@@ -134,8 +120,8 @@ function planGetMany(
     hint,
     params: [keys],
     ids: keys.map(getObjectId),
-    // One page holds everything that the statement can return. To fill smaller
-    // pages, Cassandra would read one partition after the other.
+    // One page holds everything that the statement can return. To fill smaller pages, Cassandra
+    // would read one partition after the other.
     pageSize: MAX_KEYS,
     interpretPage(page): ReadResult {
       const entries = decodeEntries(page, codec);
@@ -194,10 +180,7 @@ const ABSENT: StoredEntry = {
   content: undefined,
 };
 
-function decodeEntries(
-  { rows }: Page,
-  codec: ValueCodec,
-): Map<string, StoredEntry> {
+function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEntry> {
   const entries = new Map<string, StoredEntry>();
   for (const { key, value, written } of rows) {
     const version = typeof written === 'bigint' ? Number(written) : undefined;

@@ -1,11 +1,10 @@
 /**
  * Which nodes are silent although requests wait for them.
  *
- * The driver learns from a socket that a node is gone. A frozen node, or a
- * network that drops packets, closes no socket. Then each request would wait
- * for its whole timeout. So a node that answers none of its requests is probed,
- * and other nodes are preferred until it answers anything. The connection of a
- * silent node is closed, because a new one may work. Slow statements make no
+ * The driver learns from a socket that a node is gone. A frozen node, or a network that drops
+ * packets, closes no socket. Then each request would wait for its whole timeout. So a node that
+ * answers none of its requests is probed, and other nodes are preferred until it answers anything.
+ * The connection of a silent node is closed, because a new one may work. Slow statements make no
  * node silent, because the probe is answered meanwhile.
  */
 export interface NodeHealthOptions {
@@ -13,9 +12,7 @@ export interface NodeHealthOptions {
   readonly maxSilenceMs: number;
   /** Returns whether requests may still be sent to the node. */
   readonly isListed: (address: string) => boolean;
-  /**
-   * Sends a request to the node. Returns `undefined` if it has no connection.
-   */
+  /** Sends a request to the node. Returns `undefined` if it has no connection. */
   readonly probe: (address: string) => Probe | undefined;
 }
 
@@ -107,8 +104,7 @@ export class NodeHealth {
       if (hasStalled) state.waitingSinceMs = nowMs;
       const silentMs = nowMs - state.waitingSinceMs;
       if (silentMs >= this.#options.maxSilenceMs) state.isSilent = true;
-      if (2 * silentMs >= this.#options.maxSilenceMs)
-        void this.#probe(address, state);
+      if (2 * silentMs >= this.#options.maxSilenceMs) void this.#probe(address, state);
     }
     if (isWaiting) return;
     clearInterval(this.#timer);
@@ -131,10 +127,7 @@ export class NodeHealth {
 
 /** Returns whether an error is one that the node has sent. */
 export function isAnswer(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    typeof (error as { readonly code?: unknown }).code === 'number'
-  );
+  return error instanceof Error && typeof (error as { readonly code?: unknown }).code === 'number';
 }
 
 function recordAnswer(state: NodeState): void {

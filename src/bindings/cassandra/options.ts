@@ -1,9 +1,5 @@
 /** The options of a Cassandra binding. */
-import {
-  check,
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
   checkOptionNames,
@@ -17,100 +13,82 @@ import { READ_CONSISTENCIES, type Consistency } from './consistency-levels.ts';
 import type { CassandraAlarm } from './access-alarms.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { PreliminaryReplies } from './read-strategy.ts';
-import {
-  getStatements,
-  type Statement,
-  type Statements,
-} from './statements/statements.ts';
+import { getStatements, type Statement, type Statements } from './statements/statements.ts';
 import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
   /**
-   * Nodes as `host` or `host:port`, the closest first. The first one
-   * coordinates all requests, the others only while it is down, in their order.
-   * Use the addresses by which the nodes know each other, or those that
-   * `translateAddress` returns. Nodes do not report their ports: a node that is
-   * not listed by address has the port of the first one.
+   * Nodes as `host` or `host:port`, the closest first. The first one coordinates all requests, the
+   * others only while it is down, in their order. Use the addresses by which the nodes know each
+   * other, or those that `translateAddress` returns. Nodes do not report their ports: a node that
+   * is not listed by address has the port of the first one.
    */
   readonly contactPoints: readonly string[];
   /**
-   * Returns where a client reaches a node that the cluster knows by this
-   * address, as `host` or `host:port`. Use it for nodes behind address
-   * translation. Default: the address itself.
+   * Returns where a client reaches a node that the cluster knows by this address, as `host` or
+   * `host:port`. Use it for nodes behind address translation. Default: the address itself.
    */
   readonly translateAddress?: ((address: string) => string) | undefined;
   /**
-   * The keyspace of tables that a statement names without one, and of the table
-   * of `get` and `put`.
+   * The keyspace of tables that a statement names without one, and of the table of `get` and `put`.
    */
   readonly keyspace: string;
   /** How many replicas a final view reads. Default: `QUORUM`. */
   readonly read?: Consistency | undefined;
-  /**
-   * How many replicas must have a write before it is acknowledged. Default:
-   * `QUORUM`.
-   */
+  /** How many replicas must have a write before it is acknowledged. Default: `QUORUM`. */
   readonly write?: Consistency | undefined;
   /**
-   * Which single replica a preliminary view reads: any, or one of the
-   * coordinator's data center. Default: `ONE`.
+   * Which single replica a preliminary view reads: any, or one of the coordinator's data center.
+   * Default: `ONE`.
    */
   readonly weak?: 'ONE' | 'LOCAL_ONE' | undefined;
   /**
-   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM`
-   * counts as a quorum of all. The binding checks this against the replication
-   * of every keyspace that it uses. Default: `false`.
+   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of
+   * all. The binding checks this against the replication of every keyspace that it uses. Default:
+   * `false`.
    */
   readonly singleDataCenter?: boolean | undefined;
   /**
-   * The application's own prepared statements, made by `defineStatements` or
-   * `implementStatements`.
+   * The application's own prepared statements, made by `defineStatements` or `implementStatements`.
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
   /**
-   * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`.
-   * Default: `correctables_values`.
+   * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default:
+   * `correctables_values`.
    */
   readonly table?: string | undefined;
   /**
-   * Creates that table if missing. For development: concurrent creations
-   * conflict. Default: `false`.
+   * Creates that table if missing. For development: concurrent creations conflict. Default:
+   * `false`.
    */
   readonly createTable?: boolean | undefined;
   /** Converts the values of `put` to text and back. Default: JSON. */
   readonly codec?: ValueCodec | undefined;
   /**
-   * Reads both views with one request, from a coordinator with the plugin:
-   * `preliminaryReplies()` of `correctables/research/cassandra-icg`. Default:
-   * two requests, to any coordinator.
+   * Reads both views with one request, from a coordinator with the plugin: `preliminaryReplies()`
+   * of `correctables/research/cassandra-icg`. Default: two requests, to any coordinator.
    */
   readonly preliminaryReplies?: PreliminaryReplies | undefined;
-  /**
-   * How long to wait for a reply of the coordinator, in milliseconds. Default:
-   * 12 000.
-   */
+  /** How long to wait for a reply of the coordinator, in milliseconds. Default: 12 000. */
   readonly requestTimeoutMs?: number | undefined;
   /** The user that the binding connects as. */
-  readonly credentials?:
-    | { readonly username: string; readonly password: string }
-    | undefined;
+  readonly credentials?: { readonly username: string; readonly password: string } | undefined;
   /**
-   * Options of `tls.connect`: the binding connects by TLS. It rejects a node
-   * whose certificate is not trusted (`ca`), or names neither its address nor a
-   * name in `contactPoints`. Default: `clientOptions.sslOptions`.
+   * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is
+   * not trusted (`ca`), or names neither its address nor a name in `contactPoints`. Default:
+   * `clientOptions.sslOptions`.
    */
   readonly tls?: object | undefined;
   /**
-   * Receives an alarm when the cluster refuses the connection, once until it is
-   * corrected. Default: a warning of the process.
+   * Receives an alarm when the cluster refuses the connection, once until it is corrected. Default:
+   * a warning of the process.
    */
   readonly onAlarm?: ((alarm: CassandraAlarm) => unknown) | undefined;
   /** The module `cassandra-driver`. Default: the installed one. */
   readonly driver?: CassandraDriver | undefined;
   /**
-   * Further options for the driver's client, under its own names. Options of
-   * this binding take precedence. It does not use `profiles` and speculative
-   * executions.
+   * Further options for the driver's client, under its own names. Options of this binding take
+   * precedence. It does not use `profiles` and speculative executions.
    */
   readonly clientOptions?: object | undefined;
 }
@@ -141,8 +119,7 @@ export type ResolvedOptions = {
 const DEFAULT_PORT = 9042;
 const IDENTIFIER = /^[A-Za-z]\w{0,47}$/;
 
-const CALL =
-  "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
+const CALL = "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
 
 const OPTIONS: OptionNamesOf<CassandraOptions> = {
   contactPoints: true,
@@ -182,17 +159,12 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
     preliminaryReplies: options.preliminaryReplies,
-    requestTimeoutMs: checkPositive(
-      'requestTimeoutMs',
-      options.requestTimeoutMs ?? 12_000,
-    ),
+    requestTimeoutMs: checkPositive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
     credentials: options.credentials,
-    // Every connection of the binding uses these. Credentials must not be sent
-    // over another one.
+    // Every connection of the binding uses these. Credentials must not be sent over another one.
     tls:
       options.tls ??
-      (options.clientOptions as { readonly sslOptions?: object } | undefined)
-        ?.sslOptions ??
+      (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ??
       undefined,
     onAlarm: options.onAlarm,
     driver: options.driver,
@@ -202,23 +174,13 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
 }
 
 function checkOtherOptions(options: CassandraOptions): void {
-  const { codec, credentials, tls, driver, clientOptions, preliminaryReplies } =
-    options;
+  const { codec, credentials, tls, driver, clientOptions, preliminaryReplies } = options;
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
-  check(
-    isCodec,
-    'codec',
-    'must have encode and decode, as jsonCodec has, or be left out',
-  );
+  check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
   const isPassword =
     credentials === undefined ||
-    (isNonEmptyString(credentials?.username) &&
-      isNonEmptyString(credentials.password));
-  check(
-    isPassword,
-    'credentials',
-    "must be { username: 'ada', password: '…' }, or none",
-  );
+    (isNonEmptyString(credentials?.username) && isNonEmptyString(credentials.password));
+  check(isPassword, 'credentials', "must be { username: 'ada', password: '…' }, or none");
   check(
     tls === undefined || isRecord(tls),
     'tls',
@@ -252,8 +214,7 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
     );
   }
   return value.map((point: unknown, at) => {
-    const address =
-      typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
+    const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
     if (address !== undefined) return address;
     throw createInvalidArgumentError(
       `contactPoints[${at}]`,
@@ -263,23 +224,18 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
 }
 
 /**
- * Checks a name of a keyspace or table. It becomes part of statements, so it
- * may only have letters, digits and `_`, and CQL ignores their case.
+ * Checks a name of a keyspace or table. It becomes part of statements, so it may only have letters,
+ * digits and `_`, and CQL ignores their case.
  */
 export function checkIdentifier(field: string, value: string): string {
-  if (typeof value === 'string' && IDENTIFIER.test(value))
-    return value.toLowerCase();
+  if (typeof value === 'string' && IDENTIFIER.test(value)) return value.toLowerCase();
   throw createInvalidArgumentError(
     field,
     'give a name of up to 48 letters, digits and _, beginning with a letter',
   );
 }
 
-function checkOneOf<const T extends string>(
-  field: string,
-  value: T,
-  all: readonly T[],
-): T {
+function checkOneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
   if (all.includes(value)) return value;
   throw createInvalidArgumentError(
     field,

@@ -1,19 +1,17 @@
 /**
- * The texts under which statements are prepared, so that no value is encoded by
- * types that are no longer valid.
+ * The texts under which statements are prepared, so that no value is encoded by types that are no
+ * longer valid.
  *
- * A node knows a prepared statement by the hash of its text. It forgets the
- * statement when a table or type in it changes. But any client that prepares
- * the same text makes the hash known again. Another client that still has the
- * old types would then send bytes that the node takes for another value: 7
- * becomes 9.8e-45. The protocol reports no change of the types of markers, and
- * an event may arrive too late.
+ * A node knows a prepared statement by the hash of its text. It forgets the statement when a table
+ * or type in it changes. But any client that prepares the same text makes the hash known again.
+ * Another client that still has the old types would then send bytes that the node takes for another
+ * value: 7 becomes 9.8e-45. The protocol reports no change of the types of markers, and an event
+ * may arrive too late.
  *
- * So each text carries a mark that no other preparation has, and a text is
- * prepared once. If a node knows the text, it has prepared it for this process,
- * and nothing in it has changed since. Otherwise the node answers that it does
- * not know the statement, and a new text is prepared, with the new types. Each
- * node has texts of its own, because a text is known where it was prepared.
+ * So each text carries a mark that no other preparation has, and a text is prepared once. If a node
+ * knows the text, it has prepared it for this process, and nothing in it has changed since.
+ * Otherwise the node answers that it does not know the statement, and a new text is prepared, with
+ * the new types. Each node has texts of its own, because a text is known where it was prepared.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -30,10 +28,7 @@ export class PreparedTexts {
     return this.#texts.get(cql) ?? this.create(cql);
   }
 
-  /**
-   * Replaces a text that a node does not know. Does nothing if it has been
-   * replaced already.
-   */
+  /** Replaces a text that a node does not know. Does nothing if it has been replaced already. */
   replace(cql: string, text: string): void {
     if (this.#texts.get(cql) === text) this.create(cql);
   }

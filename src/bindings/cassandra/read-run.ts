@@ -47,26 +47,16 @@ export class ReadRun implements ReadSink {
   /** Rows of earlier pages. */
   #fetchedRows: readonly Page['rows'][] = [];
   /**
-   * The result at `strong`, kept while all replicas are read to find out
-   * whether the session may see it.
+   * The result at `strong`, kept while all replicas are read to find out whether the session may
+   * see it.
    */
   #lastResult: ReadResult | undefined;
-  /**
-   * Whether the replicas were read once more because they were behind the
-   * session.
-   */
+  /** Whether the replicas were read once more because they were behind the session. */
   #hasRetried = false;
   #hasEnded = false;
 
   constructor(parts: ReadRunOptions) {
-    const {
-      levels,
-      finalLevel,
-      readConsistency,
-      weakConsistency,
-      session,
-      plan,
-    } = parts;
+    const { levels, finalLevel, readConsistency, weakConsistency, session, plan } = parts;
     const isWeakOnly = !levels.includes(finalLevel);
     this.#options = parts;
     this.#session = session?.beginRead(plan.ids);
@@ -77,9 +67,7 @@ export class ReadRun implements ReadSink {
   start(): void {
     const { levels, weakConsistency } = this.#options;
     const both =
-      this.#level !== 'weak' &&
-      levels.includes('weak') &&
-      !isSingleReplica(this.#consistency);
+      this.#level !== 'weak' && levels.includes('weak') && !isSingleReplica(this.#consistency);
     this.#readPage(undefined, both ? weakConsistency : undefined);
   }
 
@@ -90,10 +78,9 @@ export class ReadRun implements ReadSink {
   deliverPreliminary(page: Page): void {
     const { sink, observation } = this.#options;
     this.#preliminary = { page, meaning: undefined, seq: undefined };
-    // Do not deliver a preliminary view that has more than one page: it would
-    // need a second request.
-    if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested)
-      return;
+    // Do not deliver a preliminary view that has more than one page: it would need a second
+    // request.
+    if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested) return;
     try {
       const meaning = this.#interpretPage(page);
       if (this.#session?.canShow(meaning.objects) === false) return;
@@ -110,23 +97,18 @@ export class ReadRun implements ReadSink {
   }
 
   failPreliminary(error: unknown): void {
-    if (!this.#hasEnded)
-      this.#options.sink.fail(this.#translateError(error), 'weak');
+    if (!this.#hasEnded) this.#options.sink.fail(this.#translateError(error), 'weak');
   }
 
   confirm(): void {
     if (this.#preliminary === undefined) {
       this.fail(
-        new CorrectableError(
-          'PROTOCOL',
-          'the coordinator confirmed a view that it never gave',
-        ),
+        new CorrectableError('PROTOCOL', 'the coordinator confirmed a view that it never gave'),
       );
       return;
     }
     const { page, meaning, seq } = this.#preliminary;
-    if (meaning === undefined || seq === undefined)
-      return this.deliverFinal(page);
+    if (meaning === undefined || seq === undefined) return this.deliverFinal(page);
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     if (this.#endWithFinal(meaning, this.#certainty) && this.#isFinalRequested)
       this.#options.sink.confirm(this.#level, seq);
@@ -151,17 +133,14 @@ export class ReadRun implements ReadSink {
       if (this.#level === 'strong') this.#lastResult = meaning;
       return this.#readStronger(stronger);
     }
-    // All replicas are read now, so the earlier result of fewer replicas is
-    // stale, or is no fallback any more.
+    // All replicas are read now, so the earlier result of fewer replicas is stale, or is no
+    // fallback any more.
     if (this.#consistency === 'ALL') this.#lastResult = undefined;
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     this.#deliverFinal(meaning, this.#certainty);
   }
 
-  /**
-   * If not all replicas can be read, those of the earlier result still satisfy
-   * `strong`.
-   */
+  /** If not all replicas can be read, those of the earlier result still satisfy `strong`. */
   fail(error: unknown): void {
     if (this.#lastResult !== undefined)
       this.#deliverFinal(this.#lastResult, {
@@ -188,18 +167,12 @@ export class ReadRun implements ReadSink {
     return true;
   }
 
-  /**
-   * Whether a caller still waits for the views. Checked before each further
-   * request.
-   */
+  /** Whether a caller still waits for the views. Checked before each further request. */
   get #isFinalRequested(): boolean {
     return !this.#options.context.signal.aborted;
   }
 
-  /**
-   * Read repair writes the result of a quorum to a quorum, so the next read
-   * finds it.
-   */
+  /** Read repair writes the result of a quorum to a quorum, so the next read finds it. */
   get #certainty(): ReadCertainty {
     const isCertain = this.#level === 'strong' || this.#consistency === 'ALL';
     return {
@@ -208,23 +181,15 @@ export class ReadRun implements ReadSink {
     };
   }
 
-  /**
-   * Returns the result of a page. A later write must get a later time than the
-   * versions in it.
-   */
+  /** Returns the result of a page. A later write must get a later time than the versions in it. */
   #interpretPage(page: Page): ReadResult {
     const meaning = this.#options.plan.interpretPage(page);
     if (meaning.objects === undefined) writeClock.advanceTo(meaning.version);
-    meaning.objects?.forEach(({ id, version }) =>
-      writeClock.advanceTo(version, id),
-    );
+    meaning.objects?.forEach(({ id, version }) => writeClock.advanceTo(version, id));
     return meaning;
   }
 
-  #readPage(
-    pageState: string | undefined,
-    preliminaryConsistency: Consistency | undefined,
-  ): void {
+  #readPage(pageState: string | undefined, preliminaryConsistency: Consistency | undefined): void {
     const { plan, strategy } = this.#options;
     const { cql, params, pageSize } = plan;
     strategy.read(
@@ -241,33 +206,23 @@ export class ReadRun implements ReadSink {
     else this.#end();
   }
 
-  /**
-   * Returns whether more is to be fetched. Cassandra may end a page before it
-   * is full.
-   */
+  /** Returns whether more is to be fetched. Cassandra may end a page before it is full. */
   #isTruncated({ rows, pageState }: Page): boolean {
     const { isPaged, pageSize } = this.#options.plan;
-    const fetched = this.#fetchedRows.reduce(
-      (sum, { length }) => sum + length,
-      rows.length,
-    );
+    const fetched = this.#fetchedRows.reduce((sum, { length }) => sum + length, rows.length);
     return isPaged !== true && pageState !== undefined && fetched < pageSize;
   }
 
   /**
-   * Returns how many replicas to read next, if the reply does not show whether
-   * the session may see the result.
+   * Returns how many replicas to read next, if the reply does not show whether the session may see
+   * the result.
    */
   #getStrongerConsistency({ objects }: ReadResult): Consistency | undefined {
     if (this.#session === undefined) return undefined;
     if (this.#level === 'weak')
-      return this.#session.canShow(objects)
-        ? undefined
-        : this.#options.readConsistency;
+      return this.#session.canShow(objects) ? undefined : this.#options.readConsistency;
     if (this.#consistency === 'ALL' || objects === undefined) return undefined;
-    return this.#session.needsAllReplicas(objects, this.#certainty)
-      ? 'ALL'
-      : undefined;
+    return this.#session.needsAllReplicas(objects, this.#certainty) ? 'ALL' : undefined;
   }
 
   #readStronger(consistency: Consistency): void {
@@ -278,19 +233,17 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Returns whether the replicas are behind a view of one replica, because a
-   * write is still in flight.
+   * Returns whether the replicas are behind a view of one replica, because a write is still in
+   * flight.
    */
   #isBehindSession({ objects }: ReadResult): boolean {
-    return (
-      objects !== undefined && this.#session?.hasNewerVersion(objects) === true
-    );
+    return objects !== undefined && this.#session?.hasNewerVersion(objects) === true;
   }
 
   /**
-   * Retries once, then fails. Cassandra keeps only one of two writes with the
-   * same time, so a session may wait for a value that was lost. To fail only
-   * this read, the present value then counts as seen.
+   * Retries once, then fails. Cassandra keeps only one of two writes with the same time, so a
+   * session may wait for a value that was lost. To fail only this read, the present value then
+   * counts as seen.
    */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {
@@ -322,8 +275,6 @@ function isSingleReplica(consistency: Consistency): boolean {
   return consistency === 'ONE' || consistency === 'LOCAL_ONE';
 }
 
-function toDetails({
-  version,
-}: ReadResult): { readonly version?: number } | undefined {
+function toDetails({ version }: ReadResult): { readonly version?: number } | undefined {
   return version === undefined ? undefined : { version };
 }

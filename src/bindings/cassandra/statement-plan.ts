@@ -1,6 +1,5 @@
 /**
- * How to execute one operation and read its reply. Built-in operations and
- * statements share this.
+ * How to execute one operation and read its reply. Built-in operations and statements share this.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -11,14 +10,11 @@ import type { Statement } from './statements/statements.ts';
 
 export interface ReadResult {
   readonly value: unknown;
-  /**
-   * When the value was written, in microseconds since the epoch, if the reply
-   * has it.
-   */
+  /** When the value was written, in microseconds since the epoch, if the reply has it. */
   readonly version: number | undefined;
   /**
-   * The objects that the result shows, each with its version if there is one.
-   * Sessions compare these.
+   * The objects that the result shows, each with its version if there is one. Sessions compare
+   * these.
    */
   readonly objects: readonly ObjectVersion[] | undefined;
 }
@@ -27,19 +23,12 @@ export interface ObjectVersion {
   readonly id: string;
   /** `undefined` if the object is missing. */
   readonly version: number | undefined;
-  /**
-   * Distinguishes its value from another one of the same version. `undefined`
-   * if it is unknown.
-   */
+  /** Distinguishes its value from another one of the same version. `undefined` if it is unknown. */
   readonly content?: string | undefined;
 }
 
-export interface StatementPlan
-  extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
-  /**
-   * Whether the result may be one page of several. Otherwise all pages are
-   * fetched.
-   */
+export interface StatementPlan extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
+  /** Whether the result may be one page of several. Otherwise all pages are fetched. */
   readonly isPaged?: boolean;
   /** The objects that the reply will show, if the plan knows them. */
   readonly ids: readonly string[];
@@ -48,8 +37,8 @@ export interface StatementPlan
   /** The write time of an update, in microseconds since the epoch. */
   readonly timestamp?: number | undefined;
   /**
-   * Whether an update is one plain write of one partition, so that a refusal
-   * proves that nothing was done.
+   * Whether an update is one plain write of one partition, so that a refusal proves that nothing
+   * was done.
    */
   readonly isSingleMutation?: boolean;
   /** @throws CorrectableError if the reply does not fit */
@@ -57,8 +46,8 @@ export interface StatementPlan
 }
 
 /**
- * Creates a plan from an operation's arguments. @throws CorrectableError
- * `INVALID_ARGUMENT` or `INVALID_VALUE`
+ * Creates a plan from an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or
+ * `INVALID_VALUE`
  */
 export type Planner = (operation: Operation) => StatementPlan;
 
@@ -79,20 +68,13 @@ export function createStatementPlanner(statement: Statement): Planner {
     isSingleMutation,
     interpretPage: (page) => ({
       value: result.buildResult(page, name),
-      version:
-        versionColumn === undefined
-          ? undefined
-          : readVersion(page, versionColumn, name),
+      version: versionColumn === undefined ? undefined : readVersion(page, versionColumn, name),
       objects: undefined,
     }),
   });
 }
 
-function readVersion(
-  { rows: [row] }: Page,
-  column: string,
-  name: string,
-): number | undefined {
+function readVersion({ rows: [row] }: Page, column: string, name: string): number | undefined {
   if (row === undefined) return undefined;
   const version = row[column];
   if (typeof version === 'bigint') return Number(version);

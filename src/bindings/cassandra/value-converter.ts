@@ -1,16 +1,9 @@
 /**
- * Converts values between the driver's classes and plain ones (see `Row`). Both
- * strategies use it.
+ * Converts values between the driver's classes and plain ones (see `Row`). Both strategies use it.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { toJson } from '../shared/to-json.ts';
-import {
-  isBytes,
-  isDate,
-  isMap,
-  isPlain,
-  isSet,
-} from '../../values/value-kinds.ts';
+import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 import { toPlainValue, setOwnProperty } from './cql/plain-values.ts';
 import { CqlTypeError } from './cql/encode-scalars.ts';
 import type { CqlType } from './cql/cql-types.ts';
@@ -36,10 +29,7 @@ export class ValueConverter {
     };
   }
 
-  /**
-   * Returns a row of the driver with plain values. `columns` are those of the
-   * driver.
-   */
+  /** Returns a row of the driver with plain values. `columns` are those of the driver. */
   toPlainRow(row: object, columns?: readonly NamedCqlType[] | null): Row {
     const plain: Record<string, unknown> = {};
     const values = row as Readonly<Record<string, unknown>>;
@@ -55,24 +45,18 @@ export class ValueConverter {
   }
 
   /**
-   * Encodes a parameter. `null` and the driver's `unset` are passed on
-   * unchanged. Throws `INVALID_ARGUMENT` that names the marker.
+   * Encodes a parameter. `null` and the driver's `unset` are passed on unchanged. Throws
+   * `INVALID_ARGUMENT` that names the marker.
    */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
     const bytes = this.encode(value, marker);
     if (bytes === undefined) return this.#driverEncoding.types.unset ?? null;
-    return bytes === null || Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes);
+    return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
   }
 
   /** Encodes a parameter. Returns `undefined` for unset. */
-  encode(
-    value: unknown,
-    { name, type }: NamedCqlType,
-  ): Uint8Array | null | undefined {
-    if (value === undefined || value === this.#driverEncoding.types.unset)
-      return undefined;
+  encode(value: unknown, { name, type }: NamedCqlType): Uint8Array | null | undefined {
+    if (value === undefined || value === this.#driverEncoding.types.unset) return undefined;
     try {
       return encodeValue(value, type, this.#driverEncoding);
     } catch (error) {
@@ -83,48 +67,29 @@ export class ValueConverter {
   }
 
   /**
-   * Returns the plain form of bytes. The driver's own decoder reads them first,
-   * so that values are the same as from the driver.
+   * Returns the plain form of bytes. The driver's own decoder reads them first, so that values are
+   * the same as from the driver.
    */
   decode(bytes: Buffer | null, type: CqlType): unknown {
-    return this.toPlain(
-      this.#driverEncoding.encoder?.decode(bytes, type),
-      type,
-    );
+    return this.toPlain(this.#driverEncoding.encoder?.decode(bytes, type), type);
   }
 
   /**
-   * Returns a parameter of unknown type in the form of the driver, which has
-   * its own classes for large integers and bytes.
+   * Returns a parameter of unknown type in the form of the driver, which has its own classes for
+   * large integers and bytes.
    */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (
-      typeof value !== 'object' ||
-      value === null ||
-      isDate(value) ||
-      Buffer.isBuffer(value)
-    )
+    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value))
       return value;
-    if (isBytes(value))
-      return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    if (Array.isArray(value))
-      return value.map((item) => this.toEncodable(item));
-    if (isSet(value))
-      return Array.from(value, (item) => this.toEncodable(item));
+    if (isBytes(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    if (Array.isArray(value)) return value.map((item) => this.toEncodable(item));
+    if (isSet(value)) return Array.from(value, (item) => this.toEncodable(item));
     if (isMap(value))
-      return new Map(
-        Array.from(
-          value,
-          ([key, item]) => [key, this.toEncodable(item)] as const,
-        ),
-      );
+      return new Map(Array.from(value, ([key, item]) => [key, this.toEncodable(item)] as const));
     if (!isPlain(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [
-        name,
-        this.toEncodable(item),
-      ]),
+      Object.entries(value).map(([name, item]) => [name, this.toEncodable(item)]),
     );
   }
 }
@@ -136,8 +101,8 @@ export interface ValueCodec {
 }
 
 /**
- * Encodes values as JSON. Rejects values that JSON cannot represent. Dates and
- * similar values return in their JSON form.
+ * Encodes values as JSON. Rejects values that JSON cannot represent. Dates and similar values
+ * return in their JSON form.
  */
 export const jsonCodec: ValueCodec = {
   encode: toJson,

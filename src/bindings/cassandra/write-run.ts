@@ -17,8 +17,8 @@ export interface WriteRunOptions extends OperationCall {
   readonly statsCollector: ReadStatsCollector;
   readonly writeConsistency: Consistency;
   /**
-   * The level of the update's only view. There is no weaker one, because fewer
-   * replicas than `write` guarantee nothing.
+   * The level of the update's only view. There is no weaker one, because fewer replicas than
+   * `write` guarantee nothing.
    */
   readonly level: Level;
   readonly onEnded: () => void;
@@ -41,36 +41,29 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // If the caller gave up while the update waited, its error reports that
-        // nothing was sent. So do not send the update now.
+        // If the caller gave up while the update waited, its error reports that nothing was sent.
+        // So do not send the update now.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
-      // With a connection, the update runs to its end, even if its caller leaves
-      // while its text is prepared.
+      // With a connection, the update runs to its end, even if its caller leaves while its text is
+      // prepared.
       this.mayHaveBeenSent = true;
-      const page = await cluster.write(
-        { ...plan, consistency: writeConsistency },
-        () => {
-          isSent = !this.#hasEnded;
-          return isSent;
-        },
-      );
+      const page = await cluster.write({ ...plan, consistency: writeConsistency }, () => {
+        isSent = !this.#hasEnded;
+        return isSent;
+      });
       this.#handleReply(page);
     } catch (error) {
-      // If the connection or the preparation failed before the update could be
-      // sent, the update was certainly not made.
-      this.#fail(
-        toCorrectableError(error, isSent ? plan : { ...plan, access: 'read' }),
-      );
+      // If the connection or the preparation failed before the update could be sent, the update was
+      // certainly not made.
+      this.#fail(toCorrectableError(error, isSent ? plan : { ...plan, access: 'read' }));
     }
   }
 
   close(): void {
     this.#fail(
-      this.mayHaveBeenSent
-        ? createAbandonedError(this.#options.plan.name)
-        : createClosedError(),
+      this.mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError(),
     );
   }
 
@@ -85,8 +78,7 @@ export class WriteRun implements SubmissionStatus {
     statsCollector.recordWrite(meaning);
     session?.recordWrite(meaning.objects);
     const { value, version } = meaning;
-    if (this.#end())
-      sink.view(value, level, version === undefined ? undefined : { version });
+    if (this.#end()) sink.view(value, level, version === undefined ? undefined : { version });
   }
 
   #fail(error: unknown): void {

@@ -4,14 +4,12 @@ import type { Clock, Timer } from '../../correctable/clock.ts';
 
 export interface CausalRedisAlarm {
   /**
-   * - `lost-writes`: partitions have lost acknowledged writes that no other site
-   *   had.
+   * - `lost-writes`: partitions have lost acknowledged writes that no other site had.
    * - `causal-history`: another site has sent a write that is older than it had promised to send.
    *   So a snapshot may lack a write that it depends on.
-   * - `dropped-entries`: another site was away for so long that it must copy
-   *   whole partitions.
-   * - `clock`: the clocks of partitions, here or at another site, are too far
-   *   off. These partitions are not used.
+   * - `dropped-entries`: another site was away for so long that it must copy whole partitions.
+   * - `clock`: the clocks of partitions, here or at another site, are too far off. These partitions
+   *   are not used.
    * - `eviction`: Redis may drop partitions when its memory is full.
    * - `persistence`: a failure of a server loses writes.
    * - `version`: a server is too old.

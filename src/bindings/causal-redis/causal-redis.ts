@@ -22,12 +22,11 @@ import type { SiteStores } from './site-stores.ts';
 import { checkKeySizes, decodeValue, encodeValue } from './values.ts';
 
 /**
- * Opens a causally consistent store with a Redis or a Valkey at each site, from
- * this process at `site`. Experimental: names and the format of the data may
- * change in a minor version.
+ * Opens a causally consistent store with a Redis or a Valkey at each site, from this process at
+ * `site`. Experimental: names and the format of the data may change in a minor version.
  *
- * Operations wait until the deployment record was read. If it is missing or does
- * not fit the options, they fail with `INVALID_ARGUMENT` that names the field.
+ * Operations wait until the deployment record was read. If it is missing or does not fit the
+ * options, they fail with `INVALID_ARGUMENT` that names the field.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
  *   fit

@@ -1,6 +1,6 @@
 /**
- * `correctables/bindings/causal-redis`: a causally consistent store of several
- * sites, each with a Redis or a Valkey. Node only, and experimental.
+ * `correctables/bindings/causal-redis`: a causally consistent store of several sites, each with a
+ * Redis or a Valkey. Node only, and experimental.
  */
 export { causalRedis } from './causal-redis.ts';
 export { createCausalDeployment } from './create-deployment.ts';

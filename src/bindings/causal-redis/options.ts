@@ -30,26 +30,25 @@ export interface RedisNodes {
 
 export interface CausalRedisOptions<N extends string = string> {
   /**
-   * The name of the deployment: letters, digits, `-`, `_`, `.` and `:`. All its
-   * keys in Redis begin with `{<name>`.
+   * The name of the deployment: letters, digits, `-`, `_`, `.` and `:`. All its keys in Redis begin
+   * with `{<name>`.
    */
   readonly name: string;
   /** The site of this process: one of `sites`, the nearest one. */
   readonly site: NoInfer<N>;
   /**
-   * The Redis of each site: a `Redis` or `Cluster` of `ioredis`, which the
-   * binding leaves open, or its nodes.
+   * The Redis of each site: a `Redis` or `Cluster` of `ioredis`, which the binding leaves open, or
+   * its nodes.
    */
   readonly sites: Readonly<Record<N, RedisConnection | RedisNodes>>;
   /**
-   * Signs session tokens: a secret of 16 bytes or more, the same in all
-   * processes at all sites. Without it, a session cannot go on in another
-   * process. Default: a random key
+   * Signs session tokens: a secret of 16 bytes or more, the same in all processes at all sites.
+   * Without it, a session cannot go on in another process. Default: a random key
    */
   readonly tokenKey?: string | Uint8Array | undefined;
   /**
-   * How long an operation waits while a partition fails over or is healed, or
-   * until the writes of a session have arrived, in milliseconds. Default: 5 000
+   * How long an operation waits while a partition fails over or is healed, or until the writes of a
+   * session have arrived, in milliseconds. Default: 5 000
    */
   readonly siteTimeoutMs?: number | undefined;
   /** Size of the largest value as JSON, in bytes. Default: 65 536 */
@@ -63,9 +62,8 @@ export interface CausalDeploymentOptions<N extends string = string> extends Pick
   'name' | 'site' | 'sites'
 > {
   /**
-   * Into how many parts the keys of each site are divided. It cannot be changed
-   * later. Keep a part below 50 000 keys or 50 MB. Default: 256, or what the
-   * other sites have
+   * Into how many parts the keys of each site are divided. It cannot be changed later. Keep a part
+   * below 50 000 keys or 50 MB. Default: 256, or what the other sites have
    */
   readonly partitions?: number | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * One write. It is repeated with the same id until it has a reply, or until its id is forgotten
- * and the outcome stays unknown (CAUSAL-17).
+ * One write. It is repeated with the same id until it has a reply, or until its id is forgotten and
+ * the outcome stays unknown (CAUSAL-17).
  */
 import type { OperationRefusal } from '../../causal/causal-site.ts';
 import type { Stamp } from '../../causal/stamps.ts';

@@ -2,10 +2,7 @@
 import type { Access, Operation } from '../../correctable/operation.ts';
 import type { Page } from '../shared/statements/page.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
-import {
-  interpretRows,
-  type StatementResult,
-} from '../shared/statements/statement-operations.ts';
+import { interpretRows, type StatementResult } from '../shared/statements/statement-operations.ts';
 import { splitStatements } from './sql-text.ts';
 import { failIfUnchanged } from './statements.ts';
 
@@ -37,9 +34,7 @@ export interface D1Operation {
   readonly plan: (operation: Operation) => D1Plan;
 }
 
-export function createStatementOperation(
-  statement: CheckedStatement,
-): D1Operation {
+export function createStatementOperation(statement: CheckedStatement): D1Operation {
   const { name, access, text, isIdempotent } = statement;
   const parts = splitStatements(text);
   const resultAt = parts.findLastIndex((part) => part.text !== failIfUnchanged);

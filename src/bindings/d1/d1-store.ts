@@ -1,16 +1,8 @@
 /** D1 as a store with replicas: operations become statements. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  describeTimeToLive,
-  hasTimeToLive,
-} from '../../values/time-to-live.ts';
-import type {
-  ReplicaCall,
-  ReplicaRead,
-  ReplicaStore,
-  ReplicaWrite,
-} from '../replicas/index.ts';
+import { describeTimeToLive, hasTimeToLive } from '../../values/time-to-live.ts';
+import type { ReplicaCall, ReplicaRead, ReplicaStore, ReplicaWrite } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import {
   addStatements,
@@ -19,17 +11,8 @@ import {
 } from '../shared/statements/statement-operations.ts';
 import { isWellFormed } from '../shared/well-formed-text.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
-import {
-  createStatementOperation,
-  type D1Operation,
-  type D1Plan,
-} from './d1-plan.ts';
-import type {
-  D1DatabaseLike,
-  D1ResultLike,
-  D1SessionLike,
-  D1StatementLike,
-} from './driver.ts';
+import { createStatementOperation, type D1Operation, type D1Plan } from './d1-plan.ts';
+import type { D1DatabaseLike, D1ResultLike, D1SessionLike, D1StatementLike } from './driver.ts';
 import { keyValueOperations } from './key-value.ts';
 import type { ResolvedOptions } from './options.ts';
 import { toCorrectableError } from './sql-errors.ts';
@@ -66,10 +49,7 @@ export class D1Store implements ReplicaStore<Bookmark> {
   describeUnsupported(operation: Operation): string {
     if (operation.name === 'readVersions' || operation.name === 'commit')
       return 'D1 has no transactions that read and then write: define a write of several statements with failIfUnchanged';
-    return (
-      describeTimeToLive(operation) ??
-      `it has ${[...this.#operations.keys()].join(', ')}`
-    );
+    return describeTimeToLive(operation) ?? `it has ${[...this.#operations.keys()].join(', ')}`;
   }
 
   reached(have: Bookmark, need: Bookmark): boolean {
@@ -84,9 +64,7 @@ export class D1Store implements ReplicaStore<Bookmark> {
   ): Promise<ReplicaRead<Bookmark>> {
     const plan = createPlan(this.#operations, operation, 'read');
     const nearest = (after as Bookmark | undefined) ?? ANY_SERVER;
-    const session = this.#database.withSession(
-      server === 'primary' ? PRIMARY : nearest,
-    );
+    const session = this.#database.withSession(server === 'primary' ? PRIMARY : nearest);
     const statements = prepare(session, plan);
     const page = await execute(session, statements, plan);
     return {
@@ -95,17 +73,12 @@ export class D1Store implements ReplicaStore<Bookmark> {
     };
   }
 
-  async write(
-    operation: Operation,
-    { markSent }: ReplicaCall,
-  ): Promise<ReplicaWrite<Bookmark>> {
+  async write(operation: Operation, { markSent }: ReplicaCall): Promise<ReplicaWrite<Bookmark>> {
     const plan = createPlan(this.#operations, operation, 'write');
     const session = this.#database.withSession(PRIMARY);
     const statements = prepare(session, plan);
     markSent();
-    const page = await writeUntilKnown(plan.isIdempotent, () =>
-      execute(session, statements, plan),
-    );
+    const page = await writeUntilKnown(plan.isIdempotent, () => execute(session, statements, plan));
     return {
       ...interpretWritten(plan, page),
       position: session.getBookmark() ?? undefined,
@@ -125,10 +98,7 @@ export class D1Store implements ReplicaStore<Bookmark> {
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for values that D1 lacks */
-function prepare(
-  session: D1SessionLike,
-  { name, statements }: D1Plan,
-): D1StatementLike[] {
+function prepare(session: D1SessionLike, { name, statements }: D1Plan): D1StatementLike[] {
   try {
     return statements.map(({ text, values }) => {
       values.forEach(checkParameter);
@@ -141,8 +111,8 @@ function prepare(
 }
 
 /**
- * D1 sends parameters as JSON. It would store `null` for such a number, and
- * another text for such a text.
+ * D1 sends parameters as JSON. It would store `null` for such a number, and another text for such a
+ * text.
  *
  * @throws TypeError for a value that would be stored as another one
  */
@@ -160,10 +130,7 @@ async function execute(
 ): Promise<Page> {
   try {
     const [only] = statements;
-    const results =
-      statements.length === 1
-        ? [await only!.all()]
-        : await session.batch(statements);
+    const results = statements.length === 1 ? [await only!.all()] : await session.batch(statements);
     return toPage(results[plan.resultAt] as D1ResultLike);
   } catch (error) {
     throw toCorrectableError(error, plan);

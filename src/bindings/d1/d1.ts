@@ -6,13 +6,12 @@ import { D1Store } from './d1-store.ts';
 import { resolveOptions, type D1Options } from './options.ts';
 
 /**
- * Creates a binding to a D1 database with read replication. Level `replica`
- * reads the server that D1 chooses, level `primary` the primary. Operations:
- * those of `statements`, and `get`, `getMany`, `put` and `remove` on the table of
- * `migrations`.
+ * Creates a binding to a D1 database with read replication. Level `replica` reads the server that
+ * D1 chooses, level `primary` the primary. Operations: those of `statements`, and `get`, `getMany`,
+ * `put` and `remove` on the table of `migrations`.
  *
- * Runs in a Worker with the flag `nodejs_compat`. Create it for each request.
- * Positions are the bookmarks of D1's sessions.
+ * Runs in a Worker with the flag `nodejs_compat`. Create it for each request. Positions are the
+ * bookmarks of D1's sessions.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example

@@ -7,9 +7,8 @@ import type { Row } from '../shared/statements/page.ts';
 /** The `env.DB` of a Worker. */
 export interface D1DatabaseLike {
   /**
-   * Begins a session of D1. Its first query goes to the primary
-   * (`first-primary`), to any server (`first-unconstrained`), or to one that has
-   * reached a bookmark.
+   * Begins a session of D1. Its first query goes to the primary (`first-primary`), to any server
+   * (`first-unconstrained`), or to one that has reached a bookmark.
    */
   withSession(constraintOrBookmark?: string): D1SessionLike;
 }

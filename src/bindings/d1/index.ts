@@ -1,16 +1,11 @@
 /**
- * `correctables/bindings/d1`: reads on the replicas and the primary of
- * Cloudflare D1, and statements of your own. For Workers with `nodejs_compat`.
+ * `correctables/bindings/d1`: reads on the replicas and the primary of Cloudflare D1, and
+ * statements of your own. For Workers with `nodejs_compat`.
  */
 export { d1 } from './d1.ts';
 export type { D1Options } from './options.ts';
 export { migrations } from './migrations.ts';
-export type {
-  D1DatabaseLike,
-  D1ResultLike,
-  D1SessionLike,
-  D1StatementLike,
-} from './driver.ts';
+export type { D1DatabaseLike, D1ResultLike, D1SessionLike, D1StatementLike } from './driver.ts';
 export { getLagMs } from '../replicas/index.ts';
 export type {
   ReplicaLevels,
@@ -28,12 +23,7 @@ export type {
   VersionOption,
 } from '../shared/statements/result-shapes.ts';
 export type { Page, Row } from '../shared/statements/page.ts';
-export {
-  defineStatements,
-  failIfUnchanged,
-  implementStatements,
-  statement,
-} from './statements.ts';
+export { defineStatements, failIfUnchanged, implementStatements, statement } from './statements.ts';
 export type {
   AnySpec,
   AnySpecs,

@@ -1,10 +1,5 @@
 /** `get`, `getMany`, `put` and `remove` over one table (`migrations`). */
-import type {
-  GetArgs,
-  GetManyArgs,
-  PutArgs,
-  RemoveArgs,
-} from '../../operations/index.ts';
+import type { GetArgs, GetManyArgs, PutArgs, RemoveArgs } from '../../operations/index.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Row } from '../shared/statements/page.ts';
 import { checkKeys } from '../shared/check-keys.ts';
@@ -61,9 +56,7 @@ export const keyValueOperations: readonly (readonly [string, D1Operation])[] = [
       text: SELECT_MANY,
       values: [JSON.stringify(keys)],
       interpret({ rows }) {
-        const values = new Map(
-          rows.map((row) => [row['key'], decode('getMany', row)]),
-        );
+        const values = new Map(rows.map((row) => [row['key'], decode('getMany', row)]));
         return { value: keys.map((key) => values.get(key)) };
       },
     };

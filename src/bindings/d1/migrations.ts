@@ -4,13 +4,11 @@
 export const VALUES_TABLE = 'correctables_values';
 
 /** The advice if there is no such table. */
-export const MIGRATIONS_HINT =
-  'Put the statement of migrations() into a file of migrations.';
+export const MIGRATIONS_HINT = 'Put the statement of migrations() into a file of migrations.';
 
 /**
- * Returns the statement that creates the table of `get`, `getMany`, `put` and
- * `remove`. Put it into a file for `wrangler d1 migrations`. Your own statements
- * do not need the table.
+ * Returns the statement that creates the table of `get`, `getMany`, `put` and `remove`. Put it into
+ * a file for `wrangler d1 migrations`. Your own statements do not need the table.
  *
  * @example
  * await env.DB.prepare(migrations()).run();

@@ -1,10 +1,6 @@
 /** The options of a D1 binding. */
 import { check } from '../../correctable/errors.ts';
-import {
-  checkOptionNames,
-  hasMethods,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+import { checkOptionNames, hasMethods, type OptionNamesOf } from '../../correctable/validate.ts';
 import type { ReplicasOptions } from '../replicas/index.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
 import type { D1DatabaseLike } from './driver.ts';
@@ -14,8 +10,8 @@ export interface D1Options extends ReplicasOptions {
   /** The D1 binding of a Worker, as `env.DB`. */
   readonly database: D1DatabaseLike;
   /**
-   * The application's own statements, made by `defineStatements` or
-   * `implementStatements`. Default: none
+   * The application's own statements, made by `defineStatements` or `implementStatements`. Default:
+   * none
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
 }

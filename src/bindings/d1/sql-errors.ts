@@ -1,16 +1,11 @@
 /** Converts failures of D1 to those of a Correctable. */
-import {
-  CorrectableError,
-  isCorrectableError,
-  type ErrorCode,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { D1Plan } from './d1-plan.ts';
 import { UNCHANGED_ERROR } from './statements.ts';
 
 /**
- * Codes with which SQLite refuses a statement. Then nothing of the statement and
- * of its transaction is kept. After any other failure, a write may have been
- * made.
+ * Codes with which SQLite refuses a statement. Then nothing of the statement and of its transaction
+ * is kept. After any other failure, a write may have been made.
  */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   SQLITE_AUTH: 'FORBIDDEN',
@@ -53,10 +48,9 @@ export function toCorrectableError(
   }
   const isTableMissing = text.includes('no such table') && hint !== undefined;
   const advice = isTableMissing ? ` ${hint}` : '';
-  // A fault of the server: its caller, who may be a stranger, gets no names of
-  // tables. They are in the cause.
-  const reason =
-    code === 'FINAL_FAILED' ? 'D1 refused the statement (SQLITE_ERROR)' : text;
+  // A fault of the server: its caller, who may be a stranger, gets no names of tables. They are in
+  // the cause.
+  const reason = code === 'FINAL_FAILED' ? 'D1 refused the statement (SQLITE_ERROR)' : text;
   const message = `${name}: ${reason}. ${outcome}${advice}`;
   return new CorrectableError(code, message, {
     cause,
@@ -67,8 +61,7 @@ export function toCorrectableError(
 /** `undefined` for a write whose outcome is unknown. */
 function getCode(text: string, isWrite: boolean): ErrorCode | undefined {
   const [, sqlite = ''] = SQLITE_CODE.exec(text) ?? [];
-  if (sqlite === 'SQLITE_ERROR' && VALUE_PROBLEM.test(text))
-    return 'INVALID_ARGUMENT';
+  if (sqlite === 'SQLITE_ERROR' && VALUE_PROBLEM.test(text)) return 'INVALID_ARGUMENT';
   const known = CODES[sqlite];
   if (known !== undefined || isWrite) return known;
   return text.includes('overloaded') ? 'OVERLOADED' : 'UNAVAILABLE';

@@ -1,8 +1,5 @@
 /** Reads the markers of SQL text, and divides it into its statements. */
-import {
-  numberMarkers,
-  toTokenPattern,
-} from '../shared/statements/sql-markers.ts';
+import { numberMarkers, toTokenPattern } from '../shared/statements/sql-markers.ts';
 import type { ParsedText } from '../shared/statements/statement-catalog.ts';
 
 /** Strings, quoted names in three forms, and comments. */

@@ -1,13 +1,9 @@
 /**
- * The application's SQL statements as named operations. Only the author of the
- * binding writes SQL.
+ * The application's SQL statements as named operations. Only the author of the binding writes SQL.
  */
 import { check } from '../../correctable/errors.ts';
 import type { ResultShape } from '../shared/statements/result-shapes.ts';
-import type {
-  AnySchema,
-  SchemaOutput,
-} from '../shared/statements/standard-schema.ts';
+import type { AnySchema, SchemaOutput } from '../shared/statements/standard-schema.ts';
 import {
   checkSpec,
   collectStatements,
@@ -26,17 +22,15 @@ import { parseSql, splitStatements, stripQuoted } from './sql-text.ts';
 /** The SQL of a statement. */
 interface SqlText {
   /**
-   * The SQL text. Named markers (`:user`) stand for the arguments of these
-   * names. Markers `?` and `?1` require `params`. A write may have several
-   * statements, divided by `;`. They are one transaction, and the result is that
-   * of the last one.
+   * The SQL text. Named markers (`:user`) stand for the arguments of these names. Markers `?` and
+   * `?1` require `params`. A write may have several statements, divided by `;`. They are one
+   * transaction, and the result is that of the last one.
    */
   readonly sql: string;
 }
 
 /** How a statement is executed. */
-export interface StatementText<Args, R>
-  extends SqlText, StatementOptions<Args, R> {}
+export interface StatementText<Args, R> extends SqlText, StatementOptions<Args, R> {}
 
 /** One statement: its interface for callers, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown>
@@ -64,8 +58,8 @@ export interface AnySpec extends AnyCore {
 export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
- * Returns a statement with inferred types: `params`, `key` and `equals` get
- * theirs from the schema and the result.
+ * Returns a statement with inferred types: `params`, `key` and `equals` get theirs from the schema
+ * and the result.
  *
  * @example
  * const profile = statement({
@@ -75,9 +69,7 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *   result: oneRow((row) => row['name'] as string),
  * });
  */
-export function statement<A extends AnySchema, R>(
-  spec: SpecWithResult<A, R>,
-): SpecWithResult<A, R>;
+export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
 export function statement<A extends AnySchema>(
   spec: StatementSpec<A, void>,
 ): StatementSpec<A, void>;
@@ -93,8 +85,7 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
 /**
  * Creates a catalog of statements with a typed builder for each.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const blog = defineStatements({
  *   title: {
@@ -119,26 +110,19 @@ export function defineStatements<const S extends AnySpecs>(
 /** Operations that the binding has without a statement. */
 const BUILT_IN = ['get', 'getMany', 'put', 'remove'] as const;
 
-/**
- * The implementation of each operation of a contract. Portable operations are
- * built in.
- */
+/** The implementation of each operation of a contract. Portable operations are built in. */
 export type Implementations<C extends ContractLike> = {
-  readonly [
-    K in Exclude<keyof C['operations'], (typeof BUILT_IN)[number]>
-  ]: StatementText<
+  readonly [K in Exclude<keyof C['operations'], (typeof BUILT_IN)[number]>]: StatementText<
     SchemaOutput<C['operations'][K]['args']>,
     SchemaOutput<C['operations'][K]['result']>
   >;
 };
 
 /**
- * Creates the statements behind a contract. Pages and other clients share the
- * contract, and name its operations. The statements stay on the server that
- * hosts the binding.
+ * Creates the statements behind a contract. Pages and other clients share the contract, and name
+ * its operations. The statements stay on the server that hosts the binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const statements = implementStatements(contract, {
  *   title: {
@@ -155,8 +139,8 @@ export function implementStatements<C extends ContractLike>(
 }
 
 /**
- * A statement of a write that has several: if the statement before it has
- * changed no row, the write fails with `CONFLICT`, and nothing of it is kept.
+ * A statement of a write that has several: if the statement before it has changed no row, the write
+ * fails with `CONFLICT`, and nothing of it is kept.
  *
  * @example
  * const move = statement({
@@ -174,8 +158,7 @@ export const UNCHANGED_ERROR = "bad JSON path: 'no row was changed0'";
 
 const SQL: StatementLanguage = {
   textField: 'sql',
-  example:
-    "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
+  example: "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, wasApplied',
   readShapes: 'oneRow() or rows()',
   implementCall: 'implementStatements(contract, { profile: { sql, result } })',

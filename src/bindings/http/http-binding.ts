@@ -6,17 +6,10 @@ import {
   type InvocationContext,
   type Sink,
 } from '../../correctable/binding.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  deliverViews,
-  sendRequest,
-  type Exchange,
-} from '../../http/fetch-views.ts';
+import { deliverViews, sendRequest, type Exchange } from '../../http/fetch-views.ts';
 import {
   encodeArgs,
   formatIdempotencyKey,
@@ -24,15 +17,8 @@ import {
   IDEMPOTENCY_HEADER,
   LEVELS_HEADER,
 } from '../../http/operation-request.ts';
-import {
-  createBrokenError,
-  type RequestLabel,
-} from '../../http/reply-error.ts';
-import {
-  createHttpSession,
-  SESSION_HEADER,
-  type PageSession,
-} from '../../http/session-tokens.ts';
+import { createBrokenError, type RequestLabel } from '../../http/reply-error.ts';
+import { createHttpSession, SESSION_HEADER, type PageSession } from '../../http/session-tokens.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import {
   checkOperation,
@@ -48,22 +34,18 @@ import {
 } from './options.ts';
 import { readOptions } from '../../correctable/options.ts';
 
-/**
- * Servers and proxies may refuse a longer address, so such a read is sent with
- * `POST`.
- */
+/** Servers and proxies may refuse a longer address, so such a read is sent with `POST`. */
 const MAX_URL_LENGTH = 2_000;
 
 /**
- * Binds a client of a page to an `httpHandler` of a server: each operation of
- * the contract is one request, whose reply has all views. Sessions, caches,
- * hooks and queries work on it as on any binding.
+ * Binds a client of a page to an `httpHandler` of a server: each operation of the contract is one
+ * request, whose reply has all views. Sessions, caches, hooks and queries work on it as on any
+ * binding.
  *
- * Arguments are checked before anything is sent. If the reply of an update is
- * lost, it fails with `UNKNOWN`.
+ * Arguments are checked before anything is sent. If the reply of an update is lost, it fails with
+ * `UNKNOWN`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const client = createClient(http(bikes, { url: '/api', levels: ['replica', 'primary'] }));
  * const bike = await client.invoke(bikes.bike({ id: 7 }));
@@ -80,8 +62,8 @@ export function http<const L extends Levels>(
 class HttpBinding<L extends Levels> implements Binding<L> {
   readonly name = 'http';
   /**
-   * The binding accepts idempotency keys. If the store behind the server has
-   * none, the server refuses the operation.
+   * The binding accepts idempotency keys. If the store behind the server has none, the server
+   * refuses the operation.
    */
   readonly hasIdempotencyKeys = true;
   /** A request names its user by its cookie or token. */
@@ -123,8 +105,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     const request = new AbortController();
     const stop = (): void => request.abort(context.signal.reason);
     const isRead = operation.access === 'read';
-    // Only a read is canceled when no caller waits any more. An update runs to
-    // its end.
+    // Only a read is canceled when no caller waits any more. An update runs to its end.
     if (isRead) context.signal.addEventListener('abort', stop);
     this.#requests.add(request);
     try {
@@ -159,8 +140,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       ...(levels.length < this.#options.levels.length && {
         [LEVELS_HEADER]: levels.join(','),
       }),
-      // Send the header also for a session without tokens: it makes the server
-      // open a session.
+      // Send the header also for a session without tokens: it makes the server open a session.
       ...(context.session !== undefined && { [SESSION_HEADER]: '' }),
       ...(context.idempotencyKey !== undefined && {
         [IDEMPOTENCY_HEADER]: formatIdempotencyKey(context.idempotencyKey),
@@ -219,14 +199,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     }
   }
 
-  /**
-   * If the server had other levels than this binding, a preliminary view could
-   * count as final.
-   */
-  async #checkLevels(
-    { headers, body, ok }: Response,
-    label: RequestLabel,
-  ): Promise<void> {
+  /** If the server had other levels than this binding, a preliminary view could count as final. */
+  async #checkLevels({ headers, body, ok }: Response, label: RequestLabel): Promise<void> {
     const atServer = headers.get(LEVELS_HEADER);
     const here = this.#options.levels.join(',');
     if (atServer === null || atServer === here) return;
@@ -236,8 +210,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       `http(): the server has the levels ${atServer}, and the option levels has ${here}. Use the same.`,
       { field: 'levels', retryable: false },
     );
-    // After a successful status, the server has executed the operation, so the
-    // error accounts for an update that may have been applied.
+    // After a successful status, the server has executed the operation, so the error accounts for
+    // an update that may have been applied.
     throw ok ? createBrokenError(label, problem) : problem;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Delivers items that all take the same time, in their order, with one timer.
- * Without a delay, it uses one microtask.
+ * Delivers items that all take the same time, in their order, with one timer. Without a delay, it
+ * uses one microtask.
  */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
@@ -40,27 +40,22 @@ export class DelayQueue<T> {
     if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
     else {
       const dueAt = this.#times[this.#head] ?? 0;
-      // The timer has fired, so its time has passed. The clock may not show
-      // that if a test controls the timers but not the clock.
-      const fire = (): void =>
-        this.#deliver(Math.max(this.#clock.now(), dueAt));
+      // The timer has fired, so its time has passed. The clock may not show that if a test controls
+      // the timers but not the clock.
+      const fire = (): void => this.#deliver(Math.max(this.#clock.now(), dueAt));
       this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
     }
   }
 
   #deliver(now: number): void {
     this.#isScheduled = false;
-    // Deliver only the items that are present now. An item that is added during
-    // the delivery waits for the next microtask.
+    // Deliver only the items that are present now. An item that is added during the delivery waits
+    // for the next microtask.
     const end = this.#items.length;
-    while (
-      this.#head < Math.min(end, this.#items.length) &&
-      (this.#times[this.#head] ?? 0) <= now
-    )
+    while (this.#head < Math.min(end, this.#items.length) && (this.#times[this.#head] ?? 0) <= now)
       this.#onArrival(this.#items[this.#head++]!);
     if (this.#head >= this.#items.length) this.#reset();
-    else if (!this.#isScheduled)
-      this.#schedule((this.#times[this.#head] ?? 0) - now);
+    else if (!this.#isScheduled) this.#schedule((this.#times[this.#head] ?? 0) - now);
   }
 
   #reset(): void {

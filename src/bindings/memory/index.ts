@@ -1,7 +1,4 @@
-/**
- * A replicated store in this process: for demos, tests and learning.
- * Browser-safe.
- */
+/** A replicated store in this process: for demos, tests and learning. Browser-safe. */
 export { memory } from './memory.ts';
 export type { MemoryBinding, MemoryLevels, MemoryOptions } from './memory.ts';
 export { memoryStore } from './memory-store.ts';

@@ -9,8 +9,8 @@ import type { ReplicaReply } from './replica.ts';
 import { getWrittenKeys, Replica } from './replica.ts';
 
 /**
- * A primary that several memory bindings can share. Each binding is then a site
- * with a backup copy of its own.
+ * A primary that several memory bindings can share. Each binding is then a site with a backup copy
+ * of its own.
  */
 export interface MemoryStore {
   /** How many writes the primary has executed. */
@@ -45,16 +45,12 @@ export class Primary implements MemoryStore {
   }
 
   /**
-   * @throws CorrectableError `INVALID_ARGUMENT` if its idempotency key was used
-   * for another update
+   * @throws CorrectableError `INVALID_ARGUMENT` if its idempotency key was used for another update
    */
   execute(update: PendingWrite): ReplicaReply {
     const { operation, idempotencyKey } = update;
     if (operation.access === 'read') return this.#replica.read(operation);
-    const outcome =
-      idempotencyKey === undefined
-        ? undefined
-        : this.#outcomes.get(idempotencyKey);
+    const outcome = idempotencyKey === undefined ? undefined : this.#outcomes.get(idempotencyKey);
     if (outcome !== undefined) {
       if (isSameWrite(outcome.operation, operation)) return outcome.reply;
       const message =
@@ -64,15 +60,14 @@ export class Primary implements MemoryStore {
       });
     }
     const reply = this.#replica.apply(operation);
-    if (idempotencyKey !== undefined)
-      this.#outcomes.set(idempotencyKey, { operation, reply });
+    if (idempotencyKey !== undefined) this.#outcomes.set(idempotencyKey, { operation, reply });
     for (const follow of this.#listeners) follow(update);
     return reply;
   }
 
   /**
-   * Copies the state to `backup`, and passes later writes to `follower`.
-   * Returns a function that ends the replication.
+   * Copies the state to `backup`, and passes later writes to `follower`. Returns a function that
+   * ends the replication.
    */
   replicateTo(backup: Replica, follower: WriteListener): () => void {
     backup.copyFrom(this.#replica);
@@ -82,8 +77,8 @@ export class Primary implements MemoryStore {
 }
 
 /**
- * The updates of this site that its backup copy has not applied yet, by object,
- * in the order of their submission.
+ * The updates of this site that its backup copy has not applied yet, by object, in the order of
+ * their submission.
  */
 export class InFlightWrites {
   readonly #byObject = new Map<string, PendingWrite[]>();
@@ -101,54 +96,45 @@ export class InFlightWrites {
       const updates = this.#byObject.get(object);
       const at = updates?.indexOf(update) ?? -1;
       if (updates === undefined || at < 0) continue;
-      // Remove the update also from the array, because a map may still refer to
-      // deleted entries internally.
+      // Remove the update also from the array, because a map may still refer to deleted entries
+      // internally.
       updates.splice(at, 1);
       if (updates.length === 0) this.#byObject.delete(object);
     }
   }
 
-  /**
-   * The operations that were submitted before `update` and write what it reads
-   * or writes.
-   */
+  /** The operations that were submitted before `update` and write what it reads or writes. */
   getEarlier(update: PendingWrite): Operation[] {
     return getTouchedObjects(update.operation).flatMap((object) => {
       const updates = this.#byObject.get(object) ?? [];
       const at = updates.indexOf(update);
-      return updates
-        .slice(0, at < 0 ? undefined : at)
-        .map(({ operation }) => operation);
+      return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
     });
   }
 }
 
 /**
- * Returns whether a store cannot distinguish two writes: `-0` equals `0`, and a
- * missing field equals one that is `undefined`.
+ * Returns whether a store cannot distinguish two writes: `-0` equals `0`, and a missing field
+ * equals one that is `undefined`.
  */
 function isSameWrite(a: Operation, b: Operation): boolean {
   const [left, right] = [a, b].map(({ name, args }) =>
     toCanonicalString({ name, args }, { isLoose: true, maxParts: Infinity }),
   );
-  // A value without a canonical string, such as an instance of a class, is
-  // equal if it is the same object.
+  // A value without a canonical string, such as an instance of a class, is equal if it is the same
+  // object.
   return (left !== undefined && left === right) || structurallyEqual(a, b);
 }
 
 function getWrittenObjects(operation: Operation): string[] {
   const keys = getWrittenKeys(operation);
   const { queue } = operation.args as { readonly queue?: string };
-  return queue === undefined
-    ? [...new Set(keys)].map(toObjectName)
-    : [`queue ${queue}`];
+  return queue === undefined ? [...new Set(keys)].map(toObjectName) : [`queue ${queue}`];
 }
 
 function getTouchedObjects(operation: Operation): string[] {
   if (operation.name !== 'commit') return getWrittenObjects(operation);
-  return (operation.args as CommitArgs).reads.map(({ key }) =>
-    toObjectName(key),
-  );
+  return (operation.args as CommitArgs).reads.map(({ key }) => toObjectName(key));
 }
 
 function toObjectName(key: string): string {

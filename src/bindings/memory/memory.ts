@@ -1,6 +1,6 @@
 /**
- * A primary-backup store in this process (OSDI 2016, Listing 7). The backup,
- * which lags, answers at weaker levels.
+ * A primary-backup store in this process (OSDI 2016, Listing 7). The backup, which lags, answers at
+ * weaker levels.
  */
 import {
   bindMethods,
@@ -32,12 +32,7 @@ import type { CommitResult } from '../../operations/index.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';
 import { Replica, type ReplicaReply } from './replica.ts';
-import {
-  InFlightWrites,
-  Primary,
-  type MemoryStore,
-  type PendingWrite,
-} from './memory-store.ts';
+import { InFlightWrites, Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
 
 class MemorySession implements BindingSession {
   #seenVersion = 0;
@@ -64,19 +59,16 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
   /** Names of the levels, weakest first. Default: `['weak', 'strong']`. */
   readonly levels?: L | undefined;
   /**
-   * When each level answers, in milliseconds after the call. Default: evenly
-   * spaced from 0 (weakest) to 20.
+   * When each level answers, in milliseconds after the call. Default: evenly spaced from 0
+   * (weakest) to 20.
    */
   readonly delaysMs?: { readonly [level in L[number]]?: number } | undefined;
   /**
-   * How long a write takes from the primary to the backup, in milliseconds.
-   * Default: half the strongest delay.
+   * How long a write takes from the primary to the backup, in milliseconds. Default: half the
+   * strongest delay.
    */
   readonly lagMs?: number | undefined;
-  /**
-   * The primary, which other bindings can share. Default: a new primary for
-   * this binding.
-   */
+  /** The primary, which other bindings can share. Default: a new primary for this binding. */
   readonly store?: MemoryStore | undefined;
   /** The clock, for tests. Default: the clock of the process */
   readonly clock?: Clock | undefined;
@@ -84,18 +76,16 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
 
 export interface MemoryBinding<L extends Levels> extends Binding<L> {
   /**
-   * How many preliminary views were skipped because they were older than their
-   * session had seen.
+   * How many preliminary views were skipped because they were older than their session had seen.
    */
   readonly skippedForSession: number;
 }
 
 /**
- * Creates a binding to a store in this process. Values are shared by reference:
- * treat them as immutable.
+ * Creates a binding to a store in this process. Values are shared by reference: treat them as
+ * immutable.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
  * await store.invoke(enqueue('tickets', { seat: 12 }));
@@ -113,12 +103,7 @@ export const MEMORY_OPTIONS = {
   levels: optional(anyValue),
   delaysMs: optional(matches(isRecord, `write ${CALL}`)),
   lagMs: optional(amount({})),
-  store: optional(
-    matches(
-      (value) => value instanceof Primary,
-      'give one made by memoryStore()',
-    ),
-  ),
+  store: optional(matches((value) => value instanceof Primary, 'give one made by memoryStore()')),
   clock: optional<Clock>(timeSource, systemClock),
 } satisfies OptionsOf<MemoryOptions>;
 
@@ -127,17 +112,11 @@ type ResolvedMemoryOptions<L extends Levels> = ResolvedOptions<
   typeof MEMORY_OPTIONS
 >;
 
-function readMemoryOptions<L extends Levels>(
-  options: MemoryOptions<L>,
-): ResolvedMemoryOptions<L> {
+function readMemoryOptions<L extends Levels>(options: MemoryOptions<L>): ResolvedMemoryOptions<L> {
   const resolved = readOptions(options, { call: CALL }, MEMORY_OPTIONS);
   const { all } = createLevelOrder(options.levels ?? LEVELS);
   for (const level of Object.keys(options.delaysMs ?? {})) {
-    check(
-      all.includes(level),
-      `delaysMs.${level}`,
-      `is none of the levels ${all.join(', ')}`,
-    );
+    check(all.includes(level), `delaysMs.${level}`, `is none of the levels ${all.join(', ')}`);
   }
   return resolved;
 }
@@ -151,8 +130,8 @@ interface MemoryCall extends PendingWrite {
   readonly context: InvocationContext;
   readonly strongest: string;
   /**
-   * The rank of the strongest view so far; -1 before the first. A weaker view
-   * that is slower is dropped.
+   * The rank of the strongest view so far; -1 before the first. A weaker view that is slower is
+   * dropped.
    */
   deliveredRank: number;
 }
@@ -183,8 +162,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       const arrive = (call: MemoryCall): void => {
         if (delayMs > SIGNAL_CHECK_DELAY_MS && isCallAbandoned(call)) return;
         if (level === this.#strongest) this.#replyFromPrimary(call, rank);
-        else if (rank > call.deliveredRank)
-          this.#replyFromBackup(call, level, rank);
+        else if (rank > call.deliveredRank) this.#replyFromBackup(call, level, rank);
       };
       this.#delayQueues.set(level, new DelayQueue(clock, delayMs, arrive));
     });
@@ -195,9 +173,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       levels.length,
     );
     const lagMs = options.lagMs ?? strongestMs / 2;
-    this.#replication = new DelayQueue(clock, lagMs, (update) =>
-      this.#applyToBackup(update),
-    );
+    this.#replication = new DelayQueue(clock, lagMs, (update) => this.#applyToBackup(update));
     this.#primary = (options.store as Primary | undefined) ?? new Primary();
     this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) =>
       this.#replication.send(update),
@@ -227,8 +203,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     context: InvocationContext,
   ): void {
     if (this.#isClosed) throw createClosedError();
-    const session =
-      context.session instanceof MemorySession ? context.session : undefined;
+    const session = context.session instanceof MemorySession ? context.session : undefined;
     const call: MemoryCall = {
       operation: validateOperation(operation),
       idempotencyKey: context.idempotencyKey,
@@ -242,10 +217,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const level of levels) this.#delayQueues.get(level)!.send(call);
     if (operation.access !== 'write') return;
     this.#inFlight.add(call);
-    // Levels select views, never effects. So an update goes to the primary even
-    // if only weaker levels were requested.
-    if (call.strongest !== this.#strongest)
-      this.#delayQueues.get(this.#strongest)!.send(call);
+    // Levels select views, never effects. So an update goes to the primary even if only weaker
+    // levels were requested.
+    if (call.strongest !== this.#strongest) this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
   async close(): Promise<void> {
@@ -255,30 +229,24 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const [level, line] of this.#delayQueues) {
       for (const call of line.drain()) {
         calls.add(call);
-        if (level === this.#strongest && call.operation.access === 'write')
-          this.#execute(call);
+        if (level === this.#strongest && call.operation.access === 'write') this.#execute(call);
       }
     }
     this.#stopFollowing();
     this.#replication.drain();
     for (const call of calls)
       call.sink.fail(
-        call.operation.access === 'write'
-          ? createInterruptedError()
-          : createClosedError(),
+        call.operation.access === 'write' ? createInterruptedError() : createClosedError(),
       );
   }
 
   #replyFromBackup(call: MemoryCall, level: string, rank: number): void {
     const { operation, sink, session } = call;
     if (operation.access === 'write') {
-      // The primary already has the outcome of a repeated update and returns
-      // it, so there is no preliminary view.
+      // The primary already has the outcome of a repeated update and returns it, so there is no
+      // preliminary view.
       if (this.#primary.hasOutcomeOf(call)) return;
-      const { value, meta } = this.#backup.simulate(
-        operation,
-        this.#inFlight.getEarlier(call),
-      );
+      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.getEarlier(call));
       call.deliveredRank = rank;
       sink.view(value, level, meta && { meta });
       return;
@@ -290,19 +258,16 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       return;
     }
     this.skippedForSession++;
-    // This was the strongest requested level, and it has no answer. So the
-    // primary answers instead.
-    if (level === call.strongest)
-      this.#delayQueues.get(this.#strongest)!.send(call);
+    // This was the strongest requested level, and it has no answer. So the primary answers instead.
+    if (level === call.strongest) this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
   #replyFromPrimary(call: MemoryCall, rank: number): void {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
-    // Every update reaches the primary. Its view is delivered if the strongest
-    // level was requested, or if the strongest requested level has not
-    // answered.
+    // Every update reaches the primary. Its view is delivered if the strongest level was requested,
+    // or if the strongest requested level has not answered.
     const isWanted =
       call.strongest === this.#strongest ||
       call.deliveredRank < this.#levels.indexOf(call.strongest);
@@ -312,13 +277,11 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
 
   /** Executes the call. Returns nothing if it has failed. */
   #execute(call: MemoryCall): ReplicaReply | undefined {
-    // The backup gets only the first submission. It must not wait for a
-    // repeated one.
+    // The backup gets only the first submission. It must not wait for a repeated one.
     if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
     try {
       const reply = this.#primary.execute(call);
-      if (isRefusedCommit(call.operation, reply.value))
-        this.#inFlight.remove(call);
+      if (isRefusedCommit(call.operation, reply.value)) this.#inFlight.remove(call);
       return reply;
     } catch (error) {
       call.sink.fail(error);
@@ -336,27 +299,18 @@ function isCallAbandoned({ operation, context }: MemoryCall): boolean {
   return operation.access === 'read' && context.signal.aborted;
 }
 
-/**
- * A refused commit changes nothing, so the backup copy need not wait for it.
- */
+/** A refused commit changes nothing, so the backup copy need not wait for it. */
 function isRefusedCommit({ name }: Operation, result: unknown): boolean {
   return name === 'commit' && !(result as CommitResult).committed;
 }
 
 function createClosedError(): CorrectableError {
-  return new CorrectableError(
-    'UNAVAILABLE',
-    'The memory binding is closed; create another',
-    {
-      retryable: false,
-    },
-  );
+  return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', {
+    retryable: false,
+  });
 }
 
-/**
- * Creates the error of updates in flight. Closing the binding does not revoke
- * them.
- */
+/** Creates the error of updates in flight. Closing the binding does not revoke them. */
 function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',
@@ -364,15 +318,7 @@ function createInterruptedError(): CorrectableError {
   );
 }
 
-function getDelayMs(
-  delaysMs: LevelDelays,
-  level: string,
-  rank: number,
-  count: number,
-): number {
-  const even =
-    count === 1
-      ? STRONGEST_DELAY_MS
-      : (STRONGEST_DELAY_MS * rank) / (count - 1);
+function getDelayMs(delaysMs: LevelDelays, level: string, rank: number, count: number): number {
+  const even = count === 1 ? STRONGEST_DELAY_MS : (STRONGEST_DELAY_MS * rank) / (count - 1);
   return checkDuration(`delaysMs.${level}`, delaysMs?.[level] ?? even);
 }

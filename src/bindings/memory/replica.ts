@@ -1,6 +1,6 @@
 /**
- * One copy of the data: values by key, and queues. It is deterministic: the
- * same updates in one order lead to the same state.
+ * One copy of the data: values by key, and queues. It is deterministic: the same updates in one
+ * order lead to the same state.
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -17,10 +17,7 @@ import type {
   VersionedValue,
 } from '../../operations/index.ts';
 
-/**
- * The number of consumed items at the front of an array after which the array
- * is compacted.
- */
+/** The number of consumed items at the front of an array after which the array is compacted. */
 const MAX_CONSUMED_ITEMS = 1024;
 
 export class ItemQueue {
@@ -47,8 +44,7 @@ export class ItemQueue {
 
   shift(): void {
     this.#items[this.#head++] = undefined;
-    if (this.#head < MAX_CONSUMED_ITEMS || this.#head * 2 < this.#items.length)
-      return;
+    if (this.#head < MAX_CONSUMED_ITEMS || this.#head * 2 < this.#items.length) return;
     this.#items = this.#items.slice(this.#head);
     this.#head = 0;
   }
@@ -60,20 +56,14 @@ export interface PreliminaryReply {
   readonly meta?: { readonly remaining: number };
 }
 
-/**
- * The result of an operation, with the version of the state that it was read
- * from.
- */
+/** The result of an operation, with the version of the state that it was read from. */
 export interface ReplicaReply extends ViewDetails {
   readonly value: unknown;
   readonly version: number;
 }
 
 export class Replica {
-  /**
-   * The number of updates that this copy has applied. It is the version of its
-   * state.
-   */
+  /** The number of updates that this copy has applied. It is the version of its state. */
   applied = 0;
   readonly #values = new Map<string, unknown>();
   /** How often each key was written. */
@@ -83,10 +73,8 @@ export class Replica {
   copyFrom(other: Replica): void {
     this.applied = other.applied;
     for (const [key, value] of other.#values) this.#values.set(key, value);
-    for (const [key, version] of other.#versions)
-      this.#versions.set(key, version);
-    for (const [name, queue] of other.#queues)
-      this.#queues.set(name, queue.copy());
+    for (const [key, version] of other.#versions) this.#versions.set(key, version);
+    for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
   }
 
   read(operation: Operation): ReplicaReply {
@@ -99,9 +87,7 @@ export class Replica {
         };
       case 'getMany':
         return {
-          value: (operation.args as GetManyArgs).keys.map((key) =>
-            this.#values.get(key),
-          ),
+          value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)),
           version,
         };
       case 'readVersions':
@@ -143,14 +129,10 @@ export class Replica {
   }
 
   /**
-   * Returns what `operation` would return here if the updates `before` had been
-   * applied. These concern the same objects, and this copy has not applied them
-   * yet.
+   * Returns what `operation` would return here if the updates `before` had been applied. These
+   * concern the same objects, and this copy has not applied them yet.
    */
-  simulate(
-    operation: Operation,
-    before: readonly Operation[],
-  ): PreliminaryReply {
+  simulate(operation: Operation, before: readonly Operation[]): PreliminaryReply {
     if (operation.name === 'commit')
       return {
         value: this.#simulateCommit(operation.args as CommitArgs, before),
@@ -160,14 +142,12 @@ export class Replica {
     const appended: unknown[] = [];
     let taken = 0;
     for (const earlier of before) {
-      if (earlier.name === 'enqueue')
-        appended.push((earlier.args as EnqueueArgs).item);
+      if (earlier.name === 'enqueue') appended.push((earlier.args as EnqueueArgs).item);
       else if (taken < queue.length + appended.length) taken++;
     }
     const left = queue.length + appended.length - taken;
     if (left === 0) return { value: null, meta: { remaining: 0 } };
-    const item =
-      taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
+    const item = taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
     return { value: { item }, meta: { remaining: left - 1 } };
   }
 
@@ -181,8 +161,8 @@ export class Replica {
   }
 
   /**
-   * Copies the values, because functions of transactions may change what they
-   * have read. Without a commit, that must have no effect.
+   * Copies the values, because functions of transactions may change what they have read. Without a
+   * commit, that must have no effect.
    */
   #readVersions({ keys, known }: ReadVersionsArgs): VersionedValue[] {
     return keys.map((key, at) => {
@@ -193,22 +173,17 @@ export class Replica {
   }
 
   #commit({ reads, writes }: CommitArgs): CommitResult {
-    const changed = reads
-      .filter((read) => this.#hasChanged(read))
-      .map(({ key }) => key);
+    const changed = reads.filter((read) => this.#hasChanged(read)).map(({ key }) => key);
     if (changed.length > 0) return { committed: false, changed };
     for (const { key, value } of writes) this.#write(key, value);
     return { committed: true, changed };
   }
 
   /**
-   * Certifies a commit against this copy. A write in flight counts as a change
-   * of the version of its keys.
+   * Certifies a commit against this copy. A write in flight counts as a change of the version of
+   * its keys.
    */
-  #simulateCommit(
-    { reads }: CommitArgs,
-    before: readonly Operation[],
-  ): CommitResult {
+  #simulateCommit({ reads }: CommitArgs, before: readonly Operation[]): CommitResult {
     const inFlight = new Set(before.flatMap(getWrittenKeys));
     const changed = reads
       .filter((read) => inFlight.has(read.key) || this.#hasChanged(read))
@@ -231,18 +206,12 @@ export class Replica {
   }
 }
 
-function getItem(
-  queue: ItemQueue,
-  at: number,
-): { readonly item: unknown } | null {
+function getItem(queue: ItemQueue, at: number): { readonly item: unknown } | null {
   return at < queue.length ? { item: queue.at(at) } : null;
 }
 
-/**
- * Returns the keys that a write of values changes. A write to a queue has none.
- */
+/** Returns the keys that a write of values changes. A write to a queue has none. */
 export function getWrittenKeys({ name, args }: Operation): readonly string[] {
-  if (name === 'commit')
-    return (args as CommitArgs).writes.map(({ key }) => key);
+  if (name === 'commit') return (args as CommitArgs).writes.map(({ key }) => key);
   return name === 'put' ? [(args as PutArgs).key] : [];
 }

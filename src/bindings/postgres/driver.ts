@@ -1,7 +1,4 @@
-/**
- * The part of `pg` that is used. It is written here, so that the types do not
- * need the package.
- */
+/** The part of `pg` that is used. It is written here, so that the types do not need the package. */
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** A statement for `client.query`. */
@@ -41,10 +38,7 @@ export interface DriverSocket {
 export interface DriverClient {
   /** The process of the server that executes its statements. */
   readonly processID?: number | null | undefined;
-  /**
-   * Its socket, which `pg` corks as well. Without it, each statement is a packet
-   * of its own.
-   */
+  /** Its socket, which `pg` corks as well. Without it, each statement is a packet of its own. */
   readonly connection?: {
     readonly stream?: DriverSocket | undefined;
   };
@@ -69,22 +63,14 @@ export interface DriverPool {
     readonly connectionTimeoutMillis?: number | undefined;
   };
   /** Makes connections apart from the pool. */
-  readonly Client?:
-    | (new (options: DriverPool['options']) => DriverClient)
-    | undefined;
+  readonly Client?: (new (options: DriverPool['options']) => DriverClient) | undefined;
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;
   connect(): Promise<DriverClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(
-    event: 'connect' | 'remove',
-    listener: (client: DriverClient) => void,
-  ): unknown;
-  removeListener?(
-    event: 'connect' | 'remove',
-    listener: (client: DriverClient) => void,
-  ): unknown;
+  on(event: 'connect' | 'remove', listener: (client: DriverClient) => void): unknown;
+  removeListener?(event: 'connect' | 'remove', listener: (client: DriverClient) => void): unknown;
   end(): Promise<void>;
 }
 
@@ -94,14 +80,14 @@ export interface PostgresDriver {
 }
 
 /**
- * The name is no literal, so that compilers and bundlers do not look for a
- * package that may be absent.
+ * The name is no literal, so that compilers and bundlers do not look for a package that may be
+ * absent.
  */
 const PACKAGE: string = 'pg';
 
 /**
- * Returns the driver of the options, or the installed one. @throws
- * CorrectableError `UNSUPPORTED` naming the package
+ * Returns the driver of the options, or the installed one. @throws CorrectableError `UNSUPPORTED`
+ * naming the package
  */
 export async function loadDriver(
   value: PostgresDriver | undefined,

@@ -1,24 +1,12 @@
 /**
- * `correctables/bindings/postgres`: reads on the replicas and the primary of
- * PostgreSQL, and statements of your own. Node only.
+ * `correctables/bindings/postgres`: reads on the replicas and the primary of PostgreSQL, and
+ * statements of your own. Node only.
  */
 export { postgres } from './postgres.ts';
-export type {
-  PostgresAddress,
-  PostgresConnection,
-  PostgresOptions,
-} from './options.ts';
+export type { PostgresAddress, PostgresConnection, PostgresOptions } from './options.ts';
 export { migrations, type MigrationOptions } from './migrations.ts';
-export {
-  standardPositions,
-  type PostgresPosition,
-  type PostgresPositions,
-} from './position.ts';
-export type {
-  RunStatements,
-  SqlResult,
-  SqlStatement,
-} from './postgres-server.ts';
+export { standardPositions, type PostgresPosition, type PostgresPositions } from './position.ts';
+export type { RunStatements, SqlResult, SqlStatement } from './postgres-server.ts';
 export type {
   DriverClient,
   DriverPool,
@@ -43,11 +31,7 @@ export type {
   VersionOption,
 } from '../shared/statements/result-shapes.ts';
 export type { Page, Row } from '../shared/statements/page.ts';
-export {
-  defineStatements,
-  implementStatements,
-  statement,
-} from './statements/statements.ts';
+export { defineStatements, implementStatements, statement } from './statements/statements.ts';
 export type {
   AnySpec,
   AnySpecs,

@@ -1,17 +1,13 @@
 /**
  * Claims an idempotency key for a transaction, without waiting for a dead one.
  *
- * The process or the network of a client may fail between the trips of a keyed
- * write. Then its transaction stays open at the server and holds the key. The
- * server notices a lost client after two hours, and a frozen one never. So it is
- * asked to end a transaction whose client is silent. Others with this key wait
- * for short times without a connection in between, so that they leave room for
- * other keys.
+ * The process or the network of a client may fail between the trips of a keyed write. Then its
+ * transaction stays open at the server and holds the key. The server notices a lost client after
+ * two hours, and a frozen one never. So it is asked to end a transaction whose client is silent.
+ * Others with this key wait for short times without a connection in between, so that they leave
+ * room for other keys.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { SqlStatement } from './postgres-server.ts';
 import { findSqlState } from './sql-state.ts';
 
@@ -69,10 +65,7 @@ export function isKeyBusy(reason: unknown): boolean {
   return findSqlState(reason) === LOCK_NOT_AVAILABLE;
 }
 
-export function createKeyBusyError(
-  name: string,
-  cause: unknown,
-): CorrectableError {
+export function createKeyBusyError(name: string, cause: unknown): CorrectableError {
   const message = `${name}: another call with this idempotencyKey has not ended. This call has written nothing. Retry it with the same key.`;
   const details = { field: 'idempotencyKey', cause };
   return new CorrectableError('CONFLICT', message, details);
@@ -89,9 +82,7 @@ export async function untilKeyFree<T>(
     try {
       return await write();
     } catch (error) {
-      const isBusy =
-        isCorrectableError(error, 'CONFLICT') &&
-        error.field === 'idempotencyKey';
+      const isBusy = isCorrectableError(error, 'CONFLICT') && error.field === 'idempotencyKey';
       if (!isBusy || Date.now() + pauseMs + KEY_WAIT_MS > endsAt) throw error;
     }
     const delayMs = pauseMs;

@@ -1,10 +1,5 @@
 /** `get`, `getMany`, `put` and `remove` over one table (`migrations`). */
-import type {
-  GetArgs,
-  GetManyArgs,
-  PutArgs,
-  RemoveArgs,
-} from '../../operations/index.ts';
+import type { GetArgs, GetManyArgs, PutArgs, RemoveArgs } from '../../operations/index.ts';
 import { checkKeys, checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
@@ -51,9 +46,7 @@ export function createKeyValueOperations(
         name: 'getMany',
         statement: { text: `${select} = any($1::text[])`, values: [keys] },
         interpret({ rows }) {
-          const values = new Map(
-            rows.map((row) => [row['key'], parseJsonColumn(row['value'])]),
-          );
+          const values = new Map(rows.map((row) => [row['key'], parseJsonColumn(row['value'])]));
           return { value: keys.map((key) => values.get(key)) };
         },
       };

@@ -1,27 +1,14 @@
 /**
- * A write with an idempotency key. The key, the write and its result are one
- * transaction: either all of them are there, or none. So a write that is sent
- * again finds the result, or is made.
+ * A write with an idempotency key. The key, the write and its result are one transaction: either
+ * all of them are there, or none. So a write that is sent again finds the result, or is made.
  */
 import { createHash } from 'node:crypto';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  fromJsonValue,
-  toJsonField,
-  toJsonValue,
-} from '../../protocol/codec/json-values.ts';
+import { fromJsonValue, toJsonField, toJsonValue } from '../../protocol/codec/json-values.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import type { Page } from '../shared/statements/page.ts';
-import {
-  createKeyBusyError,
-  createKeyClaim,
-  isKeyBusy,
-  type KeyClaim,
-} from './key-claim.ts';
+import { createKeyBusyError, createKeyClaim, isKeyBusy, type KeyClaim } from './key-claim.ts';
 import { parsePosition, type PostgresPosition } from './position.ts';
 import type {
   LentConnection,
@@ -30,11 +17,7 @@ import type {
   SqlPage,
   SqlStatement,
 } from './postgres-server.ts';
-import {
-  createOldPrimaryError,
-  isFenced,
-  toCorrectableError,
-} from './sql-errors.ts';
+import { createOldPrimaryError, isFenced, toCorrectableError } from './sql-errors.ts';
 import { findSqlState } from './sql-state.ts';
 import { MIGRATIONS_HINT, type SqlPlan } from './sql-plan.ts';
 
@@ -63,9 +46,7 @@ export async function writeOnceForKey(
 ): Promise<WrittenPage> {
   const { plan, key, table } = write;
   const isParsed = plan.statement.columns === 'application';
-  const statement: SqlStatement = isParsed
-    ? { ...plan.statement, columns: 'raw' }
-    : plan.statement;
+  const statement: SqlStatement = isParsed ? { ...plan.statement, columns: 'raw' } : plan.statement;
   const before = [BEGIN, ...(write.fence === undefined ? [] : [write.fence])];
   const claim = createKeyClaim(write);
   const outcomes = await run([...before, ...claim, statement]);
@@ -100,14 +81,9 @@ export async function writeOnceForKey(
     text: `update ${table} set result = $2 where key = $1`,
     values: [key, encodePage(written.value)],
   };
-  const [stored, committed, positionRead] = await run([
-    store,
-    COMMIT,
-    write.position,
-  ]);
+  const [stored, committed, positionRead] = await run([store, COMMIT, write.position]);
   if (stored?.status === 'rejected') throw toError(plan, stored.reason, false);
-  if (committed?.status === 'rejected')
-    throw toError(plan, committed.reason, false);
+  if (committed?.status === 'rejected') throw toError(plan, committed.reason, false);
   return { page, position: readPosition(positionRead) };
 }
 
@@ -140,9 +116,7 @@ async function readResult(
  * @throws CorrectableError `INVALID_ARGUMENT` for arguments that are no data
  */
 export function identifyOperation({ name, args }: Operation): string {
-  const text =
-    toCanonicalString(args, { isLoose: true }) ??
-    JSON.stringify(toJsonArgs(args));
+  const text = toCanonicalString(args, { isLoose: true }) ?? JSON.stringify(toJsonArgs(args));
   return `${name} ${createHash('sha256').update(text).digest('base64url')}`;
 }
 
@@ -157,18 +131,14 @@ function toJsonArgs(args: unknown): unknown {
 }
 
 /**
- * The columns are kept as PostgreSQL has sent them: a value of the application,
- * such as an interval or a date without an end, may have no JSON.
+ * The columns are kept as PostgreSQL has sent them: a value of the application, such as an interval
+ * or a date without an end, may have no JSON.
  */
 function encodePage({ rows, changedRows, columnTypes }: SqlPage): string {
   return JSON.stringify(toJsonValue({ rows, changedRows, columnTypes }));
 }
 
-function readStoredPage(
-  plan: SqlPlan,
-  result: unknown,
-  parse: ParsePage,
-): Page {
+function readStoredPage(plan: SqlPlan, result: unknown, parse: ParsePage): Page {
   const stored = fromJsonValue(JSON.parse(result as string)) as SqlPage;
   const page = { ...stored, pageState: undefined };
   if (page.columnTypes === undefined) return page;
@@ -180,21 +150,13 @@ function readStoredPage(
 }
 
 /** Returns the error for columns that a parser of the application refuses. */
-function createParserError(
-  { name }: SqlPlan,
-  cause: unknown,
-  outcome: string,
-): CorrectableError {
+function createParserError({ name }: SqlPlan, cause: unknown, outcome: string): CorrectableError {
   const message = `${name}: a column of the result cannot be parsed: ${String(cause)}. ${outcome} Check the type parsers of pg.`;
   return new CorrectableError('FINAL_FAILED', message, { cause });
 }
 
-function readPosition(
-  outcome: Outcomes[number] | undefined,
-): PostgresPosition | undefined {
-  return outcome?.status === 'fulfilled'
-    ? parsePosition(outcome.value.rows[0])
-    : undefined;
+function readPosition(outcome: Outcomes[number] | undefined): PostgresPosition | undefined {
+  return outcome?.status === 'fulfilled' ? parsePosition(outcome.value.rows[0]) : undefined;
 }
 
 function getReason(outcome: Outcomes[number] | undefined): unknown[] {
@@ -205,11 +167,7 @@ function isTaken(reason: unknown): boolean {
   return findSqlState(reason) === UNIQUE_VIOLATION;
 }
 
-function toError(
-  { name }: SqlPlan,
-  reason: unknown,
-  isUncommitted: boolean,
-): unknown {
+function toError({ name }: SqlPlan, reason: unknown, isUncommitted: boolean): unknown {
   return toCorrectableError(reason, {
     name,
     access: 'write',

@@ -1,6 +1,6 @@
 /**
- * Where the log of each timeline began. A primary that was restarted in an
- * orderly way no longer reports that, but this process may have seen it before.
+ * Where the log of each timeline began. A primary that was restarted in an orderly way no longer
+ * reports that, but this process may have seen it before.
  */
 import { toBytes, type PostgresPosition } from './position.ts';
 
@@ -11,8 +11,7 @@ export class LogBeginnings {
   note(position: PostgresPosition | undefined): void {
     if (position?.began === undefined) return;
     const known = this.find(position);
-    const isFirst =
-      known === undefined || toBytes(position.began) < toBytes(known);
+    const isFirst = known === undefined || toBytes(position.began) < toBytes(known);
     if (isFirst) this.#byLog.set(nameLog(position), position.began);
   }
 

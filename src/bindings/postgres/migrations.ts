@@ -9,21 +9,16 @@ export interface MigrationOptions {
 }
 
 /**
- * Returns the statements that create the tables of `get`, `put`, `enqueue` and
- * the like, and of idempotency keys, and the function that commits
- * transactions. Run them at the primary, when you deploy. Your own statements
- * need no table, unless you use such keys.
+ * Returns the statements that create the tables of `get`, `put`, `enqueue` and the like, and of
+ * idempotency keys, and the function that commits transactions. Run them at the primary, when you
+ * deploy. Your own statements need no table, unless you use such keys.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
  * await pool.query(migrations());
  */
 export function migrations(options: MigrationOptions = {}): string {
-  checkOptionNames(
-    options,
-    { call: "migrations({ schema: 'public' })" },
-    { schema: true },
-  );
+  checkOptionNames(options, { call: "migrations({ schema: 'public' })" }, { schema: true });
   const names = getTableNames(options.schema);
   const { values, queues, keys, consumers } = names;
   return `create table if not exists ${values} (

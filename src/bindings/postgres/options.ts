@@ -16,11 +16,7 @@ import type { DriverPool, PostgresDriver } from './driver.ts';
 import { OpenedServer } from './connections/opened-server.ts';
 import { standardPositions, type PostgresPositions } from './position.ts';
 import { PoolServer } from './connections/pool-server.ts';
-import {
-  RunnerServer,
-  type PostgresServer,
-  type RunStatements,
-} from './postgres-server.ts';
+import { RunnerServer, type PostgresServer, type RunStatements } from './postgres-server.ts';
 import { getStatements, type Statements } from './statements/statements.ts';
 
 /** The address of one server, as `pg.Pool` takes it. Its other options fit too. */
@@ -35,8 +31,8 @@ export interface PostgresAddress {
 /**
  * Where a server is, in one of these forms:
  *
- * - an address, as `postgres://ada@10.0.0.1/shop`, or options of `pg.Pool`: the
- *   binding makes a pool of its own
+ * - an address, as `postgres://ada@10.0.0.1/shop`, or options of `pg.Pool`: the binding makes a
+ *   pool of its own
  * - a `pg.Pool` of yours, made with `pipeline: true`, which stays yours
  * - `{ run }`, for a library that has its own connections
  */
@@ -49,40 +45,39 @@ export type PostgresConnection =
 
 export interface PostgresOptions extends ReplicasOptions {
   /**
-   * The primary: an address, options of `pg.Pool`, a `pg.Pool` with `pipeline:
-   * true`, or `{ run }`. All writes go there.
+   * The primary: an address, options of `pg.Pool`, a `pg.Pool` with `pipeline: true`, or `{ run }`.
+   * All writes go there.
    */
   readonly primary: PostgresConnection;
   /** The replicas in the same forms, the nearest first. Default: none */
   readonly replicas?: readonly PostgresConnection[] | undefined;
   /**
-   * The application's own statements, made by `defineStatements` or
-   * `implementStatements`. Default: none
+   * The application's own statements, made by `defineStatements` or `implementStatements`. Default:
+   * none
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
   /**
-   * How many dequeues of one queue are in flight at a time. Others wait. Other
-   * processes read the value: it bounds how many of these dequeues their early
-   * views cannot include. Default: `100`
+   * How many dequeues of one queue are in flight at a time. Others wait. Other processes read the
+   * value: it bounds how many of these dequeues their early views cannot include. Default: `100`
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other processes
-   * read this value too. Set it if several processes take from one queue.
-   * Without it, `getSafeThreshold` permits no early decision. Default: `0`
+   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other processes read this value
+   * too. Set it if several processes take from one queue. Without it, `getSafeThreshold` permits no
+   * early decision. Default: `0`
    */
   readonly minSlotIntervalMs?: number | undefined;
   /** The schema of the tables that `migrations` makes. Default: `public` */
   readonly schema?: string | undefined;
   /**
-   * Whether statements are prepared by name. Set `false` behind a pooler that
-   * changes the connection and does not know prepared statements, as PgBouncer
-   * before 1.21 in transaction mode. Default: `true`
+   * Whether statements are prepared by name. Set `false` behind a pooler that changes the
+   * connection and does not know prepared statements, as PgBouncer before 1.21 in transaction mode.
+   * Default: `true`
    */
   readonly prepare?: boolean | undefined;
   /**
-   * How servers report their position, if their functions differ from those of
-   * PostgreSQL. Default: `standardPositions`
+   * How servers report their position, if their functions differ from those of PostgreSQL. Default:
+   * `standardPositions`
    */
   readonly positions?: PostgresPositions | undefined;
   /** The module `pg`. Default: the installed one */
@@ -121,11 +116,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   checkOptionTypes(options, 'boolean', 'prepare');
   const { replicas = [], statements = [], schema, driver } = options;
   const { positions = standardPositions, prepare = true } = options;
-  check(
-    Array.isArray(replicas),
-    'replicas',
-    `must be a list of servers: write ${CALL}`,
-  );
+  check(Array.isArray(replicas), 'replicas', `must be a list of servers: write ${CALL}`);
   check(
     isRecord(positions) && isNonEmptyString(positions.sql),
     'positions',
@@ -138,10 +129,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   );
   const throttle: Throttle = {
     maxInFlight: checkCount('maxInFlight', options.maxInFlight ?? 100),
-    minSlotIntervalMs: checkDuration(
-      'minSlotIntervalMs',
-      options.minSlotIntervalMs ?? 0,
-    ),
+    minSlotIntervalMs: checkDuration('minSlotIntervalMs', options.minSlotIntervalMs ?? 0),
   };
   const open = (field: string, value: PostgresConnection): PostgresServer =>
     openServer(field, value, { prepare, driver });

@@ -1,14 +1,11 @@
 /**
- * Checks the arguments of the binding's own operations: texts, and values as
- * JSON. PostgreSQL has no U+0000 in either of them.
+ * Checks the arguments of the binding's own operations: texts, and values as JSON. PostgreSQL has
+ * no U+0000 in either of them.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkKeys as checkAnyKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
-import {
-  checkText as checkAnyText,
-  checkWellFormed,
-} from '../shared/well-formed-text.ts';
+import { checkText as checkAnyText, checkWellFormed } from '../shared/well-formed-text.ts';
 
 export const NO_ZERO =
   'PostgreSQL cannot store the character U+0000: give a text without it, or bytes';
@@ -22,9 +19,7 @@ export function checkText(value: unknown, field: string): string {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function checkKeys(value: unknown): readonly string[] {
-  return checkAnyKeys(value).map((key, at) =>
-    checkText(key, `args.keys[${at}]`),
-  );
+  return checkAnyKeys(value).map((key, at) => checkText(key, `args.keys[${at}]`));
 }
 
 /** In JSON, an escape that follows a backslash is none. */
@@ -34,8 +29,8 @@ const ZERO_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
  * Returns a value as JSON for a column of type `jsonb`.
  *
  * @param field the name of the value in the operation, as `args.value`
- * @throws CorrectableError `INVALID_VALUE` for what JSON lacks or changes, and
- * `INVALID_ARGUMENT` for texts that PostgreSQL cannot store
+ * @throws CorrectableError `INVALID_VALUE` for what JSON lacks or changes, and `INVALID_ARGUMENT`
+ * for texts that PostgreSQL cannot store
  */
 export function toStoredJson(
   value: unknown,

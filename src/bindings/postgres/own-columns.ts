@@ -1,7 +1,7 @@
 /**
- * Columns of the binding's own statements. All of them are text, so that no
- * parser of a type changes them: an application, or another library in its
- * process, may set such parsers for all of `pg`.
+ * Columns of the binding's own statements. All of them are text, so that no parser of a type
+ * changes them: an application, or another library in its process, may set such parsers for all of
+ * `pg`.
  */
 
 /** Returns the value of a column that was selected as `json::text`. */

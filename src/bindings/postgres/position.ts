@@ -1,14 +1,14 @@
 /**
  * Positions in the write-ahead log of PostgreSQL (LSN).
  *
- * An LSN alone does not suffice. Each promotion begins another timeline, whose
- * log differs from that of the old primary after the promotion. So a position
- * of one timeline says nothing about another one.
+ * An LSN alone does not suffice. Each promotion begins another timeline, whose log differs from
+ * that of the old primary after the promotion. So a position of one timeline says nothing about
+ * another one.
  *
- * A crash loses the end of the log that was not flushed. No commit was there,
- * but a session has seen that position. So a primary also reports how far its
- * log is flushed, and where its own part of the log began: at the last record
- * that it has taken over, when it was promoted or has recovered from a crash.
+ * A crash loses the end of the log that was not flushed. No commit was there, but a session has
+ * seen that position. So a primary also reports how far its log is flushed, and where its own part
+ * of the log began: at the last record that it has taken over, when it was promoted or has
+ * recovered from a crash.
  */
 import type { Row } from '../shared/statements/page.ts';
 import { parseJsonColumn } from './own-columns.ts';
@@ -22,29 +22,26 @@ export interface PostgresPosition {
   /** At a primary: up to here, a crash loses nothing. */
   readonly flushed?: string;
   /**
-   * At a primary: the end of the log that it has taken over. Absent if it was
-   * started after an orderly end, with all of its log.
+   * At a primary: the end of the log that it has taken over. Absent if it was started after an
+   * orderly end, with all of its log.
    */
   readonly began?: string;
 }
 
-/**
- * How a server reports its position. Servers whose functions differ need
- * another one.
- */
+/** How a server reports its position. Servers whose functions differ need another one. */
 export interface PostgresPositions {
   /**
-   * A SELECT of one row with the columns `system` (a text), `timeline` and `lsn`:
-   * all that was committed before is up to there. `null` in one of them: unknown.
-   * A primary may also have `flushed` and `began`, as `PostgresPosition` has them.
+   * A SELECT of one row with the columns `system` (a text), `timeline` and `lsn`: all that was
+   * committed before is up to there. `null` in one of them: unknown. A primary may also have
+   * `flushed` and `began`, as `PostgresPosition` has them.
    */
   readonly sql: string;
 }
 
 /**
- * A replica shows the timeline that it receives only to roles that may read all
- * statistics. While it receives nothing, the control file has the last one. A
- * primary has the timeline in the name of a file of its log.
+ * A replica shows the timeline that it receives only to roles that may read all statistics. While
+ * it receives nothing, the control file has the last one. A primary has the timeline in the name of
+ * a file of its log.
  */
 const SQL = `select
   (select system_identifier from pg_control_system())::text as system,
@@ -73,8 +70,8 @@ const IN_RECOVERY = 'pg_is_in_recovery()::text as in_recovery';
 export const RECOVERY_SQL: string = `select ${IN_RECOVERY}`;
 
 /**
- * Returns the SELECT of a position for the primary. It also asks whether the
- * server is one: after a failover, an address may lead to a replica.
+ * Returns the SELECT of a position for the primary. It also asks whether the server is one: after a
+ * failover, an address may lead to a replica.
  */
 export function askWhetherPrimary(positions: PostgresPositions): string {
   return selectPosition(positions, `, ${IN_RECOVERY}`);
@@ -86,9 +83,8 @@ export function askPosition(positions: PostgresPositions): string {
 }
 
 /**
- * Returns a SELECT that fails with SQLSTATE 22P02 at a primary that the
- * position in `$1` supersedes: a write in the same transaction is not
- * made there.
+ * Returns a SELECT that fails with SQLSTATE 22P02 at a primary that the position in `$1`
+ * supersedes: a write in the same transaction is not made there.
  */
 export function refuseOldPrimary({ sql }: PostgresPositions): string {
   const select = trim(sql);
@@ -114,20 +110,15 @@ export function isInRecovery(row: Row | undefined): boolean {
 }
 
 /**
- * Returns the position that a row has; `undefined` if it is unknown, or is not
- * that of a primary although that was asked.
+ * Returns the position that a row has; `undefined` if it is unknown, or is not that of a primary
+ * although that was asked.
  */
-export function parsePosition(
-  row: Row | undefined,
-): PostgresPosition | undefined {
+export function parsePosition(row: Row | undefined): PostgresPosition | undefined {
   if (isInRecovery(row)) return undefined;
-  const { system, timeline, lsn, flushed, began } = (parseJsonColumn(
-    row?.['position'],
-  ) ?? {}) as Row;
+  const { system, timeline, lsn, flushed, began } = (parseJsonColumn(row?.['position']) ??
+    {}) as Row;
   const isKnown =
-    typeof system === 'string' &&
-    typeof timeline === 'number' &&
-    typeof lsn === 'string';
+    typeof system === 'string' && typeof timeline === 'number' && typeof lsn === 'string';
   if (!isKnown) return undefined;
   return {
     system,
@@ -139,10 +130,7 @@ export function parsePosition(
 }
 
 /** Returns whether a state at `have` has every write up to `need`. */
-export function reached(
-  have: PostgresPosition,
-  need: PostgresPosition,
-): boolean {
+export function reached(have: PostgresPosition, need: PostgresPosition): boolean {
   return (
     have.system === need.system &&
     have.timeline === need.timeline &&
@@ -151,24 +139,20 @@ export function reached(
 }
 
 /**
- * Returns whether the server at `have` is an old primary: timelines only rise.
- * A server that ends before the newer timeline began was restored from a backup,
- * since an old primary has all up to there.
+ * Returns whether the server at `have` is an old primary: timelines only rise. A server that ends
+ * before the newer timeline began was restored from a backup, since an old primary has all up to
+ * there.
  */
-export function isSuperseded(
-  have: PostgresPosition,
-  need: PostgresPosition,
-): boolean {
+export function isSuperseded(have: PostgresPosition, need: PostgresPosition): boolean {
   const isOld = have.system === need.system && have.timeline < need.timeline;
-  const isRestored =
-    need.began !== undefined && toBytes(have.lsn) < toBytes(need.began);
+  const isRestored = need.began !== undefined && toBytes(have.lsn) < toBytes(need.began);
   return isOld && !isRestored;
 }
 
 /**
- * Returns whether the primary at `have` lacks something that was seen up to
- * `need`. Records after the last commit count as well: which of them were
- * commits is unknown. So a loss may be reported where only such were lost.
+ * Returns whether the primary at `have` lacks something that was seen up to `need`. Records after
+ * the last commit count as well: which of them were commits is unknown. So a loss may be reported
+ * where only such were lost.
  *
  * @param promoted where the timeline of `have` began, if that was seen before
  */
@@ -183,8 +167,8 @@ export function hasLost(
 }
 
 /**
- * Returns the end of what a session certainly depends on. A primary may flush
- * whole pages, which end in the middle of a record that may get lost.
+ * Returns the end of what a session certainly depends on. A primary may flush whole pages, which
+ * end in the middle of a record that may get lost.
  */
 function getSeenEnd({ lsn, flushed }: PostgresPosition): bigint | undefined {
   if (flushed === undefined) return toEndOfRecord(lsn);
@@ -201,9 +185,7 @@ function getKnownEnd(
   const { lsn, timeline } = have;
   if (timeline > need.timeline) return toBytesOr(promoted, lsn);
   const hasCrashed =
-    timeline === need.timeline &&
-    need.flushed !== undefined &&
-    have.began !== need.began;
+    timeline === need.timeline && need.flushed !== undefined && have.began !== need.began;
   return toBytesOr(hasCrashed ? have.began : undefined, lsn);
 }
 
@@ -219,17 +201,14 @@ const FILE_HEADER_BYTES = 40n;
 const MIN_FILE_BYTES = 1_048_576n;
 
 /**
- * At the end of a page, the primary reports where the next record will begin,
- * behind the header of the next page. A replica reports where the last one has
- * ended, before it. Without this, an idle replica would seem to be behind.
+ * At the end of a page, the primary reports where the next record will begin, behind the header of
+ * the next page. A replica reports where the last one has ended, before it. Without this, an idle
+ * replica would seem to be behind.
  */
 function toEndOfRecord(lsn: string): bigint {
   const bytes = toBytes(lsn);
-  if (bytes % MIN_FILE_BYTES === FILE_HEADER_BYTES)
-    return bytes - FILE_HEADER_BYTES;
-  return bytes % PAGE_BYTES === PAGE_HEADER_BYTES
-    ? bytes - PAGE_HEADER_BYTES
-    : bytes;
+  if (bytes % MIN_FILE_BYTES === FILE_HEADER_BYTES) return bytes - FILE_HEADER_BYTES;
+  return bytes % PAGE_BYTES === PAGE_HEADER_BYTES ? bytes - PAGE_HEADER_BYTES : bytes;
 }
 
 export function toBytes(lsn: string): bigint {

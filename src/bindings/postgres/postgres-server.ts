@@ -6,10 +6,9 @@ export interface SqlStatement {
   readonly text: string;
   readonly values: readonly unknown[];
   /**
-   * How columns become values. `text`: as PostgreSQL writes them, for the
-   * binding's own statements, which select nothing else. `application`: by the
-   * parsers of the application, which also other libraries may have set. `raw`:
-   * as they were received, for `ParsePage`. Default: `text`
+   * How columns become values. `text`: as PostgreSQL writes them, for the binding's own statements,
+   * which select nothing else. `application`: by the parsers of the application, which also other
+   * libraries may have set. `raw`: as they were received, for `ParsePage`. Default: `text`
    */
   readonly columns?: 'text' | 'application' | 'raw' | undefined;
 }
@@ -30,14 +29,11 @@ export interface SqlResult {
 }
 
 /**
- * Runs statements one after another on one connection, as few round trips as
- * possible. Each is a transaction of its own, unless one of them is BEGIN.
- * Rejects with the error of the first that fails, whose `code` or whose cause's
- * `code` is the SQLSTATE.
+ * Runs statements one after another on one connection, as few round trips as possible. Each is a
+ * transaction of its own, unless one of them is BEGIN. Rejects with the error of the first that
+ * fails, whose `code` or whose cause's `code` is the SQLSTATE.
  */
-export type RunStatements = (
-  statements: readonly SqlStatement[],
-) => Promise<readonly SqlResult[]>;
+export type RunStatements = (statements: readonly SqlStatement[]) => Promise<readonly SqlResult[]>;
 
 /** How a call to a server is watched. */
 export interface CallOptions {
@@ -54,25 +50,20 @@ export type Outcomes = readonly PromiseSettledResult<SqlPage>[];
 
 export interface PostgresServer {
   /** Rejects if there is no connection. Then nothing was sent. */
-  run(
-    statements: readonly SqlStatement[],
-    options: CallOptions,
-  ): Promise<Outcomes>;
+  run(statements: readonly SqlStatement[], options: CallOptions): Promise<Outcomes>;
   /**
-   * Runs several batches on one connection, which is given back after `body`.
-   * Absent if the connections belong to another library.
+   * Runs several batches on one connection, which is given back after `body`. Absent if the
+   * connections belong to another library.
    */
   readonly lend?: <T>(
     options: CallOptions,
     body: (connection: LentConnection) => Promise<T>,
   ) => Promise<T>;
-  /**
-   * Rejects if the server does not answer on a new connection, or refuses it.
-   */
+  /** Rejects if the server does not answer on a new connection, or refuses it. */
   probe(): Promise<unknown>;
   /**
-   * Gives up all connections that were made until now: they lead to a wrong
-   * server. Absent if the connections belong to another library.
+   * Gives up all connections that were made until now: they lead to a wrong server. Absent if the
+   * connections belong to another library.
    */
   readonly renew?: () => void;
   close(): Promise<void>;
@@ -85,9 +76,7 @@ export interface LentConnection {
 }
 
 /** Runs statements one after another, in one trip. */
-export type RunBatch = (
-  statements: readonly SqlStatement[],
-) => Promise<Outcomes>;
+export type RunBatch = (statements: readonly SqlStatement[]) => Promise<Outcomes>;
 
 /** Parses the raw columns of a page, by the parsers of the application. */
 export type ParsePage = (page: SqlPage) => Page;
@@ -100,10 +89,7 @@ export class RunnerServer implements PostgresServer {
     this.#run = run;
   }
 
-  async run(
-    statements: readonly SqlStatement[],
-    { markSent }: CallOptions,
-  ): Promise<Outcomes> {
+  async run(statements: readonly SqlStatement[], { markSent }: CallOptions): Promise<Outcomes> {
     markSent();
     try {
       const results = await this.#run(statements);

@@ -1,13 +1,7 @@
 /** PostgreSQL as a store with replicas: operations become statements. */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  describeTimeToLive,
-  hasTimeToLive,
-} from '../../values/time-to-live.ts';
+import { describeTimeToLive, hasTimeToLive } from '../../values/time-to-live.ts';
 import type {
   ReplicaCall,
   ReplicaRead,
@@ -39,17 +33,8 @@ import {
   RECOVERY_SQL,
   type PostgresPosition,
 } from './position.ts';
-import type {
-  CallOptions,
-  Outcomes,
-  PostgresServer,
-  SqlStatement,
-} from './postgres-server.ts';
-import {
-  identifyOperation,
-  writeOnceForKey,
-  type WrittenPage,
-} from './keyed-write.ts';
+import type { CallOptions, Outcomes, PostgresServer, SqlStatement } from './postgres-server.ts';
+import { identifyOperation, writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { untilKeyFree } from './key-claim.ts';
 import { findSqlState } from './sql-state.ts';
 import { createTransactionOperations } from './transactions.ts';
@@ -74,8 +59,8 @@ import {
 } from './sql-plan.ts';
 
 /**
- * In any other isolation level the snapshot may be older than the position,
- * which the second statement reads.
+ * In any other isolation level the snapshot may be older than the position, which the second
+ * statement reads.
  */
 const BEGIN: SqlStatement = {
   text: 'begin isolation level read committed read only',
@@ -111,9 +96,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     this.replicas = [...servers.keys()].filter((name) => name !== 'primary');
     this.hasIdempotencyKeys = servers.get('primary')?.lend !== undefined;
     this.#keysTable = getTableNames(options.schema).keys;
-    this.#operations = createOperations(options, (statement) =>
-      this.#runAlone(statement),
-    );
+    this.#operations = createOperations(options, (statement) => this.#runAlone(statement));
     this.#primaryPosition = { text: askWhetherPrimary(positions), values: [] };
     this.#replicaPosition = { text: askPosition(positions), values: [] };
     this.#fence = refuseOldPrimary(positions);
@@ -124,10 +107,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   describeUnsupported(operation: Operation): string | undefined {
-    return (
-      describeTimeToLive(operation) ??
-      `it has ${[...this.#operations.keys()].join(', ')}`
-    );
+    return describeTimeToLive(operation) ?? `it has ${[...this.#operations.keys()].join(', ')}`;
   }
 
   reached(have: PostgresPosition, need: PostgresPosition): boolean {
@@ -171,10 +151,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     return this.#operations.get(operation.name)?.enter?.(operation, caller);
   }
 
-  async write(
-    operation: Operation,
-    call: ReplicaCall,
-  ): Promise<ReplicaWrite<PostgresPosition>> {
+  async write(operation: Operation, call: ReplicaCall): Promise<ReplicaWrite<PostgresPosition>> {
     const plan = createPlan(this.#operations, operation, 'write');
     const { beginWrite } = this.#operations.get(operation.name) ?? {};
     if (beginWrite !== undefined)
@@ -213,12 +190,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const position = getPosition(outcomes[0]);
     this.#beginnings.note(position);
     if (position !== undefined) return position;
-    if (isInRecovery(getPage(outcomes[0] as Outcomes[number])?.rows[0]))
-      this.#renewPrimary();
-    throw new CorrectableError(
-      'UNSUPPORTED',
-      'postgres: the primary does not report its position',
-    );
+    if (isInRecovery(getPage(outcomes[0] as Outcomes[number])?.rows[0])) this.#renewPrimary();
+    throw new CorrectableError('UNSUPPORTED', 'postgres: the primary does not report its position');
   }
 
   probe(server: string): Promise<unknown> {
@@ -230,14 +203,12 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#servers.values()].map((server) => server.close()),
-    );
+    await Promise.all([...this.#servers.values()].map((server) => server.close()));
   }
 
   /**
-   * The statements of a read: its value, after a position of the server. In a
-   * session, another position follows.
+   * The statements of a read: its value, after a position of the server. In a session, another
+   * position follows.
    */
   async #read(
     plan: ReadPlan,
@@ -250,13 +221,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const own = [plan.before ?? [], plan.statement].flat();
     const before = this.#getStateStatements(server);
     const after = how.needsSeenUpTo && hasPosition ? before : [];
-    const outcomes = await this.#run(
-      server,
-      [BEGIN, ...before, ...own, ...after, COMMIT],
-      call,
-    );
-    const lacksPosition =
-      hasPosition && (await this.#lacksPosition(server, outcomes, call));
+    const outcomes = await this.#run(server, [BEGIN, ...before, ...own, ...after, COMMIT], call);
+    const lacksPosition = hasPosition && (await this.#lacksPosition(server, outcomes, call));
     if (lacksPosition) {
       this.#forgoPosition(server);
       return await this.#read(plan, server, how);
@@ -297,15 +263,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   /**
-   * Returns whether the first position of a read has failed because the server
-   * does not report it. A server of another library fails as a whole, so it is
-   * asked for the position alone.
+   * Returns whether the first position of a read has failed because the server does not report it.
+   * A server of another library fails as a whole, so it is asked for the position alone.
    */
-  async #lacksPosition(
-    server: string,
-    outcomes: Outcomes,
-    call: CallOptions,
-  ): Promise<boolean> {
+  async #lacksPosition(server: string, outcomes: Outcomes, call: CallOptions): Promise<boolean> {
     const [, asked] = outcomes;
     if (!isUnknownFunction(asked)) return false;
     const { reason } = asked as PromiseRejectedResult;
@@ -331,8 +292,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   /** Returns what asks a server for its position, and whether it is a primary. */
   #getStateStatements(server: string): readonly SqlStatement[] {
     const hasPosition = this.#hasPosition(server);
-    if (server === 'primary')
-      return [hasPosition ? this.#primaryPosition : RECOVERY];
+    if (server === 'primary') return [hasPosition ? this.#primaryPosition : RECOVERY];
     return hasPosition ? [this.#replicaPosition] : [];
   }
 
@@ -380,16 +340,14 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     };
     return repeatIfLost(() =>
       untilKeyFree(deadlineAt, () =>
-        primary.lend!({ markSent, deadlineAt }, (connection) =>
-          writeOnceForKey(connection, write),
-        ),
+        primary.lend!({ markSent, deadlineAt }, (connection) => writeOnceForKey(connection, write)),
       ),
     );
   }
 
   /**
-   * The position is read after the commit: it covers that. Another library fails
-   * as a whole, so there it has a call of its own, and the write its outcome.
+   * The position is read after the commit: it covers that. Another library fails as a whole, so
+   * there it has a call of its own, and the write its outcome.
    */
   async #writeOnce(
     plan: SqlPlan,
@@ -398,19 +356,14 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const call = { markSent, deadlineAt };
     const fence = this.#createFence(after);
     const write =
-      fence === undefined
-        ? [plan.statement]
-        : [BEGIN_WRITE, fence, plan.statement, COMMIT];
+      fence === undefined ? [plan.statement] : [BEGIN_WRITE, fence, plan.statement, COMMIT];
     const isTogether = this.#servers.get('primary')?.lend !== undefined;
-    const position =
-      isTogether && this.#hasPosition('primary') ? [this.#primaryPosition] : [];
+    const position = isTogether && this.#hasPosition('primary') ? [this.#primaryPosition] : [];
     const outcomes = await this.#run('primary', [...write, ...position], call);
     const failure = findFailure(outcomes.slice(0, write.length));
     const written = outcomes[write.indexOf(plan.statement)];
     if (failure === undefined) {
-      const asked = isTogether
-        ? outcomes[write.length]
-        : await this.#askPositionAlone();
+      const asked = isTogether ? outcomes[write.length] : await this.#askPositionAlone();
       return {
         page: getPage(written!) as Page,
         position: getPosition(asked),
@@ -438,8 +391,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   }
 
   /**
-   * Returns what a write in a session begins with: it fails at an old primary,
-   * which has no way to know that it is one. The write would be lost.
+   * Returns what a write in a session begins with: it fails at an old primary, which has no way to
+   * know that it is one. The write would be lost.
    */
   #createFence(seen: unknown): SqlStatement | undefined {
     if (seen === undefined || !this.#hasPosition('primary')) return undefined;
@@ -465,34 +418,20 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     statements: readonly SqlStatement[],
     options: CallOptions,
   ): Promise<Outcomes> {
-    return (this.#servers.get(server) as PostgresServer).run(
-      statements,
-      options,
-    );
+    return (this.#servers.get(server) as PostgresServer).run(statements, options);
   }
 }
 
-function toWrite(
-  plan: SqlPlan,
-  { page, position }: WrittenPage,
-): ReplicaWrite<PostgresPosition> {
+function toWrite(plan: SqlPlan, { page, position }: WrittenPage): ReplicaWrite<PostgresPosition> {
   return { ...interpretWritten(plan, page), position };
 }
 
-type ReadCall = Pick<
-  ReplicaCall,
-  'signal' | 'deadlineAt' | 'needsSeenUpTo' | 'after'
->;
+type ReadCall = Pick<ReplicaCall, 'signal' | 'deadlineAt' | 'needsSeenUpTo' | 'after'>;
 
 /** Returns whether a session has seen a newer primary. */
-function isOldPrimary(
-  position: PostgresPosition | undefined,
-  seen: unknown,
-): boolean {
+function isOldPrimary(position: PostgresPosition | undefined, seen: unknown): boolean {
   return (
-    position !== undefined &&
-    seen !== undefined &&
-    isSuperseded(position, seen as PostgresPosition)
+    position !== undefined && seen !== undefined && isSuperseded(position, seen as PostgresPosition)
   );
 }
 
@@ -511,16 +450,15 @@ function isUnknownFunction(outcome: Outcomes[number] | undefined): boolean {
 }
 
 /**
- * Runs once more what has certainly changed nothing, if its connection was lost
- * and its server works.
+ * Runs once more what has certainly changed nothing, if its connection was lost and its server
+ * works.
  */
 async function repeatIfLost<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     const isLost =
-      isCorrectableError(error, 'UNAVAILABLE') &&
-      error.cause instanceof LostConnectionError;
+      isCorrectableError(error, 'UNAVAILABLE') && error.cause instanceof LostConnectionError;
     if (!isLost) throw error;
     return await run();
   }
@@ -534,9 +472,7 @@ function getPage(outcome: Outcomes[number]): Page | undefined {
   return outcome.status === 'fulfilled' ? outcome.value : undefined;
 }
 
-function getPosition(
-  outcome: Outcomes[number] | undefined,
-): PostgresPosition | undefined {
+function getPosition(outcome: Outcomes[number] | undefined): PostgresPosition | undefined {
   const page = outcome === undefined ? undefined : getPage(outcome);
   return parsePosition(page?.rows[0]);
 }

@@ -6,14 +6,14 @@ import { resolveOptions, type PostgresOptions } from './options.ts';
 import { PostgresStore } from './postgres-store.ts';
 
 /**
- * Creates a binding to a PostgreSQL primary and its streaming replicas. Level
- * `replica` reads the nearest replica, level `primary` the primary. Operations:
- * those of `statements`, and `get`, `getMany`, `put`, `remove`, transactions,
- * `enqueue`, `dequeue` and `peek` on the tables of `migrations`.
+ * Creates a binding to a PostgreSQL primary and its streaming replicas. Level `replica` reads the
+ * nearest replica, level `primary` the primary. Operations: those of `statements`, and `get`,
+ * `getMany`, `put`, `remove`, transactions, `enqueue`, `dequeue` and `peek` on the tables of
+ * `migrations`.
  *
- * Connects at the first operation, through `pg` 8.23 or later, which you must
- * install beside this package. Sessions need a role that may read all statistics of
- * replicas (pg_read_all_stats). Without it they read at the primary.
+ * Connects at the first operation, through `pg` 8.23 or later, which you must install beside this
+ * package. Sessions need a role that may read all statistics of replicas (pg_read_all_stats).
+ * Without it they read at the primary.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example

@@ -1,20 +1,13 @@
 /**
- * Knows which other processes take from the queues, and how fast. Measures the
- * time between the state that a replica shows and a dequeue of this process
- * (docs/spec/thresholds.md).
+ * Knows which other processes take from the queues, and how fast. Measures the time between the
+ * state that a replica shows and a dequeue of this process (docs/spec/thresholds.md).
  *
- * Each process writes its limits into a table before it takes. Processes that
- * have not renewed theirs for a while are removed from it.
+ * Each process writes its limits into a table before it takes. Processes that have not renewed
+ * theirs for a while are removed from it.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  CommitLatency,
-  type PendingCommit,
-} from '../../correctable/throttle/commit-latency.ts';
-import type {
-  ConcurrentWriters,
-  Throttle,
-} from '../../correctable/throttle/concurrent-writes.ts';
+import { CommitLatency, type PendingCommit } from '../../correctable/throttle/commit-latency.ts';
+import type { ConcurrentWriters, Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import type { SqlStatement } from './postgres-server.ts';
@@ -47,8 +40,8 @@ export class QueueConsumers {
   /** Columns of a dequeue at the primary: what `end` needs of its row. */
   readonly columns: string;
   /**
-   * What to read at a replica before its view. All that was committed before
-   * `shown_at`, by the clock of the primary, is in what is read next.
+   * What to read at a replica before its view. All that was committed before `shown_at`, by the
+   * clock of the primary, is in what is read next.
    */
   readonly readReplica: SqlStatement;
   readonly #id: string = randomUUID();
@@ -56,9 +49,8 @@ export class QueueConsumers {
   readonly #run: QueueConsumersOptions['run'];
   readonly #latency = new CommitLatency();
   /**
-   * From the start of each recent dequeue, by the clock of this process, to its
-   * place in the order, by that of the primary. Each of these times contains
-   * the difference of the clocks.
+   * From the start of each recent dequeue, by the clock of this process, to its place in the order,
+   * by that of the primary. Each of these times contains the difference of the clocks.
    */
   readonly #tripsMs: number[] = [];
   #others: readonly Consumer[] = [];
@@ -88,15 +80,12 @@ returning ${all}`,
   }
 
   /**
-   * Makes this process known to the others. Returns `undefined` if it is, and a
-   * promise otherwise.
+   * Makes this process known to the others. Returns `undefined` if it is, and a promise otherwise.
    */
   register(): Promise<void> | undefined {
     const ageMs = performance.now() - this.#registeredAtMs;
     if (ageMs < RENEWAL_MS) return undefined;
-    this.#registering ??= this.#register().finally(
-      () => (this.#registering = undefined),
-    );
+    this.#registering ??= this.#register().finally(() => (this.#registering = undefined));
     if (ageMs > MAX_AGE_MS) return this.#registering;
     this.#registering.catch(() => {}); // The next dequeue tries again.
     return undefined;
@@ -132,13 +121,10 @@ returning ${all}`,
   }
 
   /**
-   * Returns the other processes that may take before a dequeue, unknown to its
-   * early view. `undefined` if that is unknown.
+   * Returns the other processes that may take before a dequeue, unknown to its early view.
+   * `undefined` if that is unknown.
    */
-  getConcurrentWriters({
-    startedAtMs,
-    shown,
-  }: ShownState): ConcurrentWriters | undefined {
+  getConcurrentWriters({ startedAtMs, shown }: ShownState): ConcurrentWriters | undefined {
     // Neither of the two lists is always the newer one.
     const others = [...this.#others, ...this.#parseOthers(shown)];
     const throttles = [...new Map(others).values()];
@@ -154,8 +140,7 @@ returning ${all}`,
   }
 
   #parseOthers(row: Row | undefined): readonly Consumer[] {
-    const consumers = (parseJsonColumn(row?.['consumers']) ??
-      []) as readonly ConsumerRow[];
+    const consumers = (parseJsonColumn(row?.['consumers']) ?? []) as readonly ConsumerRow[];
     return consumers.flatMap((item): Consumer[] => {
       if (item.id === this.#id) return [];
       const { max_in_flight, min_slot_interval_ms } = item;

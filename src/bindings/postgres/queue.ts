@@ -1,12 +1,11 @@
 /**
  * `enqueue`, `dequeue` and `peek` over one table (`migrations`).
  *
- * A replica still shows items that this process has taken. Its view of a
- * `dequeue` leaves these out, and as many more as dequeues are in flight.
+ * A replica still shows items that this process has taken. Its view of a `dequeue` leaves these
+ * out, and as many more as dequeues are in flight.
  *
- * Dequeues travel on several connections, so a later one may reach the primary
- * first. It leaves as many items as there are earlier ones in flight, whose
- * early views may have promised them.
+ * Dequeues travel on several connections, so a later one may reach the primary first. It leaves as
+ * many items as there are earlier ones in flight, whose early views may have promised them.
  */
 import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -53,8 +52,7 @@ export function createQueueOperations({
   throttle,
   consumers,
 }: QueueOptions): readonly (readonly [string, SqlOperation])[] {
-  const createGate = (): ThrottleGate =>
-    new ThrottleGate(throttle, () => consumers.estimateMs);
+  const createGate = (): ThrottleGate => new ThrottleGate(throttle, () => consumers.estimateMs);
   const own = new OwnDequeues(reached, createGate);
   // Count only the items behind the taken one: others are taking those before.
   const countBehind = (id: string, condition = ''): string =>
@@ -217,9 +215,9 @@ class OwnDequeue {
   }
 
   /**
-   * Resolves when no earlier one is in flight, or when one of them ends without
-   * an item: then there may be none to leave for the others. It also does so
-   * after a while, since items may have been added.
+   * Resolves when no earlier one is in flight, or when one of them ends without an item: then there
+   * may be none to leave for the others. It also does so after a while, since items may have been
+   * added.
    */
   waitForTurn(): Promise<void> {
     return new Promise((resolve) => {
@@ -250,10 +248,7 @@ class OwnDequeues {
   }
 
   /** Waits for a turn. Returns what to call at its end. */
-  enter(
-    name: string,
-    caller: WaitingCaller,
-  ): Promise<() => void> | (() => void) {
+  enter(name: string, caller: WaitingCaller): Promise<() => void> | (() => void) {
     const queue = this.#getQueue(name);
     const room = queue.gate.enter(caller);
     queue.users += 1;
@@ -322,16 +317,12 @@ class OwnDequeues {
 
   #dropIdle(): void {
     for (const [name, { gate, users, taken }] of this.#queues)
-      if (users === 0 && taken.length === 0 && gate.isIdle)
-        this.#queues.delete(name);
+      if (users === 0 && taken.length === 0 && gate.isIdle) this.#queues.delete(name);
   }
 }
 
 /** No replica of the newer log is ever as far in the earlier one. */
-function isOfEarlierLog(
-  taken: PostgresPosition,
-  { system, timeline }: PostgresPosition,
-): boolean {
+function isOfEarlierLog(taken: PostgresPosition, { system, timeline }: PostgresPosition): boolean {
   return taken.system !== system || taken.timeline < timeline;
 }
 

@@ -1,9 +1,5 @@
 /** Converts failures of PostgreSQL, by their SQLSTATE, to those of a Correctable. */
-import {
-  CorrectableError,
-  isCorrectableError,
-  type ErrorCode,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
 import { isCodeError } from '../shared/code-error.ts';
 import { ParserError } from './connections/column-parsers.ts';
@@ -36,8 +32,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Failures after which a commit may have been made: of the connection, a killed
- * process, and of the server itself. All others prove that nothing was done.
+ * Failures after which a commit may have been made: of the connection, a killed process, and of the
+ * server itself. All others prove that nothing was done.
  */
 const UNCERTAIN = /^(08|57P0|40003|58|XX|F0)/;
 
@@ -82,16 +78,13 @@ export function toCorrectableError(
     const message = `${name}: the write was sent and may have been made: ${text}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
-  if (isWrite && sqlState === '25006')
-    return createNoPrimaryError(name, 'written', error);
+  if (isWrite && sqlState === '25006') return createNoPrimaryError(name, 'written', error);
   const code = getCode(sqlState, isReplica);
   const advice = findAdvice(sqlState, hint);
-  // A fault of the server: its caller, who may be a stranger, gets no names of
-  // tables. They are in the cause.
+  // A fault of the server: its caller, who may be a stranger, gets no names of tables. They are in
+  // the cause.
   const reason =
-    code === 'FINAL_FAILED'
-      ? `PostgreSQL refused the statement (SQLSTATE ${sqlState})`
-      : text;
+    code === 'FINAL_FAILED' ? `PostgreSQL refused the statement (SQLSTATE ${sqlState})` : text;
   const outcome = isWrite ? 'Nothing was written.' : 'Nothing was read.';
   const message = [`${name}: ${reason}.`, outcome, ...advice].join(' ');
   return new CorrectableError(code, message, {
@@ -100,20 +93,14 @@ export function toCorrectableError(
   });
 }
 
-function findAdvice(
-  sqlState: string | undefined,
-  hint: string | undefined,
-): string[] {
+function findAdvice(sqlState: string | undefined, hint: string | undefined): string[] {
   if (NO_TRANSACTION.test(sqlState ?? '')) return [NO_TRANSACTION_HINT];
   if (OTHER_CONNECTION.test(sqlState ?? '')) return [POOLER_HINT];
   return sqlState === '42P01' && hint !== undefined ? [hint] : [];
 }
 
 /** Returns the error of a write whose transaction did not begin. */
-export function createNoBeginError(
-  name: string,
-  cause: unknown,
-): CorrectableError {
+export function createNoBeginError(name: string, cause: unknown): CorrectableError {
   const message = `${name}: its transaction did not begin, so the write was made without it: ${String(cause)}. Read the data to see what was written.`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
@@ -125,9 +112,7 @@ export function createNoPrimaryError(
   cause?: unknown,
 ): CorrectableError {
   const problem =
-    done === 'read'
-      ? 'is a replica'
-      : 'accepts no writes: it is a replica, or it is read-only';
+    done === 'read' ? 'is a replica' : 'accepts no writes: it is a replica, or it is read-only';
   const message = `${name}: the server at "primary" ${problem}. Nothing was ${done}. Check the option primary: after a failover it must lead to the new primary.`;
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
@@ -157,9 +142,9 @@ export function isNoPrimaryError(error: unknown): boolean {
 const OF_SERVER = /^(08|57P)/;
 
 /**
- * Returns whether the server has failed, and not only one statement: there is no
- * connection, or it was lost. PostgreSQL has refused a statement, or the replay
- * has canceled it, if there is another SQLSTATE.
+ * Returns whether the server has failed, and not only one statement: there is no connection, or it
+ * was lost. PostgreSQL has refused a statement, or the replay has canceled it, if there is another
+ * SQLSTATE.
  */
 export function isServerFailure(error: unknown): boolean {
   if (isConnectError(error)) return true;

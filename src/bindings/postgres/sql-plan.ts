@@ -3,10 +3,7 @@ import type { Access, Operation } from '../../correctable/operation.ts';
 import type { ReplicaStore } from '../replicas/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
-import {
-  interpretRows,
-  type StatementResult,
-} from '../shared/statements/statement-operations.ts';
+import { interpretRows, type StatementResult } from '../shared/statements/statement-operations.ts';
 import type { PostgresPosition } from './position.ts';
 import type { SqlStatement } from './postgres-server.ts';
 
@@ -18,18 +15,14 @@ export interface SqlPlan {
   readonly isIdempotent: boolean;
   /** What to do if there is no such table. Default: no advice */
   readonly hint?: string | undefined;
-  /**
-   * Whether the write has changed nothing, and must be sent again. Default:
-   * never
-   */
+  /** Whether the write has changed nothing, and must be sent again. Default: never */
   readonly isHeldBack?: ((page: Page) => boolean) | undefined;
   /** @throws CorrectableError if the rows do not fit */
   readonly interpret: (page: Page) => StatementResult;
 }
 
 /** The advice for tables of the binding. */
-export const MIGRATIONS_HINT =
-  'Run the statements of migrations() at the primary.';
+export const MIGRATIONS_HINT = 'Run the statements of migrations() at the primary.';
 
 /** How to read the likely result of a write at a replica. */
 export interface PreviewPlan extends Pick<SqlPlan, 'statement'> {
@@ -68,9 +61,7 @@ export interface WrittenResult {
   readonly position: PostgresPosition | undefined;
 }
 
-export function createStatementOperation(
-  statement: CheckedStatement,
-): SqlOperation {
+export function createStatementOperation(statement: CheckedStatement): SqlOperation {
   const { name, access, text, isIdempotent } = statement;
   return {
     access,

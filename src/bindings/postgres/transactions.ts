@@ -1,18 +1,14 @@
 /**
- * `readVersions` and `commit` over the table of values: all that a transaction
- * over this store needs (docs/spec/transactions.md).
+ * `readVersions` and `commit` over the table of values: all that a transaction over this store
+ * needs (docs/spec/transactions.md).
  *
- * A version is the transaction that has written the row, and a hash of the
- * value. Any statement that writes the row changes it, also one of another
- * program. After a failover, the new primary may use the number of a lost
- * transaction again, and then the hash differs. Keys without a row have one
- * version: it names one state, as all do.
+ * A version is the transaction that has written the row, and a hash of the value. Any statement
+ * that writes the row changes it, also one of another program. After a failover, the new primary
+ * may use the number of a lost transaction again, and then the hash differs. Keys without a row
+ * have one version: it names one state, as all do.
  */
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  checkCommitArgs,
-  checkReadVersionsArgs,
-} from '../../operations/check-transaction-args.ts';
+import { checkCommitArgs, checkReadVersionsArgs } from '../../operations/check-transaction-args.ts';
 import type { CommitResult, VersionedValue } from '../../operations/index.ts';
 import type { Page } from '../shared/statements/page.ts';
 import { checkText, toStoredJson } from './own-arguments.ts';
@@ -26,9 +22,8 @@ const VERSION = `coalesce(v.xmin::text || ':' || jsonb_hash_extended(v.value, 0)
 type Tables = Pick<TableNames, 'values' | 'commit'>;
 
 /**
- * Returns the SQL of the function that checks versions and writes. In one
- * statement, a client needs one round trip for it, and holds no locks while its
- * messages travel.
+ * Returns the SQL of the function that checks versions and writes. In one statement, a client needs
+ * one round trip for it, and holds no locks while its messages travel.
  */
 export function createCommitFunction({ values, commit }: Tables): string {
   return `create or replace function ${commit}(
@@ -150,10 +145,7 @@ function bindWrites({ args }: Operation): Columns {
   return [checkTexts(keys, 'args.writes'), values];
 }
 
-function checkTexts(
-  texts: readonly string[],
-  field: string,
-): readonly string[] {
+function checkTexts(texts: readonly string[], field: string): readonly string[] {
   return texts.map((text) => checkText(text, field));
 }
 

@@ -1,9 +1,6 @@
 /** `correctables/bindings/redblue`: a client's access to a RedBlue service. */
 export { redblue } from './redblue.ts';
-export {
-  REDBLUE_LEVELS,
-  type RedBlueLevels,
-} from '../../protocol/redblue-levels.ts';
+export { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 export type { RemoteBinding } from '../../transport/remote-binding.ts';
 export {
   exponentialBackoff,
@@ -14,11 +11,5 @@ export {
 export type { ConnectionState } from '../../transport/options/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options/options.ts';
 export type { Scheduling } from '../../transport/options/scheduling.ts';
-export type {
-  WebSocketConstructor,
-  WebSocketLike,
-} from '../../transport/options/websocket.ts';
-export {
-  findSites,
-  type FindSitesOptions,
-} from '../../transport/find-sites.ts';
+export type { WebSocketConstructor, WebSocketLike } from '../../transport/options/websocket.ts';
+export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

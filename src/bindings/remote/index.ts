@@ -1,7 +1,4 @@
-/**
- * `correctables/bindings/remote`: a client's access to a store behind a
- * gateway.
- */
+/** `correctables/bindings/remote`: a client's access to a store behind a gateway. */
 export { remote, type RemoteOptions } from './remote.ts';
 export {
   exponentialBackoff,
@@ -13,11 +10,5 @@ export type { RemoteBinding } from '../../transport/remote-binding.ts';
 export type { ConnectionState } from '../../transport/options/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/options/options.ts';
 export type { Scheduling } from '../../transport/options/scheduling.ts';
-export type {
-  WebSocketConstructor,
-  WebSocketLike,
-} from '../../transport/options/websocket.ts';
-export {
-  findSites,
-  type FindSitesOptions,
-} from '../../transport/find-sites.ts';
+export type { WebSocketConstructor, WebSocketLike } from '../../transport/options/websocket.ts';
+export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

@@ -1,6 +1,5 @@
 /**
- * `correctables/bindings/replicas`: a store with a primary and replicas, by an
- * adapter of your own.
+ * `correctables/bindings/replicas`: a store with a primary and replicas, by an adapter of your own.
  */
 export { getLagMs } from '../shared/lag.ts';
 export { replicas } from './replicas.ts';

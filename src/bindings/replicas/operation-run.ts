@@ -1,10 +1,7 @@
 /** What runs of reads and of writes share. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isCodeError } from '../shared/code-error.ts';
 import { LevelCall } from '../shared/level-call.ts';
@@ -74,15 +71,11 @@ export class StoreCall extends LevelCall implements ReplicaCall {
 }
 
 /**
- * Returns the facts for a view. In a session that the store has lost something
- * of, each view is marked: it may be older than what the session has seen.
+ * Returns the facts for a view. In a session that the store has lost something of, each view is
+ * marked: it may be older than what the session has seen.
  */
 export function toDetails(
-  {
-    version,
-    meta,
-    position,
-  }: ReplicaDetails & Pick<ReplicaRead<unknown>, 'position'>,
+  { version, meta, position }: ReplicaDetails & Pick<ReplicaRead<unknown>, 'position'>,
   lagMs: number | undefined,
   session: SessionPositions<unknown> | undefined,
 ): { readonly version: unknown; readonly meta: Record<string, unknown> } {
@@ -97,14 +90,9 @@ export function toDetails(
 }
 
 /**
- * Returns the error of a read. If it is not known to be something else, the
- * server gave no answer.
+ * Returns the error of a read. If it is not known to be something else, the server gave no answer.
  */
-export function toReadError(
-  error: unknown,
-  { name }: Operation,
-  store: string,
-): unknown {
+export function toReadError(error: unknown, { name }: Operation, store: string): unknown {
   if (isCorrectableError(error)) return error;
   if (isCodeError(error)) {
     const message = `${name}: the answer of ${store} cannot be read: ${describe(error)}. Nothing was changed. Correct the value, or the adapter of the store.`;

@@ -1,10 +1,9 @@
 /**
  * When the primary was at which position, to tell how far a replica is behind.
  *
- * A replica that has reached the position of an earlier answer of the primary
- * shows everything that was written before that request was sent. So the age of
- * the request bounds the lag. This needs no clock of another machine, and it
- * holds while no client writes.
+ * A replica that has reached the position of an earlier answer of the primary shows everything that
+ * was written before that request was sent. So the age of the request bounds the lag. This needs no
+ * clock of another machine, and it holds while no client writes.
  */
 
 interface Entry<Position> {
@@ -38,21 +37,17 @@ export class PrimaryHistory<Position> {
   }
 
   /**
-   * Returns how far a replica at `position` is behind the primary at most, in
-   * milliseconds. `undefined` if it is further behind than is known.
+   * Returns how far a replica at `position` is behind the primary at most, in milliseconds.
+   * `undefined` if it is further behind than is known.
    */
   getLagMs(position: Position, nowMs: number): number | undefined {
-    const entry = this.#entries.findLast((item) =>
-      this.#reached(position, item.position),
-    );
+    const entry = this.#entries.findLast((item) => this.#reached(position, item.position));
     return entry === undefined ? undefined : nowMs - entry.sentAtMs;
   }
 
   /** Of what is older, every other entry stays: a long lag needs no precision. */
   #thinOut(): void {
     const half = MAX_ENTRIES / 2;
-    this.#entries = this.#entries.filter(
-      (_, index) => index >= half || index % 2 === 0,
-    );
+    this.#entries = this.#entries.filter((_, index) => index >= half || index % 2 === 0);
   }
 }

@@ -1,15 +1,12 @@
 /**
  * Reads at the nearest replica that answers.
  *
- * A replica may fail, or may give no answer at all, as a frozen host does. Then
- * the next one is asked, long before the operation times out. Only a failure of
- * the server itself keeps other operations from it.
+ * A replica may fail, or may give no answer at all, as a frozen host does. Then the next one is
+ * asked, long before the operation times out. Only a failure of the server itself keeps other
+ * operations from it.
  */
 import { getWallOffsetMs } from '../../correctable/clock.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isCodeError } from '../shared/code-error.ts';
 import { getSilenceMs } from '../shared/connections/silence.ts';
 import { startTimer } from '../shared/connections/time-limit.ts';
@@ -49,9 +46,7 @@ export async function readNearest<T>(
     // A read that a silent server still has is needed by no caller.
     if (hasSilent) call.abort();
   }
-  throw (
-    failure ?? new CorrectableError('UNAVAILABLE', `${store.name}: no replica`)
-  );
+  throw failure ?? new CorrectableError('UNAVAILABLE', `${store.name}: no replica`);
 }
 
 /** Finds out whether a server that gives no answer to a read is still there. */
@@ -71,16 +66,13 @@ class SilentServer {
     const wallNowMs = clock.now() + getWallOffsetMs(clock);
     const shortMs = getSilenceMs(deadlineAt, wallNowMs);
     // Without a probe, a slow read looks like a server that is gone.
-    const quarterMs =
-      deadlineAt === undefined ? shortMs : (deadlineAt - wallNowMs) / 4;
-    this.#silenceMs = selection.hasProbes
-      ? shortMs
-      : Math.max(shortMs, quarterMs);
+    const quarterMs = deadlineAt === undefined ? shortMs : (deadlineAt - wallNowMs) / 4;
+    this.#silenceMs = selection.hasProbes ? shortMs : Math.max(shortMs, quarterMs);
   }
 
   /**
-   * Returns the answer, or rejects when the server is found to be gone. It goes
-   * on after the caller has left: the next caller needs the verdict.
+   * Returns the answer, or rejects when the server is found to be gone. It goes on after the caller
+   * has left: the next caller needs the verdict.
    */
   untilFound<T>(reading: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {

@@ -1,20 +1,11 @@
 /** Executes one read: at the nearest replica, and at the primary. */
 import { isAbandoned, waitForWeaker } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
-import {
-  isCorrectableError,
-  type CorrectableError,
-} from '../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { readCurrent } from '../shared/read-current.ts';
 import type { SessionRead } from '../shared/session-positions.ts';
-import {
-  StoreCall,
-  toDetails,
-  toReadError,
-  type Level,
-  type RunOptions,
-} from './operation-run.ts';
+import { StoreCall, toDetails, toReadError, type Level, type RunOptions } from './operation-run.ts';
 import { readNearest } from './read-nearest.ts';
 import type { ReplicaRead } from './replica-store.ts';
 
@@ -53,9 +44,7 @@ export class ReadRun {
   }
 
   /** If only a replica is wanted and none answers, the primary does. */
-  async #answerInstead(
-    reading: Promise<ReplicaOutcome> | undefined,
-  ): Promise<void> {
+  async #answerInstead(reading: Promise<ReplicaOutcome> | undefined): Promise<void> {
     const outcome = await reading;
     if (outcome === 'shown' || this.#isCallerGone()) this.#end();
     else await this.#readPrimary(undefined);
@@ -102,17 +91,12 @@ export class ReadRun {
     }
     this.#preliminary = answer;
     stats.replicaViews += 1;
-    const lagMs =
-      position === undefined
-        ? undefined
-        : history.getLagMs(position, clock.now());
+    const lagMs = position === undefined ? undefined : history.getLagMs(position, clock.now());
     sink.view(answer.value, 'replica', toDetails(answer, lagMs, session));
     return true;
   }
 
-  async #readPrimary(
-    reading: Promise<ReplicaOutcome> | undefined,
-  ): Promise<void> {
+  async #readPrimary(reading: Promise<ReplicaOutcome> | undefined): Promise<void> {
     const { sink, session } = this.#options;
     try {
       const answer = await this.#askPrimaryUntilCurrent();
@@ -126,8 +110,8 @@ export class ReadRun {
   }
 
   /**
-   * Reads once more if the primary is behind what was shown: a replica may show
-   * a write that the primary does not show yet, since its client has no answer.
+   * Reads once more if the primary is behind what was shown: a replica may show a write that the
+   * primary does not show yet, since its client has no answer.
    */
   #askPrimaryUntilCurrent(): Promise<Answer> {
     const { stats, operation } = this.#options;
@@ -149,8 +133,7 @@ export class ReadRun {
     const sentAtMs = clock.now();
     try {
       const answer = await store.read(operation, 'primary', call);
-      if (answer.position !== undefined)
-        history.note(sentAtMs, answer.position);
+      if (answer.position !== undefined) history.note(sentAtMs, answer.position);
       return answer;
     } finally {
       this.#closeCall(call);
@@ -167,15 +150,12 @@ export class ReadRun {
     const early = this.#preliminary;
     if (early?.position === undefined || position === undefined) return false;
     const { store } = this.#options;
-    return (
-      store.reached(early.position, position) &&
-      !this.#isSame(early.value, value)
-    );
+    return store.reached(early.position, position) && !this.#isSame(early.value, value);
   }
 
   /**
-   * The replica may have been read later than the primary. If it has shown the
-   * same value, that is also the value at its position.
+   * The replica may have been read later than the primary. If it has shown the same value, that is
+   * also the value at its position.
    */
   #withNewestPosition(answer: Answer): Answer {
     const early = this.#preliminary?.position;
@@ -195,15 +175,11 @@ export class ReadRun {
     session?.recordPrimary(this.#before!, answer.seenUpTo ?? answer.position);
     if (session?.hasLoss === true) this.#options.onLoss();
     if (this.#preliminary === undefined) return;
-    if (!this.#isSame(this.#preliminary.value, answer.value))
-      stats.corrected += 1;
+    if (!this.#isSame(this.#preliminary.value, answer.value)) stats.corrected += 1;
   }
 
   /** Waits a short time for a replica: no view can follow the failure. */
-  async #failFinal(
-    cause: unknown,
-    reading: Promise<ReplicaOutcome> | undefined,
-  ): Promise<void> {
+  async #failFinal(cause: unknown, reading: Promise<ReplicaOutcome> | undefined): Promise<void> {
     const { context, sink, operation, store } = this.#options;
     if (this.#hasEnded) return;
     const error = toReadError(cause, operation, store.name);

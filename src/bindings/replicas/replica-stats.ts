@@ -8,8 +8,8 @@ export interface ReplicaStats {
   /** Replicas that did not answer a read. */
   readonly replicaFailures: number;
   /**
-   * Reads of the primary that were repeated, since the primary was behind what
-   * a replica or the session had shown.
+   * Reads of the primary that were repeated, since the primary was behind what a replica or the
+   * session had shown.
    */
   readonly repeatedFinals: number;
   /** Final views with another value than the preliminary view before them. */

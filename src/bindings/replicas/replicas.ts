@@ -19,10 +19,7 @@ import {
 } from '../../correctable/validate.ts';
 import { limitTime } from '../shared/connections/time-limit.ts';
 import { ServerSelection } from '../shared/server-selection.ts';
-import {
-  SessionPositions,
-  type SessionState,
-} from '../shared/session-positions.ts';
+import { SessionPositions, type SessionState } from '../shared/session-positions.ts';
 import {
   checkTokenKey,
   createSessionTokens,
@@ -32,20 +29,15 @@ import type { BindingParts, Level } from './operation-run.ts';
 import { PrimaryHistory } from './primary-history.ts';
 import { ReadRun } from './read-run.ts';
 import { createReplicaStats, type ReplicaStats } from './replica-stats.ts';
-import {
-  REPLICA_LEVELS,
-  type ReplicaLevels,
-  type ReplicaStore,
-} from './replica-store.ts';
+import { REPLICA_LEVELS, type ReplicaLevels, type ReplicaStore } from './replica-store.ts';
 import type { ReplicasAlarm } from './replicas-alarm.ts';
 import { WriteRun } from './write-run.ts';
 
 /** Options of `replicas`. */
 export interface ReplicasOptions {
   /**
-   * Signs session tokens: a secret of 16 bytes or more, the same in all
-   * processes. Without it, a session cannot go on in another process, nor after
-   * a restart. Default: a random key
+   * Signs session tokens: a secret of 16 bytes or more, the same in all processes. Without it, a
+   * session cannot go on in another process, nor after a restart. Default: a random key
    */
   readonly tokenKey?: string | Uint8Array | undefined;
   /** Receives each alarm once. Default: a warning of the process */
@@ -59,13 +51,11 @@ export interface ReplicasBinding extends Binding<ReplicaLevels> {
 }
 
 /**
- * Creates a binding to a store with replicas. Level `replica` reads the nearest
- * replica, which may be behind. Level `primary` reads the primary. Updates run
- * at the primary.
+ * Creates a binding to a store with replicas. Level `replica` reads the nearest replica, which may
+ * be behind. Level `primary` reads the primary. Updates run at the primary.
  *
- * In a session, no view is older than what the session has written or seen: a
- * replica that is behind gives no view. `view.meta.lagMs` bounds how far a
- * replica is behind, see `getLagMs`.
+ * In a session, no view is older than what the session has written or seen: a replica that is
+ * behind gives no view. `view.meta.lagMs` bounds how far a replica is behind, see `getLagMs`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -99,14 +89,8 @@ export function openReplicas<Position>(
   const isStore =
     hasMethods(store, 'supports', 'read', 'write', 'reached', 'close') &&
     Array.isArray(store.replicas);
-  check(
-    isStore,
-    'store',
-    'must have name, replicas, supports, read, write, reached and close',
-  );
-  return bindMethods(
-    new ReplicatedStore(store as ReplicaStore, options, clock),
-  );
+  check(isStore, 'store', 'must have name, replicas, supports, read, write, reached and close');
+  return bindMethods(new ReplicatedStore(store as ReplicaStore, options, clock));
 }
 
 /** What a session of a client has seen. It can go on in another process. */
@@ -175,9 +159,7 @@ class ReplicatedStore implements ReplicasBinding {
       onUnknownPosition: (server) => this.#reportUnknownPosition(server),
       onLoss: () => this.#reportLoss(),
     };
-    store.reportTo?.(({ code, message }) =>
-      this.#report(code, message, message),
-    );
+    store.reportTo?.(({ code, message }) => this.#report(code, message, message));
   }
 
   get stats(): ReplicaStats {
@@ -202,11 +184,8 @@ class ReplicatedStore implements ReplicasBinding {
       (have, need) => store.reached(have, need),
       store.hasLost && ((have, need) => store.hasLost!(have, need)),
     );
-    for (const token of tokens)
-      positions.continueFrom(this.#tokens.open(token));
-    return new ClientSession(positions, this.#tokens, () =>
-      this.#reportMissingKey(),
-    );
+    for (const token of tokens) positions.continueFrom(this.#tokens.open(token));
+    return new ClientSession(positions, this.#tokens, () => this.#reportMissingKey());
   }
 
   /** Positions are compared by the store, everything else as usual. */
@@ -223,8 +202,7 @@ class ReplicatedStore implements ReplicasBinding {
     context: InvocationContext,
   ): void {
     if (this.#closing !== undefined) throw this.#createClosedError();
-    if (!this.#store.supports(operation))
-      throw this.#createUnsupportedError(operation);
+    if (!this.#store.supports(operation)) throw this.#createUnsupportedError(operation);
     const { session } = context;
     const options = {
       ...this.#parts,
@@ -236,9 +214,7 @@ class ReplicatedStore implements ReplicasBinding {
       onEnded: () => this.#runs.delete(run),
     };
     const run: ReadRun | WriteRun =
-      operation.access === 'write'
-        ? new WriteRun(options)
-        : new ReadRun(options);
+      operation.access === 'write' ? new WriteRun(options) : new ReadRun(options);
     this.#runs.add(run);
     run.start();
   }
@@ -300,11 +276,7 @@ class ReplicatedStore implements ReplicasBinding {
     );
   }
 
-  #report(
-    code: ReplicasAlarm['code'],
-    text: string,
-    cause: string = code,
-  ): void {
+  #report(code: ReplicasAlarm['code'], text: string, cause: string = code): void {
     if (this.#reported.has(cause)) return;
     this.#reported.add(cause);
     const alarm: ReplicasAlarm = { code, message: `${this.name}: ${text}` };

@@ -1,18 +1,9 @@
 /** Executes one update once, at the primary. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/validate.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { SessionRead } from '../shared/session-positions.ts';
-import {
-  describe,
-  StoreCall,
-  toDetails,
-  toReadError,
-  type RunOptions,
-} from './operation-run.ts';
+import { describe, StoreCall, toDetails, toReadError, type RunOptions } from './operation-run.ts';
 import { readNearest } from './read-nearest.ts';
 import type { ReplicaRead, ReplicaWrite } from './replica-store.ts';
 
@@ -53,8 +44,7 @@ export class WriteRun implements SubmissionStatus {
   #begin(leave: (() => void) | undefined): void {
     if (this.#hasEnded) return leave?.();
     const { levels, store } = this.#options;
-    const isPreviewWanted =
-      levels.includes('replica') && levels.includes('primary');
+    const isPreviewWanted = levels.includes('replica') && levels.includes('primary');
     if (isPreviewWanted && store.preview !== undefined) void this.#preview();
     void this.#write().finally(leave);
   }
@@ -123,8 +113,7 @@ export class WriteRun implements SubmissionStatus {
       );
       if (guess !== undefined && !this.#hasEnded) this.#showGuess(guess);
     } catch (error) {
-      if (!this.#hasEnded)
-        sink.fail(toReadError(error, operation, store.name), 'replica');
+      if (!this.#hasEnded) sink.fail(toReadError(error, operation, store.name), 'replica');
     } finally {
       call.stopFollowingSignals();
     }
@@ -139,16 +128,9 @@ export class WriteRun implements SubmissionStatus {
       return;
     }
     stats.replicaViews += 1;
-    const lagMs =
-      position === undefined
-        ? undefined
-        : history.getLagMs(position, clock.now());
+    const lagMs = position === undefined ? undefined : history.getLagMs(position, clock.now());
     // It is a guess: the position is not that of the write.
-    const details = toDetails(
-      { ...guess, position: undefined },
-      lagMs,
-      session,
-    );
+    const details = toDetails({ ...guess, position: undefined }, lagMs, session);
     sink.view(guess.value, 'replica', details);
   }
 

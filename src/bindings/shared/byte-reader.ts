@@ -1,6 +1,6 @@
 /**
- * Reads big-endian numbers, text and bytes that an engine sent. Truncated input
- * is rejected before memory is reserved.
+ * Reads big-endian numbers, text and bytes that an engine sent. Truncated input is rejected before
+ * memory is reserved.
  */
 export abstract class ByteReader {
   readonly #bytes: Buffer;
@@ -44,14 +44,10 @@ export abstract class ByteReader {
     return items;
   }
 
-  /**
-   * Throws for a number of items that cannot fit into the rest of the input.
-   */
+  /** Throws for a number of items that cannot fit into the rest of the input. */
   checkCount(count: number, leastBytes: number): void {
     if (count < 0 || count * leastBytes > this.remaining) {
-      throw this.createError(
-        `${count} entries announced, ${this.remaining} bytes left`,
-      );
+      throw this.createError(`${count} entries announced, ${this.remaining} bytes left`);
     }
   }
 
@@ -65,9 +61,7 @@ export abstract class ByteReader {
 
   #advance(count: number): number {
     if (count > this.remaining)
-      throw this.createError(
-        `it ends ${count - this.remaining} bytes too early`,
-      );
+      throw this.createError(`it ends ${count - this.remaining} bytes too early`);
     const at = this.#offset;
     this.#offset += count;
     return at;

@@ -1,7 +1,4 @@
-/**
- * Writes big-endian numbers, text and bytes, with room for a header at the
- * start.
- */
+/** Writes big-endian numbers, text and bytes, with room for a header at the start. */
 const INITIAL_BYTES = 256;
 
 export class ByteWriter {
@@ -10,8 +7,8 @@ export class ByteWriter {
   #end: number;
 
   /**
-   * @param headerBytes how many bytes stay free at the start, to be filled in
-   * at the end; at most 256
+   * @param headerBytes how many bytes stay free at the start, to be filled in at the end; at most
+   * 256
    */
   constructor(headerBytes: number) {
     this.headerBytes = headerBytes;
@@ -51,8 +48,8 @@ export class ByteWriter {
   }
 
   /**
-   * Writes text in UTF-8 without its length. @param length the number of bytes
-   * of the text, which the caller has computed already
+   * Writes text in UTF-8 without its length. @param length the number of bytes of the text, which
+   * the caller has computed already
    */
   protected text(value: string, length: number): this {
     this.#end += this.#ensureCapacity(length).write(value, this.#end, 'utf8');
@@ -66,9 +63,7 @@ export class ByteWriter {
 
   #ensureCapacity(count: number): Buffer {
     if (this.#end + count <= this.#bytes.length) return this.#bytes;
-    const larger = Buffer.allocUnsafe(
-      Math.max(2 * this.#bytes.length, this.#end + count),
-    );
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#end + count));
     larger.set(this.#bytes.subarray(0, this.#end));
     this.#bytes = larger;
     return larger;

@@ -7,8 +7,7 @@ export const MAX_KEYS = 1_000;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function checkKeys(value: unknown): readonly string[] {
-  if (!Array.isArray(value))
-    throw createInvalidArgumentError('args.keys', 'give a list of keys');
+  if (!Array.isArray(value)) throw createInvalidArgumentError('args.keys', 'give a list of keys');
   if (value.length > MAX_KEYS)
     throw createInvalidArgumentError(
       'args.keys',

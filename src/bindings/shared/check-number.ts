@@ -1,7 +1,4 @@
-/**
- * Checks numbers in options and arguments. Throws `INVALID_ARGUMENT` that names
- * the field.
- */
+/** Checks numbers in options and arguments. Throws `INVALID_ARGUMENT` that names the field. */
 import { check } from '../../correctable/errors.ts';
 
 export function checkCount(field: string, value: number): number {
@@ -10,8 +7,7 @@ export function checkCount(field: string, value: number): number {
 }
 
 export function checkDuration(field: string, value: number): number {
-  const isDuration =
-    typeof value === 'number' && value >= 0 && value < Infinity;
+  const isDuration = typeof value === 'number' && value >= 0 && value < Infinity;
   check(isDuration, field, 'give a number of milliseconds, 0 or more');
   return value;
 }

@@ -1,19 +1,13 @@
-/**
- * Splits the bytes of a connection into frames. The chunks may arrive in any
- * sizes.
- */
+/** Splits the bytes of a connection into frames. The chunks may arrive in any sizes. */
 
 /** The frame format of a protocol. */
 export interface Framing<T> {
   readonly headerBytes: number;
-  /**
-   * Reads the number of bytes that follow the header at `at`. Throws if the
-   * header is invalid.
-   */
+  /** Reads the number of bytes that follow the header at `at`. Throws if the header is invalid. */
   readonly getContentBytes: (bytes: Buffer, at: number) => number;
   /**
-   * Reads the frame from `at` to `end`. The result may share the bytes that
-   * arrived, so it has to be read at once or copied.
+   * Reads the frame from `at` to `end`. The result may share the bytes that arrived, so it has to
+   * be read at once or copied.
    */
   readonly read: (bytes: Buffer, at: number, end: number) => T;
 }
@@ -23,8 +17,8 @@ export class FrameSplitter<T> {
   #parts: Buffer[] = [];
   #bufferedBytes = 0;
   /**
-   * The number of bytes that the next frame needs. A frame that arrives in many
-   * chunks is joined only once.
+   * The number of bytes that the next frame needs. A frame that arrives in many chunks is joined
+   * only once.
    */
   #neededBytes: number;
 
@@ -34,8 +28,8 @@ export class FrameSplitter<T> {
   }
 
   /**
-   * Adds the bytes that arrived and passes on each complete frame. Throws what
-   * `getContentBytes` throws.
+   * Adds the bytes that arrived and passes on each complete frame. Throws what `getContentBytes`
+   * throws.
    */
   push(chunk: Buffer, onFrame: (frame: T) => void): void {
     this.#parts.push(chunk);
@@ -43,16 +37,12 @@ export class FrameSplitter<T> {
     if (this.#bufferedBytes < this.#neededBytes) return;
     const { headerBytes, getContentBytes, read } = this.#framing;
     const bytes =
-      this.#parts.length === 1
-        ? chunk
-        : Buffer.concat(this.#parts, this.#bufferedBytes);
+      this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#bufferedBytes);
     let at = 0;
     for (;;) {
       const left = bytes.length - at;
       this.#neededBytes =
-        left < headerBytes
-          ? headerBytes
-          : headerBytes + getContentBytes(bytes, at);
+        left < headerBytes ? headerBytes : headerBytes + getContentBytes(bytes, at);
       if (left < this.#neededBytes) break;
       const frame = read(bytes, at, at + this.#neededBytes);
       at += this.#neededBytes;

@@ -1,20 +1,17 @@
 /**
- * Detects that the other end of a connection is silent. Sockets report a lost
- * peer only after minutes, if at all.
+ * Detects that the other end of a connection is silent. Sockets report a lost peer only after
+ * minutes, if at all.
  */
 export interface HeartbeatMonitorOptions {
   readonly intervalMs: number;
   /** The longest accepted silence, in milliseconds. */
   readonly maxSilenceMs: number;
   /**
-   * After a stall of this process, the silence counts as no longer than this,
-   * because bytes that arrived meanwhile are still unread.
+   * After a stall of this process, the silence counts as no longer than this, because bytes that
+   * arrived meanwhile are still unread.
    */
   readonly stallMs: number;
-  /**
-   * Called at every check with the duration of the silence. It may send a
-   * heartbeat.
-   */
+  /** Called at every check with the duration of the silence. It may send a heartbeat. */
   readonly onHeartbeatDue: (silentMs: number) => void;
   /** Called once when the peer has been silent for too long. */
   readonly onSilence: (silentMs: number) => void;
@@ -49,8 +46,8 @@ export class HeartbeatMonitor {
     this.#lastHeartbeatAt = now;
     const silentMs = now - this.#lastReceivedAt;
     if (silentMs <= maxSilenceMs) return onHeartbeatDue(silentMs);
-    // Check after the sockets were read: the timer fires before that, and bytes
-    // that have arrived must count.
+    // Check after the sockets were read: the timer fires before that, and bytes that have arrived
+    // must count.
     this.#pendingCheck ??= setImmediate(() => this.#check());
     return undefined;
   }

@@ -1,7 +1,4 @@
-/**
- * Finds the parts of a value that `JSON.stringify` leaves out or changes
- * without an error.
- */
+/** Finds the parts of a value that `JSON.stringify` leaves out or changes without an error. */
 import { getBuiltInClass } from '../../correctable/built-in-class.ts';
 import { isPlain } from '../../values/value-kinds.ts';
 
@@ -13,26 +10,18 @@ export interface ChangedPart {
 }
 
 /**
- * Returns the first part that JSON changes. `-0` counts as `0`, and an object
- * without a prototype as one with it.
+ * Returns the first part that JSON changes. `-0` counts as `0`, and an object without a prototype
+ * as one with it.
  *
  * @param value a value that `JSON.stringify` accepts, so that it has no cycle
  */
-export function findChangedPart(
-  value: unknown,
-  path: string,
-): ChangedPart | undefined {
-  if (typeof value === 'object' && value !== null)
-    return findInObject(value, path);
-  const isKept =
-    typeof value === 'string' || typeof value === 'boolean' || value === null;
+export function findChangedPart(value: unknown, path: string): ChangedPart | undefined {
+  if (typeof value === 'object' && value !== null) return findInObject(value, path);
+  const isKept = typeof value === 'string' || typeof value === 'boolean' || value === null;
   if (isKept || Number.isFinite(value)) return undefined;
   return {
     path,
-    name:
-      typeof value === 'number'
-        ? String(value)
-        : `a value of type ${typeof value}`,
+    name: typeof value === 'number' ? String(value) : `a value of type ${typeof value}`,
   };
 }
 
@@ -42,8 +31,7 @@ function findInObject(value: object, path: string): ChangedPart | undefined {
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
     return { path, name: 'an object with toJSON' };
   const [symbol] = Object.getOwnPropertySymbols(value);
-  if (symbol !== undefined)
-    return { path, name: `an object with the key ${String(symbol)}` };
+  if (symbol !== undefined) return { path, name: `an object with the key ${String(symbol)}` };
   // Holes of an array have no keys, and JSON restores them as null.
   const entries: Iterable<readonly [string | number, unknown]> = isArray
     ? value.entries()
@@ -57,7 +45,5 @@ function findInObject(value: object, path: string): ChangedPart | undefined {
 
 function describeClass(value: object): string {
   const kind = getBuiltInClass(value) ?? 'Object';
-  return kind === 'Object'
-    ? 'an instance of a class'
-    : `an instance of ${kind}`;
+  return kind === 'Object' ? 'an instance of a class' : `an instance of ${kind}`;
 }

@@ -3,9 +3,9 @@ import type { ViewDetails } from '../../correctable/binding.ts';
 import { checkRecord } from '../../correctable/validate.ts';
 
 /**
- * Returns how far the state of a view may be behind the primary, in
- * milliseconds: 0 for a view of the primary, `NaN` if it is unknown. No
- * comparison with `NaN` is true, so code that compares waits for the final.
+ * Returns how far the state of a view may be behind the primary, in milliseconds: 0 for a view of
+ * the primary, `NaN` if it is unknown. No comparison with `NaN` is true, so code that compares
+ * waits for the final.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example

@@ -1,6 +1,6 @@
 /**
- * Reads the strongest level again if it is behind what was shown: it may have
- * been asked too early, or its address may lead to another server.
+ * Reads the strongest level again if it is behind what was shown: it may have been asked too early,
+ * or its address may lead to another server.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -13,8 +13,8 @@ export interface FinalRead<A> {
   readonly isDoubtful: (answer: A) => boolean;
   readonly isCallerGone: () => boolean;
   /**
-   * Called with the answer in the same turn as it is judged. An early view that
-   * came after that would be newer than the final one.
+   * Called with the answer in the same turn as it is judged. An early view that came after that
+   * would be newer than the final one.
    */
   readonly onAccepted: (answer: A) => void;
   readonly stats: { repeatedFinals: number };

@@ -1,6 +1,4 @@
-/**
- * A map with a maximum number of entries. It keeps those that were set last.
- */
+/** A map with a maximum number of entries. It keeps those that were set last. */
 export class RecentMap<V> {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, V>();
@@ -17,10 +15,7 @@ export class RecentMap<V> {
     return this.#entries.get(key);
   }
 
-  /**
-   * @returns the value of the entry that was removed to make room, if there is
-   * one
-   */
+  /** @returns the value of the entry that was removed to make room, if there is one */
   set(key: string, value: V): V | undefined {
     this.#entries.delete(key); // move the entry to the end
     this.#entries.set(key, value);

@@ -19,8 +19,8 @@ export interface ServerSelectionOptions {
   readonly names: readonly string[];
   readonly clock: Clock;
   /**
-   * Asks a server for anything, on a connection of its own. Rejects if the
-   * server cannot be used. Default: operations find out
+   * Asks a server for anything, on a connection of its own. Rejects if the server cannot be used.
+   * Default: operations find out
    */
   readonly probe?: ((name: string) => Promise<unknown>) | undefined;
 }
@@ -36,16 +36,13 @@ export class ServerSelection {
     this.#clock = clock;
     if (probe === undefined) return;
     this.#probes = new Map(
-      names.map((name) => [
-        name,
-        new SharedProbe(async () => await probe(name), clock),
-      ]),
+      names.map((name) => [name, new SharedProbe(async () => await probe(name), clock)]),
     );
   }
 
   /**
-   * Returns the servers to try, in order. A server that has failed is one of
-   * them after its pause. If there are probes, it is one after a probe succeeds.
+   * Returns the servers to try, in order. A server that has failed is one of them after its pause.
+   * If there are probes, it is one after a probe succeeds.
    */
   getCandidates(): readonly string[] {
     const nowMs = this.#clock.now();
@@ -64,8 +61,8 @@ export class ServerSelection {
   }
 
   /**
-   * Asks a server apart from operations, and notes the result. Returns the
-   * reason if the server cannot be used.
+   * Asks a server apart from operations, and notes the result. Returns the reason if the server
+   * cannot be used.
    */
   async check(name: string): Promise<{ readonly reason: unknown } | undefined> {
     try {
@@ -88,21 +85,16 @@ export class ServerSelection {
   }
 
   /**
-   * A server that fails is not asked for a time that doubles each time. Call it
-   * for a failure of the server only: one of a value or of a statement says
-   * nothing about other operations.
+   * A server that fails is not asked for a time that doubles each time. Call it for a failure of
+   * the server only: one of a value or of a statement says nothing about other operations.
    */
   noteFailure(name: string, error: unknown): void {
     const nowMs = this.#clock.now();
     const before = this.#failures.get(name);
     // Reads that were in flight together fail together.
     if (before !== undefined && before.triesAgainAtMs > nowMs) return;
-    const maxMs =
-      this.#probes === undefined ? MAX_PAUSE_MS : MAX_PROBE_PAUSE_MS;
-    const pauseMs =
-      before === undefined
-        ? FIRST_PAUSE_MS
-        : Math.min(maxMs, 2 * before.pauseMs);
+    const maxMs = this.#probes === undefined ? MAX_PAUSE_MS : MAX_PROBE_PAUSE_MS;
+    const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(maxMs, 2 * before.pauseMs);
     this.#failures.delete(name); // to the end
     this.#failures.set(name, {
       error,

@@ -1,11 +1,10 @@
 /**
- * How far a session has seen the log of the primary. `tiered` also uses it for
- * the versions of one key.
+ * How far a session has seen the log of the primary. `tiered` also uses it for the versions of one
+ * key.
  *
- * Two positions may not be comparable: after a failover, the new primary writes
- * another log. The primary is then right. The session goes on at its position.
- * If the store knows that the new log lacks what the session has seen, the
- * session remembers that.
+ * Two positions may not be comparable: after a failover, the new primary writes another log. The
+ * primary is then right. The session goes on at its position. If the store knows that the new log
+ * lacks what the session has seen, the session remembers that.
  */
 
 /** The state of a session, as its token carries it. */
@@ -13,8 +12,8 @@ export interface SessionState<Position> {
   /** Everything up to this position was written or shown in the session. */
   readonly need: Position | null;
   /**
-   * Whether the session has also seen something whose position is unknown.
-   * Only the primary certainly has that.
+   * Whether the session has also seen something whose position is unknown. Only the primary
+   * certainly has that.
    */
   readonly needsPrimary: boolean;
   /** Whether positions can no longer be compared. Absent for false. */
@@ -24,8 +23,8 @@ export interface SessionState<Position> {
 }
 
 /**
- * Returns whether a primary at `have` lacks something up to `need` for good, as
- * after a failover that has lost it.
+ * Returns whether a primary at `have` lacks something up to `need` for good, as after a failover
+ * that has lost it.
  */
 export type HasLost<Position> = (have: Position, need: Position) => boolean;
 
@@ -68,18 +67,12 @@ export class SessionPositions<Position> {
   }
 
   /** Continues a session from a token. Several may be from several logs. */
-  continueFrom({
-    need,
-    needsPrimary,
-    isUnordered,
-    hasLoss,
-  }: SessionState<Position>): void {
+  continueFrom({ need, needsPrimary, isUnordered, hasLoss }: SessionState<Position>): void {
     if (isUnordered) this.#isUnordered = true;
     if (hasLoss) this.#hasLoss = true;
     if (needsPrimary) this.#unknownCount += 1;
     if (need === null) return;
-    if (this.#need !== undefined && !this.#isOrdered(this.#need, need))
-      this.#unknownCount += 1;
+    if (this.#need !== undefined && !this.#isOrdered(this.#need, need)) this.#unknownCount += 1;
     this.#advance(need);
   }
 
@@ -99,19 +92,13 @@ export class SessionPositions<Position> {
   }
 
   /** Returns whether a replica at `have` shows all that the session has seen. */
-  canShow(
-    { need, needsPrimary }: SessionRead<Position>,
-    have: Position | undefined,
-  ): boolean {
+  canShow({ need, needsPrimary }: SessionRead<Position>, have: Position | undefined): boolean {
     if (have === undefined || needsPrimary) return false;
     return need === undefined || this.#reached(have, need);
   }
 
   /** Returns whether the primary is certainly older than the session. */
-  isPrimaryBehind(
-    { need }: SessionRead<Position>,
-    have: Position | undefined,
-  ): boolean {
+  isPrimaryBehind({ need }: SessionRead<Position>, have: Position | undefined): boolean {
     if (need === undefined || have === undefined) return false;
     if (this.#hasLost !== undefined) return false;
     return !this.#reached(have, need) && this.#reached(need, have);
@@ -120,23 +107,19 @@ export class SessionPositions<Position> {
   /** Notes what a replica has shown to a read. */
   recordReplica(before: SessionRead<Position>, seenUpTo: Position): void {
     if (this.#isForgotten(before)) this.#unknownCount += 1;
-    else if (this.#need === undefined || this.#reached(seenUpTo, this.#need))
-      this.#need = seenUpTo;
+    else if (this.#need === undefined || this.#reached(seenUpTo, this.#need)) this.#need = seenUpTo;
   }
 
   /** Notes a write of the session, and what it had seen when that began. */
-  recordWrite(
-    position: Position | undefined,
-    before?: SessionRead<Position>,
-  ): void {
+  recordWrite(position: Position | undefined, before?: SessionRead<Position>): void {
     if (position === undefined) this.#unknownCount += 1;
     else this.#advance(position, before);
   }
 
   /**
-   * Forgets the position, because what comes next cannot be compared with it.
-   * Only the primary certainly has that. Nor can it be compared with what is in
-   * flight: that may be from before or after.
+   * Forgets the position, because what comes next cannot be compared with it. Only the primary
+   * certainly has that. Nor can it be compared with what is in flight: that may be from before or
+   * after.
    */
   forget(): void {
     this.#epoch += 1;
@@ -145,9 +128,8 @@ export class SessionPositions<Position> {
   }
 
   /**
-   * Forgets the position, because later ones may begin from the first one again.
-   * A replica may still have a higher one from before. So only the primary
-   * answers from now on.
+   * Forgets the position, because later ones may begin from the first one again. A replica may
+   * still have a higher one from before. So only the primary answers from now on.
    */
   loseOrder(): void {
     this.forget();
@@ -155,10 +137,7 @@ export class SessionPositions<Position> {
   }
 
   /** Notes what the primary has shown to a read. */
-  recordPrimary(
-    before: SessionRead<Position>,
-    seenUpTo: Position | undefined,
-  ): void {
+  recordPrimary(before: SessionRead<Position>, seenUpTo: Position | undefined): void {
     if (seenUpTo === undefined) {
       this.#unknownCount += 1;
       return;
@@ -172,13 +151,12 @@ export class SessionPositions<Position> {
   }
 
   /**
-   * Goes forward, or on to another log. It goes back if the log of the primary
-   * has become shorter, as after a crash: no replica would ever be as far again.
+   * Goes forward, or on to another log. It goes back if the log of the primary has become shorter,
+   * as after a crash: no replica would ever be as far again.
    */
   #advance(position: Position, before?: SessionRead<Position>): void {
     const need = before?.need;
-    if (need !== undefined && this.#hasLost?.(position, need) === true)
-      this.#hasLoss = true;
+    if (need !== undefined && this.#hasLost?.(position, need) === true) this.#hasLoss = true;
     const isShorter =
       need !== undefined &&
       need === this.#need &&
@@ -191,11 +169,7 @@ export class SessionPositions<Position> {
       this.#need !== need &&
       !this.#isOrdered(this.#need, position);
     if (isDoubtful || this.#isForgotten(before)) this.#unknownCount += 1;
-    else if (
-      isShorter ||
-      this.#need === undefined ||
-      !this.#reached(this.#need, position)
-    )
+    else if (isShorter || this.#need === undefined || !this.#reached(this.#need, position))
       this.#need = position;
   }
 
@@ -216,8 +190,8 @@ export interface SessionRead<Position> {
   readonly need: Position | undefined;
   readonly unknownCount: number;
   /**
-   * Whether only the primary certainly had all of it. Another read at the
-   * primary may have shown it since, but `need` does not tell where.
+   * Whether only the primary certainly had all of it. Another read at the primary may have shown it
+   * since, but `need` does not tell where.
    */
   readonly needsPrimary: boolean;
 }

@@ -4,21 +4,17 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { SignedTokens, type SignedTokensOptions } from './signed-tokens.ts';
 
 /**
- * The key that is used without the option `tokenKey`. Tokens signed with it are
- * valid only in this process.
+ * The key that is used without the option `tokenKey`. Tokens signed with it are valid only in this
+ * process.
  *
- * Created at first use: Cloudflare Workers allow no randomness while a module
- * is loaded.
+ * Created at first use: Cloudflare Workers allow no randomness while a module is loaded.
  */
 let processKey: Uint8Array | undefined;
 
 const MIN_TOKEN_KEY_BYTES = 16;
 
 export interface SessionTokensOptions extends Omit<SignedTokensOptions, 'key'> {
-  /**
-   * The name of the function that has the option `tokenKey`, for error
-   * messages.
-   */
+  /** The name of the function that has the option `tokenKey`, for error messages. */
   readonly caller: string;
   readonly tokenKey: string | Uint8Array | undefined;
 }
@@ -26,10 +22,7 @@ export interface SessionTokensOptions extends Omit<SignedTokensOptions, 'key'> {
 /** The tokens of a binding's sessions. */
 export interface SessionTokens<T> {
   seal(state: T): string;
-  /**
-   * @throws CorrectableError `UNAUTHENTICATED` for a token that was signed with
-   * another key
-   */
+  /** @throws CorrectableError `UNAUTHENTICATED` for a token that was signed with another key */
   open(token: string): T;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Admits a limited number of operations at a time, in the order of their
- * arrival. Each slot is used at most once within its interval.
+ * Admits a limited number of operations at a time, in the order of their arrival. Each slot is used
+ * at most once within its interval.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { ThrottleSlots } from '../../correctable/throttle/throttle-slots.ts';
@@ -8,8 +8,7 @@ import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import { createAbandonedError } from './abandoned-error.ts';
 
 const MAX_WAITING = 10_000;
-const TOO_LATE_MESSAGE =
-  'its turn came too late to be answered in time: nothing was taken';
+const TOO_LATE_MESSAGE = 'its turn came too late to be answered in time: nothing was taken';
 
 /** The signal and the deadline of a waiting caller. */
 interface WaitContext {
@@ -31,27 +30,23 @@ export class ThrottleGate {
   #timer: NodeJS.Timeout | undefined;
   #closeReason: { readonly error: unknown } | undefined;
 
-  /**
-   * @param estimateMs how long an operation that enters now is likely to take
-   */
+  /** @param estimateMs how long an operation that enters now is likely to take */
   constructor(throttle: Throttle, estimateMs: () => number) {
     this.#slots = new ThrottleSlots(throttle);
     this.#estimateMs = estimateMs;
   }
 
   /**
-   * Resolves when there is room. Returns `undefined` if there is room now. A
-   * caller that gives up is removed. A caller that would give up before its
-   * turn is removed too: under overload, only such callers would be admitted
-   * otherwise.
+   * Resolves when there is room. Returns `undefined` if there is room now. A caller that gives up
+   * is removed. A caller that would give up before its turn is removed too: under overload, only
+   * such callers would be admitted otherwise.
    *
-   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED`
-   * if too many wait or it is too late; the error that was passed to `close`
+   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED` if too many wait or
+   * it is too late; the error that was passed to `close`
    */
   enter(context: WaitContext): Promise<void> | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason.error;
-    if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now()))
-      return undefined;
+    if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now())) return undefined;
     if (this.#waiting.size >= MAX_WAITING) {
       throw new CorrectableError(
         'OVERLOADED',
@@ -70,10 +65,7 @@ export class ThrottleGate {
     });
   }
 
-  /**
-   * Whether no slot is blocked, so that a new gate would admit no more than
-   * this one.
-   */
+  /** Whether no slot is blocked, so that a new gate would admit no more than this one. */
   get isIdle(): boolean {
     return this.#slots.isIdle(performance.now());
   }
@@ -101,13 +93,10 @@ export class ThrottleGate {
 
   #admitWaiting(): void {
     for (const waiter of this.#waiting) {
-      const isTooLate =
-        (waiter.context.deadlineAt ?? Infinity) - Date.now() <
-        this.#estimateMs();
+      const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#estimateMs();
       if (!isTooLate && !this.#slots.tryAcquire(performance.now())) break;
       this.#remove(waiter);
-      if (isTooLate)
-        waiter.reject(new CorrectableError('OVERLOADED', TOO_LATE_MESSAGE));
+      if (isTooLate) waiter.reject(new CorrectableError('OVERLOADED', TOO_LATE_MESSAGE));
       else waiter.enter();
     }
     this.#scheduleAdmission();
@@ -116,12 +105,7 @@ export class ThrottleGate {
   /** Admits again when the next slot is free, if a caller waits for it. */
   #scheduleAdmission(): void {
     const { nextFreeAtMs } = this.#slots;
-    if (
-      this.#waiting.size === 0 ||
-      nextFreeAtMs === undefined ||
-      this.#timer !== undefined
-    )
-      return;
+    if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;

@@ -1,19 +1,15 @@
 /**
- * Checks text for engines that store UTF-8. They cannot store half of a
- * surrogate pair, and would store another text instead.
+ * Checks text for engines that store UTF-8. They cannot store half of a surrogate pair, and would
+ * store another text instead.
  */
-import {
-  check,
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Returns the value if an engine can store its texts unchanged. Throws
- * `INVALID_ARGUMENT` that names `field`.
+ * Returns the value if an engine can store its texts unchanged. Throws `INVALID_ARGUMENT` that
+ * names `field`.
  */
 export function checkWellFormed<T>(value: T, field: string): T {
   const advice =
@@ -34,12 +30,8 @@ function readWellFormed(value: unknown, field: string): boolean {
 
 /** Returns a text such as a key. Throws `INVALID_ARGUMENT` that names `field`. */
 export function checkText(value: unknown, field: string): string {
-  if (typeof value === 'string' && value !== '')
-    return checkWellFormed(value, field);
-  throw createInvalidArgumentError(
-    field,
-    'give a string of at least one character',
-  );
+  if (typeof value === 'string' && value !== '') return checkWellFormed(value, field);
+  throw createInvalidArgumentError(field, 'give a string of at least one character');
 }
 
 /** Beyond this depth, `toJson` refuses the value. */
@@ -50,19 +42,14 @@ export function isWellFormed(value: unknown): boolean {
 }
 
 /** `seen`: what is or was examined, since a value may contain itself. */
-function isWellFormedPart(
-  value: unknown,
-  depth: number,
-  seen: Set<object>,
-): boolean {
+function isWellFormedPart(value: unknown, depth: number, seen: Set<object>): boolean {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth > MAX_DEPTH || seen.has(value)) return true;
   seen.add(value);
   const areWellFormed = (parts: Iterable<unknown>): boolean =>
     Array.from(parts).every((part) => isWellFormedPart(part, depth + 1, seen));
-  if (Array.isArray(value) || isSet(value) || isMap(value))
-    return areWellFormed(value);
+  if (Array.isArray(value) || isSet(value) || isMap(value)) return areWellFormed(value);
   // Instances of other classes contain no text.
   return !isPlain(value) || areWellFormed(Object.entries(value));
 }

@@ -21,8 +21,7 @@ export async function writeUntilKnown<T>(
       if (failure === undefined && !isUnknown) throw error;
       failure ??= error;
     }
-    if (attempt < attempts)
-      await new Promise((resolve) => setTimeout(resolve, RESEND_PAUSE_MS));
+    if (attempt < attempts) await new Promise((resolve) => setTimeout(resolve, RESEND_PAUSE_MS));
   }
   throw failure;
 }

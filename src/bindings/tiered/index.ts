@@ -1,9 +1,5 @@
 /** `correctables/bindings/tiered`: each consistency level is a function. */
-export {
-  withDetails,
-  skipLevel,
-  type ValueWithDetails,
-} from '../../protocol/tier-result.ts';
+export { withDetails, skipLevel, type ValueWithDetails } from '../../protocol/tier-result.ts';
 export { getLagMs } from '../shared/lag.ts';
 export {
   cacheAside,
@@ -20,10 +16,5 @@ export {
   type VersionSessionsOptions,
 } from './sessions/version-sessions.ts';
 export { tiered, type TieredOptions, type Tiers } from './tiered.ts';
-export type {
-  TierErrorHandler,
-  TierFailure,
-  TierMode,
-  TierView,
-} from './tiered-run.ts';
+export type { TierErrorHandler, TierFailure, TierMode, TierView } from './tiered-run.ts';
 export type { Tier, TierContext } from './tier.ts';

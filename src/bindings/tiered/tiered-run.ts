@@ -1,31 +1,17 @@
 /** One operation while its tiers run. */
-import type {
-  InvocationContext,
-  Sink,
-  ViewDetails,
-} from '../../correctable/binding.ts';
+import type { InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { waitForWeaker, isAbandoned } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
-import {
-  isRefusal,
-  markReported,
-  reportFailure,
-} from '../../protocol/report-failure.ts';
+import { isRefusal, markReported, reportFailure } from '../../protocol/report-failure.ts';
 import { isValueWithDetails, skipLevel } from '../../protocol/tier-result.ts';
 import { LevelCall } from '../shared/level-call.ts';
 import type { Tier } from './tier.ts';
 
-/**
- * Whether a read calls its tiers one after the other, as in Listing 7, or all
- * at once.
- */
+/** Whether a read calls its tiers one after the other, as in Listing 7, or all at once. */
 export type TierMode = 'sequential' | 'parallel';
 
 export interface TieredRunOptions {
@@ -35,9 +21,7 @@ export interface TieredRunOptions {
   readonly requestedLevels: readonly string[];
   readonly tiers: Readonly<Record<string, Tier>>;
   readonly mode: TierMode;
-  readonly freshEnough:
-    | ((view: TierView, operation: Operation) => boolean)
-    | undefined;
+  readonly freshEnough: ((view: TierView, operation: Operation) => boolean) | undefined;
   readonly sink: Sink;
   readonly context: InvocationContext;
   /** The name of the binding, for reports. */
@@ -58,10 +42,7 @@ export interface TierFailure {
 }
 
 /** Receives the errors that tiers throw. */
-export type TierErrorHandler = (
-  error: unknown,
-  failure: TierFailure,
-) => unknown;
+export type TierErrorHandler = (error: unknown, failure: TierFailure) => unknown;
 
 type TierOutcome = 'replied' | 'failed' | 'skipped';
 
@@ -87,8 +68,8 @@ export class TieredRun {
   }
 
   /**
-   * Resolves when the operation has ended. Weaker tiers may still run. Never
-   * rejects: failures go to the sink.
+   * Resolves when the operation has ended. Weaker tiers may still run. Never rejects: failures go
+   * to the sink.
    */
   async runToEnd(): Promise<void> {
     if (this.isWrite) await this.#runWrite();
@@ -104,14 +85,12 @@ export class TieredRun {
   }
 
   /**
-   * Only the strongest tier executes a write. Its result is final, whatever
-   * weaker level was requested.
+   * Only the strongest tier executes a write. Its result is final, whatever weaker level was
+   * requested.
    */
   async #runWrite(): Promise<void> {
     const { levels } = this.#options;
-    if (
-      (await this.#callTier(levels[levels.length - 1] as string)) === 'skipped'
-    )
+    if ((await this.#callTier(levels[levels.length - 1] as string)) === 'skipped')
       await this.#failWithoutReply();
   }
 
@@ -128,35 +107,27 @@ export class TieredRun {
   }
 
   /**
-   * Calls the strongest requested tier and, while a tier has no answer, the
-   * stronger ones in turn.
+   * Calls the strongest requested tier and, while a tier has no answer, the stronger ones in turn.
    */
   async #runFromStrongestRequested(): Promise<void> {
     const { levels, requestedLevels } = this.#options;
-    const from = levels.indexOf(
-      requestedLevels[requestedLevels.length - 1] as string,
-    );
+    const from = levels.indexOf(requestedLevels[requestedLevels.length - 1] as string);
     for (const level of levels.slice(from)) {
-      if (
-        (await this.#callTier(level)) !== 'skipped' ||
-        this.#isReadAbandoned()
-      )
+      if ((await this.#callTier(level)) !== 'skipped' || this.#isReadAbandoned())
         return this.#abortCalls();
     }
     await this.#failWithoutReply();
     this.#abortCalls();
   }
 
-  /**
-   * Aborts the pending calls, because their results are not needed any more.
-   */
+  /** Aborts the pending calls, because their results are not needed any more. */
   #abortCalls(): void {
     for (const call of this.#calls) call.abort();
   }
 
   /**
-   * Returns the outcome of a tier. It counts as failed once the timeout of its
-   * level has passed, as at the client.
+   * Returns the outcome of a tier. It counts as failed once the timeout of its level has passed, as
+   * at the client.
    */
   #callTierUntilLate(level: string): Promise<TierOutcome> {
     const late = this.#options.context.levelSignals?.[level];
@@ -180,8 +151,7 @@ export class TieredRun {
       const result = await tier.call(tiers, operation, call);
       if (result === skipLevel) return 'skipped';
       if (!this.#isCallerGone()) {
-        if (isValueWithDetails(result))
-          this.#show(result.value, level, result.details);
+        if (isValueWithDetails(result)) this.#show(result.value, level, result.details);
         else this.#show(result, level);
       }
       return 'replied';
@@ -197,8 +167,7 @@ export class TieredRun {
   }
 
   /**
-   * Delivers a view. If it is final, stronger tiers are not called, and what is
-   * pending is dropped.
+   * Delivers a view. If it is final, stronger tiers are not called, and what is pending is dropped.
    */
   #show(value: unknown, level: string, details?: ViewDetails): void {
     const { sink, operation, freshEnough, levels } = this.#options;
@@ -218,23 +187,20 @@ export class TieredRun {
   }
 
   /**
-   * Reports a failure, because a weak tier can fail for a long time without any
-   * operation that fails.
+   * Reports a failure, because a weak tier can fail for a long time without any operation that
+   * fails.
    */
   #reportFailure(error: unknown, level: string): void {
     const { name, operation, onError } = this.#options;
     const description = `${name}: the tier "${level}" failed in ${operation.name}`;
-    if (onError)
-      reportFailure(error, description, () =>
-        onError(error, { level, operation }),
-      );
+    if (onError) reportFailure(error, description, () => onError(error, { level, operation }));
     else if (!isRefusal(error)) reportFailure(error, description, undefined);
     markReported(error);
   }
 
   /**
-   * If the level was not requested and is a substitute, its failure is the
-   * failure of the operation.
+   * If the level was not requested and is a substitute, its failure is the failure of the
+   * operation.
    */
   async #handleTierFailure(error: unknown, level: string): Promise<void> {
     const { requestedLevels, sink } = this.#options;
@@ -260,21 +226,17 @@ export class TieredRun {
   }
 
   /**
-   * Waits a short time for weaker tiers before a failure. After it, their views
-   * would not be delivered.
+   * Waits a short time for weaker tiers before a failure. After it, their views would not be
+   * delivered.
    */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
     const { context } = this.#options;
     const blockedBy = isCorrectableError(failure)
       ? failure
-      : new CorrectableError(
-          'FINAL_FAILED',
-          `the tier of '${level}' failed; see cause`,
-          {
-            cause: failure,
-          },
-        );
+      : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, {
+          cause: failure,
+        });
     context.submissionStatus = {
       mayHaveBeenSent: true,
       blockedBy,
@@ -285,8 +247,8 @@ export class TieredRun {
   }
 
   /**
-   * Resolves once one tier has answered and all stronger ones have not. The
-   * weaker ones are not needed any more.
+   * Resolves once one tier has answered and all stronger ones have not. The weaker ones are not
+   * needed any more.
    */
   async #waitForBestWeakerTier(): Promise<void> {
     for (const requested of this.#weakerOutcomes.toReversed())
@@ -294,19 +256,18 @@ export class TieredRun {
   }
 
   /**
-   * Returns whether a result is dropped because its caller has left. The result
-   * of a write is always delivered, because the write was executed.
+   * Returns whether a result is dropped because its caller has left. The result of a write is
+   * always delivered, because the write was executed.
    */
   #isCallerGone(): boolean {
     return (
-      this.#isStopped ||
-      (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs))
+      this.#isStopped || (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs))
     );
   }
 
   /**
-   * Returns whether a read stops calling tiers. The signal is not read before
-   * an answer, so that a single fast tier costs no signal.
+   * Returns whether a read stops calling tiers. The signal is not read before an answer, so that a
+   * single fast tier costs no signal.
    */
   #isReadAbandoned(): boolean {
     return this.#isStopped || this.#options.context.signal.aborted;

@@ -1,6 +1,6 @@
 /**
- * A binding with one function for each level (Correctables, OSDI 2016, §5.1,
- * Listing 7; three tiers in §4.4).
+ * A binding with one function for each level (Correctables, OSDI 2016, §5.1, Listing 7; three tiers
+ * in §4.4).
  */
 import type {
   Binding,
@@ -24,57 +24,44 @@ import { checkRecord } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { VersionSessions } from './sessions/version-sessions.ts';
-import {
-  TieredRun,
-  type TierErrorHandler,
-  type TierMode,
-  type TierView,
-} from './tiered-run.ts';
+import { TieredRun, type TierErrorHandler, type TierMode, type TierView } from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
 /**
- * The function that answers at each level. A write calls only that of the
- * strongest level, once.
+ * The function that answers at each level. A write calls only that of the strongest level, once.
  */
 export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
 
 /** Options of `tiered`. */
 export interface TieredOptions {
   /**
-   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow
-   * or hanging tier delays no other. `'sequential'` calls the next tier after
-   * the weaker one has answered, as in Listing 7, and spares the strongest tier
-   * when the caller cancels early. Default: `parallel`, or `sequential` with
-   * `freshEnough`.
+   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier
+   * delays no other. `'sequential'` calls the next tier after the weaker one has answered, as in
+   * Listing 7, and spares the strongest tier when the caller cancels early. Default: `parallel`, or
+   * `sequential` with `freshEnough`.
    */
   readonly mode?: TierMode | undefined;
   /**
-   * Returns whether a view of a weaker tier is enough for a read. Then it is the
-   * final view, at its own level, and stronger tiers are not called. A read of
-   * the strongest level alone, as by `invokeStrong`, is not affected. Default:
-   * only the strongest tier is enough
+   * Returns whether a view of a weaker tier is enough for a read. Then it is the final view, at its
+   * own level, and stronger tiers are not called. A read of the strongest level alone, as by
+   * `invokeStrong`, is not affected. Default: only the strongest tier is enough
    */
-  readonly freshEnough?:
-    | ((view: TierView, operation: Operation) => boolean)
-    | undefined;
+  readonly freshEnough?: ((view: TierView, operation: Operation) => boolean) | undefined;
   /**
-   * Sessions by the versions that tiers return, made by `versionSessions`.
-   * Default: the binding has no sessions
+   * Sessions by the versions that tiers return, made by `versionSessions`. Default: the binding has
+   * no sessions
    */
   readonly sessions?: VersionSessions | undefined;
-  /**
-   * Returns whether the tiers can execute an operation. Default: they can
-   * execute all of them.
-   */
+  /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
   readonly supports?: ((operation: Operation) => boolean) | undefined;
   /** The name in error messages. Default: `tiered`. */
   readonly name?: string | undefined;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: (() => void | PromiseLike<void>) | undefined;
   /**
-   * Called with each error that a tier throws, unless its caller has left.
-   * Default: `console.error`, except for refusals: `INVALID_ARGUMENT`,
-   * `UNAUTHENTICATED`, `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
+   * Called with each error that a tier throws, unless its caller has left. Default:
+   * `console.error`, except for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`,
+   * `CONFLICT` and `DOMAIN`.
    */
   readonly onError?: TierErrorHandler | undefined;
 }
@@ -88,17 +75,16 @@ interface TieredSetup<L extends Levels> extends ResolvedOptions<
 }
 
 /**
- * Creates a binding whose levels are functions, such as a cache and its origin,
- * or a backup and its primary (Correctables, OSDI 2016, Listing 7). `levels`
- * names the levels, weakest first; `tiers` has one function for each.
+ * Creates a binding whose levels are functions, such as a cache and its origin, or a backup and its
+ * primary (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers`
+ * has one function for each.
  *
- * If a tier throws, only its level fails while a stronger tier is pending. If a
- * tier returns `skipLevel`, its level is left out. If the strongest tier fails,
- * the binding waits up to 1 000 ms for weaker tiers that are pending. Writes go
- * to the strongest tier only.
+ * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns
+ * `skipLevel`, its level is left out. If the strongest tier fails, the binding waits up to 1 000 ms
+ * for weaker tiers that are pending. Writes go to the strongest tier only.
  *
- * The names are an array because object keys have no order for the compiler. A
- * tool that sorts keys would make the cache the strongest level.
+ * The names are an array because object keys have no order for the compiler. A tool that sorts keys
+ * would make the cache the strongest level.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
  * @example
@@ -128,10 +114,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   readonly name: string;
   readonly #options: TieredSetup<L>;
   readonly #runs = new Set<TieredRun>();
-  /**
-   * The number of runs at which the next sweep drops those whose tiers never
-   * settle.
-   */
+  /** The number of runs at which the next sweep drops those whose tiers never settle. */
   #sweepAt = MIN_RUNS_BEFORE_SWEEP;
   #closing: Promise<void> | undefined;
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
@@ -157,9 +140,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   /** Returns the hash of the first tier that was made by `createHandler`. */
   operationHash(name: string): string | undefined {
     const tiers: readonly Binding[] = Object.values(this.#options.tiers);
-    return tiers
-      .find(({ operationHash }) => operationHash !== undefined)
-      ?.operationHash?.(name);
+    return tiers.find(({ operationHash }) => operationHash !== undefined)?.operationHash?.(name);
   }
 
   submitOperation<T>(
@@ -196,10 +177,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     void run.runToEnd().finally(() => this.#runs.delete(run));
   }
 
-  /**
-   * Checks each run a bounded number of times. A tier that answers soon should
-   * cost no signal.
-   */
+  /** Checks each run a bounded number of times. A tier that answers soon should cost no signal. */
   #sweep(): void {
     for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
     this.#sweepAt = Math.max(MIN_RUNS_BEFORE_SWEEP, 2 * this.#runs.size);
@@ -211,15 +189,11 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   }
 
   async #close(): Promise<void> {
-    for (const run of this.#runs)
-      run.stop(run.isWrite ? this.#ended() : this.#closed());
+    for (const run of this.#runs) run.stop(run.isWrite ? this.#ended() : this.#closed());
     await this.#options.close?.();
   }
 
-  /**
-   * Creates the error of writes in flight. Their tier has been called and
-   * continues.
-   */
+  /** Creates the error of writes in flight. Their tier has been called and continues. */
   #ended(): CorrectableError {
     const message = `the binding '${this.name}' was closed under the write, which may take effect all the same`;
     return new CorrectableError('UNKNOWN', message);
@@ -264,8 +238,7 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
   checkRecord(tiers, { call, field: 'tiers' });
   for (const level of names) {
     const isTier =
-      typeof tiers[level] === 'function' &&
-      tiers[level] !== Object.prototype[level as never];
+      typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
     check(isTier, `tiers.${level}`, `give a function for the level '${level}'`);
   }
   for (const level of Object.keys(tiers)) {

@@ -6,8 +6,8 @@ import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 
 /**
- * Names are in capitals: transformers of replies, which another library may
- * have set for all of `ioredis`, are looked up by small letters.
+ * Names are in capitals: transformers of replies, which another library may have set for all of
+ * `ioredis`, are looked up by small letters.
  */
 export type Command = readonly [name: string, ...args: (string | number)[]];
 
@@ -22,10 +22,7 @@ export function getKeys({ name, args }: Operation): readonly string[] {
   const keys: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
   const isList = Array.isArray(keys) && keys.length <= MAX_KEYS;
   if (!isList || keys.length === 0)
-    throw createInvalidArgumentError(
-      'args.keys',
-      `give a list of 1 to ${MAX_KEYS} keys`,
-    );
+    throw createInvalidArgumentError('args.keys', `give a list of 1 to ${MAX_KEYS} keys`);
   return keys.map((key: unknown, at) => checkKey({ key }, `args.keys[${at}]`));
 }
 
@@ -43,8 +40,5 @@ export function planWrite({ name, args }: Operation, prefix: string): Command {
 function checkKey(args: unknown, field: string): string {
   const { key } = (args ?? {}) as { readonly key?: unknown };
   if (typeof key === 'string' && key !== '') return checkWellFormed(key, field);
-  throw createInvalidArgumentError(
-    field,
-    'give a string of at least one character',
-  );
+  throw createInvalidArgumentError(field, 'give a string of at least one character');
 }

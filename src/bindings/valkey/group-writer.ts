@@ -1,7 +1,6 @@
 /**
- * Sends writes that wait for replicas. `WAIT` holds up all commands after it on
- * its connection, so writes that come meanwhile are sent together, and wait
- * together.
+ * Sends writes that wait for replicas. `WAIT` holds up all commands after it on its connection, so
+ * writes that come meanwhile are sent together, and wait together.
  */
 import type { RedisServer } from '../shared/redis/redis-server.ts';
 import { sendPipeline, type BatchReply } from '../shared/redis/redis-batch.ts';
@@ -40,10 +39,7 @@ export class GroupWriter {
     this.#options = options;
   }
 
-  /**
-   * Sends a write with the next group. Rejects if it was not sent, or if its
-   * reply was lost.
-   */
+  /** Sends a write with the next group. Rejects if it was not sent, or if its reply was lost. */
   write(command: Command, markSent: () => void): Promise<WriteReplies> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ command, markSent, resolve, reject });
@@ -62,8 +58,8 @@ export class GroupWriter {
     const { server } = this.#options;
     let group: readonly WaitingWrite[] = [];
     try {
-      // The writes that come until then belong to the group. With a connection,
-      // these are the writes of this turn.
+      // The writes that come until then belong to the group. With a connection, these are the
+      // writes of this turn.
       const client = await (server.ready ?? server.connect());
       group = this.#waiting.splice(0, MAX_GROUP).filter(isStillWanted);
       if (group.length > 0) await this.#send(client, group);

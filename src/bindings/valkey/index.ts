@@ -1,6 +1,6 @@
 /**
- * `correctables/bindings/valkey`: reads on the replicas and the primary of
- * Valkey or Redis. Node only.
+ * `correctables/bindings/valkey`: reads on the replicas and the primary of Valkey or Redis. Node
+ * only.
  */
 export { valkey } from './valkey.ts';
 export type { ValkeyOptions } from './options.ts';

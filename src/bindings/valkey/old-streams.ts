@@ -6,8 +6,8 @@ import type { ValkeyPosition } from './replication-position.ts';
 /** After so many promotions, the first one is forgotten. */
 const MAX_STREAMS = 64;
 /**
- * If the name of the primary leads to old primaries only for this time, the
- * promotions were taken back.
+ * If the name of the primary leads to old primaries only for this time, the promotions were taken
+ * back.
  */
 export const TAKEN_BACK_AFTER_MS = 60_000;
 

@@ -19,15 +19,15 @@ export interface ValkeyOptions extends ReplicasOptions {
   /** The beginning of all keys. Default: none */
   readonly prefix?: string | undefined;
   /**
-   * How many replicas must have a write before its view (`WAIT`). If fewer have
-   * it in time, the write fails with `UNKNOWN`. Default: `0`
+   * How many replicas must have a write before its view (`WAIT`). If fewer have it in time, the
+   * write fails with `UNKNOWN`. Default: `0`
    */
   readonly waitForReplicas?: number | undefined;
   /** How long to wait for them, in milliseconds. Default: `1000` */
   readonly waitTimeoutMs?: number | undefined;
   /**
-   * Options of `ioredis`, such as `password` and `tls`. They are read for each
-   * new connection, so a getter can give a new password. Default: none
+   * Options of `ioredis`, such as `password` and `tls`. They are read for each new connection, so a
+   * getter can give a new password. Default: none
    */
   readonly redisOptions?: object | undefined;
 }
@@ -41,8 +41,7 @@ export interface ResolvedOptions {
 }
 
 const DEFAULT_PORT = 6379;
-const CALL =
-  "valkey({ primary: '10.0.0.1:6379', replicas: ['10.0.0.2:6379'] })";
+const CALL = "valkey({ primary: '10.0.0.1:6379', replicas: ['10.0.0.2:6379'] })";
 
 const OPTIONS: OptionNamesOf<ValkeyOptions> = {
   primary: true,
@@ -60,36 +59,21 @@ export function resolveOptions(options: ValkeyOptions): ResolvedOptions {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const { primary, replicas = [], prefix = '', redisOptions = {} } = options;
   const { waitForReplicas = 0, waitTimeoutMs = 1_000 } = options;
-  check(
-    Array.isArray(replicas),
-    'replicas',
-    `must be a list of servers: write ${CALL}`,
-  );
+  check(Array.isArray(replicas), 'replicas', `must be a list of servers: write ${CALL}`);
   check(typeof prefix === 'string', 'prefix', 'must be a string, or none');
-  check(
-    isRecord(redisOptions),
-    'redisOptions',
-    'must be options of ioredis, or none',
-  );
+  check(isRecord(redisOptions), 'redisOptions', 'must be options of ioredis, or none');
   const isCount = Number.isInteger(waitForReplicas) && waitForReplicas >= 0;
   check(isCount, 'waitForReplicas', 'must be an integer, 0 or more');
   // Without a limit (0), a write would wait for ever.
-  check(
-    checkDuration('waitTimeoutMs', waitTimeoutMs) >= 1,
-    'waitTimeoutMs',
-    'must be 1 or more',
-  );
+  check(checkDuration('waitTimeoutMs', waitTimeoutMs) >= 1, 'waitTimeoutMs', 'must be 1 or more');
   const open = (field: string, value: unknown): ValkeyServer => {
     check(
       value !== '',
       field,
       `must not be empty. Is a variable of the environment missing? Write ${CALL}`,
     );
-    const address = isNonEmptyString(value)
-      ? parseAddress(value, DEFAULT_PORT)
-      : undefined;
-    if (address === undefined)
-      check(false, field, `must be host or host:port: write ${CALL}`);
+    const address = isNonEmptyString(value) ? parseAddress(value, DEFAULT_PORT) : undefined;
+    if (address === undefined) check(false, field, `must be host or host:port: write ${CALL}`);
     return new ValkeyServer({
       name: field,
       address: address!,

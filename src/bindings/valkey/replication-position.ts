@@ -1,12 +1,10 @@
 /**
- * Positions in the replication stream of Valkey and Redis: an offset of a
- * stream with an id.
+ * Positions in the replication stream of Valkey and Redis: an offset of a stream with an id.
  *
- * A promoted replica begins a stream with a new id. It keeps the id of the one
- * before, and up to where the two are the same. So positions from before the
- * promotion still count, up to there. A server that starts again from a dump
- * does the same. One that starts from an append-only file, or from nothing,
- * begins a stream that is related to none.
+ * A promoted replica begins a stream with a new id. It keeps the id of the one before, and up to
+ * where the two are the same. So positions from before the promotion still count, up to there. A
+ * server that starts again from a dump does the same. One that starts from an append-only file, or
+ * from nothing, begins a stream that is related to none.
  */
 
 export interface ValkeyPosition {
@@ -35,10 +33,10 @@ const NO_ID = /^0+$/;
 /** Reads a reply to `INFO`. */
 export function parseInfo(reply: unknown): Info {
   return new Map(
-    Array.from(
-      String(reply).matchAll(/^(\w+):(.*?)\r?$/gm),
-      ([, name = '', value = '']) => [name, value],
-    ),
+    Array.from(String(reply).matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
   );
 }
 
@@ -56,8 +54,7 @@ export function parsePosition(
   const id = info.get('master_replid') ?? '';
   const field = isReplica(info) ? 'slave_repl_offset' : 'master_repl_offset';
   const offset = Number(info.get(field) ?? NaN);
-  if (id === '' || !Number.isSafeInteger(offset) || offset < 0)
-    return undefined;
+  if (id === '' || !Number.isSafeInteger(offset) || offset < 0) return undefined;
   const earlierId = info.get('master_replid2') ?? '';
   const before = Number(info.get('second_repl_offset') ?? -1);
   const hasEarlier = earlierId !== '' && !NO_ID.test(earlierId) && before > 0;
@@ -78,12 +75,12 @@ export function reached(have: ValkeyPosition, need: ValkeyPosition): boolean {
 }
 
 /**
- * Returns whether a primary at `have` lacks something up to `need` for good. It
- * does after a promotion that has lost the end of the stream. So does a server
- * that has started again with less, and without a file of all writes.
+ * Returns whether a primary at `have` lacks something up to `need` for good. It does after a
+ * promotion that has lost the end of the stream. So does a server that has started again with less,
+ * and without a file of all writes.
  *
- * A primary without replicas changes its id after `repl-backlog-ttl`, and its
- * offset stays. So at an equal offset, only another process has lost something.
+ * A primary without replicas changes its id after `repl-backlog-ttl`, and its offset stays. So at
+ * an equal offset, only another process has lost something.
  */
 export function hasLost(have: ValkeyPosition, need: ValkeyPosition): boolean {
   if (have.id === need.id || isOldStream(have.id, need)) return false;

@@ -1,9 +1,5 @@
 /** Converts failures of Valkey and Redis to those of a Correctable. */
-import {
-  CorrectableError,
-  isCorrectableError,
-  type ErrorCode,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   describeError,
@@ -35,10 +31,7 @@ export function toCorrectableError(
   if (isCorrectableError(error)) return error;
   const text = describeError(error);
   if (error instanceof NoConnectionError)
-    return createRefusal(
-      error,
-      `${name}: valkey: ${server}: ${text}. Nothing was sent.`,
-    );
+    return createRefusal(error, `${name}: valkey: ${server}: ${text}. Nothing was sent.`);
   const isWrite = access === 'write';
   if (isCommandRefused(error)) {
     const outcome = isWrite ? 'Nothing was written.' : 'Nothing was read.';

@@ -1,17 +1,10 @@
 /** The connections to one server: one for what blocks, and one for the rest. */
-import {
-  loadRedisDriver,
-  type RedisClient,
-} from '../shared/redis/redis-driver.ts';
+import { loadRedisDriver, type RedisClient } from '../shared/redis/redis-driver.ts';
 import type { NoConnectionError } from '../shared/redis/redis-errors.ts';
 import { RedisServer } from '../shared/redis/redis-server.ts';
 import { POSITION } from './commands.ts';
 import type { ServerAddress } from '../shared/server-address.ts';
-import {
-  isReplica,
-  parseInfo,
-  type ServerFacts,
-} from './replication-position.ts';
+import { isReplica, parseInfo, type ServerFacts } from './replication-position.ts';
 
 export interface ValkeyServerOptions {
   /** `primary`, or the name of a replica. */
@@ -72,8 +65,7 @@ export class ValkeyServer {
   async #examine(client: RedisClient): Promise<void> {
     if (this.name !== 'primary') return;
     const info = parseInfo(await client.call(...POSITION));
-    if (isReplica(info))
-      throw new Error('the server is a replica, and no primary');
+    if (isReplica(info)) throw new Error('the server is a replica, and no primary');
     // All sections, of which two are needed.
     const all = await client.call('INFO').then(parseInfo, () => undefined);
     this.#facts = {

@@ -1,9 +1,6 @@
 /** Valkey or Redis as a store with replicas. */
 import { systemClock, type Clock } from '../../correctable/clock.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import type { RedisBatch } from '../shared/redis/redis-driver.ts';
 import type {
@@ -13,16 +10,8 @@ import type {
   ReplicaStore,
   ReplicaWrite,
 } from '../replicas/index.ts';
-import {
-  sendPipeline,
-  sendRead,
-  type BatchReply,
-} from '../shared/redis/redis-batch.ts';
-import {
-  describeError,
-  isAccessError,
-  isWrongServer,
-} from '../shared/redis/redis-errors.ts';
+import { sendPipeline, sendRead, type BatchReply } from '../shared/redis/redis-batch.ts';
+import { describeError, isAccessError, isWrongServer } from '../shared/redis/redis-errors.ts';
 import { getKeys, planWrite, POSITION, type Command } from './commands.ts';
 import { GroupWriter, type WriteReplies } from './group-writer.ts';
 import { OldStreams, TAKEN_BACK_AFTER_MS } from './old-streams.ts';
@@ -82,9 +71,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
       replicas: options.waitForReplicas,
       timeoutMs: options.waitTimeoutMs,
     });
-    this.replicas = [...options.servers.keys()].filter(
-      (name) => name !== 'primary',
-    );
+    this.replicas = [...options.servers.keys()].filter((name) => name !== 'primary');
     for (const server of options.servers.values())
       server.onRefused = (error) => this.#noteRefusal(server.name, error);
   }
@@ -117,11 +104,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
   ): Promise<ReplicaRead<ValkeyPosition>> {
     const keys = getKeys(operation);
     const server = this.#getServer(name);
-    const {
-      info,
-      texts,
-      after: later,
-    } = await this.#readKeys(operation, keys, server);
+    const { info, texts, after: later } = await this.#readKeys(operation, keys, server);
     const position = parsePosition(info, server.facts);
     if (server === this.#primary) {
       if (isReplica(info)) {
@@ -182,8 +165,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
   isServerFailure(error: unknown): boolean {
     const { code } = Object(error) as { readonly code?: unknown };
     return (
-      !isCorrectableError(error) ||
-      /^(UNAVAILABLE|OVERLOADED|UNAUTHENTICATED)$/.test(String(code))
+      !isCorrectableError(error) || /^(UNAVAILABLE|OVERLOADED|UNAUTHENTICATED)$/.test(String(code))
     );
   }
 
@@ -206,10 +188,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     const gets = keys.map((key): Command => ['GET', prefix + key]);
     try {
       const client = direct.ready ?? (await direct.connect());
-      const send = (
-        batch: RedisBatch,
-        ...commands: readonly Command[]
-      ): Promise<unknown[]> => {
+      const send = (batch: RedisBatch, ...commands: readonly Command[]): Promise<unknown[]> => {
         for (const command of commands) batch.call(...command);
         return direct.watch(client, sendRead(batch));
       };
@@ -256,16 +235,10 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     return { write, info };
   }
 
-  /**
-   * Returns the position of a write that was made. A failure after it does not
-   * undo it.
-   */
+  /** Returns the position of a write that was made. A failure after it does not undo it. */
   #judge(
     operation: Operation,
-    {
-      info,
-      copies,
-    }: { readonly info: BatchReply; readonly copies?: BatchReply },
+    { info, copies }: { readonly info: BatchReply; readonly copies?: BatchReply },
     after: unknown,
   ): ValkeyPosition | undefined {
     const { waitForReplicas, waitTimeoutMs } = this.#options;
@@ -281,24 +254,16 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     if (isReplica(fields) || isOld) {
       if (isReplica(fields)) this.#primary.renew(new Error(REPLICA));
       const problem = isOld ? OLD : 'was demoted meanwhile';
-      throw createUnsafeWriteError(
-        operation,
-        `the server at "primary" ${problem}`,
-      );
+      throw createUnsafeWriteError(operation, `the server at "primary" ${problem}`);
     }
     this.#oldStreams.note(position);
-    if (copies === undefined || Number(copies.value) >= waitForReplicas)
-      return position;
+    if (copies === undefined || Number(copies.value) >= waitForReplicas) return position;
     const problem = `${String(copies.value)} of ${waitForReplicas} replicas have acknowledged the write in ${waitTimeoutMs} ms`;
     throw createUnsafeWriteError(operation, problem);
   }
 
   /** Throws if the stream has ended, as far as the process or the session knows. */
-  #checkStream(
-    operation: Operation,
-    id: string | undefined,
-    after: unknown,
-  ): void {
+  #checkStream(operation: Operation, id: string | undefined, after: unknown): void {
     if (!this.#isOld(id, after)) return;
     const advice = isOldInSession(id, after) ? OPEN_SESSION : '';
     throw createNoPrimaryError(operation, OLD, advice);
@@ -311,8 +276,8 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
       this.#primary.renew(new Error(OLD));
       return true;
     }
-    // A session knows what other processes have seen. It must not keep the
-    // operations of others from a server.
+    // A session knows what other processes have seen. It must not keep the operations of others
+    // from a server.
     const isOld = isOldInSession(id, after);
     if (isOld) void this.#lookAgain(id);
     return isOld;
@@ -324,8 +289,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
     this.#isLookingAgain = true;
     try {
       await this.#primary.direct.probe();
-      if (this.#primary.facts.replicationId !== id)
-        this.#primary.renew(new Error(OLD));
+      if (this.#primary.facts.replicationId !== id) this.#primary.renew(new Error(OLD));
     } catch {
       // The next operation of the session looks again.
     } finally {
@@ -351,11 +315,7 @@ function isOldInSession(id: string | undefined, after: unknown): boolean {
   return isOldStream(id, after as ValkeyPosition);
 }
 
-function decode(
-  text: string | null,
-  operation: Operation,
-  key: string,
-): unknown {
+function decode(text: string | null, operation: Operation, key: string): unknown {
   try {
     return text === null ? undefined : (JSON.parse(text) as unknown);
   } catch (cause) {

@@ -6,13 +6,12 @@ import { resolveOptions, type ValkeyOptions } from './options.ts';
 import { ValkeyStore } from './valkey-store.ts';
 
 /**
- * Creates a binding to a primary of Valkey or Redis and its replicas. Level
- * `replica` reads the nearest replica, level `primary` the primary. Operations:
- * `get`, `getMany`, `put` with `ttlMs`, and `remove`.
+ * Creates a binding to a primary of Valkey or Redis and its replicas. Level `replica` reads the
+ * nearest replica, level `primary` the primary. Operations: `get`, `getMany`, `put` with `ttlMs`,
+ * and `remove`.
  *
- * Connects at the first operation, through `ioredis`, which you must install
- * beside this package. For a cluster, or several regions that all write, use
- * another binding.
+ * Connects at the first operation, through `ioredis`, which you must install beside this package.
+ * For a cluster, or several regions that all write, use another binding.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example

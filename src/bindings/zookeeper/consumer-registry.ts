@@ -1,6 +1,6 @@
 /**
- * Finds out which other bindings take from queues and how fast. Each binding
- * writes its throttle into the node that shows that it is alive.
+ * Finds out which other bindings take from queues and how fast. Each binding writes its throttle
+ * into the node that shows that it is alive.
  */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
@@ -32,8 +32,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * The limits of the other writers whose updates an estimate may lack.
-   * `undefined` if these are unknown.
+   * The limits of the other writers whose updates an estimate may lack. `undefined` if these are
+   * unknown.
    */
   get concurrentWriters(): ConcurrentWriters | undefined {
     const { reader, writer } = this.#sessions;
@@ -45,22 +45,13 @@ export class ConsumerRegistry {
     if (writer.state !== 'connected') return undefined;
     const { throttles } = this.#known;
     const commitLatencyMs =
-      throttles.length === 0
-        ? 0
-        : this.commitLatency.estimateMs(performance.now());
-    return commitLatencyMs === undefined
-      ? undefined
-      : { commitLatencyMs, throttles };
+      throttles.length === 0 ? 0 : this.commitLatency.estimateMs(performance.now());
+    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
   }
 
-  /**
-   * Returns the smallest threshold that is safe now, after the server has
-   * caught up.
-   */
+  /** Returns the smallest threshold that is safe now, after the server has caught up. */
   async getMinThreshold(): Promise<number> {
-    await this.#sessions.retryLost('reader', (zk) =>
-      zk.sync(this.#paths.consumers),
-    );
+    await this.#sessions.retryLost('reader', (zk) => zk.sync(this.#paths.consumers));
     await this.refresh();
     const { concurrentWriters } = this;
     return concurrentWriters === undefined
@@ -69,8 +60,7 @@ export class ConsumerRegistry {
   }
 
   /**
-   * Reads the registered bindings unless they are known. If that fails, the
-   * next call tries again.
+   * Reads the registered bindings unless they are known. If that fails, the next call tries again.
    */
   async refresh(): Promise<void> {
     if (this.#known?.reader === this.#sessions.reader) return;
@@ -82,17 +72,15 @@ export class ConsumerRegistry {
 
   async #readConsumers(reader: ZooKeeper): Promise<void> {
     let isOld = false;
-    // Marks the list as outdated. ZooKeeper notifies the watch before a read of
-    // this session can show a later state.
+    // Marks the list as outdated. ZooKeeper notifies the watch before a read of this session can
+    // show a later state.
     const watch = (): void => {
       isOld = true;
       this.#known = undefined;
     };
     const names = await this.#listConsumers(reader, watch);
     const others = names.filter((name) => name !== this.#sessions.consumerId);
-    const throttles = await Promise.all(
-      others.map((name) => this.#readThrottle(reader, name)),
-    );
+    const throttles = await Promise.all(others.map((name) => this.#readThrottle(reader, name)));
     if (!isOld)
       this.#known = {
         reader,
@@ -100,10 +88,7 @@ export class ConsumerRegistry {
       };
   }
 
-  async #listConsumers(
-    reader: ZooKeeper,
-    watch: () => void,
-  ): Promise<readonly string[]> {
+  async #listConsumers(reader: ZooKeeper, watch: () => void): Promise<readonly string[]> {
     const { consumers } = this.#paths;
     try {
       return (await reader.children(consumers, { watch })).children;
@@ -115,10 +100,7 @@ export class ConsumerRegistry {
   }
 
   /** Returns `undefined` if the binding has gone. */
-  async #readThrottle(
-    reader: ZooKeeper,
-    consumer: string,
-  ): Promise<Throttle | undefined> {
+  async #readThrottle(reader: ZooKeeper, consumer: string): Promise<Throttle | undefined> {
     const node = await reader
       .get(this.#paths.consumer(consumer))
       .catch(replaceErrorWith('NO_NODE', undefined));
@@ -127,18 +109,15 @@ export class ConsumerRegistry {
 }
 
 /**
- * Returns the throttle in the node of a live binding. If it has none, the
- * binding counts as unlimited.
+ * Returns the throttle in the node of a live binding. If it has none, the binding counts as
+ * unlimited.
  */
 function parseThrottle(data: Uint8Array | null): Throttle {
   try {
     const { maxInFlight, minSlotIntervalMs } = JSON.parse(
       new TextDecoder().decode(data ?? new Uint8Array(0)),
     ) as Partial<Throttle>;
-    if (
-      isNonNegativeNumber(maxInFlight) &&
-      isNonNegativeNumber(minSlotIntervalMs)
-    )
+    if (isNonNegativeNumber(maxInFlight) && isNonNegativeNumber(minSlotIntervalMs))
       return { maxInFlight, minSlotIntervalMs };
   } catch {}
   return { maxInFlight: Infinity, minSlotIntervalMs: 0 };

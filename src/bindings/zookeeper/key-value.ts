@@ -3,10 +3,7 @@ import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { decodeValue } from './decode-value.ts';
 import { throwNotApplied } from './errors.ts';
-import {
-  readAtBothLevels,
-  type ZooKeeperReadResult,
-} from './read-at-both-levels.ts';
+import { readAtBothLevels, type ZooKeeperReadResult } from './read-at-both-levels.ts';
 import { isRequested, type OperationCall } from './operation-call.ts';
 import type { SessionPair } from './session-pair.ts';
 import type { ValueCodec } from './value-codec.ts';
@@ -18,12 +15,8 @@ export function executeGet(
 ): Promise<void> {
   return readAtBothLevels(sessions, call, async (zk, isSynced) => {
     if (!isSynced) return readValue(zk, path, codec);
-    // The replies come in this order, so the read includes what the sync has
-    // brought.
-    const [, reading] = await Promise.all([
-      zk.sync(path),
-      readValue(zk, path, codec),
-    ]);
+    // The replies come in this order, so the read includes what the sync has brought.
+    const [, reading] = await Promise.all([zk.sync(path), readValue(zk, path, codec)]);
     return reading;
   });
 }
@@ -39,10 +32,7 @@ async function readValue(
       onZxid: (seen) => (zxid = seen),
     });
     return {
-      value:
-        data === null
-          ? undefined
-          : decodeValue(codec, data, { operation: 'get', what: path }),
+      value: data === null ? undefined : decodeValue(codec, data, { operation: 'get', what: path }),
       zxid,
       version: stat.mzxid,
     };
@@ -53,8 +43,8 @@ async function readValue(
 }
 
 /**
- * Writes a value. Before the ensemble has agreed, the outcome is unknown, so
- * the preliminary view only shows that the write was sent.
+ * Writes a value. Before the ensemble has agreed, the outcome is unknown, so the preliminary view
+ * only shows that the write was sent.
  */
 export async function executePut(
   sessions: SessionPair,
@@ -62,9 +52,7 @@ export async function executePut(
   { call, bytes }: { call: OperationCall; bytes: Uint8Array },
 ): Promise<void> {
   const writing = writeValue(sessions, path, bytes);
-  const seq = isRequested(call, 'weak')
-    ? call.sink.view(undefined, 'weak')
-    : undefined;
+  const seq = isRequested(call, 'weak') ? call.sink.view(undefined, 'weak') : undefined;
   await writing;
   call.session?.advanceTo(sessions.place);
   if (!isRequested(call, 'strong')) return;
@@ -72,11 +60,7 @@ export async function executePut(
   else call.sink.confirm('strong', seq);
 }
 
-async function writeValue(
-  sessions: SessionPair,
-  path: string,
-  bytes: Uint8Array,
-): Promise<void> {
+async function writeValue(sessions: SessionPair, path: string, bytes: Uint8Array): Promise<void> {
   const { writer } = sessions;
   for (;;) {
     try {
@@ -85,9 +69,7 @@ async function writeValue(
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
     }
     try {
-      await sessions
-        .createPath(path.slice(0, path.lastIndexOf('/')))
-        .catch(throwNotApplied);
+      await sessions.createPath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotApplied);
       return void (await writer.create(path, bytes));
     } catch (error) {
       // Another client was first, so overwrite its value.

@@ -1,33 +1,21 @@
 /**
- * Computes the smallest safe threshold, for planning. At run time,
- * `getSafeThreshold` reads it from a view.
+ * Computes the smallest safe threshold, for planning. At run time, `getSafeThreshold` reads it from
+ * a view.
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import {
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+import { checkOptionNames, type OptionNamesOf } from '../../correctable/validate.ts';
 import { computeMaxConcurrentWrites } from '../../correctable/throttle/concurrent-writes.ts';
 
 export interface ConsumersOptions {
-  /**
-   * How many bindings take from the queue at the same time, in all processes
-   * and at all sites.
-   */
+  /** How many bindings take from the queue at the same time, in all processes and at all sites. */
   readonly consumers: number;
-  /**
-   * Maximum number of dequeues that each binding has in flight: its
-   * `maxInFlight`.
-   */
+  /** Maximum number of dequeues that each binding has in flight: its `maxInFlight`. */
   readonly maxInFlight: number;
-  /**
-   * How soon each binding reuses a slot, in milliseconds: its
-   * `minSlotIntervalMs`. Default: 0.
-   */
+  /** How soon each binding reuses a slot, in milliseconds: its `minSlotIntervalMs`. Default: 0. */
   readonly minSlotIntervalMs?: number;
   /**
-   * How long agreement may take at most for the threshold to hold, in
-   * milliseconds. Default: `Infinity`.
+   * How long agreement may take at most for the threshold to hold, in milliseconds. Default:
+   * `Infinity`.
    */
   readonly commitLatencyMs?: number;
 }
@@ -43,18 +31,15 @@ const OPTIONS: OptionNamesOf<ConsumersOptions> = {
 };
 
 /**
- * Returns the smallest threshold at which you can trust a preliminary view. An
- * estimate of what remains includes dequeues that the server has executed, and
- * those of its own binding in flight. It cannot include those that other
- * bindings finish or begin until the claim has its place. `maxInFlight` bounds
- * these only together with how often each slot is used in that time. Without
- * `minSlotIntervalMs` and `commitLatencyMs`, the result is therefore
- * `Infinity`, unless there is only one consumer. If a view has more items left
- * than the threshold, a promise made on it holds. This requires that agreement
- * takes no longer than `commitLatencyMs` (docs/spec/thresholds.md).
+ * Returns the smallest threshold at which you can trust a preliminary view. An estimate of what
+ * remains includes dequeues that the server has executed, and those of its own binding in flight.
+ * It cannot include those that other bindings finish or begin until the claim has its place.
+ * `maxInFlight` bounds these only together with how often each slot is used in that time. Without
+ * `minSlotIntervalMs` and `commitLatencyMs`, the result is therefore `Infinity`, unless there is
+ * only one consumer. If a view has more items left than the threshold, a promise made on it holds.
+ * This requires that agreement takes no longer than `commitLatencyMs` (docs/spec/thresholds.md).
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const threshold = computeMinThreshold({
  *   consumers: 4,
@@ -73,12 +58,7 @@ export function computeMinThreshold(options: ConsumersOptions): number {
       `must be a number from 0 on, not ${String(value)}`,
     );
   }
-  const {
-    consumers,
-    maxInFlight,
-    minSlotIntervalMs = 0,
-    commitLatencyMs = Infinity,
-  } = options;
+  const { consumers, maxInFlight, minSlotIntervalMs = 0, commitLatencyMs = Infinity } = options;
   check(
     consumers !== undefined && maxInFlight !== undefined,
     'consumers',
@@ -86,21 +66,16 @@ export function computeMinThreshold(options: ConsumersOptions): number {
   );
   if (consumers <= 1) return 0;
   const throttles = [{ maxInFlight, minSlotIntervalMs }];
-  return (
-    (consumers - 1) * computeMaxConcurrentWrites({ commitLatencyMs, throttles })
-  );
+  return (consumers - 1) * computeMaxConcurrentWrites({ commitLatencyMs, throttles });
 }
 
 /**
  * Throws if dequeues of other consumers could break the threshold.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming a sufficient threshold, or
- * the options that are missing for one
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a sufficient threshold, or the options that
+ * are missing for one
  */
-export function assertThreshold(
-  threshold: number,
-  consumers: ConsumersOptions,
-): void {
+export function assertThreshold(threshold: number, consumers: ConsumersOptions): void {
   const isNumber = typeof threshold === 'number';
   check(
     isNumber,

@@ -1,9 +1,5 @@
 /** The context in which one operation is executed. */
-import type {
-  BindingSession,
-  InvocationContext,
-  Sink,
-} from '../../correctable/binding.ts';
+import type { BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { createLostStateError } from './errors.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
@@ -11,8 +7,8 @@ export type ZooKeeperLevels = typeof LEVELS;
 export type Level = ZooKeeperLevels[number];
 
 /**
- * A place in the history of an ensemble. Transactions of another history cannot
- * be compared: the ensemble was restored from a backup, or created again.
+ * A place in the history of an ensemble. Transactions of another history cannot be compared: the
+ * ensemble was restored from a backup, or created again.
  */
 export interface Place {
   readonly zxid: bigint;
@@ -21,8 +17,8 @@ export interface Place {
 }
 
 /**
- * The guarantees of an application's session. Its state is the last transaction
- * that its updates and reads have seen.
+ * The guarantees of an application's session. Its state is the last transaction that its updates
+ * and reads have seen.
  */
 export class SessionGuarantees implements BindingSession {
   #seen: Place = NOTHING_SEEN;
@@ -35,15 +31,12 @@ export class SessionGuarantees implements BindingSession {
   }
 
   /**
-   * Returns whether a view is recent enough. Its server has applied all
-   * transactions up to `place`.
+   * Returns whether a view is recent enough. Its server has applied all transactions up to `place`.
    */
   canShow({ zxid, history }: Place): boolean {
     this.#follow(history);
     return (
-      this.#lostZxid === undefined &&
-      history === this.#seen.history &&
-      zxid >= this.#seen.zxid
+      this.#lostZxid === undefined && history === this.#seen.history && zxid >= this.#seen.zxid
     );
   }
 

@@ -13,56 +13,43 @@ import { parseConnectString } from './client/server-pool.ts';
 import { jsonCodec, type ValueCodec } from './value-codec.ts';
 
 /**
- * How to recover items whose consumer crashed between taking them and cleaning
- * up, so that their delivery is unknown. `at-most-once` drops them,
- * `at-least-once` puts them back.
+ * How to recover items whose consumer crashed between taking them and cleaning up, so that their
+ * delivery is unknown. `at-most-once` drops them, `at-least-once` puts them back.
  */
 export type DeliveryGuarantee = 'at-most-once' | 'at-least-once';
 
 export interface ZooKeeperBindingOptions {
   /**
-   * Addresses as `host:port,host:port/chroot`. The first one should be the
-   * nearest: it answers preliminary views.
+   * Addresses as `host:port,host:port/chroot`. The first one should be the nearest: it answers
+   * preliminary views.
    */
   readonly servers: string;
-  /**
-   * The node below which the binding keeps everything. Default:
-   * `/correctables`.
-   */
+  /** The node below which the binding keeps everything. Default: `/correctables`. */
   readonly root?: string | undefined;
-  /**
-   * How long the ensemble keeps a session without messages, in milliseconds.
-   * Default: 12 000.
-   */
+  /** How long the ensemble keeps a session without messages, in milliseconds. Default: 12 000. */
   readonly sessionTimeoutMs?: number | undefined;
   /**
-   * Maximum number of this binding's dequeues in flight in one queue; others
-   * wait. Other bindings read the value: it bounds how many of these dequeues
-   * their estimates cannot include. Default: 100.
+   * Maximum number of this binding's dequeues in flight in one queue; others wait. Other bindings
+   * read the value: it bounds how many of these dequeues their estimates cannot include. Default:
+   * 100.
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings
-   * read this value too. Set it if several bindings take from one queue.
-   * Without it, nothing bounds what they take unknown to each other, and
-   * `getSafeThreshold` permits no early decision. Default: 0.
+   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings read this value
+   * too. Set it if several bindings take from one queue. Without it, nothing bounds what they take
+   * unknown to each other, and `getSafeThreshold` permits no early decision. Default: 0.
    */
   readonly minSlotIntervalMs?: number | undefined;
   /** Recovers the items of crashed consumers. Default: no recovery. */
   readonly orphanRecovery?: OrphanRecoveryOptions | undefined;
   /** Converts values to bytes and back. Default: JSON. */
   readonly codec?: ValueCodec | undefined;
+  /** The identity of the client, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
+  readonly auth?: { readonly scheme: string; readonly secret: string } | undefined;
   /**
-   * The identity of the client, for ACLs: `{ scheme: 'digest', secret:
-   * 'user:password' }`.
-   */
-  readonly auth?:
-    | { readonly scheme: string; readonly secret: string }
-    | undefined;
-  /**
-   * Called with failures of background work: cleanup and the recovery of
-   * orphans. Also called if the ensemble has lost what the binding has seen, and
-   * if it refuses `auth`. Default: a process warning.
+   * Called with failures of background work: cleanup and the recovery of orphans. Also called if
+   * the ensemble has lost what the binding has seen, and if it refuses `auth`. Default: a process
+   * warning.
    */
   readonly onBackgroundError?: ((error: unknown) => void) | undefined;
 }
@@ -102,9 +89,7 @@ const ORPHAN_RECOVERY_OPTIONS: OptionNamesOf<OrphanRecoveryOptions> = {
 };
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
-export function resolveBindingOptions(
-  options: ZooKeeperBindingOptions,
-): ResolvedBindingOptions {
+export function resolveBindingOptions(options: ZooKeeperBindingOptions): ResolvedBindingOptions {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOtherOptions(options);
   const { servers, root = '/correctables', orphanRecovery } = options;
@@ -113,21 +98,12 @@ export function resolveBindingOptions(
   return {
     servers,
     root: root === '/' ? '' : root,
-    sessionTimeoutMs: checkCount(
-      'sessionTimeoutMs',
-      options.sessionTimeoutMs ?? 12_000,
-    ),
+    sessionTimeoutMs: checkCount('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
     maxInFlight: checkCount('maxInFlight', options.maxInFlight ?? 100),
-    minSlotIntervalMs: checkDuration(
-      'minSlotIntervalMs',
-      options.minSlotIntervalMs ?? 0,
-    ),
+    minSlotIntervalMs: checkDuration('minSlotIntervalMs', options.minSlotIntervalMs ?? 0),
     orphanRecovery: orphanRecovery && {
       delivery: orphanRecovery.delivery,
-      intervalMs: checkCount(
-        'orphanRecovery.intervalMs',
-        orphanRecovery.intervalMs ?? 5_000,
-      ),
+      intervalMs: checkCount('orphanRecovery.intervalMs', orphanRecovery.intervalMs ?? 5_000),
     },
     codec: options.codec ?? jsonCodec,
     auth: options.auth,
@@ -143,19 +119,10 @@ function checkOtherOptions(options: ZooKeeperBindingOptions): void {
     `must be a text, the addresses separated by commas: write ${CALL}`,
   );
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
-  check(
-    isCodec,
-    'codec',
-    'must have encode and decode, as jsonCodec has, or be left out',
-  );
+  check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
   const isAuth =
-    auth === undefined ||
-    (isNonEmptyString(auth?.scheme) && isNonEmptyString(auth.secret));
-  check(
-    isAuth,
-    'auth',
-    "must be { scheme: 'digest', secret: 'user:password' }, or none",
-  );
+    auth === undefined || (isNonEmptyString(auth?.scheme) && isNonEmptyString(auth.secret));
+  check(isAuth, 'auth', "must be { scheme: 'digest', secret: 'user:password' }, or none");
   checkOptionTypes(options, 'function', 'onBackgroundError');
   if (orphanRecovery === undefined) return;
   checkOptionNames(
@@ -169,9 +136,7 @@ function checkOtherOptions(options: ZooKeeperBindingOptions): void {
   checkDelivery(orphanRecovery.delivery, 'orphanRecovery.delivery');
 }
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` if it is no delivery guarantee
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` if it is no delivery guarantee */
 export function checkDelivery(value: DeliveryGuarantee, field: string): void {
   const isDelivery = value === 'at-most-once' || value === 'at-least-once';
   check(isDelivery, field, "must be 'at-most-once' or 'at-least-once'");
@@ -181,14 +146,10 @@ function checkField(field: string, check: () => unknown): void {
   try {
     check();
   } catch (cause) {
-    throw new CorrectableError(
-      'INVALID_ARGUMENT',
-      `${field}: ${(cause as Error).message}`,
-      {
-        field,
-        cause,
-      },
-    );
+    throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${(cause as Error).message}`, {
+      field,
+      cause,
+    });
   }
 }
 

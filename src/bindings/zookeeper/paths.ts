@@ -1,7 +1,6 @@
 /**
- * The nodes of the binding: `ROOT/keys/KEY` for values,
- * `ROOT/queues/QUEUE/{i,c}` for items and claims, `ROOT/consumers/ID` for live
- * bindings.
+ * The nodes of the binding: `ROOT/keys/KEY` for values, `ROOT/queues/QUEUE/{i,c}` for items and
+ * claims, `ROOT/consumers/ID` for live bindings.
  */
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 

@@ -12,8 +12,5 @@ import type { Operation } from '../../correctable/operation.ts';
 export function queueLength(queue: string): Operation<number> {
   if (typeof queue === 'string' && queue !== '')
     return { name: 'length', args: { queue }, access: 'read', key: queue };
-  throw createInvalidArgumentError(
-    'queue',
-    'give a string of at least one character',
-  );
+  throw createInvalidArgumentError('queue', 'give a string of at least one character');
 }

@@ -1,16 +1,12 @@
 /**
- * Keeps two sessions. ZooKeeper answers the requests of a session in order.
- * With one session, a preliminary read would wait behind an update.
+ * Keeps two sessions. ZooKeeper answers the requests of a session in order. With one session, a
+ * preliminary read would wait behind an update.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
-import {
-  replaceErrorWith,
-  isZooKeeperError,
-  ZooKeeperError,
-} from './client/errors.ts';
+import { replaceErrorWith, isZooKeeperError, ZooKeeperError } from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
 import {
   createClosedError,
@@ -24,10 +20,7 @@ import type { ResolvedBindingOptions } from './options.ts';
 import { parseSequenceNumber, type Paths } from './paths.ts';
 
 const ID_BYTES = 6;
-/**
- * How often a request to a busy server is retried before it fails: about three
- * seconds in all.
- */
+/** How often a request to a busy server is retried before it fails: about three seconds in all. */
 const MAX_ATTEMPTS = 8;
 const INITIAL_BUSY_DELAY_MS = 20;
 const MAX_BUSY_DELAY_MS = 1_000;
@@ -42,30 +35,24 @@ export class SessionPair {
     .toString('base64url')
     .replaceAll(/[-_]/g, '0');
   /**
-   * Whether the writer's server sends preliminary replies
-   * (`research/zookeeper-czk`). `undefined` until one was requested.
+   * Whether the writer's server sends preliminary replies (`research/zookeeper-czk`). `undefined`
+   * until one was requested.
    */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
-  /**
-   * The session for preliminary views. Its requests never wait for the
-   * ensemble.
-   */
+  /** The session for preliminary views. Its requests never wait for the ensemble. */
   reader: ZooKeeper;
-  /**
-   * The session for updates and for reads after a `sync`, in the order in which
-   * they were made.
-   */
+  /** The session for updates and for reads after a `sync`, in the order in which they were made. */
   writer: ZooKeeper;
   /**
-   * Counts the sessions of the writer. A later session does not get the
-   * notifications of an earlier one.
+   * Counts the sessions of the writer. A later session does not get the notifications of an earlier
+   * one.
    */
   writerCount = 0;
   /**
-   * Counts the histories of the ensemble: it begins another one when it is
-   * restored from a backup or created again.
+   * Counts the histories of the ensemble: it begins another one when it is restored from a backup
+   * or created again.
    */
   history = 0;
   #registered: Promise<void> | undefined;
@@ -81,11 +68,7 @@ export class SessionPair {
   #isClosed = false;
 
   /** `onRestored` is called when the ensemble has lost its history. */
-  constructor(
-    options: ResolvedBindingOptions,
-    paths: Paths,
-    onRestored: () => void = () => {},
-  ) {
+  constructor(options: ResolvedBindingOptions, paths: Paths, onRestored: () => void = () => {}) {
     this.#options = options;
     this.#paths = paths;
     this.#onRestored = onRestored;
@@ -93,16 +76,13 @@ export class SessionPair {
     this.reader = this.#open('reader');
   }
 
-  /**
-   * From now on nothing new begins. Requests in flight continue until `close`.
-   */
+  /** From now on nothing new begins. Requests in flight continue until `close`. */
   beginClosing(): void {
     this.#isClosing = true;
   }
 
   /**
-   * Resolves when both sessions are connected. Rejects if they are not within
-   * the session timeout.
+   * Resolves when both sessions are connected. Rejects if they are not within the session timeout.
    */
   async whenConnected(): Promise<void> {
     const { servers, sessionTimeoutMs } = this.#options;
@@ -146,13 +126,10 @@ export class SessionPair {
   }
 
   /**
-   * Repeats a request on other connections and sessions, until it is answered
-   * or the binding closes.
+   * Repeats a request on other connections and sessions, until it is answered or the binding
+   * closes.
    */
-  async retryLost<T>(
-    role: SessionRole,
-    request: (zk: ZooKeeper) => Promise<T>,
-  ): Promise<T> {
+  async retryLost<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await request(role === 'reader' ? this.reader : this.writer);
@@ -163,19 +140,14 @@ export class SessionPair {
   }
 
   /**
-   * Like `retryLost`, but also retries requests that a busy server rejects,
-   * with growing pauses.
+   * Like `retryLost`, but also retries requests that a busy server rejects, with growing pauses.
    */
-  async retryBusy<T>(
-    role: SessionRole,
-    request: (zk: ZooKeeper) => Promise<T>,
-  ): Promise<T> {
+  async retryBusy<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.retryLost(role, request);
       } catch (error) {
-        if (!isBusy(error) || attempt === MAX_ATTEMPTS || this.#isClosed)
-          throw error;
+        if (!isBusy(error) || attempt === MAX_ATTEMPTS || this.#isClosed) throw error;
       }
       await pause(
         Math.min(INITIAL_BUSY_DELAY_MS * 2 ** attempt, MAX_BUSY_DELAY_MS) *
@@ -185,8 +157,8 @@ export class SessionPair {
   }
 
   /**
-   * Registers the binding as alive, once for each session. The orphan recovery
-   * takes every claim whose consumer is not registered.
+   * Registers the binding as alive, once for each session. The orphan recovery takes every claim
+   * whose consumer is not registered.
    */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {
@@ -196,10 +168,7 @@ export class SessionPair {
     return this.#registered;
   }
 
-  /**
-   * Resolves when the binding is connected and registered. No claim may be in
-   * flight before.
-   */
+  /** Resolves when the binding is connected and registered. No claim may be in flight before. */
   async whenRegistered(): Promise<void> {
     await this.retryLost('writer', (zk) => zk.whenConnected());
     await this.register();
@@ -211,17 +180,14 @@ export class SessionPair {
     const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
     await this.retryLost('writer', async (zk) => {
       await Promise.all(
-        paths.map((item) =>
-          zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item)),
-        ),
+        paths.map((item) => zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item))),
       );
     });
   }
 
   /**
-   * Creates a sequential node. Calls `onPreliminary` with the number that it
-   * should get, if the server predicts it. The first create shows whether a
-   * server does.
+   * Creates a sequential node. Calls `onPreliminary` with the number that it should get, if the
+   * server predicts it. The first create shows whether a server does.
    */
   async createSequential(
     path: string,
@@ -241,8 +207,7 @@ export class SessionPair {
         onPreliminary(parseSequenceNumber(name));
       },
     });
-    if (server !== undefined && writer.server === server)
-      this.hasPreliminaryReplies = isGiven;
+    if (server !== undefined && writer.server === server) this.hasPreliminaryReplies = isGiven;
     return created;
   }
 
@@ -270,8 +235,7 @@ export class SessionPair {
             mode: 'ephemeral',
           }));
         } catch (error) {
-          if (isZooKeeperError(error, 'NO_NODE'))
-            await this.createPath(this.#paths.consumers);
+          if (isZooKeeperError(error, 'NO_NODE')) await this.createPath(this.#paths.consumers);
           else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
           else if (await this.#isOwnNode(zk, path)) return;
         }
@@ -280,8 +244,8 @@ export class SessionPair {
   }
 
   /**
-   * A node of an own session that has expired is deleted by the server, but
-   * later. So it must be replaced.
+   * A node of an own session that has expired is deleted by the server, but later. So it must be
+   * replaced.
    */
   async #isOwnNode(zk: ZooKeeper, path: string): Promise<boolean> {
     const node = await zk.exists(path);
@@ -291,23 +255,19 @@ export class SessionPair {
   }
 
   #open(role: SessionRole): ZooKeeper {
-    const { servers, sessionTimeoutMs, auth, onBackgroundError } =
-      this.#options;
+    const { servers, sessionTimeoutMs, auth, onBackgroundError } = this.#options;
     const { history } = this;
     const getOtherZxid = (): bigint => {
       const other = role === 'reader' ? this.writer : this.reader;
-      const isComparable =
-        other !== undefined && this.#histories.get(other) === history;
+      const isComparable = other !== undefined && this.#histories.get(other) === history;
       return isComparable ? other.lastZxid : 0n;
     };
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
-      // Each session waits for the transactions that the other one has seen,
-      // whatever server it connects to.
+      // Each session waits for the transactions that the other one has seen, whatever server it
+      // connects to.
       getMinZxid: () =>
-        history === this.history
-          ? getHigher(getOtherZxid(), this.#minZxid)
-          : getOtherZxid(),
+        history === this.history ? getHigher(getOtherZxid(), this.#minZxid) : getOtherZxid(),
       onUncaught: onBackgroundError,
     });
     this.#histories.set(zk, history);
@@ -336,28 +296,24 @@ export class SessionPair {
     this.history += 1;
     this.#minZxid = 0n;
     this.#onRestored();
-    this.#options.onBackgroundError(
-      createRestoredWarning(restoredTo, seenZxid),
-    );
+    this.#options.onBackgroundError(createRestoredWarning(restoredTo, seenZxid));
   }
 
   /**
-   * Tries another session after a while: the servers may accept the identity
-   * again. Until then, requests fail with the true reason.
+   * Tries another session after a while: the servers may accept the identity again. Until then,
+   * requests fail with the true reason.
    */
   #retryAuth(role: SessionRole): void {
     const pauseMs = Math.min(this.#options.sessionTimeoutMs, MAX_AUTH_PAUSE_MS);
     this.#authTimers[role] = setTimeout(() => this.#replace(role), pauseMs);
     if (role === 'reader' || this.#isRefusalReported) return;
     this.#isRefusalReported = true;
-    this.#options.onBackgroundError(
-      toNotAppliedError(new ZooKeeperError('AUTH_FAILED')),
-    );
+    this.#options.onBackgroundError(toNotAppliedError(new ZooKeeperError('AUTH_FAILED')));
   }
 
   /**
-   * A connected session has only sent its identity. The server has accepted it
-   * when it answers the next request.
+   * A connected session has only sent its identity. The server has accepted it when it answers the
+   * next request.
    */
   #noteAcceptance(zk: ZooKeeper): void {
     zk.exists('/').then(
@@ -377,8 +333,7 @@ export class SessionPair {
       this.writer = this.#open('writer');
       const wasRegistered = this.#registered !== undefined;
       this.#registered = undefined;
-      if (wasRegistered)
-        void this.register().catch(this.#options.onBackgroundError);
+      if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);
     }
   }
 }

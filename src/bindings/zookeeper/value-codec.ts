@@ -2,8 +2,8 @@
 import { toJson } from '../shared/to-json.ts';
 
 /**
- * Converts values to bytes and back. An encoded value is never empty: an empty
- * node in a queue is a placeholder, not an item.
+ * Converts values to bytes and back. An encoded value is never empty: an empty node in a queue is a
+ * placeholder, not an item.
  */
 export interface ValueCodec {
   encode(value: unknown): Uint8Array;
@@ -14,8 +14,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Encodes values as UTF-8 JSON. Rejects values that JSON cannot represent.
- * Dates and similar values return in their JSON form.
+ * Encodes values as UTF-8 JSON. Rejects values that JSON cannot represent. Dates and similar values
+ * return in their JSON form.
  */
 export const jsonCodec: ValueCodec = {
   encode: (value) => encoder.encode(toJson(value)),

@@ -1,6 +1,6 @@
 /**
- * Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2,
- * §6.2.2): the nearest server answers first.
+ * Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2, §6.2.2): the nearest server
+ * answers first.
  */
 import type {
   Binding,
@@ -11,16 +11,9 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  describeTimeToLive,
-  hasTimeToLive,
-  refuseTimeToLive,
-} from '../../values/time-to-live.ts';
+import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { isRecord } from '../../correctable/validate.ts';
-import type {
-  CommitArgs,
-  ReadVersionsArgs,
-} from '../../operations/versioned.ts';
+import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
 import { executeEnqueue } from './queue/enqueue.ts';
 import {
@@ -61,36 +54,33 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * Resolves when both sessions are connected.
    *
-   * @throws CorrectableError `UNAVAILABLE` with the cause after a session
-   * timeout, `UNAUTHENTICATED` if `auth` fails
+   * @throws CorrectableError `UNAVAILABLE` with the cause after a session timeout,
+   * `UNAUTHENTICATED` if `auth` fails
    */
   whenConnected(): Promise<void>;
   /**
-   * Returns the smallest threshold at which you can trust a preliminary view
-   * now. It depends on the live bindings, their rates and recent agreement
-   * times. It is `Infinity` while there is no connection. If there are other
-   * bindings, it is `Infinity` until this one has taken something. Views pass
-   * their threshold to `getSafeThreshold`.
+   * Returns the smallest threshold at which you can trust a preliminary view now. It depends on the
+   * live bindings, their rates and recent agreement times. It is `Infinity` while there is no
+   * connection. If there are other bindings, it is `Infinity` until this one has taken something.
+   * Views pass their threshold to `getSafeThreshold`.
    *
    * @throws CorrectableError `UNAVAILABLE` if the binding is closed
    */
   getMinThreshold(): Promise<number>;
   /**
-   * Recovers, once, what crashed consumers had claimed and not cleaned up.
-   * Option `orphanRecovery` does it regularly.
+   * Recovers, once, what crashed consumers had claimed and not cleaned up. Option `orphanRecovery`
+   * does it regularly.
    *
    * @returns the number of claims that it has ended
-   * @throws CorrectableError if some could not be recovered, after all others
-   * were
+   * @throws CorrectableError if some could not be recovered, after all others were
    */
   recoverOrphans(delivery: DeliveryGuarantee): Promise<number>;
 }
 
 /**
- * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest
- * server's state with own operations in flight. Level `strong` is agreed by the
- * ensemble. Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`,
- * `readVersions`, `commit`.
+ * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own
+ * operations in flight. Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`,
+ * `peek`, `length`, `get`, `put`, `readVersions`, `commit`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -114,12 +104,7 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'readVersions',
   'commit',
 ]);
-const WRITES: ReadonlySet<string> = new Set([
-  'enqueue',
-  'dequeue',
-  'put',
-  'commit',
-]);
+const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put', 'commit']);
 /** How long updates in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -195,8 +180,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
 
   supports(operation: Operation): boolean {
     const { name, access } = operation;
-    const isKnown =
-      OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
+    const isKnown = OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
     return isKnown && !hasTimeToLive(operation);
   }
 
@@ -223,10 +207,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
       );
     }
     check(isRecord(operation.args), 'args', 'give an object');
-    const session =
-      context.session instanceof SessionGuarantees
-        ? context.session
-        : undefined;
+    const session = context.session instanceof SessionGuarantees ? context.session : undefined;
     const anySink = sink as Sink<unknown, Level>;
     const end = this.#execute(operation, {
       levels,
@@ -250,23 +231,20 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   /**
-   * Sends nothing new. Requests in flight have some time to be answered. Then
-   * they fail with an unknown outcome.
+   * Sends nothing new. Requests in flight have some time to be answered. Then they fail with an
+   * unknown outcome.
    */
   async #close(): Promise<void> {
     this.#stopOrphanRecovery?.();
     this.#sessions.beginClosing();
     const queues = this.#queues.all;
-    for (const { throttleGate } of queues)
-      throttleGate.close(createClosedError());
-    for (const { sink, isWrite } of this.#inFlight)
-      if (!isWrite) sink.fail(createClosedError());
+    for (const { throttleGate } of queues) throttleGate.close(createClosedError());
+    for (const { sink, isWrite } of this.#inFlight) if (!isWrite) sink.fail(createClosedError());
     await this.#waitForWrites(CLOSE_TIMEOUT_MS);
     await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
-    // By now each request has failed. Its error shows whether it was sent.
-    // Updates that pause between two requests have sent one, so wait for them
-    // too.
+    // By now each request has failed. Its error shows whether it was sent. Updates that pause
+    // between two requests have sent one, so wait for them too.
     await this.#waitForWrites(0);
     for (const { sink, isWrite: isUpdate } of this.#inFlight)
       if (isUpdate) sink.fail(createInterruptedError());
@@ -284,22 +262,15 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return recoverOrphans(this.#sessions, this.#paths, delivery);
   }
 
-  async #execute(
-    { name, args }: Operation,
-    call: OperationCall,
-  ): Promise<void> {
+  async #execute({ name, args }: Operation, call: OperationCall): Promise<void> {
     const { queue, key, item, value } = args as OperationArgs;
     const { codec } = this.#options;
     const shared = { call, paths: this.#paths, codec };
     switch (name) {
       case 'enqueue':
-        return this.#queues.use(queue, (access) =>
-          executeEnqueue(access, item, call),
-        );
+        return this.#queues.use(queue, (access) => executeEnqueue(access, item, call));
       case 'dequeue':
-        return this.#queues.use(queue, (access) =>
-          executeDequeue(access, call),
-        );
+        return this.#queues.use(queue, (access) => executeDequeue(access, call));
       case 'peek':
         return this.#queues.use(queue, (access) => executePeek(access, call));
       case 'length':
@@ -310,11 +281,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
           codec,
         });
       case 'readVersions':
-        return executeReadVersions(
-          this.#sessions,
-          args as ReadVersionsArgs,
-          shared,
-        );
+        return executeReadVersions(this.#sessions, args as ReadVersionsArgs, shared);
       case 'commit':
         return executeCommit(this.#sessions, args as CommitArgs, shared);
       default:

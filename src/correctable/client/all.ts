@@ -13,8 +13,8 @@ import { failFromPart, Source } from '../source.ts';
 import type { AnyView } from '../view.ts';
 
 /**
- * The levels of a join of parts with different levels. Levels of different
- * lists cannot be compared.
+ * The levels of a join of parts with different levels. Levels of different lists cannot be
+ * compared.
  */
 export type JoinedLevels = readonly ['preliminary', 'final'];
 
@@ -26,32 +26,25 @@ export type Parts<P = readonly AnyCorrectable[]> = {
 };
 
 /**
- * The values of the parts, in their order or by their names. If a part may be
- * missing, so may its value.
+ * The values of the parts, in their order or by their names. If a part may be missing, so may its
+ * value.
  */
 export type ValuesOf<P> = {
-  -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<
-    infer T,
-    infer _L,
-    infer _F
-  >
+  -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<infer T, infer _L, infer _F>
     ? T
     : never;
 };
 
 /**
- * The levels of the parts if all have the same, otherwise `JoinedLevels`. Both
- * are possible if the types do not show whether all parts are of one store, or
- * whether the input is empty. An empty join is final at once.
+ * The levels of the parts if all have the same, otherwise `JoinedLevels`. Both are possible if the
+ * types do not show whether all parts are of one store, or whether the input is empty. An empty
+ * join is final at once.
  */
 export type LevelsOf<P> =
   | JoinOf<ElementOf<P>>
   | (true extends CanBeEmpty<P> ? JoinedLevels : never);
 
-/**
- * The levels that the final can have. A part may be final at a weaker level
- * than was requested.
- */
+/** The levels that the final can have. A part may be final at a weaker level than was requested. */
 export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
   ? JoinedLevels[number]
   : LevelsOf<P>[number] | FinalsOf<ElementOf<P>>[0];
@@ -60,10 +53,7 @@ type ElementOf<P> = NonNullable<
   P extends readonly (AnyCorrectable | undefined)[] ? P[number] : P[keyof P]
 >;
 
-/**
- * Whether the input may be empty. A union of inputs may be empty if one of its
- * members may be.
- */
+/** Whether the input may be empty. A union of inputs may be empty if one of its members may be. */
 type CanBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -89,11 +79,10 @@ type JoinOf<C> = [C] extends [never]
     : JoinedLevels;
 
 /**
- * The final levels of each part. Parts of different stores may have been
- * requested at the same levels and still differ here.
+ * The final levels of each part. Parts of different stores may have been requested at the same
+ * levels and still differ here.
  */
-type FinalsOf<C> =
-  C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
+type FinalsOf<C> = C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
 
 /** Whether it is known which levels a part has, for each member of a union. */
 type HasOneLevelList<C> =
@@ -104,13 +93,12 @@ type HasOneLevelList<C> =
     : never;
 
 /**
- * Joins `parts`, an array or an object, into one Correctable of their values.
- * If all parts have the same levels, a view of the join has the level of its
- * weakest part. Otherwise the join has two levels: `preliminary`, then `final`.
- * Fails as soon as one part fails.
+ * Joins `parts`, an array or an object, into one Correctable of their values. If all parts have the
+ * same levels, a view of the join has the level of its weakest part. Otherwise the join has two
+ * levels: `preliminary`, then `final`. Fails as soon as one part fails.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither an array
- * nor an object, or if a part is no Correctable
+ * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither an array nor an object, or if a
+ * part is no Correctable
  * @example
  * const page = all({
  *   user: store.invoke(get('user:7')),
@@ -127,10 +115,7 @@ export function all<const P extends Parts<P>>(
   // A set, a map or an iterator has no parts by name, so it is rejected.
   const isGiven =
     isList ||
-    (parts &&
-      typeof parts === 'object' &&
-      !isThenable(parts) &&
-      !(Symbol.iterator in parts));
+    (parts && typeof parts === 'object' && !isThenable(parts) && !(Symbol.iterator in parts));
   check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const names = Object.keys(parts);
   const sources = Object.values<unknown>(parts).map((part, at) => {
@@ -146,10 +131,7 @@ export function all<const P extends Parts<P>>(
   ) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>, FinalOf<P>>;
 }
 
-const JOINED_LEVEL_ORDER: LevelOrder = /* @__PURE__ */ createLevelOrder([
-  'preliminary',
-  'final',
-]);
+const JOINED_LEVEL_ORDER: LevelOrder = /* @__PURE__ */ createLevelOrder(['preliminary', 'final']);
 
 function joinSources(
   sources: readonly Source<unknown>[],
@@ -157,16 +139,11 @@ function joinSources(
 ): Source<unknown> {
   const shared = getSharedLevelOrder(sources);
   const levelOrder = shared ?? JOINED_LEVEL_ORDER;
-  const joined = new Source<unknown>(
-    levelOrder,
-    sources[0]?.environment ?? defaultEnvironment,
-    {
-      isRefining: true,
-    },
-  );
+  const joined = new Source<unknown>(levelOrder, sources[0]?.environment ?? defaultEnvironment, {
+    isRefining: true,
+  });
   const views: AnyView[] = [];
-  // Levels of different lists cannot be compared. Then a view only counts as
-  // final or not.
+  // Levels of different lists cannot be compared. Then a view only counts as final or not.
   const strength = ({ level, final }: AnyView): number =>
     shared ? getRank(shared, level) : Number(final);
   let missing = sources.length;
@@ -176,8 +153,8 @@ function joinSources(
       if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
-      // A part whose final is weaker than was requested keeps the whole join at
-      // that weaker level, final or not.
+      // A part whose final is weaker than was requested keeps the whole join at that weaker level,
+      // final or not.
       joined.view(
         toValues(views.map(({ value }) => value)),
         levelOrder.all[Math.min(...views.map(strength))]!,
@@ -192,8 +169,8 @@ function joinSources(
 }
 
 /**
- * Returns the level order of the sources if all have the same levels and the
- * same ones were requested.
+ * Returns the level order of the sources if all have the same levels and the same ones were
+ * requested.
  */
 function getSharedLevelOrder([first, ...others]: readonly Source<unknown>[]):
   | LevelOrder
@@ -201,7 +178,6 @@ function getSharedLevelOrder([first, ...others]: readonly Source<unknown>[]):
   if (first === undefined) return undefined;
   const { all, requested } = first.levelOrder;
   const isSame = ({ levelOrder }: Source<unknown>): boolean =>
-    areSameNames(levelOrder.all, all) &&
-    areSameNames(levelOrder.requested, requested);
+    areSameNames(levelOrder.all, all) && areSameNames(levelOrder.requested, requested);
   return others.every(isSame) ? first.levelOrder : undefined;
 }

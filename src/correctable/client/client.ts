@@ -1,32 +1,15 @@
-/**
- * The client of a store (Correctables, OSDI 2016, §3.2): one call returns
- * several views.
- */
+/** The client of a store (Correctables, OSDI 2016, §3.2): one call returns several views. */
 import type { Binding, BindingSession } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import { WRITE } from '../side-effects.ts';
-import type {
-  ClientStats,
-  DropCounts,
-  EnvironmentOptions,
-} from '../environment.ts';
+import type { ClientStats, DropCounts, EnvironmentOptions } from '../environment.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, requirePlatform } from '../environment.ts';
-import {
-  check,
-  checkFunction,
-  checkOptions,
-  CorrectableError,
-} from '../errors.ts';
+import { check, checkFunction, checkOptions, CorrectableError } from '../errors.ts';
 import { CorrectableHandle } from './correctable-handle.ts';
 import { ASYNC_DISPOSE, DISPOSE } from '../iterate-views.ts';
 import type { LevelOrder } from '../level-order.ts';
-import {
-  createLevelOrder,
-  getRank,
-  requestLevels,
-  checkLevel,
-} from '../level-order.ts';
+import { createLevelOrder, getRank, requestLevels, checkLevel } from '../level-order.ts';
 import type {
   ContractFinalLevels,
   FinalLevel,
@@ -76,70 +59,58 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /** Options of `createClient`. */
 export interface ClientOptions extends EnvironmentOptions {
   /**
-   * Timeout of an operation that sets none, in milliseconds; `Infinity` for no
-   * limit. Default: 30 000
+   * Timeout of an operation that sets none, in milliseconds; `Infinity` for no limit. Default: 30
+   * 000
    */
   readonly timeoutMs?: number | undefined;
   /** Returns the trace context of an operation. Called at each invocation. */
   readonly trace?: (() => unknown) | undefined;
   /**
-   * Retries an operation that failed, could succeed next time, and certainly
-   * had no effect. Default: no retries. Pass `retryPolicy({ attempts: 3 })` of
-   * `correctables/policies`.
+   * Retries an operation that failed, could succeed next time, and certainly had no effect.
+   * Default: no retries. Pass `retryPolicy({ attempts: 3 })` of `correctables/policies`.
    */
   readonly retry?: Policy | undefined;
   /**
    * Lets a read share the views of an equal one in flight: `dedupeReads()` of
-   * `correctables/policies`. Default: each read is submitted, so that its views
-   * are no older than its call
+   * `correctables/policies`. Default: each read is submitted, so that its views are no older than
+   * its call
    */
   readonly dedupeReads?: Policy | undefined;
 }
 
-/**
- * Options of `invoke`, `invokeWeak` and `invokeStrong`; `K` names the levels.
- */
+/** Options of `invoke`, `invokeWeak` and `invokeStrong`; `K` names the levels. */
 export interface InvokeOptions<K extends string = string> {
   /** Cancels the operation when it aborts. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Timeout of the operation, in milliseconds; `Infinity` for no limit.
-   * Default: that of the client
+   * Timeout of the operation, in milliseconds; `Infinity` for no limit. Default: that of the client
    */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Timeouts of single levels, in milliseconds. A weaker level that is late
-   * counts as failed.
-   */
+  /** Timeouts of single levels, in milliseconds. A weaker level that is late counts as failed. */
   readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
   /** The session of the operation, made by `session()` of the same client. */
   readonly session?: Session | undefined;
   /** Replaces the policy of the client; `false` for one attempt. */
   readonly retry?: Policy | false | undefined;
-  /**
-   * Submits this read by itself if `false`, even if the client has
-   * `dedupeReads`.
-   */
+  /** Submits this read by itself if `false`, even if the client has `dedupeReads`. */
   readonly dedupeReads?: false | undefined;
   /**
-   * Names the update, for retries from another process or after a reload. The
-   * store executes it once for each key, and answers a retry with the first
-   * outcome. 1 to 128 characters, none of them control characters. Reads ignore
-   * it. Fails with `UNSUPPORTED` if the binding has no keys, and with
-   * `INVALID_ARGUMENT` if another update used it.
+   * Names the update, for retries from another process or after a reload. The store executes it
+   * once for each key, and answers a retry with the first outcome. 1 to 128 characters, none of
+   * them control characters. Reads ignore it. Fails with `UNSUPPORTED` if the binding has no keys,
+   * and with `INVALID_ARGUMENT` if another update used it.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * A session at the binding. Its reads see its own writes and never go back in
- * time, across operations and servers.
+ * A session at the binding. Its reads see its own writes and never go back in time, across
+ * operations and servers.
  */
 export interface Session extends Disposable {
   /**
-   * Tokens of what the session has seen, for `session({ tokens })` of a client
-   * at another site of the same deployment. Empty if the binding's sessions
-   * cannot move.
+   * Tokens of what the session has seen, for `session({ tokens })` of a client at another site of
+   * the same deployment. Empty if the binding's sessions cannot move.
    */
   readonly tokens: readonly string[];
   /** Releases the session. No operation can be invoked in it any more. */
@@ -148,17 +119,11 @@ export interface Session extends Disposable {
 
 /** Options of `session`. */
 export interface SessionOptions {
-  /**
-   * The tokens of a session to continue. Default: a session that has seen
-   * nothing yet
-   */
+  /** The tokens of a session to continue. Default: a session that has seen nothing yet */
   readonly tokens?: readonly string[] | undefined;
 }
 
-/**
- * The result of `invoke` if the levels `S` were requested of a binding with the
- * levels `L`.
- */
+/** The result of `invoke` if the levels `S` were requested of a binding with the levels `L`. */
 export type CorrectableForLevels<
   T,
   L extends Levels,
@@ -167,10 +132,7 @@ export type CorrectableForLevels<
 > = Correctable<T, RequestedLevels<L, S>, FinalLevel<L, S, R>>;
 
 /** The levels that a call requests of a binding with the levels `L`. */
-export type LevelChoice<L extends Levels> = readonly [
-  L[number],
-  ...L[number][],
-];
+export type LevelChoice<L extends Levels> = readonly [L[number], ...L[number][]];
 
 const CLIENT_OPTIONS =
   'clock:object,onUncaught:function,onEvent:function,timeoutMs:number,trace:function,retry:function,dedupeReads:function';
@@ -181,25 +143,18 @@ const INVOKE_OPTIONS =
   'levels:object,signal:object,timeoutMs:number,levelTimeoutsMs:object,session:object,retry:boolean|function,dedupeReads:boolean,idempotencyKey:string';
 
 /** Invokes operations on one store; `C` as in `Binding`. */
-export interface Client<
-  L extends Levels,
-  C extends boolean = boolean,
-> extends AsyncDisposable {
+export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
   /** The levels of the store, weakest first. */
   readonly levels: L;
   readonly weakest: Weakest<L>;
   readonly strongest: Strongest<L>;
-  /**
-   * A copy of how many views and calls of the binding were dropped so far, by
-   * reason.
-   */
+  /** A copy of how many views and calls of the binding were dropped so far, by reason. */
   readonly drops: DropCounts;
   /** A copy of the statistics of the client so far. */
   readonly stats: ClientStats;
   /**
-   * Invokes `operation` and returns one view per level. Default: all levels.
-   * Never throws: an invalid call closes the Correctable with an error, before
-   * anything is sent.
+   * Invokes `operation` and returns one view per level. Default: all levels. Never throws: an
+   * invalid call closes the Correctable with an error, before anything is sent.
    *
    * @example
    * const stock = store.invoke(get('stock:book'));
@@ -216,10 +171,7 @@ export interface Client<
   ): [S] extends [LevelChoice<L>]
     ? CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>
     : Correctable<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>;
-  /**
-   * Invokes `operation` for one view at the weakest level: fast, possibly
-   * stale.
-   */
+  /** Invokes `operation` for one view at the weakest level: fast, possibly stale. */
   invokeWeak<
     T,
     R extends FinalLevels = FinalLevels,
@@ -228,15 +180,9 @@ export interface Client<
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableForLevels<
-    T,
-    L,
-    readonly [Weakest<L>],
-    ContractFinalLevels<R, C>
-  >;
+  ): CorrectableForLevels<T, L, readonly [Weakest<L>], ContractFinalLevels<R, C>>;
   /**
-   * Invokes `operation` for one view at the strongest level that it has:
-   * correct, possibly slow.
+   * Invokes `operation` for one view at the strongest level that it has: correct, possibly slow.
    */
   invokeStrong<
     T,
@@ -246,38 +192,32 @@ export interface Client<
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
-  ): CorrectableForLevels<
-    T,
-    L,
-    readonly [Strongest<L>],
-    ContractFinalLevels<R, C>
-  >;
+  ): CorrectableForLevels<T, L, readonly [Strongest<L>], ContractFinalLevels<R, C>>;
   /**
-   * Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one,
-   * `UNAVAILABLE` after `close`.
+   * Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one, `UNAVAILABLE` after
+   * `close`.
    */
   session(this: void, options?: SessionOptions): Session;
   /**
-   * Calls `listener` each time that the store can be reached again after it
-   * could not. Changes of other clients meanwhile are not pushed: read again
-   * what a page shows. Returns a function that ends that. The listener is never
-   * called if the binding has no connection.
+   * Calls `listener` each time that the store can be reached again after it could not. Changes of
+   * other clients meanwhile are not pushed: read again what a page shows. Returns a function that
+   * ends that. The listener is never called if the binding has no connection.
    *
    * @example
    * store.onReconnect(() => void queryClient.invalidateQueries());
    */
   onReconnect(this: void, listener: () => void): () => void;
   /**
-   * Closes the binding, or this client's part of it if several clients share
-   * it. Reads in flight fail with `UNAVAILABLE`. So do updates that certainly
-   * do not take effect; other updates fail with `UNKNOWN`.
+   * Closes the binding, or this client's part of it if several clients share it. Reads in flight
+   * fail with `UNAVAILABLE`. So do updates that certainly do not take effect; other updates fail
+   * with `UNKNOWN`.
    */
   close(this: void): Promise<void>;
 }
 
 /**
- * A client of any store, for portable code. It names levels by position only,
- * through `invokeWeak` and `invokeStrong`.
+ * A client of any store, for portable code. It names levels by position only, through `invokeWeak`
+ * and `invokeStrong`.
  *
  * @example
  * const buy = (shop: AnyClient) => shop.invoke(dequeue('tickets')).onUpdate(show).onFinal(confirm);
@@ -307,18 +247,17 @@ export interface AnyClient extends AsyncDisposable {
 /**
  * Creates a client of the store behind a binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an option is misspelled, of
- * another type or out of range; `UNSUPPORTED` if the platform has no
- * `AbortController` or `queueMicrotask`
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is misspelled, of another type or out of
+ * range; `UNSUPPORTED` if the platform has no `AbortController` or `queueMicrotask`
  * @example
  * const store = createClient(memory());
  * await store.invoke(put('greeting', 'hello'));
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
-export function createClient<
-  const L extends Levels,
-  C extends boolean = boolean,
->(value: Binding<L, C>, options: ClientOptions = {}): Client<L, C> {
+export function createClient<const L extends Levels, C extends boolean = boolean>(
+  value: Binding<L, C>,
+  options: ClientOptions = {},
+): Client<L, C> {
   requirePlatform();
   check(
     value?.submitOperation,
@@ -332,13 +271,12 @@ export function createClient<
   const strongest = levelOrder.all.at(-1)!;
   const weak = requestLevels(levelOrder, [weakest]);
   const strong = requestLevels(levelOrder, [strongest]);
-  const environment = Object.assign(
-    createEnvironment(checkOptions(options, CLIENT_OPTIONS)),
-    { binding, drops: { ...NO_DROPS }, stats: { ...NO_STATS } },
-  );
-  const timeoutMsDefault = checkTimeout(
-    options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-  );
+  const environment = Object.assign(createEnvironment(checkOptions(options, CLIENT_OPTIONS)), {
+    binding,
+    drops: { ...NO_DROPS },
+    stats: { ...NO_STATS },
+  });
+  const timeoutMsDefault = checkTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const isOlder = binding.isOlder?.bind(binding);
   const submitBy = createSubmitters(binding, options);
 
@@ -354,11 +292,7 @@ export function createClient<
       createSubmissionError,
     });
     try {
-      check(
-        operation?.name && operation.access,
-        'operation',
-        "give one, as get('key')",
-      );
+      check(operation?.name && operation.access, 'operation', "give one, as get('key')");
       source.label = operation;
       if (environment.isClosed) throw createClosedError();
       checkOptions(how, INVOKE_OPTIONS);
@@ -374,26 +308,17 @@ export function createClient<
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
         source.levelOrder = single;
-      } else if (how.levels)
-        source.levelOrder = requestLevels(levelOrder, how.levels);
+      } else if (how.levels) source.levelOrder = requestLevels(levelOrder, how.levels);
       if (how.session) {
-        source.session = (how.session as InternalSession)[OPEN_SESSION]?.(
-          environment,
-        );
+        source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
         check(source.session, 'session', 'give an open one of this client');
       }
       if (how.idempotencyKey !== undefined)
-        setIdempotencyKey(
-          source,
-          how.idempotencyKey,
-          operation.access,
-          binding,
-        );
+        setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
       if (options.trace) source.trace = options.trace();
       addCancelTriggers(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
-      if (source.state === 'pending')
-        submitBy(how, operation.access)(operation, source);
+      if (source.state === 'pending') submitBy(how, operation.access)(operation, source);
     } catch (error) {
       source.fail(error);
     }
@@ -402,8 +327,7 @@ export function createClient<
 
   async function close(): Promise<void> {
     environment.isClosed = true;
-    for (const source of environment.pendingSources ?? [])
-      source.fail(createClosedError());
+    for (const source of environment.pendingSources ?? []) source.fail(createClosedError());
     await binding.close();
   }
 
@@ -411,20 +335,17 @@ export function createClient<
     levels,
     weakest,
     strongest,
-    // These are getters that return copies, because state libraries copy or
-    // freeze the plain objects that they find.
+    // These are getters that return copies, because state libraries copy or freeze the plain
+    // objects that they find.
     get drops() {
       return { ...environment.drops };
     },
     get stats() {
       return { ...environment.stats };
     },
-    invoke: <T>(operation: Operation<T>, how?: RawOptions) =>
-      invoke(operation, how),
-    invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) =>
-      invoke(operation, how, weak),
-    invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) =>
-      invoke(operation, how, strong),
+    invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
+    invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
+    invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
     session(how: SessionOptions = {}): Session {
       const { tokens } = checkOptions(how, 'tokens:object');
       if (environment.isClosed) throw createClosedError();
@@ -443,16 +364,15 @@ export function createClient<
 }
 
 /**
- * The key of the method that returns what the binding opened. The value is a
- * function, because state libraries do not change functions when they wrap the
- * session.
+ * The key of the method that returns what the binding opened. The value is a function, because
+ * state libraries do not change functions when they wrap the session.
  */
 const OPEN_SESSION = Symbol('opened');
 
 interface InternalSession extends Session {
   /**
-   * Returns the session of the binding. Returns `undefined` after the session
-   * was closed, and for another client than that of `environment`.
+   * Returns the session of the binding. Returns `undefined` after the session was closed, and for
+   * another client than that of `environment`.
    */
   [OPEN_SESSION]?(environment: Environment): BindingSession | undefined;
 }
@@ -470,8 +390,7 @@ function bindSession(opened: BindingSession, owner: Environment): Session {
     },
     close,
     [DISPOSE]: close,
-    [OPEN_SESSION]: (environment) =>
-      isOpen && environment === owner ? opened : undefined,
+    [OPEN_SESSION]: (environment) => (isOpen && environment === owner ? opened : undefined),
   };
   return session;
 }
@@ -492,16 +411,9 @@ const createUnsupportedError = (
   field: string,
   description: string,
 ): CorrectableError =>
-  new CorrectableError(
-    'UNSUPPORTED',
-    `The ${name} binding has no ${description}`,
-    { field },
-  );
+  new CorrectableError('UNSUPPORTED', `The ${name} binding has no ${description}`, { field });
 
-/**
- * Creates the ways to submit to a binding. Each operation uses the one of its
- * policies.
- */
+/** Creates the ways to submit to a binding. Each operation uses the one of its policies. */
 function createSubmitters(
   binding: Binding,
   { retry: retryAll, dedupeReads: shareAll }: ClientOptions,
@@ -510,30 +422,19 @@ function createSubmitters(
     if (operation.access === 'write') source.effectState = WRITE;
     closeAfter(
       source,
-      binding.submitOperation(
-        operation,
-        source.levelOrder.requested,
-        source,
-        source,
-      ) as unknown,
+      binding.submitOperation(operation, source.levelOrder.requested, source, source) as unknown,
     );
   };
-  // Callers that share a read share its attempts. Otherwise each caller would
-  // retry it at another time.
+  // Callers that share a read share its attempts. Otherwise each caller would retry it at another
+  // time.
   const retried = applyPolicy('retry', retryAll, alone);
   const shared = applyPolicy('dedupeReads', shareAll, retried);
   return ({ retry, dedupeReads }, access) => {
-    check(
-      !dedupeReads,
-      'dedupeReads',
-      'give false, or a policy to createClient',
-    );
-    const own =
-      retry === undefined ? retried : applyPolicy('retry', retry, alone);
+    check(!dedupeReads, 'dedupeReads', 'give false, or a policy to createClient');
+    const own = retry === undefined ? retried : applyPolicy('retry', retry, alone);
     // The policy that shares reads has to see every update.
     const isUpdate = access === 'write';
-    if (own === retried)
-      return isUpdate || dedupeReads !== false ? shared : own;
+    if (own === retried) return isUpdate || dedupeReads !== false ? shared : own;
     return isUpdate ? applyPolicy('dedupeReads', shareAll, own) : own;
   };
 }
@@ -545,11 +446,7 @@ function applyPolicy(
   submit: SubmitFunction,
 ): SubmitFunction {
   if (!policy) return submit;
-  check(
-    typeof policy === 'function',
-    field,
-    'give one of correctables/policies',
-  );
+  check(typeof policy === 'function', field, 'give one of correctables/policies');
   return policy(submit);
 }
 
@@ -562,11 +459,7 @@ function setIdempotencyKey<T>(
   access: Operation['access'],
   binding: Binding,
 ): void {
-  check(
-    IDEMPOTENCY_KEY.test(key),
-    'idempotencyKey',
-    'give 1 to 128 printable characters',
-  );
+  check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 printable characters');
   if (access === 'read') return;
   if (!binding.hasIdempotencyKeys) {
     throw createUnsupportedError(
@@ -578,10 +471,7 @@ function setIdempotencyKey<T>(
   source.idempotencyKey = key;
 }
 
-/**
- * Counts each late level as failed. If the strongest one is late, the operation
- * fails.
- */
+/** Counts each late level as failed. If the strongest one is late, the operation fails. */
 function limitLevels<T>(
   source: Source<T>,
   limitsMs: { readonly [level: string]: number | undefined },
@@ -590,25 +480,16 @@ function limitLevels<T>(
   const signals: Record<string, AbortSignal> = (source.levelSignals = {});
   for (const [level, limitMs] of Object.entries(limitsMs)) {
     const rank = checkLevel(levelOrder, level, 'levelTimeoutsMs');
-    if (
-      limitMs === undefined ||
-      checkTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity
-    )
+    if (limitMs === undefined || checkTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity)
       continue;
     const late = new AbortController();
     signals[level] = late.signal;
     const onTime = (): void => {
       late.abort();
-      if (source.latest && getRank(levelOrder, source.latest.level) >= rank)
-        return;
-      const error = createAbandonError(
-        source,
-        'TIMEOUT',
-        `no view at level "${level}" in time`,
-        {
-          level,
-        },
-      );
+      if (source.latest && getRank(levelOrder, source.latest.level) >= rank) return;
+      const error = createAbandonError(source, 'TIMEOUT', `no view at level "${level}" in time`, {
+        level,
+      });
       source.fail(error, level);
       abortSubmission(source, error);
     };

@@ -1,6 +1,6 @@
 /**
- * Implements the `Correctable` interface as a thin handle on a source. Only the
- * binding can deliver views to the source.
+ * Implements the `Correctable` interface as a thin handle on a source. Only the binding can deliver
+ * views to the source.
  */
 import type { Listener, ViewCallback } from '../subscribers.ts';
 import { attachCallbacks } from '../subscribers.ts';
@@ -28,31 +28,26 @@ import { cancelSource, getPromise } from '../source.ts';
 import { formatLabel } from '../operation-error.ts';
 import type { StepFunction } from '../speculation/speculative-run.ts';
 import { speculateOnSource } from '../speculation/speculation.ts';
-import {
-  subscribeUntilAborted,
-  getSignal,
-  subscribeObserver,
-} from '../subscribe.ts';
+import { subscribeUntilAborted, getSignal, subscribeObserver } from '../subscribe.ts';
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
 /**
- * RxJS recognizes an observable by a member with this name, or by
- * `Symbol.observable`. Which of them it reads depends on its version, so a
- * Correctable has both (COR-12).
+ * RxJS recognizes an observable by a member with this name, or by `Symbol.observable`. Which of
+ * them it reads depends on its version, so a Correctable has both (COR-12).
  */
 const OBSERVABLE_NAME = '@@observable';
-const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol })
-  .observable ?? OBSERVABLE_NAME) as never;
+const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ??
+  OBSERVABLE_NAME) as never;
 /** Node reads this symbol to find out how `console.log` shows an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 const CALLBACKS = 'onUpdate:function,onFinal:function,onError:function';
 
-export class CorrectableHandle<
+export class CorrectableHandle<T, L extends Levels, F extends string> implements Correctable<
   T,
-  L extends Levels,
-  F extends string,
-> implements Correctable<T, L, F> {
+  L,
+  F
+> {
   readonly #source: Source<T>;
 
   constructor(source: Source<T>) {
@@ -72,8 +67,8 @@ export class CorrectableHandle<
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
-  // State libraries (Vue, valtio) look for this tag and the next member, and do
-  // not wrap an object that has them.
+  // State libraries (Vue, valtio) look for this tag and the next member, and do not wrap an object
+  // that has them.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
   }
@@ -100,16 +95,9 @@ export class CorrectableHandle<
     return this;
   }
 
-  setCallbacks(
-    callbacks: Callbacks<T, L, F>,
-    options?: SubscribeOptions,
-  ): this {
+  setCallbacks(callbacks: Callbacks<T, L, F>, options?: SubscribeOptions): this {
     const source = this[SOURCE];
-    const listener = checkOptions(
-      callbacks as Listener<T>,
-      CALLBACKS,
-      'callbacks',
-    );
+    const listener = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
     subscribeUntilAborted(getSignal(options), source, listener);
     return this;
   }
@@ -118,11 +106,7 @@ export class CorrectableHandle<
     observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void),
     options?: SubscribeOptions,
   ): Subscription {
-    return subscribeObserver(
-      this[SOURCE],
-      observer as ViewObserver<T, Levels, string>,
-      options,
-    );
+    return subscribeObserver(this[SOURCE], observer as ViewObserver<T, Levels, string>, options);
   }
 
   speculate<U, G extends string = never>(
@@ -138,8 +122,7 @@ export class CorrectableHandle<
     );
   }
 
-  // The interface declares the result type, with an overload for functions that
-  // return a promise.
+  // The interface declares the result type, with an overload for functions that return a promise.
   map(transform: (value: T) => unknown): never {
     checkFunction(transform, 'transform');
     return new CorrectableHandle(
@@ -153,12 +136,7 @@ export class CorrectableHandle<
   ): Correctable<U, L, F | G> {
     checkStepFunctions(next, 'next', abort);
     return new CorrectableHandle(
-      speculateOnSource<T, U>(
-        this[SOURCE],
-        (value) => next(value),
-        abort,
-        true,
-      ),
+      speculateOnSource<T, U>(this[SOURCE], (value) => next(value), abort, true),
     );
   }
 
@@ -170,8 +148,7 @@ export class CorrectableHandle<
     ) as Promise<never>;
   }
 
-  // A program without types may pass a level that is no string. It counts as an
-  // unknown level.
+  // A program without types may pass a level that is no string. It counts as an unknown level.
   when(level: unknown, options?: WhenOptions): Promise<never> {
     return settleSource(this[SOURCE], options, String(level)) as Promise<never>;
   }
@@ -183,9 +160,7 @@ export class CorrectableHandle<
     return getPromise(this[SOURCE]).then(onFulfilled, onRejected);
   }
 
-  catch<B = never>(
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<T | B> {
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
     return this.then(undefined, onRejected) as Promise<T | B>;
   }
 
@@ -210,9 +185,7 @@ export class CorrectableHandle<
   ): string {
     const { label, state, latest, extras } = this[SOURCE];
     const oneLine = { ...options, depth, compact: true };
-    const seen = latest
-      ? `, ${latest.level}: ${inspect(latest.value, oneLine)}`
-      : '';
+    const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
     return `Correctable(${formatLabel(label)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(
       /\s*\n\s*/g,
       ' ',
@@ -228,17 +201,14 @@ export class CorrectableHandle<
   }
 
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
-    return iterateViews(this[SOURCE]) as AsyncIterator<
-      unknown,
+    return iterateViews(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<
+      View<T, L, F>,
       undefined
-    > as AsyncIterator<View<T, L, F>, undefined>;
+    >;
   }
 }
 
-/**
- * Checks the function that runs on views, and the function that undoes it if
- * there is one.
- */
+/** Checks the function that runs on views, and the function that undoes it if there is one. */
 function checkStepFunctions(run: unknown, field: string, abort: unknown): void {
   checkFunction(run, field);
   if (abort !== undefined) checkFunction(abort, 'abort');

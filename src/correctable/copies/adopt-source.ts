@@ -1,7 +1,6 @@
 /**
- * Follows Correctables of other copies of the package (COR-12) through their
- * public methods. The rest of the source of such a Correctable may differ from
- * ours, as it may be of another version.
+ * Follows Correctables of other copies of the package (COR-12) through their public methods. The
+ * rest of the source of such a Correctable may differ from ours, as it may be of another version.
  */
 import type { Correctable } from '../correctable.ts';
 import { getForeignSource } from './foreign-source.ts';
@@ -11,8 +10,8 @@ import { addPart } from '../side-effects.ts';
 import { addCleanUp, failWith, Source } from '../source.ts';
 
 /**
- * Returns the source of a Correctable. If another copy of the package made it,
- * returns a source that follows it. Returns `undefined` for anything else.
+ * Returns the source of a Correctable. If another copy of the package made it, returns a source
+ * that follows it. Returns `undefined` for anything else.
  */
 export function adoptSource<T>(value: unknown): Source<T> | undefined {
   const original = getForeignSource(value);
@@ -24,8 +23,7 @@ export function adoptSource<T>(value: unknown): Source<T> | undefined {
   // Cancels a branch instead of the original, which may have other consumers.
   const branch = (value as Correctable<T, Levels, string>).map((item) => item);
   branch.subscribe({
-    next: ({ value: item, level, final }) =>
-      source.view(item, level, { final }),
+    next: ({ value: item, level, final }) => source.view(item, level, { final }),
     error: (error) => failWith(source, error),
   });
   addCleanUp(source, () => branch.cancel(source.extras?.abandonReason?.cause));

@@ -1,14 +1,10 @@
 /**
- * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3),
- * by the rules of COR-8. At most one run is live. A confirmed run is kept. A
- * refuted one is undone before the next begins.
+ * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), by the rules of
+ * COR-8. At most one run is live. A confirmed run is kept. A refuted one is undone before the next
+ * begins.
  */
 import { adoptSource } from '../copies/adopt-source.ts';
-import {
-  removeSubscriber,
-  subscribeToViews,
-  unrefTimers,
-} from '../subscribers.ts';
+import { removeSubscriber, subscribeToViews, unrefTimers } from '../subscribers.ts';
 import { deriveSource, observeSource } from '../derived-source.ts';
 import {
   addPart,
@@ -23,21 +19,11 @@ import { NO_RANK, getRank } from '../level-order.ts';
 import type { AbortCallback, StepFunction } from './speculative-run.ts';
 import { callInRun, SpeculativeRun } from './speculative-run.ts';
 import type { Source } from '../source.ts';
-import {
-  interrupt,
-  getExtras,
-  failFromPart,
-  failWith,
-  abandon,
-  setTimeLimit,
-} from '../source.ts';
+import { interrupt, getExtras, failFromPart, failWith, abandon, setTimeLimit } from '../source.ts';
 import { toCompositeError } from '../operation-error.ts';
 import type { AnyView } from '../view.ts';
 
-/**
- * The result of a run so far: a view of a Correctable, or a value or failure of
- * the run itself.
- */
+/** The result of a run so far: a view of a Correctable, or a value or failure of the run itself. */
 interface RunOutcome<U> {
   readonly final?: boolean;
   readonly value?: U;
@@ -48,9 +34,9 @@ interface RunOutcome<U> {
 }
 
 /**
- * Runs `step` on the views of `source`; `abort` undoes the side effects of a
- * run on a wrong input. With `passErrors`, an error of the step is the result's
- * error as it is (`chain`), otherwise `SPECULATION_FAILED`.
+ * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input.
+ * With `passErrors`, an error of the step is the result's error as it is (`chain`), otherwise
+ * `SPECULATION_FAILED`.
  */
 export function speculateOnSource<T, U>(
   source: Source<T>,
@@ -63,9 +49,7 @@ export function speculateOnSource<T, U>(
   let live: SpeculativeRun<T, U> | undefined;
   /** The strongest view so far that has the value of the live run's input. */
   let input: AnyView<T>;
-  /**
-   * The result of the live run so far, and its preview that was delivered last.
-   */
+  /** The result of the live run so far, and its preview that was delivered last. */
   let outcome: RunOutcome<U> | undefined;
   let previewLevel: string | undefined;
   let previewValue: U | undefined;
@@ -87,31 +71,23 @@ export function speculateOnSource<T, U>(
     };
     const takeError = (error: unknown): void => take({ failed: true, error });
     /**
-     * Returns the error handler for a run whose effects are not observed. Until
-     * the run fails, the result counts as one that may have taken effect. If
-     * the run fails with an error that rules out effects, that is taken back.
+     * Returns the error handler for a run whose effects are not observed. Until the run fails, the
+     * result counts as one that may have taken effect. If the run fails with an error that rules
+     * out effects, that is taken back.
      */
-    const takeErrorOfUnseen = (
-      parts: readonly ErasedSource[] = [],
-    ): typeof takeError => {
+    const takeErrorOfUnseen = (parts: readonly ErasedSource[] = []): typeof takeError => {
       const { effectState } = result;
       result.effectState ||= UNOBSERVED;
       return (error) => {
-        // Effects of operations that the step has invoked are still counted.
-        // Only the unobserved ones are taken back.
-        if (
-          run === live &&
-          !getRemainingEffects(error, UNOBSERVED) &&
-          parts.every(hasKnownEffects)
-        )
+        // Effects of operations that the step has invoked are still counted. Only the unobserved
+        // ones are taken back.
+        if (run === live && !getRemainingEffects(error, UNOBSERVED) && parts.every(hasKnownEffects))
           result.effectState = effectState;
         takeError(error);
       };
     };
     try {
-      const returned = callInRun(run, () =>
-        step(view.value, run as SpeculativeRun<T, never>),
-      );
+      const returned = callInRun(run, () => step(view.value, run as SpeculativeRun<T, never>));
       const inner = adoptSource<U>(returned);
       if (inner) {
         addPart(result, inner);
@@ -119,23 +95,17 @@ export function speculateOnSource<T, U>(
           passErrors &&
           !abort &&
           !view.final &&
-          // Fail if the operation was begun by this step and may write later,
-          // or if one of its parts writes.
+          // Fail if the operation was begun by this step and may write later, or if one of its
+          // parts writes.
           (inner.extras?.run === run ||
             (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
         ) {
-          // The caller gets the error of the interruption. A failure of this
-          // operation must not be reported as unhandled.
+          // The caller gets the error of the interruption. A failure of this operation must not be
+          // reported as unhandled.
           inner.isObserved = true;
-          return interrupt(
-            result,
-            'UNKNOWN',
-            'a write on a preliminary view needs an undo',
-          );
+          return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
         }
-        const onError = hasKnownEffects(inner)
-          ? takeError
-          : takeErrorOfUnseen(getParts(inner));
+        const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
         const subscriber = subscribeToViews(
           inner,
           (_value, innerView) => take(innerView),
@@ -148,10 +118,7 @@ export function speculateOnSource<T, U>(
         };
         if (result.extras?.isUnref) unrefTimers(inner);
       } else if (isThenable(returned)) {
-        returned.then(
-          (value) => take({ final: true, value: value as U }),
-          takeErrorOfUnseen(),
-        );
+        returned.then((value) => take({ final: true, value: value as U }), takeErrorOfUnseen());
       } else take({ final: true, value: returned as U });
     } catch (error) {
       takeError(error);
@@ -159,8 +126,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * Undoes a run whose input was refuted or will never be confirmed. Then
-   * begins with the newest input.
+   * Undoes a run whose input was refuted or will never be confirmed. Then begins with the newest
+   * input.
    */
   const refute = (run: SpeculativeRun<T, U>): void => {
     live = undefined;
@@ -181,8 +148,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * Delivers the result of the live run so far. Its level is no stronger than
-   * its input, nor stronger than its own level.
+   * Delivers the result of the live run so far. Its level is no stronger than its input, nor
+   * stronger than its own level.
    */
   const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
     if (!outcome || result.state !== 'pending') return;
@@ -191,9 +158,8 @@ export function speculateOnSource<T, U>(
     const value = outcome.value!;
     const own = getRank(levelOrder, outcome.level!);
     let rank = getRank(levelOrder, input.level);
-    // A level of another binding cannot be compared with these levels. If the
-    // view is final, the result has the level of the input. Otherwise it counts
-    // as the weakest level.
+    // A level of another binding cannot be compared with these levels. If the view is final, the
+    // result has the level of the input. Otherwise it counts as the weakest level.
     rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
     if (input.final && final) {
       const finish = (): void => {
@@ -207,15 +173,11 @@ export function speculateOnSource<T, U>(
     }
     const { requested } = levelOrder;
     let at = requested.length - 2;
-    // This ends when there is no weaker requested level: `undefined` has the
-    // rank `NO_RANK`, which is never greater than `rank`.
+    // This ends when there is no weaker requested level: `undefined` has the rank `NO_RANK`, which
+    // is never greater than `rank`.
     while (getRank(levelOrder, requested[at]!) > rank) at--;
     const level = requested[at];
-    if (
-      level === undefined ||
-      (level === previewLevel && Object.is(value, previewValue))
-    )
-      return;
+    if (level === undefined || (level === previewLevel && Object.is(value, previewValue))) return;
     previewLevel = level;
     previewValue = value;
     result.view(value, level);
@@ -223,23 +185,15 @@ export function speculateOnSource<T, U>(
 
   const fail = (cause: unknown): void => {
     if (passErrors) failFromPart(result, cause);
-    else
-      abandon(
-        result,
-        'SPECULATION_FAILED',
-        'failed on confirmed input; see cause',
-        { cause },
-      );
+    else abandon(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
   };
 
   /**
-   * Gives the result a deadline of its own. The deadline of the source ends
-   * when the source closes.
+   * Gives the result a deadline of its own. The deadline of the source ends when the source closes.
    */
   const limitRemaining = (): void => {
     const { dueAt } = result;
-    if (dueAt === undefined || result.deadlines || result.state !== 'pending')
-      return;
+    if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
     setTimeLimit(result, Math.max(dueAt - environment.getTickTime(), 0));
   };
 
@@ -248,8 +202,8 @@ export function speculateOnSource<T, U>(
     source,
     result,
     (_value, view) => {
-      // The input of the live run is the view just before this one. `confirms`
-      // compares the same two views.
+      // The input of the live run is the view just before this one. `confirms` compares the same
+      // two views.
       if (live && view.confirms) {
         input = view;
         if (view.final) environment.count('speculationsWon');
@@ -262,16 +216,15 @@ export function speculateOnSource<T, U>(
         } else if (!undoing) begin();
       }
       if (!view.final) return;
-      // No further step will begin. With `chain`, no effects can follow. With
-      // `speculate`, effects of the live run may follow.
+      // No further step will begin. With `chain`, no effects can follow. With `speculate`, effects
+      // of the live run may follow.
       if (passErrors && live) getExtras(result).futureEffects = NO_EFFECT;
       limitRemaining();
     },
     (error) => {
       waiting = undefined;
       if (live) refute(live);
-      const finish = (): void =>
-        failWith(result, toCompositeError(result, error));
+      const finish = (): void => failWith(result, toCompositeError(result, error));
       if (!undoing) return finish();
       limitRemaining();
       void undoing.then(finish);
@@ -286,8 +239,8 @@ export function speculateOnSource<T, U>(
 }
 
 /**
- * Returns whether the effects of a source are known. They are if it has closed,
- * or if a client submitted it and the effects of all its parts are known.
+ * Returns whether the effects of a source are known. They are if it has closed, or if a client
+ * submitted it and the effects of all its parts are known.
  */
 function hasKnownEffects(source: ErasedSource): boolean {
   return (
@@ -296,10 +249,7 @@ function hasKnownEffects(source: ErasedSource): boolean {
   );
 }
 
-/**
- * Returns the parts of a source. Every part is a source, although the types do
- * not show it.
- */
+/** Returns the parts of a source. Every part is a source, although the types do not show it. */
 function getParts({ extras }: ErasedSource): readonly ErasedSource[] {
   return (extras?.parts ?? []) as Source<unknown>[];
 }

@@ -1,29 +1,20 @@
-/**
- * One run of a speculation, with the functions that undo or commit it (COR-8).
- */
+/** One run of a speculation, with the functions that undo or commit it (COR-8). */
 import type { Environment } from '../environment.ts';
 import type { AnyView } from '../view.ts';
 
 type Hook = () => void | PromiseLike<void>;
 
 /**
- * The function of a run, with its types erased. It gets the run as the context
- * that it may use beside its input.
+ * The function of a run, with its types erased. It gets the run as the context that it may use
+ * beside its input.
  */
-export type StepFunction<T> = (
-  value: T,
-  scope: SpeculativeRun<T, never>,
-) => unknown;
+export type StepFunction<T> = (value: T, scope: SpeculativeRun<T, never>) => unknown;
 
-export type AbortCallback<T, U> = (
-  input: T,
-  result: U | undefined,
-) => void | PromiseLike<void>;
+export type AbortCallback<T, U> = (input: T, result: U | undefined) => void | PromiseLike<void>;
 
 /**
- * The run whose step is being called. Operations that are invoked now belong to
- * it, until the step first waits. Undo functions and listeners are called
- * without it.
+ * The run whose step is being called. Operations that are invoked now belong to it, until the step
+ * first waits. Undo functions and listeners are called without it.
  */
 export const activeRun: {
   run: { readonly phase: string } | undefined;
@@ -31,10 +22,7 @@ export const activeRun: {
   run: undefined,
 };
 
-/**
- * Calls `call` with `run` as the active run, or with `undefined` outside of any
- * run.
- */
+/** Calls `call` with `run` as the active run, or with `undefined` outside of any run. */
 export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
   const outer = activeRun.run;
   activeRun.run = run;
@@ -47,10 +35,7 @@ export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
 
 export class SpeculativeRun<T, U> {
   readonly view: AnyView<T>;
-  /**
-   * The state of the run. A run is never undone after its first effect was
-   * executed.
-   */
+  /** The state of the run. A run is never undone after its first effect was executed. */
   phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
   /** Stops listening to the Correctable that the run returned. */
   stopListening: (() => void) | undefined;
@@ -74,8 +59,8 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * A getter returns the function, so that a program can destructure the
-   * context. The function is created only for runs that use it.
+   * A getter returns the function, so that a program can destructure the context. The function is
+   * created only for runs that use it.
    */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
@@ -92,14 +77,8 @@ export class SpeculativeRun<T, U> {
     };
   }
 
-  /**
-   * Runs the effects. If the first one fails, nothing has taken effect, so the
-   * run is undone.
-   */
-  async commit(
-    abort: AbortCallback<T, U> | undefined,
-    result: U,
-  ): Promise<void> {
+  /** Runs the effects. If the first one fails, nothing has taken effect, so the run is undone. */
+  async commit(abort: AbortCallback<T, U> | undefined, result: U): Promise<void> {
     let done = 0;
     try {
       // Effects that are added meanwhile run too.
@@ -108,22 +87,17 @@ export class SpeculativeRun<T, U> {
         done++;
       }
     } catch (error) {
-      if (done === 0)
-        await this.undo(abort, result).catch(this.#environment.reportUncaught);
+      if (done === 0) await this.undo(abort, result).catch(this.#environment.reportUncaught);
       throw error;
     }
     this.phase = 'committed';
   }
 
   /**
-   * Aborts the signal, undoes in reverse order, then calls `abort`. Each of
-   * them runs even if others fail. Rejects with the first failure. Later ones
-   * are reported as uncaught.
+   * Aborts the signal, undoes in reverse order, then calls `abort`. Each of them runs even if
+   * others fail. Rejects with the first failure. Later ones are reported as uncaught.
    */
-  async undo(
-    abort: AbortCallback<T, U> | undefined,
-    result: U | undefined,
-  ): Promise<void> {
+  async undo(abort: AbortCallback<T, U> | undefined, result: U | undefined): Promise<void> {
     this.phase = 'undone';
     this.stopListening?.();
     this.#controller?.abort();
@@ -143,8 +117,6 @@ export class SpeculativeRun<T, U> {
 
   /** Calls a hook that was added after the others had been called. */
   #callNow(hook: Hook): void {
-    (async () => callInRun(undefined, hook))().catch(
-      this.#environment.reportUncaught,
-    );
+    (async () => callInRun(undefined, hook))().catch(this.#environment.reportUncaught);
   }
 }

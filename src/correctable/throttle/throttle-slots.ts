@@ -1,6 +1,6 @@
 /**
- * The slots of a throttle. An update has one while it is in flight. A slot is
- * not used again before its interval is over.
+ * The slots of a throttle. An update has one while it is in flight. A slot is not used again before
+ * its interval is over.
  */
 import type { Throttle } from './concurrent-writes.ts';
 
@@ -35,11 +35,7 @@ export class ThrottleSlots {
       return;
     }
     const after = this.#reusableAtMs.findIndex((item) => item > freeAtMs);
-    this.#reusableAtMs.splice(
-      after < 0 ? this.#reusableAtMs.length : after,
-      0,
-      freeAtMs,
-    );
+    this.#reusableAtMs.splice(after < 0 ? this.#reusableAtMs.length : after, 0, freeAtMs);
   }
 
   /** Returns whether every slot may be used again. */
@@ -52,17 +48,10 @@ export class ThrottleSlots {
     return this.#reusableAtMs[0];
   }
 
-  /**
-   * Blocks no slot for longer than one interval, even if the clock was set back
-   * meanwhile.
-   */
+  /** Blocks no slot for longer than one interval, even if the clock was set back meanwhile. */
   #limitToClock(nowMs: number): void {
     const latestMs = nowMs + this.#minSlotIntervalMs;
-    for (
-      let at = this.#reusableAtMs.length - 1;
-      (this.#reusableAtMs[at] ?? 0) > latestMs;
-      at -= 1
-    )
+    for (let at = this.#reusableAtMs.length - 1; (this.#reusableAtMs[at] ?? 0) > latestMs; at -= 1)
       this.#reusableAtMs[at] = latestMs;
   }
 }

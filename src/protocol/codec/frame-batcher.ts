@@ -1,13 +1,8 @@
 /**
- * Collects the messages of one tick, so that operations that were issued
- * together travel in few frames.
+ * Collects the messages of one tick, so that operations that were issued together travel in few
+ * frames.
  */
-import {
-  packFrames,
-  type Codec,
-  type EncodedData,
-  type EncodedMessage,
-} from './codec.ts';
+import { packFrames, type Codec, type EncodedData, type EncodedMessage } from './codec.ts';
 
 /** Messages that wait for the end of the tick. */
 export class FrameBatcher {
@@ -31,8 +26,7 @@ export class FrameBatcher {
   }
 
   push(message: EncodedMessage): void {
-    // Mostly it is the only message. An array with room for more takes ten
-    // times the memory.
+    // Mostly it is the only message. An array with room for more takes ten times the memory.
     if (this.#messages === undefined) this.#messages = [message];
     else this.#messages.push(message);
     if (this.#isScheduled) return;

@@ -11,9 +11,7 @@ import {
 import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { SUBPROTOCOL } from './version.ts';
 
-/**
- * Encodes messages as JSON. See `json-values.ts` for values that JSON lacks.
- */
+/** Encodes messages as JSON. See `json-values.ts` for values that JSON lacks. */
 export const jsonCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+json`,
 
@@ -44,8 +42,7 @@ export const jsonCodec: Codec = {
   decode(frame) {
     const messages = parse(frame);
     const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
-    for (let i = 0; i < messages.length; i++)
-      messages[i] = decodeMessage(messages[i], mayBeBroken);
+    for (let i = 0; i < messages.length; i++) messages[i] = decodeMessage(messages[i], mayBeBroken);
     return messages;
   },
 };
@@ -54,37 +51,27 @@ export const jsonCodec: Codec = {
 const PLAIN_TEXT = /^[\w -]*$/;
 
 /**
- * A text frame is UTF-8, which has no halves of surrogate pairs. So they can
- * only appear as escapes.
+ * A text frame is UTF-8, which has no halves of surrogate pairs. So they can only appear as
+ * escapes.
  */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-function encodeSpliced(
-  message: readonly unknown[],
-  fields: readonly string[],
-): string {
+function encodeSpliced(message: readonly unknown[], fields: readonly string[]): string {
   let text = '[';
   for (let i = 0; i < message.length; i++) {
     if (i > 0) text += ',';
     const field = message[i];
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
-    else if (typeof field === 'string' && PLAIN_TEXT.test(field))
-      text += `"${field}"`;
+    else if (typeof field === 'string' && PLAIN_TEXT.test(field)) text += `"${field}"`;
     else if (field instanceof EncodedField) text += field.data as string;
-    else
-      text += JSON.stringify(
-        toJsonField(field, fields[i] ?? 'row', VALUE_DEPTH),
-      );
+    else text += JSON.stringify(toJsonField(field, fields[i] ?? 'row', VALUE_DEPTH));
   }
   return `${text}]`;
 }
 
 function parse(frame: EncodedData): unknown[] {
   if (typeof frame !== 'string')
-    throw new CorrectableError(
-      'PROTOCOL',
-      'a frame of the JSON codec must be text',
-    );
+    throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
   let messages: unknown;
   try {
     messages = JSON.parse(frame);
@@ -112,8 +99,8 @@ function getUtf8Length(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
-    // A surrogate pair is two units and four bytes. That is two bytes for each
-    // unit, as for U+0080 to U+07FF.
+    // A surrogate pair is two units and four bytes. That is two bytes for each unit, as for U+0080
+    // to U+07FF.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

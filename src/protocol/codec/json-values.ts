@@ -1,16 +1,10 @@
 /**
- * The value domain in JSON. A value that JSON lacks is written as an object
- * with one key that begins with `$`: `$bytes` (base64), `$bigint` (decimal),
- * `$date` (milliseconds since the epoch), `$undefined`. Keys of the application
- * that begin with `$` get one more. An object's property that is `undefined` is
- * left out, as in JSON; `-0` becomes `0`.
+ * The value domain in JSON. A value that JSON lacks is written as an object with one key that
+ * begins with `$`: `$bytes` (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch),
+ * `$undefined`. Keys of the application that begin with `$` get one more. An object's property that
+ * is `undefined` is left out, as in JSON; `-0` becomes `0`.
  */
-import {
-  MAX_DEPTH,
-  isBytes,
-  isDate,
-  isPlain,
-} from '../../values/value-kinds.ts';
+import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 import {
   BIGINT_PATTERN,
@@ -20,10 +14,7 @@ import {
   decodeTagged,
 } from './tagged-values.ts';
 
-/**
- * Replaces values that JSON lacks. Returns `value` itself if there is nothing
- * to replace.
- */
+/** Replaces values that JSON lacks. Returns `value` itself if there is nothing to replace. */
 export function toJsonValue(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case 'string':
@@ -47,22 +38,20 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Works like `toJsonValue`, but fails with `INVALID_VALUE` and the path of a
- * value that cannot be sent. The path begins with `field`.
+ * Works like `toJsonValue`, but fails with `INVALID_VALUE` and the path of a value that cannot be
+ * sent. The path begins with `field`.
  */
 export function toJsonField(value: unknown, field: string, depth = 0): unknown {
   try {
     return toJsonValue(value, depth);
   } catch (error) {
-    throw error instanceof PortabilityError
-      ? error.toError([field, ...error.path])
-      : error;
+    throw error instanceof PortabilityError ? error.toError([field, ...error.path]) : error;
   }
 }
 
 /**
- * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in
- * place. It does not trust its input.
+ * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. It does not trust
+ * its input.
  */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return checkNumber(value);
@@ -73,9 +62,7 @@ export function fromJsonValue(value: unknown, depth = 0): unknown {
     : decodeObject(value as Record<string, unknown>, depth);
 }
 
-/**
- * A value that JSON lacks becomes an object, so it counts as nested like one.
- */
+/** A value that JSON lacks becomes an object, so it counts as nested like one. */
 function toTaggedValue(name: string, content: unknown, depth: number): unknown {
   if (depth >= MAX_DEPTH) throw createTooDeepError();
   return { [name]: content };
@@ -87,9 +74,7 @@ function encodeObject(value: object, depth: number): unknown {
   if (isBytes(value)) return { $bytes: toBase64(value) };
   if (isDate(value)) return { $date: checkTime(value.getTime()) };
   if (!isPlain(value))
-    throw new PortabilityError(
-      portabilityMessages.classInstance(getClassName(value)),
-    );
+    throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
   return encodePlainObject(value, depth);
 }
 
@@ -103,23 +88,15 @@ function encodeArray(value: readonly unknown[], depth: number): unknown[] {
   return copy ?? (value as unknown[]);
 }
 
-function encodePlainObject(
-  value: Record<string, unknown>,
-  depth: number,
-): Record<string, unknown> {
+function encodePlainObject(value: Record<string, unknown>, depth: number): Record<string, unknown> {
   const keys = Object.keys(value);
-  let changed: [string, unknown][] | undefined = hasToJson(value)
-    ? []
-    : undefined;
+  let changed: [string, unknown][] | undefined = hasToJson(value) ? [] : undefined;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (key === '__proto__')
-      throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     const item = value[key];
-    const json =
-      item === undefined ? undefined : callAtKey(key, item, depth, toJsonValue);
-    if (!isWellFormed(key))
-      throw new PortabilityError(portabilityMessages.loneSurrogate);
+    const json = item === undefined ? undefined : callAtKey(key, item, depth, toJsonValue);
+    if (!isWellFormed(key)) throw new PortabilityError(portabilityMessages.loneSurrogate);
     const name = key.startsWith('$') ? `$${key}` : key;
     if (changed === undefined && (json !== item || name !== key)) {
       changed = keys.slice(0, i).map((earlier) => [earlier, value[earlier]]);
@@ -130,8 +107,7 @@ function encodePlainObject(
 }
 
 /**
- * Returns whether `JSON.stringify` would replace the value by another one,
- * which was not checked.
+ * Returns whether `JSON.stringify` would replace the value by another one, which was not checked.
  */
 function hasToJson(value: object): boolean {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
@@ -140,8 +116,7 @@ function hasToJson(value: object): boolean {
 function decodeArray(value: unknown[], depth: number): unknown[] {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
-    if (canNeedDecoding(item))
-      value[i] = callAtKey(i, item, depth, fromJsonValue);
+    if (canNeedDecoding(item)) value[i] = callAtKey(i, item, depth, fromJsonValue);
   }
   return value;
 }
@@ -150,23 +125,18 @@ function decodeObject(value: Record<string, unknown>, depth: number): unknown {
   const keys = Object.keys(value);
   let escaped = false;
   for (const key of keys) {
-    if (key === '__proto__')
-      throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     if (key.startsWith('$')) {
       if (!key.startsWith('$$')) return decodeTaggedObject(value, keys);
       escaped = true;
     }
     const item = value[key];
-    if (canNeedDecoding(item))
-      value[key] = callAtKey(key, item, depth, fromJsonValue);
+    if (canNeedDecoding(item)) value[key] = callAtKey(key, item, depth, fromJsonValue);
   }
   return escaped ? unescapeKeys(value, keys) : value;
 }
 
-/**
- * Returns whether decoding may change or reject the value. Most values stay as
- * they are.
- */
+/** Returns whether decoding may change or reject the value. Most values stay as they are. */
 function canNeedDecoding(item: unknown): boolean {
   if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
   return typeof item === 'object' && item !== null;
@@ -181,10 +151,7 @@ function unescapeKeys(
   );
 }
 
-function decodeTaggedObject(
-  value: Record<string, unknown>,
-  keys: readonly string[],
-): unknown {
+function decodeTaggedObject(value: Record<string, unknown>, keys: readonly string[]): unknown {
   const tag = keys[0];
   if (tag === undefined || keys.length > 1)
     throw new PortabilityError(portabilityMessages.reserved);
@@ -233,8 +200,7 @@ const CHUNK_BYTES = 0x2000;
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
-    // A spread would read the bytes through their iterator, which takes six
-    // times as long.
+    // A spread would read the bytes through their iterator, which takes six times as long.
     binary += Reflect.apply(
       String.fromCharCode,
       undefined,

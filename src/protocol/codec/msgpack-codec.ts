@@ -14,10 +14,7 @@ import { SUBPROTOCOL } from './version.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/**
- * Encodes messages as MessagePack. See `msgpack-writer.ts` for the encoding of
- * values.
- */
+/** Encodes messages as MessagePack. See `msgpack-writer.ts` for the encoding of values. */
 export const msgpackCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+msgpack`,
 
@@ -54,33 +51,24 @@ export const msgpackCodec: Codec = {
 
   frame(messages) {
     let bytes = writer.getArrayHeadBytes(messages.length);
-    for (let i = 0; i < messages.length; i++)
-      bytes += (messages as readonly Span[])[i]!.length;
+    for (let i = 0; i < messages.length; i++) bytes += (messages as readonly Span[])[i]!.length;
     writer.beginWriting(bytes);
     writer.writeArrayHead(messages.length);
-    for (let i = 0; i < messages.length;)
-      i = writeSpans(messages as readonly Span[], i);
+    for (let i = 0; i < messages.length;) i = writeSpans(messages as readonly Span[], i);
     return writer.takeWritten();
   },
 
   decode(frame) {
     if (typeof frame === 'string') {
-      throw new CorrectableError(
-        'PROTOCOL',
-        'a frame of the msgpack codec must be binary',
-      );
+      throw new CorrectableError('PROTOCOL', 'a frame of the msgpack codec must be binary');
     }
     try {
       return readMessages(frame);
     } catch (cause) {
       if (!(cause instanceof reader.MalformedFrameError)) throw cause;
-      throw new CorrectableError(
-        'PROTOCOL',
-        `the frame is not MessagePack: ${cause.message}`,
-        {
-          cause,
-        },
-      );
+      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, {
+        cause,
+      });
     } finally {
       reader.closeFrame();
     }
@@ -88,19 +76,17 @@ export const msgpackCodec: Codec = {
 };
 
 /**
- * Drops the bytes written of a value. The error names the path of what is
- * outside the domain, which begins with `where`.
+ * Drops the bytes written of a value. The error names the path of what is outside the domain, which
+ * begins with `where`.
  */
 function toEncodeError(error: unknown, where: string): unknown {
   writer.rewindWriter();
-  return error instanceof PortabilityError
-    ? error.toError([where, ...error.path])
-    : error;
+  return error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
 }
 
 /**
- * Writes the messages from `first` on that are side by side in memory. Returns
- * the index after the last one.
+ * Writes the messages from `first` on that are side by side in memory. Returns the index after the
+ * last one.
  */
 function writeSpans(messages: readonly Span[], first: number): number {
   const { block, start } = messages[first] as Span;
@@ -116,12 +102,11 @@ function writeSpans(messages: readonly Span[], first: number): number {
 }
 
 /**
- * Arrays to copy, by length. An array that grows takes three times the memory
- * of one that is created for its elements.
+ * Arrays to copy, by length. An array that grows takes three times the memory of one that is
+ * created for its elements.
  */
-const BLANK_MESSAGES: readonly unknown[][] = Array.from(
-  { length: 12 },
-  (_, length) => Array.from({ length }, () => undefined),
+const BLANK_MESSAGES: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
+  Array.from({ length }, () => undefined),
 );
 
 function readMessages(frame: Uint8Array): unknown[] {
@@ -137,8 +122,8 @@ function readMessages(frame: Uint8Array): unknown[] {
 }
 
 /**
- * Reads a message. Skips a message that holds a value outside the domain, so
- * that its neighbors can be read.
+ * Reads a message. Skips a message that holds a value outside the domain, so that its neighbors can
+ * be read.
  */
 function readMessage(): unknown {
   const from = reader.getPosition();
@@ -154,9 +139,7 @@ function readMessage(): unknown {
   }
 }
 
-/**
- * Returns anything but an array, because the check of messages handles arrays.
- */
+/** Returns anything but an array, because the check of messages handles arrays. */
 function readUndecodable(from: number): unknown {
   try {
     return reader.readValue(0);
@@ -173,9 +156,5 @@ function createUndecodableMessage(
 ): UndecodableMessage {
   if (!(error instanceof PortabilityError)) throw error;
   reader.skipFrom(from);
-  return new UndecodableMessage(
-    message,
-    [...path, ...error.path],
-    error.message,
-  );
+  return new UndecodableMessage(message, [...path, ...error.path], error.message);
 }

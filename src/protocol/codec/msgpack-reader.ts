@@ -1,48 +1,33 @@
 /**
- * Reads the value domain in MessagePack from untrusted bytes. Every length is
- * compared with the rest of the frame before memory is reserved for it. Nesting
- * is bounded. Values outside the domain (extensions, keys that are no strings,
- * `__proto__`, numbers that are not finite) are rejected with their path.
+ * Reads the value domain in MessagePack from untrusted bytes. Every length is compared with the
+ * rest of the frame before memory is reserved for it. Nesting is bounded. Values outside the domain
+ * (extensions, keys that are no strings, `__proto__`, numbers that are not finite) are rejected
+ * with their path.
  */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 import { portabilityMessages, decodeTagged } from './tagged-values.ts';
 
-/**
- * The bytes are no MessagePack, or end too early. Nothing after them can be
- * read either.
- */
+/** The bytes are no MessagePack, or end too early. Nothing after them can be read either. */
 export class MalformedFrameError extends Error {}
 
-/**
- * Short strings are cached, because names of operations and fields occur again
- * and again.
- */
+/** Short strings are cached, because names of operations and fields occur again and again. */
 const MAX_CACHED_STRING_LENGTH = 32;
 const MAX_CACHED_STRINGS = 1 << 11;
 const DOLLAR = 0x24;
 
-/**
- * Created when it is first needed. Platforms without one can use the other
- * codec.
- */
+/** Created when it is first needed. Platforms without one can use the other codec. */
 let decoder: TextDecoder | undefined;
 
 const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 let frameBytes = NO_BYTES;
 let offset = 0;
-/**
- * The bytes of the cached strings. To compare bytes is faster than to compare
- * characters.
- */
+/** The bytes of the cached strings. To compare bytes is faster than to compare characters. */
 const cachedStringBytes = /* @__PURE__ */ new Uint8Array(
   MAX_CACHED_STRINGS * MAX_CACHED_STRING_LENGTH,
 );
-const cachedStrings: string[] = Array.from(
-  { length: MAX_CACHED_STRINGS },
-  () => '',
-);
+const cachedStrings: string[] = Array.from({ length: MAX_CACHED_STRINGS }, () => '');
 
 export function openFrame(frame: Uint8Array): void {
   frameBytes = frame;
@@ -53,16 +38,9 @@ export function closeFrame(): void {
   frameBytes = NO_BYTES;
 }
 
-/**
- * Returns a view of the next `length` bytes, for numbers that need one. Most
- * frames have none.
- */
+/** Returns a view of the next `length` bytes, for numbers that need one. Most frames have none. */
 function getDataView(length: number): DataView {
-  return new DataView(
-    frameBytes.buffer,
-    frameBytes.byteOffset + takeBytes(length),
-    length,
-  );
+  return new DataView(frameBytes.buffer, frameBytes.byteOffset + takeBytes(length), length);
 }
 
 export function rewindReader(): void {
@@ -73,10 +51,7 @@ export function getPosition(): number {
   return offset;
 }
 
-/**
- * Reads the head of an array. Returns `undefined`, and reads nothing, if
- * another value follows.
- */
+/** Reads the head of an array. Returns `undefined`, and reads nothing, if another value follows. */
 export function readArrayHead(): number | undefined {
   const head = getByteAt(offset);
   if ((head & 0xf0) === 0x90) {
@@ -89,8 +64,7 @@ export function readArrayHead(): number | undefined {
 }
 
 /**
- * Reads a value. Throws `PortabilityError` with the path from here on, or
- * `MalformedFrameError`.
+ * Reads a value. Throws `PortabilityError` with the path from here on, or `MalformedFrameError`.
  */
 export function readValue(depth: number): unknown {
   const head = getByteAt(offset++);
@@ -132,8 +106,8 @@ export function readValue(depth: number): unknown {
 }
 
 /**
- * Reads past the value that begins at `from`, whatever it holds. It is not
- * recursive, so it also skips values that are nested too deeply.
+ * Reads past the value that begins at `from`, whatever it holds. It is not recursive, so it also
+ * skips values that are nested too deeply.
  */
 export function skipFrom(from: number): void {
   offset = from;
@@ -142,21 +116,16 @@ export function skipFrom(from: number): void {
 }
 
 /**
- * Returns the number of values from `from` on, including nested ones. Stops
- * counting above `most`.
+ * Returns the number of values from `from` on, including nested ones. Stops counting above `most`.
  */
 export function countValuesFrom(from: number, most: number): number {
   offset = from;
   let count = 0;
-  for (let left = 1; left > 0 && count <= most; count++)
-    left += skipHead(getByteAt(offset++)) - 1;
+  for (let left = 1; left > 0 && count <= most; count++) left += skipHead(getByteAt(offset++)) - 1;
   return count;
 }
 
-/**
- * Skips the bytes after a head, except for the nested values. Returns the
- * number of these.
- */
+/** Skips the bytes after a head, except for the nested values. Returns the number of these. */
 function skipHead(head: number): number {
   if (head < 0x80 || head >= 0xe0) return 0;
   if (head < 0x90) return 2 * checkElementCount(head & 0x0f, 2);
@@ -165,19 +134,12 @@ function skipHead(head: number): number {
   if (head === 0xdc || head === 0xdd)
     return checkElementCount(head === 0xdc ? readUint16() : readUint32(), 1);
   if (head === 0xde || head === 0xdf)
-    return (
-      2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2)
-    );
+    return 2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2);
   const fixed = FIXED_LENGTHS[head];
   if (fixed !== undefined) return skipBytes(fixed);
-  const [lengthBytes, extra] =
-    COUNTED_LENGTHS[head] ?? throwMalformed(`${head} begins nothing`);
+  const [lengthBytes, extra] = COUNTED_LENGTHS[head] ?? throwMalformed(`${head} begins nothing`);
   return skipBytes(
-    (lengthBytes === 1
-      ? readUint8()
-      : lengthBytes === 2
-        ? readUint16()
-        : readUint32()) + extra,
+    (lengthBytes === 1 ? readUint8() : lengthBytes === 2 ? readUint16() : readUint32()) + extra,
   );
 }
 
@@ -204,8 +166,8 @@ const FIXED_LENGTHS: Readonly<Record<number, number>> = {
 };
 
 /**
- * The number of bytes of the length that follows a head, and of bytes that this
- * length does not count.
+ * The number of bytes of the length that follows a head, and of bytes that this length does not
+ * count.
  */
 const COUNTED_LENGTHS: Readonly<Record<number, readonly [number, number]>> = {
   0xc4: [1, 0],
@@ -256,14 +218,11 @@ function checkFinite(value: number): number {
 function toSafeNumber(value: bigint): number {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
-  throw new PortabilityError(
-    'an integer beyond 2^53 is refused; write {"$bigint": "…"}',
-  );
+  throw new PortabilityError('an integer beyond 2^53 is refused; write {"$bigint": "…"}');
 }
 
 function readArray(length: number, depth: number): unknown[] {
-  if (depth >= MAX_DEPTH)
-    throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   const items: unknown[] = [];
   try {
     while (items.length < length) items.push(readValue(depth + 1));
@@ -274,8 +233,7 @@ function readArray(length: number, depth: number): unknown[] {
 }
 
 function readMap(length: number, depth: number): unknown {
-  if (depth >= MAX_DEPTH)
-    throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   const map: Record<string, unknown> = {};
   for (let i = 0; i < length; i++) {
     const key = readKey();
@@ -304,24 +262,18 @@ function addPath(error: unknown, key: PropertyKey): unknown {
 
 function readKey(): string {
   const head = getByteAt(offset);
-  if (
-    (head & 0xe0) !== 0xa0 &&
-    head !== 0xd9 &&
-    head !== 0xda &&
-    head !== 0xdb
-  ) {
+  if ((head & 0xe0) !== 0xa0 && head !== 0xd9 && head !== 0xda && head !== 0xdb) {
     throw new PortabilityError('a key must be a string');
   }
   const key = readValue(0) as string;
-  if (key === '__proto__')
-    throw new PortabilityError(portabilityMessages.proto);
+  if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
   return key;
 }
 
 function readBytes(length: number): Uint8Array {
   const from = takeBytes(length);
-  // A copy, because the frame's memory belongs to the socket. A slice of a
-  // `Buffer` would be a `Buffer` too, but values hold plain bytes.
+  // A copy, because the frame's memory belongs to the socket. A slice of a `Buffer` would be a
+  // `Buffer` too, but values hold plain bytes.
   return new Uint8Array(frameBytes.subarray(from, from + length));
 }
 
@@ -336,8 +288,7 @@ function readShortString(from: number, length: number): string {
   if (length === 0) return '';
   const source = frameBytes;
   const end = from + length;
-  // The slot depends mainly on the end of the text, because numbered names
-  // differ there.
+  // The slot depends mainly on the end of the text, because numbered names differ there.
   const slot =
     ((source[end - 1] as number) +
       13 * (source[end - 2] as number) +
@@ -387,12 +338,11 @@ function readLongString(from: number, length: number): string {
 }
 
 /**
- * Checks that this many elements, each of `valuesEach` values, can still
- * follow. So the frame bounds the memory that is reserved for them.
+ * Checks that this many elements, each of `valuesEach` values, can still follow. So the frame
+ * bounds the memory that is reserved for them.
  */
 function checkElementCount(count: number, valuesEach: number): number {
-  if (count * valuesEach > frameBytes.length - offset)
-    throwMalformed('the frame ends too early');
+  if (count * valuesEach > frameBytes.length - offset) throwMalformed('the frame ends too early');
   return count;
 }
 

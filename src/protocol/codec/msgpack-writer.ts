@@ -1,21 +1,14 @@
 /**
- * Writes the value domain in MessagePack. It uses only types that every
- * implementation has: nil, booleans, numbers, strings, bin, arrays and maps.
- * bigint, Date and undefined are written as in JSON, as maps with one key that
- * begins with `$` (see `json-values.ts`). Bytes are `bin`.
+ * Writes the value domain in MessagePack. It uses only types that every implementation has: nil,
+ * booleans, numbers, strings, bin, arrays and maps. bigint, Date and undefined are written as in
+ * JSON, as maps with one key that begins with `$` (see `json-values.ts`). Bytes are `bin`.
  *
- * All values go into one block of memory, one after the other, and are returned
- * as views of it. So messages that are written in one tick are side by side,
- * and one copy puts them into a frame. A value larger than a block gets its own
- * memory: a small value never retains more than its block.
+ * All values go into one block of memory, one after the other, and are returned as views of it. So
+ * messages that are written in one tick are side by side, and one copy puts them into a frame. A
+ * value larger than a block gets its own memory: a small value never retains more than its block.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import {
-  MAX_DEPTH,
-  isBytes,
-  isDate,
-  isPlain,
-} from '../../values/value-kinds.ts';
+import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError, type Span } from './codec.ts';
 import {
   BIGINT_PATTERN,
@@ -26,15 +19,12 @@ import {
 
 const BLOCK_BYTES = 1 << 16;
 /**
- * A shorter string is copied character by character, which is faster than a
- * call of the platform's encoder.
+ * A shorter string is copied character by character, which is faster than a call of the platform's
+ * encoder.
  */
 const MAX_SHORT_STRING_LENGTH = 48;
 
-/**
- * Created when it is first needed. Platforms without one can use the other
- * codec.
- */
+/** Created when it is first needed. Platforms without one can use the other codec. */
 let encoder: TextEncoder | undefined;
 
 const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
@@ -49,26 +39,20 @@ let messageStart = 0;
 let isWriting = false;
 
 /**
- * Begins to write. A call of `takeWritten`, `takeSpan` or `rewindWriter` must
- * follow. `bytes` is the maximum size if it is known.
+ * Begins to write. A call of `takeWritten`, `takeSpan` or `rewindWriter` must follow. `bytes` is
+ * the maximum size if it is known.
  */
 export function beginWriting(bytes = 0): void {
-  // Reading a property can run code of the application. That code must not
-  // write into the value that is being written.
+  // Reading a property can run code of the application. That code must not write into the value
+  // that is being written.
   if (isWriting)
-    throw new CorrectableError(
-      'INVALID_VALUE',
-      'a getter of a value may not use the store',
-    );
+    throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
   isWriting = true;
   messageStart = offset;
   if (bytes > BLOCK_BYTES) startBlock(bytes);
 }
 
-/**
- * Returns the bytes that were written since `beginWriting`. They never change
- * again.
- */
+/** Returns the bytes that were written since `beginWriting`. They never change again. */
 export function takeWritten(): Uint8Array<ArrayBuffer> {
   isWriting = false;
   return block.length > BLOCK_BYTES
@@ -103,15 +87,11 @@ export function reserveHead(bytes: number): void {
   offset += bytes;
 }
 
-/**
- * Makes room. If the block is full, moves the bytes since `beginWriting` to a
- * new block.
- */
+/** Makes room. If the block is full, moves the bytes since `beginWriting` to a new block. */
 function reserve(bytes: number): void {
   if (offset + bytes <= block.length) return;
   const needed = offset - messageStart + bytes;
-  // Doubles the room after a large part, so that a series of large parts is not
-  // moved each time.
+  // Doubles the room after a large part, so that a series of large parts is not moved each time.
   startBlock(
     needed <= BLOCK_BYTES
       ? BLOCK_BYTES
@@ -128,15 +108,9 @@ function startBlock(bytes: number): void {
   offset = unfinished.length;
 }
 
-/**
- * Returns the written bytes in memory of their size. Nothing else is written
- * beside them.
- */
+/** Returns the written bytes in memory of their size. Nothing else is written beside them. */
 function takeLargeBlock(): Uint8Array<ArrayBuffer> {
-  const large =
-    offset - messageStart === block.length
-      ? block
-      : block.slice(messageStart, offset);
+  const large = offset - messageStart === block.length ? block : block.slice(messageStart, offset);
   block = NO_BLOCK;
   messageStart = offset = 0;
   return large;
@@ -150,12 +124,11 @@ export function writeEncoded(bytes: Uint8Array): void {
 }
 
 /**
- * Copies a span of encoded bytes. Short spans are copied byte by byte, because
- * a view of them takes longer.
+ * Copies a span of encoded bytes. Short spans are copied byte by byte, because a view of them takes
+ * longer.
  */
 export function writeSpan(from: Uint8Array, first: number, end: number): void {
-  if (end - first > MAX_SHORT_STRING_LENGTH)
-    return writeEncoded(from.subarray(first, end));
+  if (end - first > MAX_SHORT_STRING_LENGTH) return writeEncoded(from.subarray(first, end));
   reserve(end - first);
   for (let i = first; i < end; i++) block[offset++] = from[i] as number;
   return undefined;
@@ -202,13 +175,9 @@ function writeNil(): void {
   block[offset++] = 0xc0;
 }
 
-/**
- * Writes a map of one entry, whose value must follow. Reserves one byte of that
- * value.
- */
+/** Writes a map of one entry, whose value must follow. Reserves one byte of that value. */
 function writeTag(tag: string, depth: number): void {
-  if (depth >= MAX_DEPTH)
-    throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   reserve(1);
   block[offset++] = 0x81;
   writeString(tag);
@@ -219,8 +188,7 @@ function writeNumber(value: number): void {
   reserve(9);
   if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff)
     return writeInteger(value);
-  if (!Number.isFinite(value))
-    throw new PortabilityError(portabilityMessages.notFinite(value));
+  if (!Number.isFinite(value)) throw new PortabilityError(portabilityMessages.notFinite(value));
   block[offset++] = 0xcb;
   view.setFloat64(offset, value);
   offset += 8;
@@ -253,8 +221,7 @@ function writeString(text: string): void {
   const { length } = text;
   if (length > MAX_SHORT_STRING_LENGTH) return writeLongString(text);
   reserve(length + 2);
-  // Local variables, since engines cannot keep variables of a module in
-  // registers.
+  // Local variables, since engines cannot keep variables of a module in registers.
   const target = block;
   let to = offset;
   if (length < 32) target[to++] = 0xa0 | length;
@@ -270,22 +237,15 @@ function writeString(text: string): void {
   offset = to;
 }
 
-/**
- * The maximum length of the text selects the head, so equal texts have equal
- * encodings.
- */
+/** The maximum length of the text selects the head, so equal texts have equal encodings. */
 function writeLongString(text: string): void {
-  if (!isWellFormed(text))
-    throw new PortabilityError(portabilityMessages.loneSurrogate);
+  if (!isWellFormed(text)) throw new PortabilityError(portabilityMessages.loneSurrogate);
   const maxBytes = 3 * text.length;
   if (maxBytes >= BLOCK_BYTES) return writeLargeString(text);
   reserve(maxBytes + 3);
   const headBytes = maxBytes < 0x100 ? 2 : 3;
   encoder ??= new TextEncoder();
-  const { written: bytes } = encoder.encodeInto(
-    text,
-    block.subarray(offset + headBytes),
-  );
+  const { written: bytes } = encoder.encodeInto(text, block.subarray(offset + headBytes));
   if (headBytes === 2) {
     block[offset] = 0xd9;
     block[offset + 1] = bytes;
@@ -297,8 +257,8 @@ function writeLongString(text: string): void {
 }
 
 /**
- * Encoded into other memory. Room for the maximum length would be three times
- * as much as most texts need.
+ * Encoded into other memory. Room for the maximum length would be three times as much as most texts
+ * need.
  */
 function writeLargeString(text: string): void {
   encoder ??= new TextEncoder();
@@ -312,15 +272,13 @@ function writeLargeString(text: string): void {
 
 function writeBigint(value: bigint, depth: number): void {
   const digits = value.toString();
-  if (!BIGINT_PATTERN.test(digits))
-    throw new PortabilityError(portabilityMessages.bigintDigits);
+  if (!BIGINT_PATTERN.test(digits)) throw new PortabilityError(portabilityMessages.bigintDigits);
   writeTag('$bigint', depth);
   writeString(digits);
 }
 
 function writeObject(value: object, depth: number): void {
-  if (depth >= MAX_DEPTH)
-    throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   if (Array.isArray(value)) return writeArray(value, depth);
   if (isPlain(value)) return writeMap(value, depth);
   if (isBytes(value)) return writeBytes(value);
@@ -330,9 +288,7 @@ function writeObject(value: object, depth: number): void {
     writeTag('$date', depth);
     return writeNumber(value.getTime());
   }
-  throw new PortabilityError(
-    portabilityMessages.classInstance(getClassName(value)),
-  );
+  throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
 }
 
 function writeArray(value: readonly unknown[], depth: number): void {
@@ -344,8 +300,8 @@ function writeArray(value: readonly unknown[], depth: number): void {
 function writeMap(value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value);
   reserve(5);
-  // The position of the head, from `start` on. The block may move before the
-  // entries have been counted.
+  // The position of the head, from `start` on. The block may move before the entries have been
+  // counted.
   const head = offset - messageStart;
   if (keys.length < 16) offset++;
   else writeLength(keys.length, 0xde, 0xdf);
@@ -355,14 +311,12 @@ function writeMap(value: Record<string, unknown>, depth: number): void {
     const item = value[key];
     if (item === undefined) continue;
     count++;
-    if (key === '__proto__')
-      throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     writeString(key.charCodeAt(0) === 0x24 ? `$${key}` : key);
     writeAt(key, item, depth);
   }
   if (keys.length < 16) block[messageStart + head] = 0x80 | count;
-  else if (keys.length < 0x10000)
-    view.setUint16(messageStart + head + 1, count);
+  else if (keys.length < 0x10000) view.setUint16(messageStart + head + 1, count);
   else view.setUint32(messageStart + head + 1, count);
 }
 

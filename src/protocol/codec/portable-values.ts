@@ -6,8 +6,8 @@ import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
 /**
- * Returns the value as it arrives at the other end. Throws `INVALID_VALUE` with
- * the path, which begins with `where`.
+ * Returns the value as it arrives at the other end. Throws `INVALID_VALUE` with the path, which
+ * begins with `where`.
  */
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
@@ -21,12 +21,10 @@ export function copyForWire(value: unknown, where: string): unknown {
 }
 
 /**
- * Copies most arguments and results without converting them to text. The text
- * of bytes would be much longer.
+ * Copies most arguments and results without converting them to text. The text of bytes would be
+ * much longer.
  */
-function copyFlatObject(
-  value: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
@@ -37,21 +35,17 @@ function copyFlatObject(
 }
 
 /**
- * Throws `INVALID_VALUE` with the path unless the value can be logged and sent.
- * The path begins with `where`, or with `at` in an array.
+ * Throws `INVALID_VALUE` with the path unless the value can be logged and sent. The path begins
+ * with `where`, or with `at` in an array.
  */
-export function checkPortable(
-  value: unknown,
-  where: string,
-  at?: number,
-): void {
+export function checkPortable(value: unknown, where: string, at?: number): void {
   const problem = findPortabilityError(value, where, at);
   if (problem !== undefined) throw problem;
 }
 
 /**
- * Returns the error that `checkPortable` would throw. `depth` is the maximum
- * path length, since keys may be data.
+ * Returns the error that `checkPortable` would throw. `depth` is the maximum path length, since
+ * keys may be data.
  */
 export function findPortabilityError(
   value: unknown,
@@ -79,12 +73,7 @@ export function isPortableScalar(value: unknown): boolean {
 
 /** Returns whether the value is a plain object of such scalars and of bytes. */
 export function isFlat(value: unknown): value is Record<string, unknown> {
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    Array.isArray(value) ||
-    !isPlain(value)
-  )
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value))
     return false;
   // `Object.keys` would create an array for every effect of every update.
   for (const key in value) {
@@ -99,10 +88,7 @@ export function isFlat(value: unknown): value is Record<string, unknown> {
   return true;
 }
 
-/**
- * Bytes can always be sent. The codec would convert them to text to find that
- * out.
- */
+/** Bytes can always be sent. The codec would convert them to text to find that out. */
 function isPortableLeaf(value: unknown): boolean {
   return isPortableScalar(value) || isBytes(value);
 }

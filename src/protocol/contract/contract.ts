@@ -1,12 +1,8 @@
 /**
- * Service contracts: names, arguments and results of operations. Pages can
- * import them without the implementation.
+ * Service contracts: names, arguments and results of operations. Pages can import them without the
+ * implementation.
  */
-import {
-  check,
-  isCorrectableError,
-  type CorrectableError,
-} from '../../correctable/errors.ts';
+import { check, isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
   checkMemberName,
@@ -19,12 +15,7 @@ import type { FinalLevels } from '../../correctable/level-types.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { computeKey, parseArgsWith } from './operation-registry.ts';
 import { hashSchema } from './schema-hash.ts';
-import {
-  isSchemaPart,
-  type InputOf,
-  type OutputOf,
-  type Schema,
-} from './schema-parts.ts';
+import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
 
 /** Errors of the domain by name, each with the schema of its data. */
 export type ErrorSchemas = Readonly<Record<string, Schema>>;
@@ -39,45 +30,41 @@ export interface OperationSpec<
   readonly access: Access;
   readonly args: A;
   /**
-   * Types the result for a client. A RedBlue service and the handlers of
-   * `createHandler` check their results against it; other stores do not.
+   * Types the result for a client. A RedBlue service and the handlers of `createHandler` check
+   * their results against it; other stores do not.
    */
   readonly result: R;
   /**
-   * How an update of a RedBlue service commits on each of its paths. `blue`: at
-   * its own site. `red`: in the one order of all sites. The service enforces
-   * it. So the types know which levels the views can have: `causal` if blue,
-   * `tentative` and `strong` if red. Default: both may occur
+   * How an update of a RedBlue service commits on each of its paths. `blue`: at its own site.
+   * `red`: in the one order of all sites. The service enforces it. So the types know which levels
+   * the views can have: `causal` if blue, `tentative` and `strong` if red. Default: both may occur
    */
   readonly color?: 'blue' | 'red' | undefined;
   /**
-   * Errors that the service may refuse the operation with. Its generator or
-   * handler throws them, made by `errors` of its context. Test with
-   * `isDomainError`.
+   * Errors that the service may refuse the operation with. Its generator or handler throws them,
+   * made by `errors` of its context. Test with `isDomainError`.
    */
   readonly errors?: E | undefined;
   /**
-   * The argument that names the partition whose red log orders the operation:
-   * the text before its first `/`, as for the rows of a table with
-   * `partition: 'key'`. For the first item of a list, write `keys.0`, or
-   * `writes.0.key`: an empty list names `main`. Only for a RedBlue service.
+   * The argument that names the partition whose red log orders the operation: the text before its
+   * first `/`, as for the rows of a table with `partition: 'key'`. For the first item of a list,
+   * write `keys.0`, or `writes.0.key`: an empty list names `main`. Only for a RedBlue service.
    * Default: `main`
    */
   readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
   /**
-   * The partition whose red log orders the operation with any arguments. Not
-   * together with `partitionBy`. Default: `main`
+   * The partition whose red log orders the operation with any arguments. Not together with
+   * `partitionBy`. Default: `main`
    */
   readonly partition?: string | undefined;
   /**
-   * Returns the object that the operation acts on, from the parsed arguments:
-   * used for routing, caching and ordering. A gateway computes it itself and
-   * ignores the client's.
+   * Returns the object that the operation acts on, from the parsed arguments: used for routing,
+   * caching and ordering. A gateway computes it itself and ignores the client's.
    */
   key?(args: OutputOf<A>): string;
   /**
-   * Returns whether two results mean the same to the application. Client only.
-   * Default: structural equality
+   * Returns whether two results mean the same to the application. Client only. Default: structural
+   * equality
    */
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
@@ -86,8 +73,8 @@ export interface OperationSpec<
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /**
- * The names of the arguments `T` that are always text, and of the first items of
- * lists, or any name if the type is not known.
+ * The names of the arguments `T` that are always text, and of the first items of lists, or any name
+ * if the type is not known.
  */
 export type TextArgument<T> = [T] extends [never]
   ? string
@@ -108,18 +95,15 @@ type TextOfItem<Item> = Item extends string
       [K in keyof Item & string]-?: Item[K] extends string ? `.${K}` : never;
     }[keyof Item & string];
 
-/**
- * An operation without the types of its functions, which `TypedSpec` adds from
- * the schemas.
- */
+/** An operation without the types of its functions, which `TypedSpec` adds from the schemas. */
 type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
   key?(args: never): string;
   equals?(a: never, b: never): boolean;
 };
 
 /**
- * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type
- * them by `Schema` would create thousands of types for each operation.
+ * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type them by `Schema` would
+ * create thousands of types for each operation.
  */
 export interface TypedSpec<A, R> {
   readonly access: Access;
@@ -148,10 +132,7 @@ type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
 export type ErrorDataOf<S extends OperationSpec> = {
   readonly [N in keyof ErrorsOf<S> & string]: OutputOf<ErrorsOf<S>[N]>;
 };
-/**
- * The same data as the generator that throws the error passes it, before
- * parsing.
- */
+/** The same data as the generator that throws the error passes it, before parsing. */
 export type ErrorInputOf<S extends OperationSpec> = {
   readonly [N in keyof ErrorsOf<S> & string]: InputOf<ErrorsOf<S>[N]>;
 };
@@ -181,11 +162,10 @@ export type FinalLevelsOf<S extends OperationSpec> = S['access'] extends 'read'
         : FinalLevels;
 
 /**
- * One typed builder for each operation: `shop.dequeue({ queue })`. Beyond the
- * types it checks nothing. If arguments do not fit, each part with the contract
- * refuses them with `INVALID_ARGUMENT`: `redblue`, `remote`, a gateway and a
- * site. A binding of your own for clients of the same process gets what the
- * caller passed. Check it there with `parseArgs`.
+ * One typed builder for each operation: `shop.dequeue({ queue })`. Beyond the types it checks
+ * nothing. If arguments do not fit, each part with the contract refuses them with
+ * `INVALID_ARGUMENT`: `redblue`, `remote`, a gateway and a site. A binding of your own for clients
+ * of the same process gets what the caller passed. Check it there with `parseArgs`.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
   readonly [K in keyof S]: (
@@ -198,45 +178,35 @@ export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
   readonly name: string;
   readonly operations: S;
   /**
-   * Changes whenever a schema does. Client and server compare it before the
-   * first operation. Computed on first use.
+   * Changes whenever a schema does. Client and server compare it before the first operation.
+   * Computed on first use.
    */
   readonly hash: string;
 }
 
-/**
- * A contract: a typed builder for each operation, and the specification of
- * each.
- */
-export type Contract<S extends OperationSpecs = OperationSpecs> =
-  ContractInfo<S> & OperationBuilders<S>;
+/** A contract: a typed builder for each operation, and the specification of each. */
+export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> &
+  OperationBuilders<S>;
 
 /**
- * The names of an operation in contracts. Errors contain them, and a client may
- * send only one part of a contract.
+ * The names of an operation in contracts. Errors contain them, and a client may send only one part
+ * of a contract.
  */
 const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
-/**
- * Returns whether the operation has this name in a contract. True if it is in
- * no contract.
- */
-export function hasOperationName(
-  operation: OperationSpec,
-  name: string,
-): boolean {
+/** Returns whether the operation has this name in a contract. True if it is in no contract. */
+export function hasOperationName(operation: OperationSpec, name: string): boolean {
   return operationNames.get(operation)?.has(name) ?? true;
 }
 
 const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
- * Returns one operation, with the types of its `key` and `equals` from its
- * schemas. Use it to define an operation outside of `defineContract`, which
- * types them likewise. Its access, color and errors keep their literal types.
+ * Returns one operation, with the types of its `key` and `equals` from its schemas. Use it to
+ * define an operation outside of `defineContract`, which types them likewise. Its access, color and
+ * errors keep their literal types.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the operation is invalid;
- * names the invalid part
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is invalid; names the invalid part
  * @example
  * const dequeue = operation({
  *   access: 'write',
@@ -282,38 +252,23 @@ function checkSpec(spec: unknown, field: string): void {
     partition,
     ...functions
   } = spec as Readonly<Record<string, unknown>>;
-  check(
-    access === 'read' || access === 'write',
-    `${field}.access`,
-    "must be 'read' or 'write'",
-  );
+  check(access === 'read' || access === 'write', `${field}.access`, "must be 'read' or 'write'");
   checkSchema(args, `${field}.args`, 'z.object({ key: z.string() })');
   checkSchema(result, `${field}.result`, 'z.string(), or z.void() for none');
   checkRecord(errors, {
     call: '{ errors: { notEnough: z.object({ balance: z.number() }) } }',
     field: `${field}.errors`,
   });
-  for (const [name, schema] of Object.entries(errors as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [name, schema] of Object.entries(errors as object) as [string, unknown][]) {
     checkMemberName(name, `${field}.errors.${name}`);
-    checkSchema(
-      schema,
-      `${field}.errors.${name}`,
-      'z.object({ balance: z.number() })',
-    );
+    checkSchema(schema, `${field}.errors.${name}`, 'z.object({ balance: z.number() })');
   }
   checkOptionTypes(functions, 'function', 'key', 'equals');
   checkHome(partitionBy, partition, field);
 }
 
 /** Checks the types only. What they name is checked when a site starts. */
-function checkHome(
-  partitionBy: unknown,
-  partition: unknown,
-  field: string,
-): void {
+function checkHome(partitionBy: unknown, partition: unknown, field: string): void {
   check(
     partitionBy === undefined || isNonEmptyString(partitionBy),
     `${field}.partitionBy`,
@@ -338,12 +293,11 @@ function checkSchema(value: unknown, field: string, example: string): void {
 }
 
 /**
- * Defines a service contract. The operations become typed builders on the
- * contract itself.
+ * Defines a service contract. The operations become typed builders on the contract itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an
- * operation has no `access`, no schemas or a reserved name; names the invalid
- * part. Reserved: `name`, `operations`, `hash`, `then`, `__proto__`.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an operation has no
+ * `access`, no schemas or a reserved name; names the invalid part. Reserved: `name`, `operations`,
+ * `hash`, `then`, `__proto__`.
  * @example
  * const shop = defineContract('shop', {
  *   dequeue: {
@@ -368,11 +322,7 @@ export function defineContract<
   checkRecord(operations, { call: CALL, field: 'operations' });
   const contract: Record<string, unknown> = { name, operations };
   for (const [operationName, spec] of Object.entries(operations)) {
-    checkMemberName(
-      operationName,
-      `operations.${operationName}`,
-      RESERVED_MEMBERS,
-    );
+    checkMemberName(operationName, `operations.${operationName}`, RESERVED_MEMBERS);
     checkSpec(spec, `operations.${operationName}`);
     contract[operationName] = createBuilder(operationName, spec);
     const known = operationNames.get(spec);
@@ -387,14 +337,10 @@ export function defineContract<
   return contract as Contract<S>;
 }
 
-function createBuilder(
-  name: string,
-  spec: OperationSpec,
-): (args: unknown) => Operation {
+function createBuilder(name: string, spec: OperationSpec): (args: unknown) => Operation {
   const { access, key, equals } = spec;
   // Most operations have neither, so they are not spread.
-  if (key === undefined && equals === undefined)
-    return (args) => ({ name, args, access });
+  if (key === undefined && equals === undefined) return (args) => ({ name, args, access });
   return (args) => {
     const made = key && getKey(name, { key, args: spec.args }, args);
     return {
@@ -413,14 +359,10 @@ interface KeyedSpec {
 }
 
 /**
- * Returns the key of the parsed arguments, or `undefined` if they do not fit.
- * `invoke` rejects such arguments.
+ * Returns the key of the parsed arguments, or `undefined` if they do not fit. `invoke` rejects such
+ * arguments.
  */
-function getKey(
-  name: string,
-  { key, args: schema }: KeyedSpec,
-  args: unknown,
-): string | undefined {
+function getKey(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
   const parsed = tryParse(schema, args, name);
   return parsed && computeKey(key, parsed.args, name);
 }
@@ -438,8 +380,7 @@ function tryParse(
 }
 
 /**
- * The error that a client gets if the service refuses the operation with an
- * error of its contract.
+ * The error that a client gets if the service refuses the operation with an error of its contract.
  */
 export type DomainError<
   S extends OperationSpec,
@@ -452,11 +393,10 @@ export type DomainError<
 }[N];
 
 /**
- * Returns whether `error` is one that the contract declares for the operation,
- * and has `name` if you pass it. An error of another operation does not count:
- * two may declare one name for different data. A service of another version may
- * declare others. Then its part of the contract differs, and calls fail with
- * `UNSUPPORTED` before they are sent.
+ * Returns whether `error` is one that the contract declares for the operation, and has `name` if
+ * you pass it. An error of another operation does not count: two may declare one name for different
+ * data. A service of another version may declare others. Then its part of the contract differs, and
+ * calls fail with `UNSUPPORTED` before they are sent.
  *
  * @example
  * try {
@@ -473,15 +413,8 @@ export function isDomainError<
 >(error: unknown, operation: S, name?: N): error is DomainError<S, N> {
   if (!isCorrectableError(error, 'DOMAIN')) return false;
   const { domain } = error;
-  if (domain === undefined || (name !== undefined && domain.name !== name))
+  if (domain === undefined || (name !== undefined && domain.name !== name)) return false;
+  if (domain.operation !== undefined && !hasOperationName(operation, domain.operation))
     return false;
-  if (
-    domain.operation !== undefined &&
-    !hasOperationName(operation, domain.operation)
-  )
-    return false;
-  return (
-    operation.errors !== undefined &&
-    Object.hasOwn(operation.errors, domain.name)
-  );
+  return operation.errors !== undefined && Object.hasOwn(operation.errors, domain.name);
 }

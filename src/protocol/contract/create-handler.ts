@@ -1,32 +1,16 @@
 /**
- * Creates functions over all operations of a contract, from one handler for
- * each operation. The schemas of the contract type and check arguments and
- * results. So a level never shows a value that its contract does not allow.
+ * Creates functions over all operations of a contract, from one handler for each operation. The
+ * schemas of the contract type and check arguments and results. So a level never shows a value that
+ * its contract does not allow.
  */
-import {
-  check,
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
-import {
-  optional,
-  readOptions,
-  trueOrFalse,
-  type OptionsOf,
-} from '../../correctable/options.ts';
+import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { optional, readOptions, trueOrFalse, type OptionsOf } from '../../correctable/options.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isValueWithDetails, skipLevel, withDetails } from '../tier-result.ts';
 import type { ValueWithDetails } from '../tier-result.ts';
-import {
-  createErrorFactories,
-  type ErrorFactories,
-} from './error-factories.ts';
-import {
-  checkRegistry,
-  findOperationHash,
-  parseArgs,
-} from './operation-registry.ts';
+import { createErrorFactories, type ErrorFactories } from './error-factories.ts';
+import { checkRegistry, findOperationHash, parseArgs } from './operation-registry.ts';
 import { createResultCheck, type ResultCheck } from './parse-sync.ts';
 import type {
   ContractInfo,
@@ -38,8 +22,7 @@ import type {
 } from './contract.ts';
 
 /**
- * The context of a handler: the context of its caller, and the errors that the
- * operation declares.
+ * The context of a handler: the context of its caller, and the errors that the operation declares.
  */
 export type HandlerContext<S extends OperationSpec, C> = S extends {
   readonly errors: ErrorSchemas;
@@ -50,15 +33,12 @@ export type HandlerContext<S extends OperationSpec, C> = S extends {
 type ResultOrSkip<R> = R | ValueWithDetails<R> | typeof skipLevel;
 
 /**
- * A handler returns the result of its operation, the same in `withDetails`,
- * `skipLevel`, or a promise of one of them.
+ * A handler returns the result of its operation, the same in `withDetails`, `skipLevel`, or a
+ * promise of one of them.
  */
 export type HandlerResult<R> = ResultOrSkip<R> | PromiseLike<ResultOrSkip<R>>;
 
-/**
- * Handlers by operation. `C` is the context that the caller passes, like that
- * of a tier.
- */
+/** Handlers by operation. `C` is the context that the caller passes, like that of a tier. */
 export type Handlers<S extends OperationSpecs, C> = {
   readonly [K in keyof S]?: (
     args: ParsedArgsOf<S[K]>,
@@ -70,40 +50,32 @@ export type Handlers<S extends OperationSpecs, C> = {
 /** Options of `createHandler`. */
 export interface HandlerOptions {
   /**
-   * Whether results are checked by the schemas of the contract. With `false`,
-   * they go out as the handlers return them. Default: `true`
+   * Whether results are checked by the schemas of the contract. With `false`, they go out as the
+   * handlers return them. Default: `true`
    */
   readonly checksResults?: boolean | undefined;
 }
 
-type AnyHandler = (
-  args: unknown,
-  context: unknown,
-  operation: Operation,
-) => unknown;
+type AnyHandler = (args: unknown, context: unknown, operation: Operation) => unknown;
 
-const CALL =
-  'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
+const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
 const OPTIONS = {
   checksResults: optional(trueOrFalse, true),
 } satisfies OptionsOf<HandlerOptions>;
 
 /**
- * Creates a function over the operations of `contract`, such as a tier of
- * `tiered`. It calls the handler that is named like the operation. Handlers get
- * the arguments as the schemas return them: typed, and checked once per
- * operation. Their results are typed and checked likewise. If the contract
- * declares errors for an operation, its handler throws those of `errors` in its
- * context.
+ * Creates a function over the operations of `contract`, such as a tier of `tiered`. It calls the
+ * handler that is named like the operation. Handlers get the arguments as the schemas return them:
+ * typed, and checked once per operation. Their results are typed and checked likewise. If the
+ * contract declares errors for an operation, its handler throws those of `errors` in its context.
  *
- * The function fails with `UNSUPPORTED` if the contract does not name the
- * operation, or if it has no handler and there is no `otherwise`. It fails with
- * `INVALID_ARGUMENT` if the arguments do not fit, and with `INVALID_VALUE` if
- * the result does not.
+ * The function fails with `UNSUPPORTED` if the contract does not name the operation, or if it has
+ * no handler and there is no `otherwise`. It fails with `INVALID_ARGUMENT` if the arguments do not
+ * fit, and with `INVALID_VALUE` if the result does not.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if a handler is no function, or
- * belongs to no operation
+ * @throws CorrectableError `INVALID_ARGUMENT` if a handler is no function, or belongs to no
+ * operation
  * @example
  * const tiers = {
  *   cache: createHandler(articles, { article: ({ id }) => cache.get(id) }, () => skipLevel),
@@ -127,26 +99,17 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
 
   const errorsOf = createErrorFactories(contract.operations);
   const { checksResults } = readOptions(options, { call: CALL }, OPTIONS);
-  const checkResult = checksResults
-    ? createResultCheck(contract.operations)
-    : undefined;
+  const checkResult = checksResults ? createResultCheck(contract.operations) : undefined;
 
   const handleOperation = (operation: Operation, context: C): unknown => {
     const args = parseArgs(contract, operation);
     const result = callHandler(operation, args, context);
     if (!checkResult) return result;
-    if (!isThenable(result))
-      return checkHandlerResult(operation, result, checkResult);
-    return result.then((value) =>
-      checkHandlerResult(operation, value, checkResult),
-    );
+    if (!isThenable(result)) return checkHandlerResult(operation, result, checkResult);
+    return result.then((value) => checkHandlerResult(operation, value, checkResult));
   };
 
-  function callHandler(
-    operation: Operation,
-    args: unknown,
-    context: C,
-  ): unknown {
+  function callHandler(operation: Operation, args: unknown, context: C): unknown {
     const { name } = operation;
     const handle = findHandler(handlers, name);
     if (handle) {
@@ -169,17 +132,12 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
 
 /** Methods of a class count too, but not those that every object has. */
 function findHandler(handlers: object, name: string): AnyHandler | undefined {
-  const isHandler =
-    Object.hasOwn(handlers, name) || !(name in Object.prototype);
+  const isHandler = Object.hasOwn(handlers, name) || !(name in Object.prototype);
   const handler: unknown = isHandler ? Reflect.get(handlers, name) : undefined;
   return typeof handler === 'function' ? (handler as AnyHandler) : undefined;
 }
 
-function checkHandlers(
-  contract: ContractInfo,
-  handlers: unknown,
-  otherwise: unknown,
-): void {
+function checkHandlers(contract: ContractInfo, handlers: unknown, otherwise: unknown): void {
   checkRecord(handlers, { call: CALL, field: 'handlers' });
   for (const [name, handler] of Object.entries(handlers as object)) {
     check(
@@ -187,11 +145,7 @@ function checkHandlers(
       `handlers.${name}`,
       `is no operation of '${contract.name}'`,
     );
-    check(
-      typeof handler === 'function',
-      `handlers.${name}`,
-      'must be a function',
-    );
+    check(typeof handler === 'function', `handlers.${name}`, 'must be a function');
   }
   check(
     otherwise === undefined || typeof otherwise === 'function',
@@ -201,9 +155,8 @@ function checkHandlers(
 }
 
 /**
- * Returns the context with `errors`. The caller's own context stays unchanged:
- * it may be frozen, shared by operations, or have private fields that only it
- * can read.
+ * Returns the context with `errors`. The caller's own context stays unchanged: it may be frozen,
+ * shared by operations, or have private fields that only it can read.
  */
 function addErrors(context: unknown, errors: object): unknown {
   if (typeof context !== 'object' || context === null) return { errors };
@@ -214,19 +167,15 @@ function addErrors(context: unknown, errors: object): unknown {
       get(own, name): unknown {
         if (name === 'errors') return own['errors'];
         const value: unknown = Reflect.get(context, name, context);
-        // A method needs its object as `this`. A function in a field may have
-        // fields of its own, which `bind` would drop.
-        const isMethod =
-          typeof value === 'function' && !Object.hasOwn(context, name);
+        // A method needs its object as `this`. A function in a field may have fields of its own,
+        // which `bind` would drop.
+        const isMethod = typeof value === 'function' && !Object.hasOwn(context, name);
         return isMethod ? (value.bind(context) as unknown) : value;
       },
       set: (_own, name, value) => Reflect.set(context, name, value, context),
-      has: (own, name) =>
-        Object.hasOwn(own, name) || Reflect.has(context, name),
+      has: (own, name) => Object.hasOwn(own, name) || Reflect.has(context, name),
       getPrototypeOf: () => Reflect.getPrototypeOf(context),
-      ownKeys: (own) => [
-        ...new Set([...Reflect.ownKeys(context), ...Reflect.ownKeys(own)]),
-      ],
+      ownKeys: (own) => [...new Set([...Reflect.ownKeys(context), ...Reflect.ownKeys(own)])],
       getOwnPropertyDescriptor(own, name) {
         const property =
           Reflect.getOwnPropertyDescriptor(own, name) ??
@@ -245,10 +194,7 @@ function checkHandlerResult(
   if (result === skipLevel) return result;
   try {
     if (!isValueWithDetails(result)) return checkResult(operation.name, result);
-    return withDetails(
-      checkResult(operation.name, result.value),
-      result.details,
-    );
+    return withDetails(checkResult(operation.name, result.value), result.details);
   } catch (error) {
     throw operation.access === 'write' ? createUncertainError(error) : error;
   }

@@ -1,7 +1,4 @@
-/**
- * Converts schemas to JSON Schema, for code at the sites that draws arguments
- * of operations.
- */
+/** Converts schemas to JSON Schema, for code at the sites that draws arguments of operations. */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import type { Schema } from './schema-parts.ts';
@@ -34,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * Returns the schema's input as JSON Schema, to draw values from. A type that
- * JSON Schema cannot express becomes any value.
+ * Returns the schema's input as JSON Schema, to draw values from. A type that JSON Schema cannot
+ * express becomes any value.
  */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {

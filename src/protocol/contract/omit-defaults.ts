@@ -1,8 +1,8 @@
 /**
- * Removes the fields from arguments that their schema adds by itself. So a
- * caller may include a default or leave it out and gets the same arguments. The
- * parsed arguments were rejected for this: a default like the present time
- * differs from call to call, and then each retry would be another operation.
+ * Removes the fields from arguments that their schema adds by itself. So a caller may include a
+ * default or leave it out and gets the same arguments. The parsed arguments were rejected for this:
+ * a default like the present time differs from call to call, and then each retry would be another
+ * operation.
  */
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { getBuiltInClass } from '../../correctable/built-in-class.ts';
@@ -11,9 +11,7 @@ import { getLazySchema, isSchemaPart, type Schema } from './schema-parts.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * The first default of a field, as text. `undefined` for a field without one.
- */
+/** The first default of a field, as text. `undefined` for a field without one. */
 const firstDefaults = new WeakMap<Schema, string | undefined>();
 const knownSchemas = new WeakSet<Schema>();
 
@@ -21,20 +19,16 @@ const serialize = (value: unknown): string | undefined =>
   toCanonicalString(value, { isLoose: true });
 
 /**
- * Returns the text of the parsed `value`. `undefined` if the schema rejects it
- * or returns nothing.
+ * Returns the text of the parsed `value`. `undefined` if the schema rejects it or returns nothing.
  */
 function serializeParsed(schema: Schema, value: unknown): string | undefined {
   const result = parseSync(schema, value);
-  return result.success && result.data !== undefined
-    ? serialize(result.data)
-    : undefined;
+  return result.success && result.data !== undefined ? serialize(result.data) : undefined;
 }
 
 /**
- * Reads the defaults of a schema, so that a default that changes is recognized
- * later. Call it some time before the first arguments: a caller may pass the
- * default of that moment.
+ * Reads the defaults of a schema, so that a default that changes is recognized later. Call it some
+ * time before the first arguments: a caller may pass the default of that moment.
  */
 export function rememberDefaults(schema: Schema): void {
   if (knownSchemas.has(schema)) return;
@@ -42,8 +36,7 @@ export function rememberDefaults(schema: Schema): void {
   try {
     [schema, ...findFields(schema)].forEach(getDefault);
   } catch {
-    // The schema refers to a later definition, or its default throws. Parsing
-    // will report that.
+    // The schema refers to a later definition, or its default throws. Parsing will report that.
   }
 }
 
@@ -55,25 +48,17 @@ function findFields(schema: Schema): Schema[] {
   for (const part of seen) {
     if (seen.size > MAX_PARTS) break;
     if (isSchemaPart(part) && part._zod.def['type'] === 'object')
-      fields.push(
-        ...Object.values(part._zod.def['shape'] as Record<string, Schema>),
-      );
+      fields.push(...Object.values(part._zod.def['shape'] as Record<string, Schema>));
     for (const inner of getInnerParts(part))
       if (typeof inner === 'object' && inner !== null) seen.add(inner);
   }
   return fields;
 }
 
-/**
- * The maximum number of parts that are read. Some schemas create new ones
- * without end.
- */
+/** The maximum number of parts that are read. Some schemas create new ones without end. */
 const MAX_PARTS = 10_000;
 
-/**
- * Returns the default of a field, unless it has changed since it was first
- * read.
- */
+/** Returns the default of a field, unless it has changed since it was first read. */
 function getDefault(field: Schema): string | undefined {
   const present = serializeParsed(field, undefined);
   if (!firstDefaults.has(field)) firstDefaults.set(field, present);
@@ -86,33 +71,26 @@ function isDefault(field: Schema, value: unknown): boolean {
 }
 
 /**
- * Returns `args` without the fields that `schema` would add with the same
- * value. Values that cannot be read stay unchanged.
+ * Returns `args` without the fields that `schema` would add with the same value. Values that cannot
+ * be read stay unchanged.
  */
 export function omitDefaults(schema: Schema, args: unknown): unknown {
   try {
     return isDefault(schema, args) ? undefined : omitIn(schema, args);
   } catch {
-    // A getter or a function of the schema has thrown, or the value refers to
-    // itself.
+    // A getter or a function of the schema has thrown, or the value refers to itself.
     return args;
   }
 }
 
 function omitIn(schema: unknown, value: unknown): unknown {
-  if (!isSchemaPart(schema) || typeof value !== 'object' || value === null)
-    return value;
+  if (!isSchemaPart(schema) || typeof value !== 'object' || value === null) return value;
   const { def } = schema._zod;
   switch (def['type']) {
     case 'object':
-      return omitFields(
-        def['shape'] as Readonly<Record<string, Schema>>,
-        value,
-      );
+      return omitFields(def['shape'] as Readonly<Record<string, Schema>>, value);
     case 'array':
-      return Array.isArray(value)
-        ? value.map((item) => omitIn(def['element'], item))
-        : value;
+      return Array.isArray(value) ? value.map((item) => omitIn(def['element'], item)) : value;
     case 'tuple': {
       const items = def['items'] as readonly Schema[];
       return Array.isArray(value)
@@ -122,10 +100,7 @@ function omitIn(schema: unknown, value: unknown): unknown {
     case 'record':
       return mapFields(value, (item) => omitIn(def['valueType'], item));
     case 'union':
-      return omitIn(
-        findOption(def['options'] as readonly Schema[], value),
-        value,
-      );
+      return omitIn(findOption(def['options'] as readonly Schema[], value), value);
     case 'intersection':
       return omitIn(def['right'], omitIn(def['left'], value));
     case 'pipe':
@@ -138,33 +113,20 @@ function omitIn(schema: unknown, value: unknown): unknown {
   }
 }
 
-function findOption(
-  options: readonly Schema[],
-  value: unknown,
-): Schema | undefined {
+function findOption(options: readonly Schema[], value: unknown): Schema | undefined {
   return options.find((option) => parseSync(option, value).success);
 }
 
-function omitFields(
-  shape: Readonly<Record<string, Schema>>,
-  value: object,
-): unknown {
+function omitFields(shape: Readonly<Record<string, Schema>>, value: object): unknown {
   return mapFields(value, (item, name) => {
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return field !== undefined && isDefault(field, item)
-      ? undefined
-      : omitIn(field, item);
+    return field !== undefined && isDefault(field, item) ? undefined : omitIn(field, item);
   });
 }
 
 /** A field that becomes `undefined` counts as missing. */
-function mapFields(
-  value: object,
-  map: (item: unknown, name: string) => unknown,
-): unknown {
+function mapFields(value: object, map: (item: unknown, name: string) => unknown): unknown {
   if (getBuiltInClass(value) !== 'Object') return value;
   const entries = Object.entries(value as Fields);
-  return Object.fromEntries(
-    entries.map(([name, item]) => [name, map(item, name)]),
-  );
+  return Object.fromEntries(entries.map(([name, item]) => [name, map(item, name)]));
 }

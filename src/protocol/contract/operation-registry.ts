@@ -1,11 +1,10 @@
 /**
- * The facts that both ends of the wire need from a service contract: names,
- * access and argument schemas of its operations.
+ * The facts that both ends of the wire need from a service contract: names, access and argument
+ * schemas of its operations.
  *
- * A caller passes the *input* of a schema, which is what is sent. The store
- * that executes the operation gets its *output*, made once where the operation
- * arrives. Code in between discards the output: the client, for example, parses
- * to check arguments or to make a key of them.
+ * A caller passes the *input* of a schema, which is what is sent. The store that executes the
+ * operation gets its *output*, made once where the operation arrives. Code in between discards the
+ * output: the client, for example, parses to check arguments or to make a key of them.
  */
 import { describeIssue } from '../../values/describe-issue.ts';
 import { $ZodAsyncError } from 'zod/v4/core';
@@ -23,8 +22,8 @@ export interface RegisteredOperation {
   readonly access: Access;
   readonly args: Schema;
   /**
-   * Returns the object that the operation acts on, from the parsed arguments.
-   * If absent, operations have no `key`.
+   * Returns the object that the operation acts on, from the parsed arguments. If absent, operations
+   * have no `key`.
    */
   key?(args: unknown): string;
 }
@@ -33,8 +32,8 @@ export interface RegisteredOperation {
 export interface OperationRegistry {
   readonly name: string;
   /**
-   * Changes whenever the meaning of the wire format does. Both ends compare it
-   * before any operation.
+   * Changes whenever the meaning of the wire format does. Both ends compare it before any
+   * operation.
    */
   readonly hash: string;
   readonly operations: Readonly<Record<string, RegisteredOperation>>;
@@ -43,8 +42,8 @@ export interface OperationRegistry {
 const operationHashCache = new WeakMap<RegisteredOperation, string>();
 
 /**
- * Returns the fingerprint of the operation `name`, computed once. Returns
- * `undefined` if there is no such operation.
+ * Returns the fingerprint of the operation `name`, computed once. Returns `undefined` if there is
+ * no such operation.
  */
 export function findOperationHash(
   { operations }: OperationRegistry,
@@ -53,35 +52,29 @@ export function findOperationHash(
   const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (entry === undefined) return undefined;
   let hash = operationHashCache.get(entry);
-  if (hash === undefined)
-    operationHashCache.set(entry, (hash = hashOperation(entry)));
+  if (hash === undefined) operationHashCache.set(entry, (hash = hashOperation(entry)));
   return hash;
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if the value is no contract; the
- * message shows the correct `call`
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no contract; the message shows the
+ * correct `call`
  */
 export function checkRegistry(value: unknown, call: string): void {
   check(
-    isRecord(
-      (value as Partial<OperationRegistry> | null | undefined)?.operations,
-    ),
+    isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations),
     'contract',
     `write ${call}`,
   );
 }
 
-export function isRegistered(
-  registry: OperationRegistry,
-  operation: Operation,
-): boolean {
+export function isRegistered(registry: OperationRegistry, operation: Operation): boolean {
   return findEntry(registry, operation)?.access === operation.access;
 }
 
 /**
- * Checks an operation and returns it with the caller's arguments. The schema's
- * output may be no valid input.
+ * Checks an operation and returns it with the caller's arguments. The schema's output may be no
+ * valid input.
  */
 export function checkOperation<T>(
   registry: OperationRegistry,
@@ -92,21 +85,16 @@ export function checkOperation<T>(
 }
 
 /**
- * Returns the arguments of `operation` as the schema returns them, for the code
- * that executes it. Call it once per operation in a store of your own, in
- * process or behind a gateway with the same contract. It parses what the caller
- * passed, even if other code has parsed that before.
+ * Returns the arguments of `operation` as the schema returns them, for the code that executes it.
+ * Call it once per operation in a store of your own, in process or behind a gateway with the same
+ * contract. It parses what the caller passed, even if other code has parsed that before.
  *
- * @throws CorrectableError `UNSUPPORTED` if the contract does not name the
- * operation; `INVALID_ARGUMENT` with the path of the field if an argument does
- * not fit
+ * @throws CorrectableError `UNSUPPORTED` if the contract does not name the operation;
+ * `INVALID_ARGUMENT` with the path of the field if an argument does not fit
  * @example
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */
-export function parseArgs(
-  registry: OperationRegistry,
-  operation: Operation,
-): unknown {
+export function parseArgs(registry: OperationRegistry, operation: Operation): unknown {
   checkRegistry(registry, 'parseArgs(contract, operation)');
   check(isRecord(operation), 'operation', 'give one of the contract');
   const entry = findEntry(registry, operation);
@@ -149,18 +137,11 @@ export function parseArgsOf(
   return parseArgsWith(entry.args, received.args, operation.name);
 }
 
-/**
- * A plain schema without the field would drop it in silence, and the value
- * would never expire.
- */
+/** A plain schema without the field would drop it in silence, and the value would never expire. */
 function dropsTimeToLive(schema: Schema, operation: Operation): boolean {
   const def = schema._zod.def as Readonly<Record<string, unknown>>;
   const isPlain = def['type'] === 'object' && def['catchall'] === undefined;
-  return (
-    isPlain &&
-    hasTimeToLive(operation) &&
-    !('ttlMs' in (def['shape'] as object))
-  );
+  return isPlain && hasTimeToLive(operation) && !('ttlMs' in (def['shape'] as object));
 }
 
 function findEntry(
@@ -173,14 +154,10 @@ function findEntry(
 /**
  * Returns the parsed arguments of the operation with the name `operation`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that
- * does not fit; `UNSUPPORTED` for an asynchronous schema
+ * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit;
+ * `UNSUPPORTED` for an asynchronous schema
  */
-export function parseArgsWith(
-  schema: Schema,
-  args: unknown,
-  operation: string,
-): unknown {
+export function parseArgsWith(schema: Schema, args: unknown, operation: string): unknown {
   const result = safeParseArgs(schema, args, operation);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -218,8 +195,8 @@ function safeParseArgs(
 type KeyFunction = (args: never) => unknown;
 
 /**
- * Returns the key of an operation with these parsed arguments, if it has one.
- * Throws `INVALID_ARGUMENT` if `make` fails.
+ * Returns the key of an operation with these parsed arguments, if it has one. Throws
+ * `INVALID_ARGUMENT` if `make` fails.
  */
 export function computeKey(
   make: KeyFunction | undefined,
@@ -241,8 +218,8 @@ export function computeKey(
 }
 
 /**
- * Keeps the parsed arguments of this very object. A copy, whose arguments may
- * have been changed, is an ordinary operation.
+ * Keeps the parsed arguments of this very object. A copy, whose arguments may have been changed, is
+ * an ordinary operation.
  */
 export class ParsedOperation {
   readonly #input: unknown;
@@ -252,17 +229,15 @@ export class ParsedOperation {
   }
 
   /**
-   * Returns the arguments that the caller passed. A store with another contract
-   * parses these by its own schema.
+   * Returns the arguments that the caller passed. A store with another contract parses these by its
+   * own schema.
    */
   static getInput(operation: Operation): unknown {
     return #input in operation ? operation.#input : operation.args;
   }
 }
 
-/**
- * Returns the operation to send on, with the arguments that the caller passed.
- */
+/** Returns the operation to send on, with the arguments that the caller passed. */
 export function restoreInputArgs<T>(operation: Operation<T>): Operation<T> {
   const args = ParsedOperation.getInput(operation);
   return args === operation.args ? operation : { ...operation, args };

@@ -1,27 +1,16 @@
 /**
- * Parses synchronously. A rejected promise of a schema would end the process,
- * so asynchronous schemas are refused.
+ * Parses synchronously. A rejected promise of a schema would end the process, so asynchronous
+ * schemas are refused.
  */
-import {
-  getBuiltInClass,
-  getToStringTag,
-} from '../../correctable/built-in-class.ts';
+import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
-import {
-  isSchemaPart,
-  getLazySchema,
-  type Schema,
-  type SchemaPart,
-} from './schema-parts.ts';
+import { isSchemaPart, getLazySchema, type Schema, type SchemaPart } from './schema-parts.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
-/**
- * The maximum number of parts that are read. Some schemas create new ones
- * without end.
- */
+/** The maximum number of parts that are read. Some schemas create new ones without end. */
 const MAX_SCHEMA_PARTS = 10_000;
 
 const isAsyncBySchema = new WeakMap<object, boolean>();
@@ -29,13 +18,10 @@ const watchedFunctions = new WeakSet<object>();
 let isParsing = false;
 
 /**
- * Calls `safeParse`. Throws `$ZodAsyncError` for an asynchronous schema, and
- * rethrows what a function of the schema throws.
+ * Calls `safeParse`. Throws `$ZodAsyncError` for an asynchronous schema, and rethrows what a
+ * function of the schema throws.
  */
-export function parseSync(
-  schema: Schema,
-  value: unknown,
-): z.core.util.SafeParseResult<unknown> {
+export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
   if (isAsyncSchema(schema)) throw new $ZodAsyncError();
   const isInner = isParsing;
   isParsing = true;
@@ -47,26 +33,24 @@ export function parseSync(
 }
 
 /**
- * Returns the schema as generated code, which parses much faster, if zod 4.5
- * can compile it and it is not asynchronous.
+ * Returns the schema as generated code, which parses much faster, if zod 4.5 can compile it and it
+ * is not asynchronous.
  */
 export function toCompiledSchema(schema: Schema): Schema {
-  return isAsyncSchema(schema) || !canCompile()
-    ? schema
-    : z.compile(schema as z.core.$ZodType);
+  return isAsyncSchema(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
 }
 
 /**
- * Returns whether zod can compile and this process may generate code. It asks
- * in the same way as zod, which caches the result.
+ * Returns whether zod can compile and this process may generate code. It asks in the same way as
+ * zod, which caches the result.
  */
 export function canCompile(): boolean {
   return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
 /**
- * Returns whether a schema is visibly asynchronous. Call it before compiling:
- * from then on its functions are watched.
+ * Returns whether a schema is visibly asynchronous. Call it before compiling: from then on its
+ * functions are watched.
  */
 export function isAsyncSchema(schema: Schema): boolean {
   const known = isAsyncBySchema.get(schema);
@@ -75,8 +59,7 @@ export function isAsyncSchema(schema: Schema): boolean {
   try {
     isLater = hasAsyncPart(schema);
   } catch {
-    // The schema refers to a later definition, or its default throws. Parsing
-    // will report that.
+    // The schema refers to a later definition, or its default throws. Parsing will report that.
     return false;
   }
   isAsyncBySchema.set(schema, isLater);
@@ -96,25 +79,18 @@ function hasAsyncPart(schema: Schema): boolean {
   return isLater;
 }
 
-/**
- * Returns the parts of a schema, an array or a plain object, without the
- * defaults.
- */
+/** Returns the parts of a schema, an array or a plain object, without the defaults. */
 export function getInnerParts(value: unknown): readonly unknown[] {
   if (isSchemaPart(value)) {
     const { def } = value._zod;
     // Each access to a default computes a new one.
     return [
-      ...Object.keys(def).map((key) =>
-        key === 'defaultValue' ? undefined : def[key],
-      ),
+      ...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])),
       getLazySchema(value),
     ];
   }
   if (Array.isArray(value)) return value;
-  return getBuiltInClass(value as object) === 'Object'
-    ? Object.values(value as object)
-    : [];
+  return getBuiltInClass(value as object) === 'Object' ? Object.values(value as object) : [];
 }
 
 function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
@@ -126,26 +102,14 @@ function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
       isLater = !watchFunction(def, name, value as AnyFunction) || isLater;
   }
   const { check } = internals;
-  if (
-    def['check'] === 'custom' &&
-    def['fn'] === undefined &&
-    typeof check === 'function'
-  ) {
-    isLater =
-      !watchFunction(internals, 'check', check as AnyFunction) || isLater;
+  if (def['check'] === 'custom' && def['fn'] === undefined && typeof check === 'function') {
+    isLater = !watchFunction(internals, 'check', check as AnyFunction) || isLater;
   }
   return isLater || isPromiseAndHandled(def['defaultValue']);
 }
 
-/**
- * Watches the function that `owner` has as `name`. Returns whether it may be
- * synchronous.
- */
-function watchFunction(
-  owner: object,
-  name: string,
-  value: AnyFunction,
-): boolean {
+/** Watches the function that `owner` has as `name`. Returns whether it may be synchronous. */
+function watchFunction(owner: object, name: string, value: AnyFunction): boolean {
   if (value.constructor.name === 'AsyncFunction') return false;
   if (watchedFunctions.has(value) || Object.isFrozen(owner)) return true;
   const watched: AnyFunction = function (...args) {
@@ -159,10 +123,7 @@ function watchFunction(
   return true;
 }
 
-/**
- * Returns whether the value is a promise. If so, a rejection of it is handled
- * from now on.
- */
+/** Returns whether the value is a promise. If so, a rejection of it is handled from now on. */
 export function isPromiseAndHandled(value: unknown): boolean {
   // The tag recognizes a promise of any realm.
   if (getToStringTag(value) !== 'Promise') return false;
@@ -171,28 +132,23 @@ export function isPromiseAndHandled(value: unknown): boolean {
 }
 
 /**
- * Returns the result of an operation as its schema lets it out, without fields
- * that the schema does not name.
+ * Returns the result of an operation as its schema lets it out, without fields that the schema does
+ * not name.
  */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
 /** The same for the results of one operation. */
 export type SchemaCheck = (result: unknown) => unknown;
 
-export type ResultSchemas = Readonly<
-  Record<string, { readonly result: Schema }>
->;
+export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
 
 /**
- * Creates a check of results by their schemas. The check throws `INVALID_VALUE`
- * with the path, or `UNSUPPORTED` for an asynchronous schema.
+ * Creates a check of results by their schemas. The check throws `INVALID_VALUE` with the path, or
+ * `UNSUPPORTED` for an asynchronous schema.
  */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
   const checks = new Map(
-    Object.entries(operations).map(([name, { result }]) => [
-      name,
-      createSchemaCheck(name, result),
-    ]),
+    Object.entries(operations).map(([name, { result }]) => [name, createSchemaCheck(name, result)]),
   );
   return (operation, result) => {
     const check = checks.get(operation);
@@ -201,16 +157,12 @@ export function createResultCheck(operations: ResultSchemas): ResultCheck {
 }
 
 /** Creates the check of one operation's results. It throws the same errors. */
-export function createSchemaCheck(
-  operation: string,
-  result: Schema,
-): SchemaCheck {
+export function createSchemaCheck(operation: string, result: Schema): SchemaCheck {
   const schema = toCompiledSchema(result);
   return (value) => {
     if (isPromiseAndHandled(value)) throw createPromiseResultError(operation);
     const parsed = safeParseResult(schema, value, operation);
-    if (!parsed.success)
-      throw createInvalidResultError(operation, parsed.error.issues[0]);
+    if (!parsed.success) throw createInvalidResultError(operation, parsed.error.issues[0]);
     return parsed.data;
   };
 }

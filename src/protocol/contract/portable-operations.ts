@@ -1,6 +1,6 @@
 /**
- * The portable operations for contracts, with the names and arguments of the
- * builders in `correctables/operations`.
+ * The portable operations for contracts, with the names and arguments of the builders in
+ * `correctables/operations`.
  */
 import * as z from 'zod/v4-mini';
 import { operation, type OperationSpec } from './contract.ts';
@@ -12,18 +12,17 @@ const queueArgsSchema: z.ZodMiniObject<{ queue: z.ZodMiniString }> = z.object({
 const keyArgsSchema: z.ZodMiniObject<{ key: z.ZodMiniString }> = z.object({
   key: nameSchema,
 });
-const dequeuedItem: z.ZodMiniNullable<
-  z.ZodMiniObject<{ item: z.ZodMiniUnknown }>
-> = z.nullable(z.object({ item: z.unknown() }));
+const dequeuedItem: z.ZodMiniNullable<z.ZodMiniObject<{ item: z.ZodMiniUnknown }>> = z.nullable(
+  z.object({ item: z.unknown() }),
+);
 
 type QueueArgs = typeof queueArgsSchema;
 type KeyArgs = typeof keyArgsSchema;
 
 /**
- * Defines `enqueue`, `dequeue` and `peek`. The result of a `dequeue` is `{ item
- * }`, or `null` from an empty queue. Its views have `meta.remaining`, the
- * number of items left. A preliminary view guesses the item; the final may
- * correct it.
+ * Defines `enqueue`, `dequeue` and `peek`. The result of a `dequeue` is `{ item }`, or `null` from
+ * an empty queue. Its views have `meta.remaining`, the number of items left. A preliminary view
+ * guesses the item; the final may correct it.
  *
  * @example
  * const tickets = defineContract('tickets', { ...queueOperations });

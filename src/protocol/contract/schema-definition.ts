@@ -1,12 +1,8 @@
 /**
- * Describes schemas by a few facts that have a meaning. Other fields are
- * internals of zod, which differ within 4.x.
+ * Describes schemas by a few facts that have a meaning. Other fields are internals of zod, which
+ * differ within 4.x.
  */
-import {
-  isSchemaPart,
-  getLazySchema,
-  type SchemaPart,
-} from './schema-parts.ts';
+import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
 
 interface SchemaNode {
   /** The description, with a gap for each inner schema. */
@@ -18,18 +14,13 @@ interface SchemaNode {
 interface DescribeContext {
   /** Adds a gap for a schema. */
   describeInner(inner: SchemaPart): unknown;
-  /**
-   * Returns whether one more lazy schema may be read. Some create new ones
-   * without end.
-   */
+  /** Returns whether one more lazy schema may be read. Some create new ones without end. */
   canInspect(): boolean;
 }
 
 type SchemaDef = Readonly<Record<string, unknown>>;
 
-/**
- * The maximum number of lazy schemas that are read, and their maximum nesting.
- */
+/** The maximum number of lazy schemas that are read, and their maximum nesting. */
 const MAX_LAZY_SCHEMAS = 1_000;
 const MAX_LAZY_DEPTH = 16;
 
@@ -37,45 +28,41 @@ const MAX_LAZY_DEPTH = 16;
 const GAP: readonly unknown[] = [];
 
 /**
- * The fields of a schema's definition that have a meaning, for every kind of
- * schema. Its kind describes everything else.
+ * The fields of a schema's definition that have a meaning, for every kind of schema. Its kind
+ * describes everything else.
  */
 const SCHEMA_FIELDS =
   'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(
     ' ',
   );
 /**
- * The fields of a check that have a meaning. `pattern` and `version` of a
- * format also count if they are options.
+ * The fields of a check that have a meaning. `pattern` and `version` of a format also count if they
+ * are options.
  */
 const CHECK_FIELDS =
   `value inclusive format maximum minimum size length property schema mime precision offset local
-  hostname protocol normalize delimiter alg includes position prefix suffix`.split(
-    /\s+/,
-  );
+  hostname protocol normalize delimiter alg includes position prefix suffix`.split(/\s+/);
 
 /**
- * Formats that zod makes from patterns. Their name identifies them, because zod
- * changes the patterns.
+ * Formats that zod makes from patterns. Their name identifies them, because zod changes the
+ * patterns.
  */
-const NAMED_PATTERN =
-  /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
+const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
 
 /** A part of the pattern that `z.httpUrl()` has in each 4.x. */
-const DOMAIN_PATTERN =
-  '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
+const DOMAIN_PATTERN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
 /**
- * Returns a description that equal schemas share, however many objects they
- * consist of, including recursive ones.
+ * Returns a description that equal schemas share, however many objects they consist of, including
+ * recursive ones.
  */
 export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
   const parts = getParts(start);
-  // Distinguishes parts like states of a finite automaton: first by their own
-  // kind, then by the kinds that they contain, until no more parts differ. All
-  // kinds together then show how the parts contain each other.
+  // Distinguishes parts like states of a finite automaton: first by their own kind, then by the
+  // kinds that they contain, until no more parts differ. All kinds together then show how the parts
+  // contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
   let finer: typeof known = new Map();
   do {
@@ -101,8 +88,7 @@ function getKinds(known: ReadonlyMap<SchemaPart, string>): ReadonlySet<string> {
 /** Returns all schemas in `schema`, each once. */
 function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
   const parts = new Map<SchemaPart, SchemaNode>();
-  // The number of lazy schemas around each part. The map grows while the loop
-  // reads it.
+  // The number of lazy schemas around each part. The map grows while the loop reads it.
   const depths = new Map([[schema, 0]]);
   let lazies = 0;
   for (const [part, depth] of depths) {
@@ -111,8 +97,7 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
       describeInner: (value) => {
         const item = simplify(value);
         inner.push(item);
-        if (!depths.has(item))
-          depths.set(item, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
+        if (!depths.has(item)) depths.set(item, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
         return GAP;
       },
       canInspect: () => depth < MAX_LAZY_DEPTH && lazies++ < MAX_LAZY_SCHEMAS,
@@ -123,8 +108,8 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
 }
 
 /**
- * A union of one option counts as that option, and an option that never fits is
- * dropped: zod 4.0 builds the keys of a partial record that way.
+ * A union of one option counts as that option, and an option that never fits is dropped: zod 4.0
+ * builds the keys of a partial record that way.
  */
 function simplify(schema: SchemaPart): SchemaPart {
   const { def } = schema._zod;
@@ -135,35 +120,27 @@ function simplify(schema: SchemaPart): SchemaPart {
 }
 
 function getOptions({ options }: SchemaDef): readonly SchemaPart[] {
-  return (options as readonly SchemaPart[]).filter(
-    ({ _zod: { def } }) => def['type'] !== 'never',
-  );
+  return (options as readonly SchemaPart[]).filter(({ _zod: { def } }) => def['type'] !== 'never');
 }
 
 /**
- * The discriminator finds the option in any order. Without one, the first
- * option that fits counts.
+ * The discriminator finds the option in any order. Without one, the first option that fits counts.
  */
 function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
 /**
- * Formats such as `z.int()` are checks of themselves, like `z.number().int()`.
- * Descriptions for readers check nothing.
+ * Formats such as `z.int()` are checks of themselves, like `z.number().int()`. Descriptions for
+ * readers check nothing.
  */
 function getChecks(schema: SchemaPart): readonly SchemaPart[] {
   const all = (schema._zod.def['checks'] ?? []) as readonly SchemaPart[];
-  const checks = all.filter(
-    ({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])),
-  );
+  const checks = all.filter(({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])));
   return 'check' in schema._zod.def ? [schema, ...checks] : checks;
 }
 
-function describeSchema(
-  schema: SchemaPart,
-  lookup: DescribeContext,
-): Record<string, unknown> {
+function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
   const { def, traits } = schema._zod;
   const checks = describeChecks(getChecks(schema), lookup);
   const fields = {
@@ -184,9 +161,7 @@ function describeSchema(
         values: describeValues(def['values'] as readonly unknown[]),
       };
     case 'union': {
-      const options = getOptions(def).map((option) =>
-        lookup.describeInner(option),
-      );
+      const options = getOptions(def).map((option) => lookup.describeInner(option));
       return {
         ...fields,
         options,
@@ -219,38 +194,25 @@ function describeSchema(
 
 /** Excludes the reverse entries of a numeric TypeScript `enum`, as zod does. */
 function getEnumValues(entries: SchemaDef): readonly unknown[] {
-  const numbers = new Set(
-    Object.values(entries).filter((value) => typeof value === 'number'),
-  );
-  return Object.keys(entries).flatMap((key) =>
-    numbers.has(Number(key)) ? [] : [entries[key]],
-  );
+  const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'));
+  return Object.keys(entries).flatMap((key) => (numbers.has(Number(key)) ? [] : [entries[key]]));
 }
 
 /** Returns the descriptions in one order, each once. */
 function describeValues(values: readonly unknown[]): readonly string[] {
-  return [
-    ...new Set(values.map((value) => JSON.stringify(describeScalar(value)))),
-  ].toSorted();
+  return [...new Set(values.map((value) => JSON.stringify(describeScalar(value))))].toSorted();
 }
 
 function hasValues(schema: unknown): boolean {
   return isSchemaPart(schema) && schema._zod.values !== undefined;
 }
 
-/**
- * A codec is two schemas with a transform between them. Nested pipes count as
- * one.
- */
+/** A codec is two schemas with a transform between them. Nested pipes count as one. */
 function getStages(schema: SchemaPart): readonly unknown[] {
   const { type, in: from, out: to, transform } = schema._zod.def;
   if (type !== 'pipe') return [schema];
   const between = transform === undefined ? [] : ['transform'];
-  return [
-    ...getStage(from as SchemaPart),
-    ...between,
-    ...getStage(to as SchemaPart),
-  ];
+  return [...getStage(from as SchemaPart), ...between, ...getStage(to as SchemaPart)];
 }
 
 function getStage(schema: SchemaPart): readonly unknown[] {
@@ -258,10 +220,7 @@ function getStage(schema: SchemaPart): readonly unknown[] {
   return getChecks(schema).length > 0 ? [schema] : getStages(schema);
 }
 
-/**
- * The order of checks matters only relative to a check that may change the
- * value.
- */
+/** The order of checks matters only relative to a check that may change the value. */
 function describeChecks(
   checks: readonly SchemaPart[],
   lookup: DescribeContext,
@@ -270,19 +229,13 @@ function describeChecks(
   for (const check of checks) {
     const text = JSON.stringify(describeCheck(check, lookup));
     const { check: kind, fn } = check._zod.def;
-    if (kind === 'overwrite' || (kind === 'custom' && fn === undefined))
-      groups.push([text], []);
+    if (kind === 'overwrite' || (kind === 'custom' && fn === undefined)) groups.push([text], []);
     else groups.at(-1)?.push(text);
   }
-  return groups
-    .filter((group) => group.length > 0)
-    .map((group) => group.toSorted());
+  return groups.filter((group) => group.length > 0).map((group) => group.toSorted());
 }
 
-function describeCheck(
-  check: SchemaPart,
-  lookup: DescribeContext,
-): Record<string, unknown> {
+function describeCheck(check: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
   const { def } = check._zod;
   const version = def['format'] === 'uuid' ? ['version'] : [];
   const pattern = hasOwnPattern(check) ? ['pattern'] : [];
@@ -292,16 +245,10 @@ function describeCheck(
   };
 }
 
-/**
- * Returns whether a format was created with another pattern than its default.
- */
+/** Returns whether a format was created with another pattern than its default. */
 function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
   const { pattern, checks: _, ...others } = def;
-  if (
-    pattern === undefined ||
-    Made === undefined ||
-    NAMED_PATTERN.test(String(def['format']))
-  )
+  if (pattern === undefined || Made === undefined || NAMED_PATTERN.test(String(def['format'])))
     return false;
   return String(new Made(others)._zod.def['pattern']) !== String(pattern);
 }
@@ -316,30 +263,22 @@ function describeValue(value: unknown, lookup: DescribeContext): unknown {
   ) {
     return describeScalar(value);
   }
-  if (Array.isArray(value))
-    return ['list', ...value.map((item) => describeValue(item, lookup))];
+  if (Array.isArray(value)) return ['list', ...value.map((item) => describeValue(item, lookup))];
   return describeFields(value as SchemaDef, Object.keys(value), lookup);
 }
 
-/**
- * Returns an array that begins with the type for a value that JSON cannot
- * express.
- */
+/** Returns an array that begins with the type for a value that JSON cannot express. */
 function describeScalar(value: unknown): unknown {
   if (value instanceof Date) return ['date', String(value.getTime())];
   if (value instanceof RegExp)
-    return [
-      'regex',
-      value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value),
-    ];
-  if (value === null || typeof value === 'string' || typeof value === 'boolean')
-    return value;
+    return ['regex', value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value)];
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   return [typeof value, typeof value === 'symbol' ? '' : String(value)];
 }
 
 /**
- * Describes fields in one order, with `__proto__` as an ordinary key. A flag
- * that is false counts as absent.
+ * Describes fields in one order, with `__proto__` as an ordinary key. A flag that is false counts
+ * as absent.
  */
 function describeFields(
   from: SchemaDef,
@@ -347,18 +286,14 @@ function describeFields(
   lookup: DescribeContext,
 ): Record<string, unknown> {
   const present = keys.filter(
-    (key) =>
-      from[key] !== undefined && from[key] !== null && from[key] !== false,
+    (key) => from[key] !== undefined && from[key] !== null && from[key] !== false,
   );
   return Object.fromEntries(
     present.toSorted().map((key) => [key, describeValue(from[key], lookup)]),
   );
 }
 
-/**
- * Returns 16 hexadecimal digits: two independent 32-bit FNV-1a hashes side by
- * side.
- */
+/** Returns 16 hexadecimal digits: two independent 32-bit FNV-1a hashes side by side. */
 export function hashText(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x01000193;

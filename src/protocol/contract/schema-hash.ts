@@ -1,6 +1,6 @@
 /**
- * A fingerprint of schemas, which finds mistakes but no attacks. It reads zod's
- * definitions, so bundles need no converter.
+ * A fingerprint of schemas, which finds mistakes but no attacks. It reads zod's definitions, so
+ * bundles need no converter.
  */
 import { getDefinition, hashText } from './schema-definition.ts';
 
@@ -15,32 +15,24 @@ interface DescribedOperation {
 type DescribedOperations = Readonly<Record<string, DescribedOperation>>;
 
 /**
- * Returns the fingerprint: 16 hexadecimal digits. Equal schemas have equal
- * ones, for any order of keys.
+ * Returns the fingerprint: 16 hexadecimal digits. Equal schemas have equal ones, for any order of
+ * keys.
  */
-export function hashSchema(
-  name: string,
-  operations: DescribedOperations,
-): string {
+export function hashSchema(name: string, operations: DescribedOperations): string {
   const described: Record<string, unknown> = {};
   for (const [operation, spec] of Object.entries(operations))
     described[operation] = describeOperation(spec);
   const operationNames = Object.keys(described).toSorted();
   return hashText(
-    JSON.stringify([
-      name,
-      operationNames.map((operation) => [operation, described[operation]]),
-    ]),
+    JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]),
   );
 }
 
 /**
- * Returns the fingerprint of each operation. Two different contracts may have
- * most operations alike.
+ * Returns the fingerprint of each operation. Two different contracts may have most operations
+ * alike.
  */
-export function hashOperations(
-  operations: DescribedOperations,
-): Readonly<Record<string, string>> {
+export function hashOperations(operations: DescribedOperations): Readonly<Record<string, string>> {
   const hashes = Object.entries(operations).map(
     ([operation, spec]) => [operation, hashOperation(spec)] as const,
   );
@@ -52,16 +44,10 @@ export function hashOperation(operation: DescribedOperation): string {
 }
 
 /**
- * Parts that are not declared are left out. So a contract without colors and
- * errors keeps the hash that it has always had.
+ * Parts that are not declared are left out. So a contract without colors and errors keeps the hash
+ * that it has always had.
  */
-function describeOperation({
-  access,
-  args,
-  result,
-  color,
-  errors,
-}: DescribedOperation): object {
+function describeOperation({ access, args, result, color, errors }: DescribedOperation): object {
   return {
     access,
     args: getDefinition(args),

@@ -1,11 +1,10 @@
 /**
- * The internals of zod 4 schemas that are the same in `zod`, `zod/mini` and
- * each 4.x. Their own types differ.
+ * The internals of zod 4 schemas that are the same in `zod`, `zod/mini` and each 4.x. Their own
+ * types differ.
  */
 
 /**
- * A schema of any zod 4.x: of `zod`, or of `zod/mini`, which takes a fifth of
- * the size in a page.
+ * A schema of any zod 4.x: of `zod`, or of `zod/mini`, which takes a fifth of the size in a page.
  */
 export interface Schema {
   readonly _zod: {
@@ -16,8 +15,8 @@ export interface Schema {
 }
 
 /**
- * The input of a schema. Conditional, as in zod: otherwise the compiler rejects
- * a contract of any operations.
+ * The input of a schema. Conditional, as in zod: otherwise the compiler rejects a contract of any
+ * operations.
  */
 export type InputOf<S> = S extends {
   readonly _zod: { readonly input: unknown };
@@ -48,8 +47,8 @@ export interface SchemaPart {
 }
 
 /**
- * Returns whether a schema creates a new object from each input. Only the parts
- * of such an object may be shared with other code.
+ * Returns whether a schema creates a new object from each input. Only the parts of such an object
+ * may be shared with other code.
  */
 export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as {
@@ -59,14 +58,13 @@ export function canCreateObject({ _zod: { def } }: Schema): boolean {
   };
   // A check may replace the object. Symbol keys are not read.
   const isPlain =
-    (checks ?? []).length === 0 &&
-    Object.getOwnPropertySymbols(shape ?? {}).length === 0;
+    (checks ?? []).length === 0 && Object.getOwnPropertySymbols(shape ?? {}).length === 0;
   return type === 'object' && isPlain;
 }
 
 /**
- * Returns the schema behind a lazy one. Throws what its getter throws. After
- * such a failure, `innerType` would stay empty.
+ * Returns the schema behind a lazy one. Throws what its getter throws. After such a failure,
+ * `innerType` would stay empty.
  */
 export function getLazySchema({ _zod: internals }: SchemaPart): unknown {
   const { type, getter } = internals.def;

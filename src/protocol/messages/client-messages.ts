@@ -1,6 +1,6 @@
 /**
- * The messages that a server accepts from a client. They are apart from
- * `server-messages.ts`, so that a page does not load these schemas.
+ * The messages that a server accepts from a client. They are apart from `server-messages.ts`, so
+ * that a page does not load these schemas.
  */
 import { ack, cancel, ping, pong, renew } from './short-messages.ts';
 import type { MessageKind, MessageOf } from './define-message.ts';

@@ -1,13 +1,13 @@
 /**
- * Defines one kind of message by one list of its elements. The list gives the
- * message's type, its schema, and the names and positions of its elements.
+ * Defines one kind of message by one list of its elements. The list gives the message's type, its
+ * schema, and the names and positions of its elements.
  */
 import * as z from 'zod/v4-mini';
 import type { Codec, EncodedMessage } from '../codec/codec.ts';
 
 /**
- * One kind of message. A message is `[id, kind, …]`. `fields` names its
- * elements for errors and documentation.
+ * One kind of message. A message is `[id, kind, …]`. `fields` names its elements for errors and
+ * documentation.
  */
 export interface MessageKind<Message> {
   readonly kind: string;
@@ -16,26 +16,25 @@ export interface MessageKind<Message> {
 }
 
 /**
- * An element of a message: its name and its schema. An optional one can be left
- * out at the end of the message.
+ * An element of a message: its name and its schema. An optional one can be left out at the end of
+ * the message.
  */
 export type MessageElement = readonly [name: string, schema: z.ZodMiniType];
 
 /** The definition of a kind of message. `L` lists all its elements. */
-export interface MessageDefinition<
-  L extends readonly MessageElement[],
-> extends MessageKind<ElementValues<L>> {
+export interface MessageDefinition<L extends readonly MessageElement[]> extends MessageKind<
+  ElementValues<L>
+> {
   readonly fields: ElementNames<L>;
   /** The position of each element in the message, by name. */
   readonly at: ElementPositions<L>;
 }
 
-export type MessageOf<K> =
-  K extends MessageDefinition<infer L> ? ElementValues<L> : never;
+export type MessageOf<K> = K extends MessageDefinition<infer L> ? ElementValues<L> : never;
 
 /**
- * The position of the number that begins every message. In most messages it is
- * the number of an operation.
+ * The position of the number that begins every message. In most messages it is the number of an
+ * operation.
  */
 export const NUMBER_AT = 0;
 
@@ -43,8 +42,8 @@ export const NUMBER_AT = 0;
 export const KIND_AT = 1;
 
 /**
- * The position of the content in a message with one element of content, like
- * those about the connection.
+ * The position of the content in a message with one element of content, like those about the
+ * connection.
  */
 export const BODY_AT = 2;
 
@@ -70,14 +69,13 @@ type ElementNames<L extends readonly MessageElement[]> = {
 };
 
 type ElementPositions<L extends readonly MessageElement[]> = {
-  readonly [
-    I in keyof L & `${number}` as L[I][0]
-  ]: I extends `${infer Index extends number}` ? Index : never;
+  readonly [I in keyof L & `${number}` as L[I][0]]: I extends `${infer Index extends number}`
+    ? Index
+    : never;
 };
 
 /**
- * Defines a kind of message by its elements. The kind itself, which comes
- * second, is not listed.
+ * Defines a kind of message by its elements. The kind itself, which comes second, is not listed.
  *
  * @example
  * export const goaway = defineMessage('goaway', [['id', connectionNumber], ['drainMs', count]]);
@@ -86,26 +84,17 @@ type ElementPositions<L extends readonly MessageElement[]> = {
 export function defineMessage<
   const Kind extends string,
   const L extends readonly [MessageElement, ...MessageElement[]],
->(
-  kind: Kind,
-  [first, ...rest]: L,
-): MessageDefinition<ElementsWithKind<Kind, L>> {
-  const elements: MessageElement[] = [
-    first,
-    ['kind', z.literal(kind)],
-    ...rest,
-  ];
+>(kind: Kind, [first, ...rest]: L): MessageDefinition<ElementsWithKind<Kind, L>> {
+  const elements: MessageElement[] = [first, ['kind', z.literal(kind)], ...rest];
   const fields = elements.map(([name]) => name);
   const schema = z.tuple(elements.map(([, item]) => item) as [z.ZodMiniType]);
   const at = Object.fromEntries(fields.map((name, slot) => [name, slot]));
-  return { kind, fields, schema, at } as unknown as MessageDefinition<
-    ElementsWithKind<Kind, L>
-  >;
+  return { kind, fields, schema, at } as unknown as MessageDefinition<ElementsWithKind<Kind, L>>;
 }
 
 /**
- * Encodes a message of a kind. Throws `INVALID_VALUE` with the name of an
- * element that is outside the domain.
+ * Encodes a message of a kind. Throws `INVALID_VALUE` with the name of an element that is outside
+ * the domain.
  */
 export function encodeMessageOf<Message extends readonly unknown[]>(
   { fields }: MessageKind<Message>,

@@ -1,22 +1,16 @@
 /**
- * `hello`: the client's first message. If it does not fit the server, the
- * connection fails before any operation.
+ * `hello`: the client's first message. If it does not fit the server, the connection fails before
+ * any operation.
  */
 import * as z from 'zod/v4-mini';
 import { defineMessage } from './define-message.ts';
-import {
-  connectionNumber,
-  count,
-  levelNames,
-  shortText,
-  authToken,
-} from './field-schemas.ts';
+import { connectionNumber, count, levelNames, shortText, authToken } from './field-schemas.ts';
 
 export interface Hello {
   readonly version: number;
   /**
-   * Random id of the client, the same for all its connections. Together with an
-   * operation's number it names the operation.
+   * Random id of the client, the same for all its connections. Together with an operation's number
+   * it names the operation.
    */
   readonly client: string;
   /** Counts the connections of this client. A server keeps only the newest. */
@@ -24,12 +18,10 @@ export interface Hello {
   /** The levels that the client was written for, weakest first. */
   readonly levels: readonly string[];
   /**
-   * The service contract that the client was written for. The operations that
-   * both ends share are served.
+   * The service contract that the client was written for. The operations that both ends share are
+   * served.
    */
-  readonly contract?:
-    | { readonly name: string; readonly hash: string }
-    | undefined;
+  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
   /** Credentials. They are never part of the URL, which appears in logs. */
   readonly token?: string | undefined;
 }

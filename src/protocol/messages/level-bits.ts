@@ -1,8 +1,7 @@
 /** The maximum number of levels, and how a message names a set of them. */
 
 /**
- * Maximum number of levels of one store. A set of levels is a 32-bit number
- * without its sign bit.
+ * Maximum number of levels of one store. A set of levels is a 32-bit number without its sign bit.
  */
 export const MAX_LEVELS = 31;
 

@@ -1,7 +1,6 @@
 /**
- * Checks every inbound message. The most frequent ones are recognized without
- * their schemas: these cost a page more time than everything else that it does
- * with a message.
+ * Checks every inbound message. The most frequent ones are recognized without their schemas: these
+ * cost a page more time than everything else that it does with a message.
  */
 import * as z from 'zod/v4-mini';
 import { UndecodableMessage } from '../codec/codec.ts';
@@ -13,9 +12,7 @@ import { submit, type SubmitMessage } from './submit.ts';
 import { view, type ViewMessage } from './view.ts';
 
 export interface MessageProblem {
-  /**
-   * The operation that the message seems to belong to. 0 if that is unknown.
-   */
+  /** The operation that the message seems to belong to. 0 if that is unknown. */
   readonly id: number;
   /** Path of the bad field, for example `args.queue`. */
   readonly field: string;
@@ -25,14 +22,11 @@ export interface MessageProblem {
 /** How to check faster than by the schemas themselves. */
 export interface MessageCheckOptions {
   /**
-   * Converts a schema to a faster one that accepts the same, like `compile` of
-   * zod if code generation is allowed.
+   * Converts a schema to a faster one that accepts the same, like `compile` of zod if code
+   * generation is allowed.
    */
   readonly compile?: (schema: z.ZodMiniType) => z.ZodMiniType;
-  /**
-   * Recognizes messages that need no schema. It accepts nothing that the
-   * schemas reject.
-   */
+  /** Recognizes messages that need no schema. It accepts nothing that the schemas reject. */
   readonly isSimple?: (message: unknown) => boolean;
 }
 
@@ -42,8 +36,8 @@ interface MessageChecker {
 }
 
 /**
- * Creates the check for the messages of one direction. The check returns the
- * problem of a message, or `undefined` for a well-formed one.
+ * Creates the check for the messages of one direction. The check returns the problem of a message,
+ * or `undefined` for a well-formed one.
  *
  * @example
  * const check = createMessageCheck(serverMessageKinds);
@@ -52,23 +46,16 @@ interface MessageChecker {
  */
 export function createMessageCheck(
   kinds: readonly MessageKind<unknown>[],
-  {
-    compile = (schema) => schema,
-    isSimple = () => false,
-  }: MessageCheckOptions = {},
+  { compile = (schema) => schema, isSimple = () => false }: MessageCheckOptions = {},
 ): (message: unknown) => MessageProblem | undefined {
   const checkers = new Map<unknown, MessageChecker>();
-  for (const item of kinds)
-    checkers.set(item.kind, { ...item, schema: compile(item.schema) });
-  // The function has a name for profiles: `npm run bench -- wire` reads the
-  // share of validation from it.
+  for (const item of kinds) checkers.set(item.kind, { ...item, schema: compile(item.schema) });
+  // The function has a name for profiles: `npm run bench -- wire` reads the share of validation
+  // from it.
   return function checkMessage(message) {
     if (isSimple(message)) return undefined;
-    if (message instanceof UndecodableMessage)
-      return describeUndecodable(message, checkers);
-    const checker = Array.isArray(message)
-      ? checkers.get(message[KIND_AT])
-      : undefined;
+    if (message instanceof UndecodableMessage) return describeUndecodable(message, checkers);
+    const checker = Array.isArray(message) ? checkers.get(message[KIND_AT]) : undefined;
     if (checker === undefined) return describeUnknownKind(message, checkers);
     const result = z.safeParse(checker.schema, message);
     return result.success
@@ -78,8 +65,8 @@ export function createMessageCheck(
 }
 
 /**
- * Returns the number of the operation that a possibly malformed message belongs
- * to. 0 if it has none.
+ * Returns the number of the operation that a possibly malformed message belongs to. 0 if it has
+ * none.
  */
 export function getOperationNumber(message: unknown): number {
   const id: unknown = Array.isArray(message) ? message[NUMBER_AT] : undefined;
@@ -90,8 +77,7 @@ function describeUnknownKind(
   message: unknown,
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
-  if (!Array.isArray(message))
-    return { id: 0, field: '', reason: 'a row must be an array' };
+  if (!Array.isArray(message)) return { id: 0, field: '', reason: 'a row must be an array' };
   const known = [...checkers.keys()].join(', ');
   return {
     id: getOperationNumber(message),
@@ -104,9 +90,7 @@ function describeUndecodable(
   { message, path, reason }: UndecodableMessage,
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
-  const checker = Array.isArray(message)
-    ? checkers.get(message[KIND_AT])
-    : undefined;
+  const checker = Array.isArray(message) ? checkers.get(message[KIND_AT]) : undefined;
   return {
     id: getOperationNumber(message),
     field: formatFieldPath(path, checker?.fields ?? []),
@@ -147,40 +131,28 @@ function formatFieldPath(
 const { id: ID, level: LEVEL, seq: SEQ } = view.at;
 
 /**
- * Returns whether a message is a well-formed `view`, `final` or `confirm`
- * without `meta`. Other messages may be well-formed too.
+ * Returns whether a message is a well-formed `view`, `final` or `confirm` without `meta`. Other
+ * messages may be well-formed too.
  */
-export function isSimpleView(
-  message: unknown,
-): message is ViewMessage | ConfirmMessage {
+export function isSimpleView(message: unknown): message is ViewMessage | ConfirmMessage {
   if (!Array.isArray(message)) return false;
   const kind: unknown = message[KIND_AT];
   const isView = kind === 'view' || kind === 'final';
   if (!isView && kind !== 'confirm') return false;
   // The length with and without a version.
   const length = isView ? view.at.version : confirm.at.version;
-  return (
-    (message.length === length || message.length === length + 1) &&
-    hasSimpleHead(message)
-  );
+  return (message.length === length || message.length === length + 1) && hasSimpleHead(message);
 }
 
 function hasSimpleHead(message: readonly unknown[]): boolean {
   const id: unknown = message[ID];
   const level: unknown = message[LEVEL];
   return (
-    isCount(id) &&
-    id > 0 &&
-    isCount(level) &&
-    level <= MAX_LEVEL_INDEX &&
-    isCount(message[SEQ])
+    isCount(id) && id > 0 && isCount(level) && level <= MAX_LEVEL_INDEX && isCount(message[SEQ])
   );
 }
 
-/**
- * Returns whether a message is a simple `submit`. Other messages may be
- * well-formed too.
- */
+/** Returns whether a message is a simple `submit`. Other messages may be well-formed too. */
 export function isSimpleSubmit(message: unknown): message is SubmitMessage {
   const { at } = submit;
   if (
@@ -211,11 +183,7 @@ export function isSimpleSubmit(message: unknown): message is SubmitMessage {
 }
 
 function isShortText(value: unknown): boolean {
-  return (
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= MAX_NAME_LENGTH
-  );
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH;
 }
 
 function isAbsent(value: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
- * The names of the elements of messages that a server sends. They are apart,
- * because only servers use them.
+ * The names of the elements of messages that a server sends. They are apart, because only servers
+ * use them.
  */
 import { KIND_AT } from './define-message.ts';
 import { serverMessageKinds, type ServerMessage } from './server-messages.ts';

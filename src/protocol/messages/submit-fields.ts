@@ -1,6 +1,6 @@
 /**
- * The names of a submission's elements. They are apart from the schema, so that
- * pages need not load it.
+ * The names of a submission's elements. They are apart from the schema, so that pages need not load
+ * it.
  */
 import type { submit } from './submit.ts';
 

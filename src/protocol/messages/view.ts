@@ -11,11 +11,10 @@ import {
 } from './field-schemas.ts';
 
 /**
- * Both kinds have the same elements and come from the server. `seq` numbers the
- * views of one submission from 0, for `confirm`. A view at the strongest
- * requested level or a stronger one is the last message of the operation. So is
- * a `final` at any level: the operation has no stronger level, and the view has
- * the level that it reached. `token` is the state of the session after this
+ * Both kinds have the same elements and come from the server. `seq` numbers the views of one
+ * submission from 0, for `confirm`. A view at the strongest requested level or a stronger one is
+ * the last message of the operation. So is a `final` at any level: the operation has no stronger
+ * level, and the view has the level that it reached. `token` is the state of the session after this
  * view.
  */
 const defineViewMessage = (kind: 'view' | 'final') =>
@@ -31,6 +30,5 @@ const defineViewMessage = (kind: 'view' | 'final') =>
 
 export const view = /* @__PURE__ */ defineViewMessage('view');
 
-export const finalView: typeof view =
-  /* @__PURE__ */ defineViewMessage('final');
+export const finalView: typeof view = /* @__PURE__ */ defineViewMessage('final');
 export type ViewMessage = MessageOf<typeof view>;

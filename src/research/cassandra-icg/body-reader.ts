@@ -1,6 +1,6 @@
 /**
- * Reads the body of a response. Truncated bodies and extra bytes are rejected
- * before memory is reserved.
+ * Reads the body of a response. Truncated bodies and extra bytes are rejected before memory is
+ * reserved.
  */
 import { ByteReader } from '../../bindings/shared/byte-reader.ts';
 import { createProtocolError } from './cql-error.ts';

@@ -1,7 +1,4 @@
-/**
- * The columns of a result or of a statement's parameters, in the shape of
- * `cassandra-driver`.
- */
+/** The columns of a result or of a statement's parameters, in the shape of `cassandra-driver`. */
 import { TYPE, type CqlType } from '../../bindings/cassandra/cql/cql-types.ts';
 import type { BodyReader } from './body-reader.ts';
 import { createProtocolError } from './cql-error.ts';
@@ -38,14 +35,10 @@ export function readRowsMetadata(reader: BodyReader): RowsMetadata {
   const columnCount = reader.int();
   if (columnCount < 0) throw createProtocolError(`${columnCount} columns`);
   const pageState =
-    (flags & ROWS_FLAG.morePages) === 0
-      ? undefined
-      : Buffer.from(reader.bytes() ?? []);
-  // Later versions of the protocol send the id of the new columns, which is
-  // skipped.
+    (flags & ROWS_FLAG.morePages) === 0 ? undefined : Buffer.from(reader.bytes() ?? []);
+  // Later versions of the protocol send the id of the new columns, which is skipped.
   if ((flags & ROWS_FLAG.metadataChanged) !== 0) reader.shortBytes();
-  if ((flags & ROWS_FLAG.noMetadata) !== 0)
-    return { columnCount, columns: undefined, pageState };
+  if ((flags & ROWS_FLAG.noMetadata) !== 0) return { columnCount, columns: undefined, pageState };
   return {
     columnCount,
     columns: readColumns(reader, columnCount, flags),
@@ -61,11 +54,7 @@ export function readParameters(reader: BodyReader): readonly Column[] {
   return readColumns(reader, count, flags);
 }
 
-function readColumns(
-  reader: BodyReader,
-  count: number,
-  flags: number,
-): readonly Column[] {
+function readColumns(reader: BodyReader, count: number, flags: number): readonly Column[] {
   const isOneTable = (flags & ROWS_FLAG.globalTable) !== 0;
   if (isOneTable) {
     reader.string();
@@ -84,8 +73,7 @@ function readColumns(
 }
 
 function readType(reader: BodyReader, depth: number): ColumnType {
-  if (depth > MAX_NESTING)
-    throw createProtocolError(`types within types, ${MAX_NESTING} deep`);
+  if (depth > MAX_NESTING) throw createProtocolError(`types within types, ${MAX_NESTING} deep`);
   const code = reader.short();
   const inner = (): ColumnType => readType(reader, depth + 1);
   switch (code) {
@@ -102,11 +90,7 @@ function readType(reader: BodyReader, depth: number): ColumnType {
         name: reader.string(),
         type: inner(),
       });
-      const fields = reader.readItems(
-        reader.short(),
-        MIN_COLUMN_BYTES,
-        readField,
-      );
+      const fields = reader.readItems(reader.short(), MIN_COLUMN_BYTES, readField);
       return { code, type: null, info: { keyspace, name, fields } };
     }
     case TYPE.tuple:

@@ -1,6 +1,6 @@
 /**
- * One connection to a node, with a handshake, replies in any order, and
- * heartbeats that detect a frozen node.
+ * One connection to a node, with a handshake, replies in any order, and heartbeats that detect a
+ * frozen node.
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -15,14 +15,11 @@ import { encodeOptions } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 
 export interface Exchange {
-  /**
-   * @returns whether it was the last reply, so that the request's number
-   * becomes free
-   */
+  /** @returns whether it was the last reply, so that the request's number becomes free */
   handleResponse(response: Response): boolean;
   /**
-   * Called if the connection ends before the last reply has arrived, or if a
-   * reply to this request cannot be handled. `error` has the reason.
+   * Called if the connection ends before the last reply has arrived, or if a reply to this request
+   * cannot be handled. `error` has the reason.
    */
   handleLoss(error: CqlError): void;
 }
@@ -38,8 +35,8 @@ export interface ConnectionEvents {
 }
 
 /**
- * Maximum number of abandoned requests on one connection. Above it the
- * connection is closed, because their replies may never arrive.
+ * Maximum number of abandoned requests on one connection. Above it the connection is closed,
+ * because their replies may never arrive.
  */
 const MAX_ORPHANS = 256;
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -48,19 +45,13 @@ const HEARTBEATS_PER_TIMEOUT = 6;
 
 export class Connection {
   readonly node: string;
-  /**
-   * Whether the node sends preliminary replies. Known once the connection is
-   * ready.
-   */
+  /** Whether the node sends preliminary replies. Known once the connection is ready. */
   hasPreliminaryReplies = false;
   readonly #options: PluginOptions;
   readonly #events: ConnectionEvents;
   readonly #socket: Socket;
   readonly #frames: ReturnType<typeof createResponseSplitter>;
-  /**
-   * The exchanges by the number of the request, which the protocol calls its
-   * stream.
-   */
+  /** The exchanges by the number of the request, which the protocol calls its stream. */
   readonly #exchanges: (Exchange | undefined)[] = [];
   /** Streams whose last reply has arrived. */
   readonly #freeStreams: number[] = [];
@@ -80,9 +71,7 @@ export class Connection {
     this.#events = events;
     this.#frames = createResponseSplitter(options.maxFrameBytes);
     this.#socket =
-      tls === undefined
-        ? connectTcp({ host, port })
-        : connectTls({ ...tls, host, port });
+      tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
     this.#socket.setNoDelay(true);
     this.#socket.once(
       tls === undefined ? 'connect' : 'secureConnect',
@@ -90,16 +79,12 @@ export class Connection {
     );
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('drain', () => this.#unblock());
-    this.#socket.on('error', (error) =>
-      this.#end(this.#createLossError(error.message, error)),
-    );
+    this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
     this.#socket.on('close', () =>
       this.#end(this.#createLossError('the node closed the connection')),
     );
     this.#connectTimer = setTimeout(() => {
-      this.#end(
-        this.#createLossError(`no answer within ${connectTimeoutMs} ms`),
-      );
+      this.#end(this.#createLossError(`no answer within ${connectTimeoutMs} ms`));
     }, connectTimeoutMs);
   }
 
@@ -107,15 +92,10 @@ export class Connection {
     return this.#isReady && !this.#hasEnded;
   }
 
-  /**
-   * Whether there is a number for one more request, and the node is not too
-   * slow for it.
-   */
+  /** Whether there is a number for one more request, and the node is not too slow for it. */
   get hasCapacity(): boolean {
     const inFlight = this.#exchanges.length - this.#freeStreams.length;
-    return (
-      this.isReady && !this.#isBlocked && inFlight < this.#options.maxInFlight
-    );
+    return this.isReady && !this.#isBlocked && inFlight < this.#options.maxInFlight;
   }
 
   /** Sends a request. Requests of one tick are sent together. */
@@ -128,22 +108,16 @@ export class Connection {
   }
 
   /**
-   * Notes that the caller of one request has left. Its number stays in use
-   * until the last reply has arrived.
+   * Notes that the caller of one request has left. Its number stays in use until the last reply has
+   * arrived.
    */
   abandon(): void {
     this.#orphanCount += 1;
     if (this.#orphanCount > MAX_ORPHANS)
-      this.#end(
-        this.#createLossError(
-          `${this.#orphanCount} requests without an answer in time`,
-        ),
-      );
+      this.#end(this.#createLossError(`${this.#orphanCount} requests without an answer in time`));
   }
 
-  /**
-   * Notes that the last reply of an abandoned request has arrived after all.
-   */
+  /** Notes that the last reply of an abandoned request has arrived after all. */
   reclaim(): void {
     this.#orphanCount -= 1;
   }
@@ -151,9 +125,7 @@ export class Connection {
   /** Ends the connection. Requests in flight are lost with `reason`. */
   async close(reason: CqlError): Promise<void> {
     if (this.#hasEnded) return;
-    const isGone = new Promise<void>((resolve) =>
-      this.#socket.once('close', () => resolve()),
-    );
+    const isGone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
     const timer = setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT_MS);
     this.#end(reason);
     await isGone;
@@ -161,8 +133,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request with one reply, and waits up to `timeoutMs`. Default: as
-   * long as the connection lasts
+   * Sends a request with one reply, and waits up to `timeoutMs`. Default: as long as the connection
+   * lasts
    */
   request(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
@@ -176,8 +148,7 @@ export class Connection {
         );
         this.abandon();
       };
-      const timer =
-        timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
       const handleResponse = (response: Response): boolean => {
         clearTimeout(timer);
         if (isGivenUp) this.reclaim();
@@ -211,9 +182,7 @@ export class Connection {
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
     const bytes =
-      this.#outgoing.length === 1
-        ? (this.#outgoing[0] as Buffer)
-        : Buffer.concat(this.#outgoing);
+      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#events.bytes.sent += bytes.length;
     if (!this.#socket.write(bytes)) this.#isBlocked = true;
@@ -270,13 +239,10 @@ export class Connection {
       maxSilenceMs,
       stallMs: maxSilenceMs / 2,
       onHeartbeatDue: (silentMs) => {
-        if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending)
-          this.#sendHeartbeat();
+        if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending) this.#sendHeartbeat();
       },
       onSilence: (silentMs) =>
-        this.#end(
-          this.#createLossError(`silent for ${Math.round(silentMs)} ms`),
-        ),
+        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
     });
   }
 
@@ -294,8 +260,7 @@ export class Connection {
   }
 
   #addNode(error: unknown): CqlError {
-    if (!(error instanceof CqlError))
-      return this.#createLossError('unreadable answer', error);
+    if (!(error instanceof CqlError)) return this.#createLossError('unreadable answer', error);
     if (error.node !== undefined) return error;
     return new CqlError(error.code, error.message, {
       node: this.node,
@@ -309,24 +274,19 @@ export class Connection {
     this.#hasEnded = true;
     clearTimeout(this.#connectTimer);
     this.#heartbeatMonitor?.stop();
-    // Requests that were written before may still be sent. Their replies are
-    // ignored.
+    // Requests that were written before may still be sent. Their replies are ignored.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();
     this.#events.onClosed(reason);
-    const isOurs =
-      reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
-    const loss = isOurs
-      ? reason
-      : this.#createLossError(reason.message, reason);
-    for (const exchange of this.#exchanges.splice(0))
-      exchange?.handleLoss(loss);
+    const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
+    const loss = isOurs ? reason : this.#createLossError(reason.message, reason);
+    for (const exchange of this.#exchanges.splice(0)) exchange?.handleLoss(loss);
   }
 }
 
 /**
- * A connection that lasted shorter counts as failed. Otherwise a node that
- * drops every connection would get attempts without a pause.
+ * A connection that lasted shorter counts as failed. Otherwise a node that drops every connection
+ * would get attempts without a pause.
  */
 const STABLE_AFTER_MS = 5_000;
 
@@ -352,22 +312,14 @@ export class ReconnectingConnection {
     this.#open();
   }
 
-  /**
-   * Whether the connection is open, busy or not, and the node sends preliminary
-   * replies.
-   */
+  /** Whether the connection is open, busy or not, and the node sends preliminary replies. */
   get isUp(): boolean {
-    return (
-      this.#connection?.isReady === true &&
-      this.#connection.hasPreliminaryReplies
-    );
+    return this.#connection?.isReady === true && this.#connection.hasPreliminaryReplies;
   }
 
   /** Returns the connection if it has capacity for a request. */
   getReady(): Connection | undefined {
-    return this.isUp && this.#connection?.hasCapacity === true
-      ? this.#connection
-      : undefined;
+    return this.isUp && this.#connection?.hasCapacity === true ? this.#connection : undefined;
   }
 
   async close(reason: CqlError): Promise<void> {
@@ -390,21 +342,16 @@ export class ReconnectingConnection {
   }
 
   #handleLoss(reason: CqlError): void {
-    const stoodMs =
-      this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
+    const stoodMs = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
     this.#connection = undefined;
-    this.#failureCount =
-      stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
+    this.#failureCount = stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
     if (this.#isClosed) return;
     const { initialReconnectDelayMs, maxReconnectDelayMs } = this.#options;
     const ceilingMs = Math.min(
       maxReconnectDelayMs,
       initialReconnectDelayMs * 2 ** Math.max(0, this.#failureCount - 1),
     );
-    this.#timer = setTimeout(
-      () => this.#open(),
-      ceilingMs * (0.5 + Math.random() / 2),
-    );
+    this.#timer = setTimeout(() => this.#open(), ceilingMs * (0.5 + Math.random() / 2));
     this.#events.onDown(reason);
   }
 }

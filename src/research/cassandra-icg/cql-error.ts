@@ -1,6 +1,6 @@
 /**
- * The failures between this client and a node, as codes. The binding converts
- * them to errors of the application.
+ * The failures between this client and a node, as codes. The binding converts them to errors of the
+ * application.
  */
 import type { ErrorCode } from '../../correctable/errors.ts';
 
@@ -14,13 +14,8 @@ export type CqlErrorCode =
   | 'OVERLOADED' // too many reads in flight in this client
   | 'CLOSED'; // the client was closed
 
-/**
- * What the application gets for a code. For `SERVER`, the code of the node
- * decides.
- */
-const CORRECTABLE_CODES: Readonly<
-  Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>
-> = {
+/** What the application gets for a code. For `SERVER`, the code of the node decides. */
+const CORRECTABLE_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>> = {
   CONNECTION_LOST: 'UNAVAILABLE',
   TIMEOUT: 'TIMEOUT',
   AUTHENTICATION: 'UNAUTHENTICATED',
@@ -32,8 +27,8 @@ const CORRECTABLE_CODES: Readonly<
 
 export interface ServerError {
   /**
-   * The code of the protocol, for example `0x1200` for a read timeout. The
-   * fields that follow the message of some codes are kept too.
+   * The code of the protocol, for example `0x1200` for a read timeout. The fields that follow the
+   * message of some codes are kept too.
    */
   readonly code: number;
   readonly message: string;
@@ -48,8 +43,8 @@ export const SERVER_ERROR = {
 } as const;
 
 /**
- * Returns whether the requested number of replicas is the reason. A single
- * replica may have replied all the same.
+ * Returns whether the requested number of replicas is the reason. A single replica may have replied
+ * all the same.
  */
 export function isReplicaShortage({ code }: ServerError): boolean {
   return (
@@ -72,26 +67,18 @@ export class CqlError extends Error {
   readonly node: string | undefined;
   readonly server: ServerError | undefined;
 
-  constructor(
-    code: CqlErrorCode,
-    message: string,
-    { node, server, cause }: CqlErrorDetails = {},
-  ) {
+  constructor(code: CqlErrorCode, message: string, { node, server, cause }: CqlErrorDetails = {}) {
     super(
       node === undefined ? message : `${node}: ${message}`,
       cause === undefined ? undefined : { cause },
     );
     this.code = code;
-    this.correctableCode =
-      code === 'SERVER' ? undefined : CORRECTABLE_CODES[code];
+    this.correctableCode = code === 'SERVER' ? undefined : CORRECTABLE_CODES[code];
     this.node = node;
     this.server = server;
   }
 }
 
-export function createProtocolError(
-  message: string,
-  cause?: unknown,
-): CqlError {
+export function createProtocolError(message: string, cause?: unknown): CqlError {
   return new CqlError('PROTOCOL', message, { cause });
 }

@@ -1,7 +1,4 @@
-/**
- * Writes one request: big-endian numbers, and strings, bytes and maps after
- * their lengths.
- */
+/** Writes one request: big-endian numbers, and strings, bytes and maps after their lengths. */
 import { ByteWriter } from '../../bindings/shared/byte-writer.ts';
 import { HEADER_BYTES, NULL_LENGTH, VERSION } from './protocol.ts';
 
@@ -27,9 +24,7 @@ export class FrameWriter extends ByteWriter {
 
   /** Writes bytes. `null` differs from an empty array. */
   bytes(value: Uint8Array | null): this {
-    return value === null
-      ? this.int(NULL_LENGTH)
-      : this.int(value.length).raw(value);
+    return value === null ? this.int(NULL_LENGTH) : this.int(value.length).raw(value);
   }
 
   shortBytes(value: Uint8Array): this {

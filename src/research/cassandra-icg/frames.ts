@@ -4,8 +4,7 @@ import { createProtocolError } from './cql-error.ts';
 import { HEADER_BYTES, RESPONSE_BIT, VERSION } from './protocol.ts';
 
 /**
- * A complete frame. The body shares the bytes that arrived, so it has to be
- * read at once or copied.
+ * A complete frame. The body shares the bytes that arrived, so it has to be read at once or copied.
  */
 export interface Frame {
   readonly flags: number;
@@ -24,8 +23,8 @@ const HEADER_OFFSETS = {
 } as const;
 
 /**
- * Splits replies of at most `maxBytes`. Throws a `PROTOCOL` error for another
- * version or an impossible length.
+ * Splits replies of at most `maxBytes`. Throws a `PROTOCOL` error for another version or an
+ * impossible length.
  */
 export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {
   return new FrameSplitter({
@@ -47,13 +46,9 @@ function readBodyLength(bytes: Buffer, at: number, maxBytes: number): number {
       (version & RESPONSE_BIT) === 0
         ? 'no answers of CQL'
         : `protocol version ${version & ~RESPONSE_BIT}`;
-    throw createProtocolError(
-      `the server speaks ${spoken}; version ${VERSION} is needed`,
-    );
+    throw createProtocolError(`the server speaks ${spoken}; version ${VERSION} is needed`);
   }
   const length = bytes.readInt32BE(at + HEADER_OFFSETS.length);
   if (length >= 0 && length <= maxBytes) return length;
-  throw createProtocolError(
-    `a frame of ${length} bytes: more than maxFrameBytes (${maxBytes})`,
-  );
+  throw createProtocolError(`a frame of ${length} bytes: more than maxFrameBytes (${maxBytes})`);
 }

@@ -1,14 +1,6 @@
-/**
- * The handshake of a connection: the version and options, the login, and the
- * keyspace.
- */
+/** The handshake of a connection: the version and options, the login, and the keyspace. */
 import { CqlError, SERVER_ERROR } from './cql-error.ts';
-import {
-  encodeAuthResponse,
-  encodeOptions,
-  encodeStartup,
-  encodeUse,
-} from './requests.ts';
+import { encodeAuthResponse, encodeOptions, encodeStartup, encodeUse } from './requests.ts';
 import type { ReadStrategyOptions } from '../../bindings/cassandra/read-strategy.ts';
 import type { Response } from './responses.ts';
 
@@ -21,15 +13,15 @@ export interface HandshakeOptions {
 export type SendRequest = (frame: Buffer) => Promise<Response>;
 
 /**
- * The option of `SUPPORTED` that lists the versions of incremental reads, and
- * the version of this client.
+ * The option of `SUPPORTED` that lists the versions of incremental reads, and the version of this
+ * client.
  */
 const ICG_OPTION = 'CORRECTABLES_ICG';
 const ICG_VERSION = '1';
 
 /**
- * Returns whether the node gives preliminary replies. Throws `AUTHENTICATION`,
- * `SERVER` or `PROTOCOL`.
+ * Returns whether the node gives preliminary replies. Throws `AUTHENTICATION`, `SERVER` or
+ * `PROTOCOL`.
  */
 export async function performHandshake(
   ask: SendRequest,
@@ -39,16 +31,13 @@ export async function performHandshake(
   if (greeting.kind === 'authenticate')
     await authenticate(ask, greeting.authenticator, credentials);
   else expectKind(greeting, 'ready');
-  if (keyspace !== undefined)
-    expectKind(await ask(encodeUse(keyspace)), 'setKeyspace');
+  if (keyspace !== undefined) expectKind(await ask(encodeUse(keyspace)), 'setKeyspace');
   const supported = await ask(encodeOptions());
   expectKind(supported, 'supported');
   return supported.options.get(ICG_OPTION)?.includes(ICG_VERSION) ?? false;
 }
 
-/**
- * Authenticates by SASL PLAIN: no identity to act as, the user, the password.
- */
+/** Authenticates by SASL PLAIN: no identity to act as, the user, the password. */
 async function authenticate(
   ask: SendRequest,
   authenticator: string,
@@ -60,19 +49,13 @@ async function authenticate(
       `the node wants credentials (${authenticator}): give some`,
     );
   }
-  const token = Buffer.from(
-    `\0${credentials.username}\0${credentials.password}`,
-  );
+  const token = Buffer.from(`\0${credentials.username}\0${credentials.password}`);
   let answer = await ask(encodeAuthResponse(token));
-  // Some nodes send a challenge for the mechanism first. One challenge is
-  // answered. A second one belongs to another mechanism.
-  if (answer.kind === 'authChallenge')
-    answer = await ask(encodeAuthResponse(token));
+  // Some nodes send a challenge for the mechanism first. One challenge is answered. A second one
+  // belongs to another mechanism.
+  if (answer.kind === 'authChallenge') answer = await ask(encodeAuthResponse(token));
   if (answer.kind === 'authChallenge') {
-    throw new CqlError(
-      'AUTHENTICATION',
-      `${authenticator} wants more than user and password`,
-    );
+    throw new CqlError('AUTHENTICATION', `${authenticator} wants more than user and password`);
   }
   expectKind(answer, 'authSuccess');
 }
@@ -83,12 +66,8 @@ function expectKind<K extends Response['kind']>(
 ): asserts response is Response & { readonly kind: K } {
   if (response.kind === kind) return;
   if (response.kind !== 'error')
-    throw new CqlError(
-      'PROTOCOL',
-      `"${response.kind}" where "${kind}" was due`,
-    );
+    throw new CqlError('PROTOCOL', `"${response.kind}" where "${kind}" was due`);
   const { error } = response;
-  const code =
-    error.code === SERVER_ERROR.badCredentials ? 'AUTHENTICATION' : 'SERVER';
+  const code = error.code === SERVER_ERROR.badCredentials ? 'AUTHENTICATION' : 'SERVER';
   throw new CqlError(code, error.message, { server: error });
 }

@@ -7,8 +7,8 @@ import type { HandshakeOptions } from './handshake.ts';
 /** Limits that no application sets, and that tests make small. */
 const DEFAULT_LIMITS = {
   /**
-   * Maximum of requests in flight on the connection; more wait. The protocol
-   * has 32 768 numbers for them.
+   * Maximum of requests in flight on the connection; more wait. The protocol has 32 768 numbers for
+   * them.
    */
   maxInFlight: 2_048,
   /** Maximum of reads in flight or waiting; more are refused. */
@@ -18,13 +18,13 @@ const DEFAULT_LIMITS = {
   /** Timeout for connecting and the handshake, in milliseconds. */
   connectTimeoutMs: 5_000,
   /**
-   * Maximum silence of the node in milliseconds, longer than any read. A
-   * heartbeat is sent after a third of it.
+   * Maximum silence of the node in milliseconds, longer than any read. A heartbeat is sent after a
+   * third of it.
    */
   maxSilenceMs: 6_000,
   /**
-   * Upper bound of the first pause before reconnecting, in milliseconds. Each
-   * pause is twice the one before.
+   * Upper bound of the first pause before reconnecting, in milliseconds. Each pause is twice the
+   * one before.
    */
   initialReconnectDelayMs: 50,
   /** Upper bound of every such pause, in milliseconds. */
@@ -33,8 +33,7 @@ const DEFAULT_LIMITS = {
 
 export type PluginLimits = Readonly<typeof DEFAULT_LIMITS>;
 
-export interface PluginOptions
-  extends PluginLimits, HandshakeOptions, ServerAddress {
+export interface PluginOptions extends PluginLimits, HandshakeOptions, ServerAddress {
   readonly tls: TlsOptions | undefined;
   readonly requestTimeoutMs: number;
 }
@@ -43,8 +42,7 @@ export function resolvePluginOptions(
   settings: ReadStrategyOptions,
   limits: Partial<PluginLimits>,
 ): PluginOptions {
-  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } =
-    settings;
+  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } = settings;
   const { host, port } = contactPoints[0] as ServerAddress;
   return {
     ...DEFAULT_LIMITS,

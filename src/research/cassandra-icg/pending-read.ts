@@ -1,6 +1,6 @@
 /**
- * One read in flight with two views in order. If a connection is lost, it
- * continues on another one, or through the driver.
+ * One read in flight with two views in order. If a connection is lost, it continues on another one,
+ * or through the driver.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../../bindings/cassandra/consistency-levels.ts';
@@ -25,10 +25,7 @@ import {
 } from './cql-error.ts';
 import { ICG_KEY, encodeParameters, encodeExecute } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
-import type {
-  PreparedStatement,
-  PreparedStatements,
-} from './prepared-statements.ts';
+import type { PreparedStatement, PreparedStatements } from './prepared-statements.ts';
 
 type ResponseContent =
   /** The value of one replica. The final reply follows. */
@@ -48,10 +45,7 @@ const ICG_FLAG = {
 const NONE = 0;
 
 /** @param hasPreliminary whether a preliminary reply has arrived before */
-function interpretResponse(
-  response: Response,
-  hasPreliminary: boolean,
-): ResponseContent {
+function interpretResponse(response: Response, hasPreliminary: boolean): ResponseContent {
   const icg = getIcgFlag(response);
   const { kind } = response;
   if (kind === 'error') return { kind, error: response.error };
@@ -63,11 +57,8 @@ function interpretResponse(
       : icg === NONE;
     if (isFinal) return { kind: 'final', rows: response.rows };
   }
-  if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary)
-    return { kind: 'confirmed' };
-  const after = hasPreliminary
-    ? 'after a preliminary view'
-    : 'as the first answer';
+  if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary) return { kind: 'confirmed' };
+  const after = hasPreliminary ? 'after a preliminary view' : 'as the first answer';
   return {
     kind: 'nonsense',
     error: createProtocolError(`"${kind}" with icg ${icg} ${after}`),
@@ -84,31 +75,22 @@ function getIcgFlag({ payload }: Response): number {
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the values by the column types in the answer itself. The columns of a
- * prepared statement may have been dropped and created again with other types,
- * and version 4 of the protocol does not report that.
+ * Reads the values by the column types in the answer itself. The columns of a prepared statement
+ * may have been dropped and created again with other types, and version 4 of the protocol does not
+ * report that.
  *
  * @throws CqlError `PROTOCOL` if the reply has no rows
  */
-export function readPage(
-  { metadata, rowCount, reader }: RawRows,
-  values: ValueConverter,
-): Page {
+export function readPage({ metadata, rowCount, reader }: RawRows, values: ValueConverter): Page {
   const { columns } = metadata;
   if (columns === undefined)
-    throw createProtocolError(
-      'rows without their columns, which was not requested',
-    );
+    throw createProtocolError('rows without their columns, which was not requested');
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
   const rows: Row[] = [];
   for (let n = 0; n < rowCount; n += 1) {
     const row: Record<string, unknown> = {};
     for (const column of columns)
-      setOwnProperty(
-        row,
-        column.name,
-        decodeValue(reader.bytes(), column, values),
-      );
+      setOwnProperty(row, column.name, decodeValue(reader.bytes(), column, values));
     rows.push(row);
   }
   return { rows, pageState: metadata.pageState?.toString('hex') };
@@ -130,27 +112,21 @@ function decodeValue(
   }
 }
 
-/**
- * How often a statement is prepared again because the node does not know it any
- * more.
- */
+/** How often a statement is prepared again because the node does not know it any more. */
 const MAX_REPREPARES = 1;
 
 /** The functions of the path that a read needs. */
 export interface ReadContext {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
-  /**
-   * Schedules a read: calls `start` with a connection, at once or when one has
-   * capacity.
-   */
+  /** Schedules a read: calls `start` with a connection, at once or when one has capacity. */
   schedule(read: PendingRead): void;
   handleFinished(read: PendingRead): void;
   /** Hands what remains of a read over to the driver. */
   readWithDriver(read: PendingRead): void;
   /**
-   * Called when the coordinator refused the read before a preliminary view.
-   * Fetches one by other means for the sink.
+   * Called when the coordinator refused the read before a preliminary view. Fetches one by other
+   * means for the sink.
    */
   fetchPreliminary(read: PendingRead, rejection: CqlError): void;
 }
@@ -163,9 +139,7 @@ export class PendingRead implements Exchange {
   #prepared: PreparedStatement | undefined;
   #connection: Connection | undefined;
   #reprepareCount = 0;
-  /**
-   * The state of the preliminary view over all attempts. There is at most one.
-   */
+  /** The state of the preliminary view over all attempts. There is at most one. */
   #preliminary: 'none' | 'delivered' | 'failed' = 'none';
   #hasPreliminary = false;
   #hasEnded = false;
@@ -182,10 +156,7 @@ export class PendingRead implements Exchange {
     this.#context = context;
   }
 
-  /**
-   * The request for the views that are still missing. A preliminary view is
-   * reported once.
-   */
+  /** The request for the views that are still missing. A preliminary view is reported once. */
   get remainingRequest(): ReadRequest {
     return this.#preliminary === 'none'
       ? this.#request
@@ -203,10 +174,7 @@ export class PendingRead implements Exchange {
     const meaning = interpretResponse(response, this.#hasPreliminary);
     const isLast = meaning.kind !== 'preliminary';
     if (!isLast) this.#hasPreliminary = true;
-    if (
-      response.kind === 'rows' &&
-      this.remainingRequest.preliminaryConsistency !== undefined
-    )
+    if (response.kind === 'rows' && this.remainingRequest.preliminaryConsistency !== undefined)
       this.#availability?.recordReply(!isLast);
     if (this.#hasEnded) {
       if (isLast && this.#isOrphaned) this.#connection?.reclaim();
@@ -263,10 +231,8 @@ export class PendingRead implements Exchange {
         else this.#context.schedule(this);
       },
       (error: CqlError) => {
-        // The reply was lost. In the remaining time of the read, the statement
-        // is prepared again.
-        if (error.code === 'TIMEOUT' && !this.#hasEnded)
-          this.#context.schedule(this);
+        // The reply was lost. In the remaining time of the read, the statement is prepared again.
+        if (error.code === 'TIMEOUT' && !this.#hasEnded) this.#context.schedule(this);
         else this.handleLoss(error);
       },
     );
@@ -288,19 +254,14 @@ export class PendingRead implements Exchange {
       return encodeExecute({
         id: prepared.id,
         consistency: CONSISTENCY_CODES[consistency],
-        values: encodeParameters(
-          params,
-          prepared.parameters,
-          this.#context.values,
-        ),
+        values: encodeParameters(params, prepared.parameters, this.#context.values),
         isIncremental: preliminaryConsistency !== undefined,
         pageSize,
-        pageState:
-          pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
+        pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });
     } catch {
-      // The types may have changed since the statement was prepared. The driver
-      // finds out, or reports the value that does not fit.
+      // The types may have changed since the statement was prepared. The driver finds out, or
+      // reports the value that does not fit.
       this.#context.readWithDriver(this);
       return undefined;
     }
@@ -320,12 +281,7 @@ export class PendingRead implements Exchange {
 
   #confirm(): void {
     if (this.#preliminary !== 'delivered') {
-      return this.fail(
-        new CqlError(
-          'PROTOCOL',
-          'the view that is confirmed could not be read',
-        ),
-      );
+      return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
     }
     if (this.#finish()) this.sink.confirm();
   }
@@ -346,10 +302,7 @@ export class PendingRead implements Exchange {
       node: this.#connection?.node,
       server,
     });
-    if (
-      this.remainingRequest.preliminaryConsistency !== undefined &&
-      isReplicaShortage(server)
-    )
+    if (this.remainingRequest.preliminaryConsistency !== undefined && isReplicaShortage(server))
       this.#context.fetchPreliminary(this, error);
     else this.fail(error);
   }

@@ -1,7 +1,6 @@
 /**
- * Way 3: one read with two views (Correctables, OSDI 2016, §5.2;
- * docs/spec/cassandra-icg.md). If there is no such coordinator, reads use way
- * 1.
+ * Way 3: one read with two views (Correctables, OSDI 2016, §5.2; docs/spec/cassandra-icg.md). If
+ * there is no such coordinator, reads use way 1.
  */
 import { formatAddress } from '../../bindings/shared/server-address.ts';
 import type { CassandraDriver } from '../../bindings/cassandra/driver.ts';
@@ -15,26 +14,22 @@ import type {
 import { ValueConverter } from '../../bindings/cassandra/value-converter.ts';
 import { ReconnectingConnection, type Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
-import {
-  resolvePluginOptions,
-  type PluginLimits,
-  type PluginOptions,
-} from './options.ts';
+import { resolvePluginOptions, type PluginLimits, type PluginOptions } from './options.ts';
 import { PendingRead, type ReadContext } from './pending-read.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /** A path to a coordinator with preliminary replies. */
 export interface PluginReadStrategy extends ReadStrategy {
   /**
-   * Bytes exchanged with the coordinator so far. They include heartbeats and
-   * handshakes, but not the overhead of TLS.
+   * Bytes exchanged with the coordinator so far. They include heartbeats and handshakes, but not
+   * the overhead of TLS.
    */
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 
 /**
- * Opens a path to the first contact point. Returns `undefined` for an ordinary
- * node, or for a driver without an encoder.
+ * Opens a path to the first contact point. Returns `undefined` for an ordinary node, or for a
+ * driver without an encoder.
  */
 export async function openPluginReads(
   driver: CassandraDriver,
@@ -60,10 +55,7 @@ export async function openPluginReads(
 class PluginReads implements PluginReadStrategy, ReadContext {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
-  /**
-   * Resolves at the first connection with whether its coordinator has
-   * preliminary replies.
-   */
+  /** Resolves at the first connection with whether its coordinator has preliminary replies. */
   readonly whenOpened: Promise<boolean>;
   readonly #options: PluginOptions;
   readonly #driverReads: ReadStrategy;
@@ -74,11 +66,7 @@ class PluginReads implements PluginReadStrategy, ReadContext {
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    options: PluginOptions,
-    plain: ReadStrategy,
-    values: ValueConverter,
-  ) {
+  constructor(options: PluginOptions, plain: ReadStrategy, values: ValueConverter) {
     this.#options = options;
     this.#driverReads = plain;
     this.values = values;
@@ -88,9 +76,7 @@ class PluginReads implements PluginReadStrategy, ReadContext {
       resolve(isUp: boolean): void;
       reject(reason: CqlError): void;
     };
-    this.whenOpened = new Promise(
-      (resolve, reject) => (settle = { resolve, reject }),
-    );
+    this.whenOpened = new Promise((resolve, reject) => (settle = { resolve, reject }));
     this.#nodeConnection = new ReconnectingConnection(options, {
       onCapacity: () => {
         settle.resolve(this.#nodeConnection.isUp);
@@ -109,10 +95,7 @@ class PluginReads implements PluginReadStrategy, ReadContext {
 
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#closing !== undefined) return sink.fail(createClosedError());
-    if (
-      !this.#nodeConnection.isUp ||
-      this.#isNotWorthRequesting(statement, request)
-    )
+    if (!this.#nodeConnection.isUp || this.#isNotWorthRequesting(statement, request))
       return this.#driverReads.read(statement, request, sink);
     const { maxReads } = this.#options;
     if (this.#inFlight.size >= maxReads) {
@@ -120,12 +103,8 @@ class PluginReads implements PluginReadStrategy, ReadContext {
       return sink.fail(new CqlError('OVERLOADED', message));
     }
     const read = new PendingRead(statement, request, { context: this, sink });
-    this.#inFlight.set(
-      read,
-      performance.now() + this.#options.requestTimeoutMs,
-    );
-    if (this.#timer === undefined)
-      this.#startTimeoutTimer(this.#options.requestTimeoutMs);
+    this.#inFlight.set(read, performance.now() + this.#options.requestTimeoutMs);
+    if (this.#timer === undefined) this.#startTimeoutTimer(this.#options.requestTimeoutMs);
     this.schedule(read);
   }
 
@@ -191,8 +170,8 @@ class PluginReads implements PluginReadStrategy, ReadContext {
   }
 
   /**
-   * Returns whether two views need two requests, because the coordinator
-   * answers some statements only once.
+   * Returns whether two views need two requests, because the coordinator answers some statements
+   * only once.
    */
   #isNotWorthRequesting(
     statement: ReadStatement,
@@ -200,10 +179,7 @@ class PluginReads implements PluginReadStrategy, ReadContext {
   ): boolean {
     if (preliminaryConsistency === undefined) return false;
     const prepared = this.statements.getPrepared(statement.cql);
-    return (
-      prepared !== undefined &&
-      !prepared.availability.get(statement).isWorthRequesting()
-    );
+    return prepared !== undefined && !prepared.availability.get(statement).isWorthRequesting();
   }
 
   /** Sets one timer for the oldest read. All reads have the same timeout. */

@@ -1,21 +1,17 @@
 /**
- * Learns from the replies of a coordinator whether it has preliminary views of
- * a statement. Single replies may have none by chance.
+ * Learns from the replies of a coordinator whether it has preliminary views of a statement. Single
+ * replies may have none by chance.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { ReadStatement } from '../../bindings/cassandra/read-strategy.ts';
 
-/**
- * After this number of replies without one, and none before, it is no chance.
- */
+/** After this number of replies without one, and none before, it is no chance. */
 const MAX_MISSES = 8;
-/**
- * After this number of consecutive replies without one, it is no chance either.
- */
+/** After this number of consecutive replies without one, it is no chance either. */
 const MAX_CONSECUTIVE_MISSES = 64;
 /**
- * After this number of skipped reads, one tries again. It may have been chance
- * all the same, or the replication has changed.
+ * After this number of skipped reads, one tries again. It may have been chance all the same, or the
+ * replication has changed.
  */
 const SKIPS_BEFORE_RETRY = 256;
 
@@ -33,10 +29,7 @@ export class PreliminaryAvailability {
     }
   }
 
-  /**
-   * Returns whether the next read requests a preliminary view. Counts the reads
-   * that do not.
-   */
+  /** Returns whether the next read requests a preliminary view. Counts the reads that do not. */
   isWorthRequesting(): boolean {
     if (this.#misses < this.#maxMisses) return true;
     this.#skipped = (this.#skipped + 1) % SKIPS_BEFORE_RETRY;
@@ -45,8 +38,8 @@ export class PreliminaryAvailability {
 }
 
 /**
- * The availability for one statement, separately for first and later pages, and
- * for one or several partitions (`IN ?`).
+ * The availability for one statement, separately for first and later pages, and for one or several
+ * partitions (`IN ?`).
  */
 export class StatementAvailability {
   readonly #first = new PreliminaryAvailability();

@@ -14,8 +14,8 @@ export interface PreparedStatement {
 }
 
 /**
- * Maximum number of remembered statements. The oldest is dropped first. Every
- * node has statements of its own.
+ * Maximum number of remembered statements. The oldest is dropped first. Every node has statements
+ * of its own.
  */
 const MAX_STATEMENTS = 1_000;
 
@@ -23,14 +23,11 @@ export class PreparedStatements {
   readonly #prepareTimeoutMs: number;
   readonly #texts = new PreparedTexts();
   readonly #prepared = new RecentMap<PreparedStatement>(MAX_STATEMENTS);
-  readonly #preparing = new WeakMap<
-    Connection,
-    Map<string, Promise<PreparedStatement>>
-  >();
+  readonly #preparing = new WeakMap<Connection, Map<string, Promise<PreparedStatement>>>();
 
   /**
-   * After `prepareTimeoutMs` a reply counts as lost, and the next caller
-   * prepares the statement again.
+   * After `prepareTimeoutMs` a reply counts as lost, and the next caller prepares the statement
+   * again.
    */
   constructor(prepareTimeoutMs: number) {
     this.#prepareTimeoutMs = prepareTimeoutMs;
@@ -40,31 +37,21 @@ export class PreparedStatements {
     return this.#prepared.get(cql);
   }
 
-  /**
-   * Prepares a statement, even a known one. Concurrent callers share one
-   * request.
-   */
+  /** Prepares a statement, even a known one. Concurrent callers share one request. */
   prepare(connection: Connection, cql: string): Promise<PreparedStatement> {
     const inFlight =
-      this.#preparing.get(connection) ??
-      new Map<string, Promise<PreparedStatement>>();
+      this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
     this.#preparing.set(connection, inFlight);
     const existing = inFlight.get(cql);
     if (existing !== undefined) return existing;
-    const preparing = this.#requestPrepare(connection, cql).finally(() =>
-      inFlight.delete(cql),
-    );
+    const preparing = this.#requestPrepare(connection, cql).finally(() => inFlight.delete(cql));
     inFlight.set(cql, preparing);
     return preparing;
   }
 
-  async #requestPrepare(
-    connection: Connection,
-    cql: string,
-  ): Promise<PreparedStatement> {
+  async #requestPrepare(connection: Connection, cql: string): Promise<PreparedStatement> {
     const response = await connection.request(
-      // Another text each time, so that keys encoded by former types are
-      // refused.
+      // Another text each time, so that keys encoded by former types are refused.
       encodePrepare(this.#texts.create(cql)),
       this.#prepareTimeoutMs,
     );
@@ -76,13 +63,9 @@ export class PreparedStatements {
       });
     }
     if (response.kind !== 'prepared') {
-      throw new CqlError(
-        'PROTOCOL',
-        `"${response.kind}" where a prepared statement was due`,
-        {
-          node: connection.node,
-        },
-      );
+      throw new CqlError('PROTOCOL', `"${response.kind}" where a prepared statement was due`, {
+        node: connection.node,
+      });
     }
     const { id, parameters } = response;
     const statement: PreparedStatement = {

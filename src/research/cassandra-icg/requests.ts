@@ -6,10 +6,7 @@ import { FrameWriter } from './frame-writer.ts';
 import { FRAME_FLAG, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
 
 const CQL_VERSION = '3.0.0';
-/**
- * The key of the custom payload that requests incremental reads and marks their
- * replies.
- */
+/** The key of the custom payload that requests incremental reads and marks their replies. */
 export const ICG_KEY = 'icg';
 /** The consistency of requests that are no reads: `ONE`. */
 const CONSISTENCY_ONE = 0x0001;
@@ -36,11 +33,7 @@ export function encodePrepare(query: string): Buffer {
 
 export function encodeUse(keyspace: string): Buffer {
   const query = `USE "${keyspace.replaceAll('"', '""')}"`;
-  return new FrameWriter()
-    .longString(query)
-    .short(CONSISTENCY_ONE)
-    .byte(0)
-    .frame(OPCODE.query);
+  return new FrameWriter().longString(query).short(CONSISTENCY_ONE).byte(0).frame(OPCODE.query);
 }
 
 /** Requests two views, with a confirmation if they are equal. */
@@ -87,8 +80,8 @@ export function encodeExecute({
 }
 
 /**
- * Encodes the parameters. Throws `INVALID_ARGUMENT` for a wrong one,
- * `BAD_VALUE` for too many or too few.
+ * Encodes the parameters. Throws `INVALID_ARGUMENT` for a wrong one, `BAD_VALUE` for too many or
+ * too few.
  */
 export function encodeParameters(
   value: readonly unknown[],

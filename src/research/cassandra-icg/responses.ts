@@ -1,11 +1,6 @@
 /** The bodies of a node's responses. */
 import { BodyReader } from './body-reader.ts';
-import {
-  readParameters,
-  readRowsMetadata,
-  type Column,
-  type RowsMetadata,
-} from './columns.ts';
+import { readParameters, readRowsMetadata, type Column, type RowsMetadata } from './columns.ts';
 import { createProtocolError, type ServerError } from './cql-error.ts';
 import type { Frame } from './frames.ts';
 import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
@@ -20,12 +15,7 @@ export interface RawRows {
 
 type ResponseVariant =
   | {
-      readonly kind:
-        | 'ready'
-        | 'authChallenge'
-        | 'authSuccess'
-        | 'setKeyspace'
-        | 'void';
+      readonly kind: 'ready' | 'authChallenge' | 'authSuccess' | 'setKeyspace' | 'void';
     }
   | { readonly kind: 'error'; readonly error: ServerError }
   | { readonly kind: 'authenticate'; readonly authenticator: string }
@@ -57,8 +47,7 @@ export function readResponse({ opcode, flags, body }: Frame): Response {
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
   // Warnings are for the operator of the node, whose log has them.
   if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
-  const payload =
-    (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
+  const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
   return opcode === OPCODE.result
     ? readResult(reader, payload)
     : readOther(opcode, reader, payload);
@@ -68,16 +57,11 @@ function readPayload(reader: BodyReader): Payload {
   const count = reader.short();
   reader.checkCount(count, 6);
   const payload = new Map<string, Buffer | null>();
-  for (let n = 0; n < count; n += 1)
-    payload.set(reader.string(), reader.bytes());
+  for (let n = 0; n < count; n += 1) payload.set(reader.string(), reader.bytes());
   return payload;
 }
 
-function readOther(
-  opcode: number,
-  reader: BodyReader,
-  payload: Payload | undefined,
-): Response {
+function readOther(opcode: number, reader: BodyReader, payload: Payload | undefined): Response {
   switch (opcode) {
     case OPCODE.error:
       return {
@@ -94,10 +78,7 @@ function readOther(
     case OPCODE.authSuccess:
       return { kind: 'authSuccess', payload };
     case OPCODE.supported: {
-      const readOption = (): [string, string[]] => [
-        reader.string(),
-        reader.stringList(),
-      ];
+      const readOption = (): [string, string[]] => [reader.string(), reader.stringList()];
       return {
         kind: 'supported',
         payload,
@@ -109,10 +90,7 @@ function readOther(
   }
 }
 
-function readResult(
-  reader: BodyReader,
-  payload: Payload | undefined,
-): Response {
+function readResult(reader: BodyReader, payload: Payload | undefined): Response {
   const kind = reader.int();
   switch (kind) {
     case RESULT_KIND.void:

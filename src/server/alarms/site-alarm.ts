@@ -14,182 +14,167 @@ export interface SiteAlarm {
     | 'clock-quarantined'
     | 'clock-released'
     /**
-     * The clock of this site is too far behind the stamps in its own log, or
-     * the clocks of most other sites.
+     * The clock of this site is too far behind the stamps in its own log, or the clocks of most
+     * other sites.
      */
     | 'clock-behind'
     /**
-     * The clock of this machine was set by more than the allowed difference
-     * between sites. Operations do not wait for it.
+     * The clock of this machine was set by more than the allowed difference between sites.
+     * Operations do not wait for it.
      */
     | 'clock-set'
     /**
-     * The site cannot create a log file, for example since the disk is full. It
-     * refuses writes and serves reads.
+     * The site cannot create a log file, for example since the disk is full. It refuses writes and
+     * serves reads.
      */
     | 'disk-full'
     | 'disk-has-room'
     /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
     /**
-     * A file in the data directory is damaged or missing. If data is lost, the
-     * site does not start.
+     * A file in the data directory is damaged or missing. If data is lost, the site does not start.
      */
     | 'data-damaged'
     /**
-     * A generator, or the `reply` of a shadow operation, threw an undeclared
-     * error. Only the alarm contains it: up to 500 characters, ten times a
-     * second.
+     * A generator, or the `reply` of a shadow operation, threw an undeclared error. Only the alarm
+     * contains it: up to 500 characters, ten times a second.
      */
     | 'generator-error'
     /**
-     * The data directory may belong to a process on another host that was
-     * killed. The start waits up to 15 s.
+     * The data directory may belong to a process on another host that was killed. The start waits
+     * up to 15 s.
      */
     | 'data-directory-locked'
     /** The log cannot be written. The site has stopped. */
     | 'site-stopped'
     /**
-     * A message of another site is unreadable, impossible, from another
-     * deployment, or follows other rules.
+     * A message of another site is unreadable, impossible, from another deployment, or follows
+     * other rules.
      */
     | 'message-rejected'
     /**
-     * Too many messages are in flight to another site. More are dropped. The
-     * necessary ones are resent.
+     * Too many messages are in flight to another site. More are dropped. The necessary ones are
+     * resent.
      */
     | 'link-overflow'
     /**
-     * The link to another site has been down for 5 s. Red operations wait if it
-     * leads the red log, others continue.
+     * The link to another site has been down for 5 s. Red operations wait if it leads the red log,
+     * others continue.
      */
     | 'link-down'
     | 'link-up'
-    /**
-     * The site was taken out of the deployment, or replaced. It has stopped.
-     */
+    /** The site was taken out of the deployment, or replaced. It has stopped. */
     | 'site-retired'
     /**
-     * The site receives the state of another site, because it was disconnected
-     * for too long. It serves again after that.
+     * The site receives the state of another site, because it was disconnected for too long. It
+     * serves again after that.
      */
     | 'site-behind'
     /**
-     * The red log was restored without records that this site had, and may have
-     * confirmed. They are in a file in its data directory.
+     * The red log was restored without records that this site had, and may have confirmed. They are
+     * in a file in its data directory.
      */
     | 'red-records-dropped'
     /**
-     * An operator began to restore the red log, and did not end it. The site
-     * serves nothing until that is repeated.
+     * An operator began to restore the red log, and did not end it. The site serves nothing until
+     * that is repeated.
      */
     | 'red-log-sealed'
     /**
-     * The site needs the state of another site, and has received nothing for 60
-     * s. It keeps trying.
+     * The site needs the state of another site, and has received nothing for 60 s. It keeps trying.
      */
     | 'transfer-stalled'
     /**
-     * The site needs the state of another site, but each of them lacks
-     * operations that this one has. It keeps trying.
+     * The site needs the state of another site, but each of them lacks operations that this one
+     * has. It keeps trying.
      */
     | 'transfer-refused'
-    /**
-     * A peer has another key, deployment or cluster.json. Raised once until
-     * that has changed.
-     */
+    /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
-    /**
-     * Another site answers, but for 60 s it has confirmed none of the entries
-     * that it lacks.
-     */
+    /** Another site answers, but for 60 s it has confirmed none of the entries that it lacks. */
     | 'stream-stalled'
     /**
-     * Another site has been disconnected for too long. Logs are no longer kept
-     * for it, so it must receive the state of a site when it returns.
+     * Another site has been disconnected for too long. Logs are no longer kept for it, so it must
+     * receive the state of a site when it returns.
      */
     | 'site-left-behind'
     /**
-     * Other sites have been disconnected for too long, and without them there
-     * is no majority. So all logs are still kept for them.
+     * Other sites have been disconnected for too long, and without them there is no majority. So
+     * all logs are still kept for them.
      */
     | 'site-cut-off'
     /**
-     * Another process has taken over the data. The site has stopped, and has
-     * sent no answers since then.
+     * Another process has taken over the data. The site has stopped, and has sent no answers since
+     * then.
      */
     | 'site-fenced'
     /**
-     * Another node runs as this site (or as `peer`), on an older or copied
-     * directory. One of the two nodes has stopped.
+     * Another node runs as this site (or as `peer`), on an older or copied directory. One of the
+     * two nodes has stopped.
      */
     | 'site-forked'
     /**
-     * No other site has answered within 10 s after the start. The site accepts
-     * updates all the same.
+     * No other site has answered within 10 s after the start. The site accepts updates all the
+     * same.
      */
     | 'site-alone'
     /**
-     * A newer version of the program or the service was activated. The site has
-     * stopped, or does not start.
+     * A newer version of the program or the service was activated. The site has stopped, or does
+     * not start.
      */
     | 'newer-version-needed'
     /**
-     * The red log has a gap or has changed. New red writes and strong reads are
-     * refused, blue writes continue.
+     * The red log has a gap or has changed. New red writes and strong reads are refused, blue
+     * writes continue.
      */
     | 'red-log-halted'
     /**
-     * The red log of this site and that of another one differ. It has halted,
-     * as with `red-log-halted`.
+     * The red log of this site and that of another one differ. It has halted, as with
+     * `red-log-halted`.
      */
     | 'red-log-differs'
     /**
-     * No server of etcd has answered for 3 s. Red operations and strong reads
-     * wait, blue operations continue.
+     * No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations
+     * continue.
      */
     | 'red-log-unreachable'
     | 'red-log-reachable'
     /**
-     * etcd has little room left, or none. New red operations fail with
-     * `OVERLOADED`. The message has the commands to run.
+     * etcd has little room left, or none. New red operations fail with `OVERLOADED`. The message
+     * has the commands to run.
      */
     | 'red-log-full'
     | 'red-log-has-room'
     /**
-     * A site was retired or rebuilt, and its rights to bounded counters are
-     * lost. The message has the amounts.
+     * A site was retired or rebuilt, and its rights to bounded counters are lost. The message has
+     * the amounts.
      */
     | 'rights-lost'
-    /**
-     * An operation broke an invariant of the service. Raised once for each row
-     * and invariant.
-     */
+    /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
     /**
-     * Before the start: a generator is wrong, a write brings back a removed
-     * row, or the colors of the service could not be checked.
+     * Before the start: a generator is wrong, a write brings back a removed row, or the colors of
+     * the service could not be checked.
      */
     | 'color-check-failed'
     /**
-     * Before the start of a deployment with several partitions: a write that
-     * may be red does not declare its own. Raised once for each.
+     * Before the start of a deployment with several partitions: a write that may be red does not
+     * declare its own. Raised once for each.
      */
     | 'operation-without-partition'
     /**
-     * Of the last 100 runs of an operation at the site, more than half had rows
-     * of several partitions. Raised once for each operation.
+     * Of the last 100 runs of an operation at the site, more than half had rows of several
+     * partitions. Raised once for each operation.
      */
     | 'operation-mostly-global'
     /**
-     * Operations over several partitions have held rows for 10 s. Raised once
-     * for a partition and a home log, until these rows are free.
+     * Operations over several partitions have held rows for 10 s. Raised once for a partition and a
+     * home log, until these rows are free.
      */
     | 'rows-held'
     /**
-     * A site was retired, and fewer than three of the voters of a partition are
-     * left, or one of two. Raised once for each partition, until there are
-     * enough again.
+     * A site was retired, and fewer than three of the voters of a partition are left, or one of
+     * two. Raised once for each partition, until there are enough again.
      */
     | 'few-voters';
   /** The site that raised the alarm. */
@@ -202,8 +187,8 @@ export interface SiteAlarm {
 }
 
 /**
- * A change of the state of the etcd servers. `full` without a message means
- * that there is space again.
+ * A change of the state of the etcd servers. `full` without a message means that there is space
+ * again.
  */
 interface RedLogServerState {
   readonly kind: 'unavailable' | 'available' | 'full';
@@ -214,8 +199,8 @@ interface RedLogServerState {
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
 /**
- * Guards the handler: alarms are raised in the middle of other work, which must
- * go on. If `onAlarm` throws, the alarm becomes a warning.
+ * Guards the handler: alarms are raised in the middle of other work, which must go on. If `onAlarm`
+ * throws, the alarm becomes a warning.
  */
 export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
@@ -238,19 +223,14 @@ export function createAlarmRaiser(
   site: string,
   onAlarm: OnAlarm,
 ): (kind: SiteAlarm['kind'], text: string) => void {
-  return (kind, text) =>
-    void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
+  return (kind, text) => void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
 }
 
-/**
- * How much of an error's text an alarm contains. Clients choose much of that
- * text.
- */
+/** How much of an error's text an alarm contains. Clients choose much of that text. */
 const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
 /**
- * Returns the beginning of a text that clients chose, without characters that
- * are unsafe to print.
+ * Returns the beginning of a text that clients chose, without characters that are unsafe to print.
  */
 export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
   return text.length <= max
@@ -259,10 +239,7 @@ export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
 }
 
 /** Creates the functions that raise the alarms of a site's disk. */
-export function createStorageAlarms(
-  site: string,
-  onAlarm: OnAlarm,
-): StorageEvents {
+export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onFullChanged: (because) => {
@@ -276,19 +253,14 @@ export function createStorageAlarms(
           'disk-full',
           `no log file can be made (${because.message}). Writes are refused until one can be.`,
         );
-      } else
-        raise(
-          'disk-has-room',
-          'there is room on the disk again, and writes are taken.',
-        );
+      } else raise('disk-has-room', 'there is room on the disk again, and writes are taken.');
     },
     onCheckpointFailed: ({ message }) =>
       raise(
         'checkpoint-failed',
         `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`,
       ),
-    onDamaged: (description) =>
-      raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
+    onDamaged: (description) => raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
     onStopped: ({ message }) =>
       raise(
         'site-stopped',
@@ -325,11 +297,7 @@ export interface SiteAlarms {
   onAlone(): void;
 }
 
-export function createSiteAlarms(
-  site: string,
-  origins: Origins,
-  onAlarm: OnAlarm,
-): SiteAlarms {
+export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlarm): SiteAlarms {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onClockSet: (byMs) => {
@@ -346,20 +314,13 @@ export function createSiteAlarms(
       raise(kind, `${HALT_REASONS[reason]} (${message}). ${remaining}`);
     },
     onRedLogServer: ({ kind, message }) => {
-      const waits =
-        'Red operations and strong reads wait; blue operations go on.';
+      const waits = 'Red operations and strong reads wait; blue operations go on.';
       if (kind === 'unavailable')
-        raise(
-          'red-log-unreachable',
-          `the red log cannot be reached (${message}). ${waits}`,
-        );
+        raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
       else if (kind === 'available')
         raise('red-log-reachable', 'the red log can be reached again.');
       else if (message === undefined)
-        raise(
-          'red-log-has-room',
-          'etcd has room again, and red operations are taken.',
-        );
+        raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
       else
         raise(
           'red-log-full',
@@ -376,8 +337,7 @@ export function createSiteAlarms(
       onAlarm({ kind: 'site-forked', site, peer: name, message });
     },
     onOutdated: (problem) => {
-      const advice =
-        'Nothing is lost. Start it with the newer version on the same data directory.';
+      const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
       raise('newer-version-needed', `${problem}. ${advice}`);
     },
     onRightsLost: (origin, lost) => {
@@ -404,14 +364,9 @@ function formatLostRights(lost: readonly LostRight[]): string {
   }
   const parts = [...fields].map(([name, rights]) => {
     const sum = rights.reduce((total, { amount }) => total + amount, 0);
-    const most = rights
-      .toSorted((a, b) => b.amount - a.amount)
-      .slice(0, MAX_NAMED_ROWS);
-    const rows = most.map(
-      ({ key, amount }) => `${shortenText(key, 100)}: ${amount}`,
-    );
-    if (rights.length > most.length)
-      rows.push(`${rights.length - most.length} more rows`);
+    const most = rights.toSorted((a, b) => b.amount - a.amount).slice(0, MAX_NAMED_ROWS);
+    const rows = most.map(({ key, amount }) => `${shortenText(key, 100)}: ${amount}`);
+    if (rights.length > most.length) rows.push(`${rights.length - most.length} more rows`);
     return `${sum} of ${name} (${rows.join(', ')})`;
   });
   return parts.join('; ');
@@ -440,10 +395,7 @@ export interface TransferAlarms {
   onRefused(problems: ReadonlyMap<string, string>): void;
 }
 
-export function createTransferAlarms(
-  site: string,
-  onAlarm: OnAlarm,
-): TransferAlarms {
+export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onStalled: (problem) =>
@@ -452,9 +404,7 @@ export function createTransferAlarms(
         `it needs the state of another site, and nothing of it comes (${problem}). It goes on trying.`,
       ),
     onRefused: (problems) => {
-      const reasons = [...problems]
-        .map(([donor, problem]) => `${donor}: ${problem}`)
-        .join(' ');
+      const reasons = [...problems].map(([donor, problem]) => `${donor}: ${problem}`).join(' ');
       const advice = `To end this, run "correctables cluster retire --site ${site}", then start ${site} with --rebuild`;
       raise(
         'transfer-refused',
@@ -463,14 +413,9 @@ export function createTransferAlarms(
     },
     onFullChanged: (because, neededBytes = 0) => {
       if (because === undefined)
-        raise(
-          'disk-has-room',
-          'the state of another site can be written again.',
-        );
+        raise('disk-has-room', 'the state of another site can be written again.');
       else {
-        const reason = isNoSpace(because)
-          ? 'the disk is full'
-          : because.message;
+        const reason = isNoSpace(because) ? 'the disk is full' : because.message;
         const room =
           neededBytes === 0
             ? 'Make room'

@@ -1,6 +1,6 @@
 /**
- * Activates a newer version: one node asks all others which version they run,
- * and proposes its version to the red log.
+ * Activates a newer version: one node asks all others which version they run, and proposes its
+ * version to the red log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
@@ -29,10 +29,7 @@ function getName({ rules, service }: DeploymentVersion): VersionName {
 interface ProposalOutcome {
   /** The reason if nothing was activated. */
   readonly problem?: string | undefined;
-  /**
-   * Whether the version may still be activated. Then `problem` is why that is
-   * unknown.
-   */
+  /** Whether the version may still be activated. Then `problem` is why that is unknown. */
   readonly isUnknown?: boolean | undefined;
 }
 
@@ -49,28 +46,20 @@ export interface VersionContext {
   getInForce(): DeploymentVersion;
   getOthers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
-  /**
-   * How long a site that has just started may take until it is connected.
-   * Default: 5000
-   */
+  /** How long a site that has just started may take until it is connected. Default: 5000 */
   readonly connectTimeoutMs?: number;
   /**
-   * Proposes the version of this node. Resolves with the outcome, and with the
-   * reason if the version is not active.
+   * Proposes the version of this node. Resolves with the outcome, and with the reason if the
+   * version is not active.
    */
   propose(): Promise<ProposalOutcome>;
 }
 
-export function getNodeVersion({
-  own,
-  getInForce,
-}: VersionContext): NodeVersion {
+export function getNodeVersion({ own, getInForce }: VersionContext): NodeVersion {
   return { ...getName(own), inForce: getName(getInForce()) };
 }
 
-/**
- * Answers a request about versions; returns `undefined` for another request.
- */
+/** Answers a request about versions; returns `undefined` for another request. */
 export function answerVersion(
   kind: string,
   context: VersionContext,
@@ -80,27 +69,20 @@ export function answerVersion(
 }
 
 /** Activates the version of this node, if all sites run it. */
-async function activateVersion(
-  context: VersionContext,
-): Promise<ActivateReply> {
+async function activateVersion(context: VersionContext): Promise<ActivateReply> {
   const { site, getOthers, propose } = context;
   const version = getNodeVersion(context);
   const { inForce } = version;
   const others = getOthers();
-  const answers = await Promise.allSettled(
-    others.map((peer) => requestVersion(context, peer)),
-  );
-  const silent = others.filter(
-    (_, index) => answers[index]?.status === 'rejected',
-  );
+  const answers = await Promise.allSettled(others.map((peer) => requestVersion(context, peer)));
+  const silent = others.filter((_, index) => answers[index]?.status === 'rejected');
   if (silent.length > 0)
     return {
       problem: `no answer from ${silent.join(', ')}: every site has to run`,
     };
   const running = new Map<string, VersionName>([[site, version]]);
   for (const [index, answer] of answers.entries())
-    if (answer.status === 'fulfilled')
-      running.set(others[index] as string, answer.value);
+    if (answer.status === 'fulfilled') running.set(others[index] as string, answer.value);
   const problem = describeDifference(running, inForce);
   if (problem !== undefined) return { problem };
   const { rules, service } = version;
@@ -112,8 +94,8 @@ async function activateVersion(
 }
 
 /**
- * Repeats a request until the site answers: often, the site that was upgraded
- * last has only just started.
+ * Repeats a request until the site answers: often, the site that was upgraded last has only just
+ * started.
  */
 async function requestVersion(
   { request, connectTimeoutMs = 5000 }: VersionContext,
@@ -130,24 +112,16 @@ async function requestVersion(
   }
 }
 
-/**
- * Names the sites that do not run the new version. Returns `undefined` if all
- * run the same.
- */
+/** Names the sites that do not run the new version. Returns `undefined` if all run the same. */
 function describeDifference(
   running: ReadonlyMap<string, VersionName>,
   inForce: VersionName,
 ): string | undefined {
   const sites = [...running];
   const [first] = running.values();
-  if (sites.every(([, version]) => isSameName(version, first as VersionName)))
-    return undefined;
-  const list = sites
-    .map(([site, version]) => `${site} runs ${formatVersion(version)}`)
-    .join(', ');
-  const old = sites
-    .filter(([, version]) => isSameName(version, inForce))
-    .map(([site]) => site);
+  if (sites.every(([, version]) => isSameName(version, first as VersionName))) return undefined;
+  const list = sites.map(([site, version]) => `${site} runs ${formatVersion(version)}`).join(', ');
+  const old = sites.filter(([, version]) => isSameName(version, inForce)).map(([site]) => site);
   if (old.length === 0)
     return `the sites run different versions: ${list}. Start all of them with the same`;
   return `${old.join(', ')} ${old.length === 1 ? 'does' : 'do'} not run the new version (${list}). Start it there first`;

@@ -1,33 +1,21 @@
 /**
- * All links of a node. It dials every other site, listens for them, and reports
- * to operators which links are down.
+ * All links of a node. It dials every other site, listens for them, and reports to operators which
+ * links are down.
  */
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { listenOnAddress } from '../listening/listen-on-address.ts';
-import {
-  shortenText,
-  type OnAlarm,
-  type SiteAlarm,
-} from '../alarms/site-alarm.ts';
+import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
 import type { LinkLimits } from '../site/link.ts';
 import { createLinkAlarm } from '../site/replica-alarms.ts';
 import { formatAddress, type ClusterAddress } from './cluster-file.ts';
 import { findSetupProblem, type DeploymentSetup } from './deployment-setup.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { FRAME } from './frames.ts';
-import {
-  LinkConnection,
-  createTraffic,
-  type LinkTraffic,
-} from './link-connection.ts';
-import {
-  createSecureServer,
-  RefusedError,
-  type StrangerKind,
-} from './link-security.ts';
+import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
+import { createSecureServer, RefusedError, type StrangerKind } from './link-security.ts';
 import {
   OutgoingLink,
   LINK_VERSIONS,
@@ -50,31 +38,22 @@ export interface ClusterLinksOptions {
   readonly peers: ReadonlyMap<string, ClusterAddress>;
   readonly keys: ClusterKeys;
   readonly onAlarm: OnAlarm;
-  /**
-   * Receives the reason why this process cannot listen yet, if the problem may
-   * be temporary.
-   */
+  /** Receives the reason why this process cannot listen yet, if the problem may be temporary. */
   onWaiting?(message: string): void;
   /** Receives envelopes of a site, as bytes of `EnvelopeCodec`. */
   onEnvelopes(from: string, contents: readonly Uint8Array[]): void;
   /** Receives a slice of a state transfer. */
   onSlice?(from: string, content: Uint8Array): void;
-  /**
-   * Returns the reply to a request, or a promise of it. An error becomes the
-   * reply's error.
-   */
+  /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
   onRequest(request: ControlRequest): unknown;
   onConnected?(site: string): void;
   onDisconnected?(site: string): void;
   /**
-   * Whether this site is about to become a member. Other sites refuse it until
-   * then, without alarms. Default: it is not
+   * Whether this site is about to become a member. Other sites refuse it until then, without
+   * alarms. Default: it is not
    */
   isJoining?(): boolean;
-  /**
-   * Returns the setup that this site has for the deployment. Default: nothing
-   * is compared
-   */
+  /** Returns the setup that this site has for the deployment. Default: nothing is compared */
   getSetup?(): DeploymentSetup | undefined;
   /** Whether this site accepts operations. Default: it does */
   isServing?(): boolean;
@@ -112,15 +91,12 @@ interface Peer {
   lastError: Error | undefined;
 }
 
-/**
- * The advice if this process cannot listen, by the code of the system's error.
- */
+/** The advice if this process cannot listen, by the code of the system's error. */
 const LISTEN_ADVICE: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Another program listens there. End it, or give a free port',
   EACCES: 'This user may not listen there. Give a port from 1024 on',
   EADDRNOTAVAIL: 'Give an address that this machine has',
-  ENOTFOUND:
-    'Give an address of this machine, or a name that a name server knows',
+  ENOTFOUND: 'Give an address of this machine, or a name that a name server knows',
   EAI_AGAIN: 'Give an address of this machine, or let it reach its name server',
 };
 const DOWN_ALARM_MS = 5000;
@@ -131,20 +107,14 @@ export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
   /**
-   * Accepted connections with the site that dialed: `null` for a command,
-   * `undefined` before the first request.
+   * Accepted connections with the site that dialed: `null` for a command, `undefined` before the
+   * first request.
    */
   readonly #incoming = new Map<LinkConnection, string | null | undefined>();
-  /**
-   * All sockets that this server has accepted, before and after their
-   * handshake.
-   */
+  /** All sockets that this server has accepted, before and after their handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
-  /**
-   * The peers that refuse this site, by name, until they accept it. Each is
-   * reported once.
-   */
+  /** The peers that refuse this site, by name, until they accept it. Each is reported once. */
   readonly #reported = new Set<string>();
   /** Reported problems of peers that have the key and are refused here. */
   readonly #reportedProblems = new Set<string>();
@@ -167,10 +137,7 @@ export class ClusterLinks {
     });
   }
 
-  /**
-   * @throws CorrectableError `INVALID_ARGUMENT` if this process cannot listen
-   * on the address
-   */
+  /** @throws CorrectableError `INVALID_ARGUMENT` if this process cannot listen on the address */
   static async open(options: ClusterLinksOptions): Promise<ClusterLinks> {
     const links = new ClusterLinks(options);
     await links.#listen();
@@ -179,20 +146,16 @@ export class ClusterLinks {
   }
 
   /**
-   * Adds a peer, or changes its address. A peer that is not expected causes no
-   * alarm while it is disconnected.
+   * Adds a peer, or changes its address. A peer that is not expected causes no alarm while it is
+   * disconnected.
    */
   setPeer(name: string, address: ClusterAddress, isExpected = true): void {
     const known = this.#peers.get(name);
-    if (
-      known?.isExpected === isExpected &&
-      formatAddress(known.address) === formatAddress(address)
-    )
+    if (known?.isExpected === isExpected && formatAddress(known.address) === formatAddress(address))
       return;
     this.removePeer(name);
     if (this.#isClosed) return;
-    const { site, keys, limits, heartbeatIntervalMs, onAlarm, onConnected } =
-      this.#options;
+    const { site, keys, limits, heartbeatIntervalMs, onAlarm, onConnected } = this.#options;
     const traffic = createTraffic();
     const link = new OutgoingLink({
       from: site,
@@ -203,8 +166,7 @@ export class ClusterLinks {
       limits,
       heartbeatIntervalMs,
       onEnvelopes: (contents) => this.#options.onEnvelopes(name, contents),
-      onRequest: (kind, body) =>
-        this.#options.onRequest({ from: name, kind, body }),
+      onRequest: (kind, body) => this.#options.onRequest({ from: name, kind, body }),
       isJoining: () => this.#isJoining,
       getSetup: () => this.#options.getSetup?.(),
       onConnected: () => {
@@ -217,8 +179,7 @@ export class ClusterLinks {
       },
       onRefused: (problem) => {
         const description = `the site ${name} at ${formatAddress(address)} refuses the link: ${problem}`;
-        if (!this.#isJoining)
-          this.#reportOnce(this.#reported, name, description, name);
+        if (!this.#isJoining) this.#reportOnce(this.#reported, name, description, name);
       },
       onFull: createLinkAlarm(site, name, onAlarm),
     });
@@ -246,10 +207,7 @@ export class ClusterLinks {
     return [...this.#peers.keys()];
   }
 
-  /**
-   * Connections that were refused, since they had no TLS, or the wrong key,
-   * deployment or site.
-   */
+  /** Connections that were refused, since they had no TLS, or the wrong key, deployment or site. */
   get refusedConnections(): number {
     return this.#refusedConnections;
   }
@@ -269,9 +227,8 @@ export class ClusterLinks {
   }
 
   /**
-   * Sends a message back on each connection that was dialed in the name of that
-   * site. If two nodes run as one site, both must get the message, and only one
-   * of them listens.
+   * Sends a message back on each connection that was dialed in the name of that site. If two nodes
+   * run as one site, both must get the message, and only one of them listens.
    */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming)
@@ -279,36 +236,28 @@ export class ClusterLinks {
   }
 
   /**
-   * Sends a slice of a state transfer after everything else. Rejects if the
-   * link is lost before.
+   * Sends a slice of a state transfer after everything else. Rejects if the link is lost before.
    */
   async sendSlice(peer: string, content: Uint8Array): Promise<void> {
     await this.#getLink(peer).sendSlice(content);
   }
 
   /**
-   * Sends a request and resolves with the reply. Rejects if the link is down,
-   * or there is no reply in time.
+   * Sends a request and resolves with the reply. Rejects if the link is down, or there is no reply
+   * in time.
    */
-  async request(
-    peer: string,
-    kind: string,
-    body: unknown,
-    timeoutMs?: number,
-  ): Promise<unknown> {
+  async request(peer: string, kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
     return this.#getLink(peer).request(kind, body, timeoutMs);
   }
 
   /**
-   * Why this site is refused, if no other site accepts its connections. A site
-   * that cannot be reached does not refuse it.
+   * Why this site is refused, if no other site accepts its connections. A site that cannot be
+   * reached does not refuse it.
    */
   get refusal(): string | undefined {
     const peers = [...this.#peers].filter(([, { isExpected }]) => isExpected);
     if (peers.some(([, { link }]) => link.isConnected)) return undefined;
-    const [name, peer] =
-      peers.find(([, { lastError }]) => lastError instanceof RefusedError) ??
-      [];
+    const [name, peer] = peers.find(([, { lastError }]) => lastError instanceof RefusedError) ?? [];
     if (name === undefined) return undefined;
     return `no other site accepts its connections: ${name} refuses them, since ${peer?.lastError?.message}`;
   }
@@ -352,33 +301,27 @@ export class ClusterLinks {
     try {
       await listenOnAddress(this.#server, {
         ...listen,
-        onWaiting: (message) =>
-          this.#options.onWaiting?.(`cluster.json: ${field}: ${message}`),
+        onWaiting: (message) => this.#options.onWaiting?.(`cluster.json: ${field}: ${message}`),
       });
     } catch (error) {
       const cause = error as NodeJS.ErrnoException;
       const problem = `where this process cannot listen: ${cause.message}`;
-      const advice =
-        LISTEN_ADVICE[cause.code ?? ''] ??
-        'Give a free address of this machine';
+      const advice = LISTEN_ADVICE[cause.code ?? ''] ?? 'Give a free address of this machine';
       const message = `cluster.json: ${field} is ${formatAddress(listen)}, ${problem}. ${advice}.`;
       throw new CorrectableError('INVALID_ARGUMENT', message, {
         field: 'cluster',
         cause,
       });
     }
-    // Ignore the error: if no file descriptors are free, the server continues,
-    // and accepts connections again later.
+    // Ignore the error: if no file descriptors are free, the server continues, and accepts
+    // connections again later.
     this.#server.on('error', () => {});
   }
 
-  /**
-   * A connection is unknown until its first request names the site that dialed.
-   */
+  /** A connection is unknown until its first request names the site that dialed. */
   #accept(socket: TLSSocket): void {
     if (this.#isClosed) return void socket.destroy();
-    const { onEnvelopes, onSlice, onRequest, heartbeatIntervalMs } =
-      this.#options;
+    const { onEnvelopes, onSlice, onRequest, heartbeatIntervalMs } = this.#options;
     let from: string | null | undefined;
     const connection: LinkConnection = new LinkConnection(socket, {
       onEnvelopes: (contents) => {
@@ -389,8 +332,7 @@ export class ClusterLinks {
       },
       onRequest: (kind, body) => {
         if (from !== undefined) return onRequest({ from, kind, body });
-        if (kind !== 'connect')
-          throw new Error('the first request must be connect');
+        if (kind !== 'connect') throw new Error('the first request must be connect');
         const problem = this.#findProblem(body);
         if (problem !== undefined) {
           this.#refusedConnections += 1;
@@ -402,8 +344,7 @@ export class ClusterLinks {
         this.#incoming.set(connection, from);
         connection.isKnown = true;
         if (from !== null)
-          connection.traffic =
-            this.#peers.get(from)?.traffic ?? connection.traffic;
+          connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
         return { site: this.#options.site, ...LINK_VERSIONS };
       },
       onClosed: () => this.#incoming.delete(connection),
@@ -417,8 +358,7 @@ export class ClusterLinks {
     const { site, keys, getSetup } = this.#options;
     const { deployment, from, to, setup } = isRecord(body) ? body : {};
     const versions = parseVersions(body);
-    if (versions === undefined)
-      return 'its first request has no version of links';
+    if (versions === undefined) return 'its first request has no version of links';
     if (agreeOnVersion(LINK_VERSIONS, versions) === undefined)
       return describeMismatch(
         site,
@@ -426,18 +366,13 @@ export class ClusterLinks {
         from === null ? 'the command' : shortenText(String(from)),
         versions,
       );
-    if (deployment !== keys.deployment)
-      return `it is of another deployment than ${site}`;
+    if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;
     if (to !== site)
       return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;
     if (from === null) return undefined;
     if (typeof from === 'string' && this.#peers.has(from))
-      return findSetupProblem(
-        { site, setup: getSetup?.() },
-        { site: from, setup },
-      );
-    const advice =
-      'compare the cluster.json of both, and start a site that is new with --join';
+      return findSetupProblem({ site, setup: getSetup?.() }, { site: from, setup });
+    const advice = 'compare the cluster.json of both, and start a site that is new with --join';
     return `it is the site ${shortenText(String(from))}, which ${site} does not know: ${advice}`;
   }
 
@@ -450,35 +385,21 @@ export class ClusterLinks {
   }
 
   /**
-   * Reports the first connection without the key, once for each kind of
-   * problem. Later ones are only counted, because a connection without the key
-   * may claim anything.
+   * Reports the first connection without the key, once for each kind of problem. Later ones are
+   * only counted, because a connection without the key may claim anything.
    */
   #reportStranger(kind: StrangerKind, problem: string): void {
     const description = `a connection without the key to its cluster address was refused: ${problem}`;
     this.#reportOnce(this.#reportedStrangers, kind, description);
   }
 
-  #reportOnce<K>(
-    reported: Set<K>,
-    key: K,
-    description: string,
-    peer?: string,
-  ): void {
+  #reportOnce<K>(reported: Set<K>, key: K, description: string, peer?: string): void {
     if (reported.has(key)) return;
     reported.add(key);
-    this.#report(
-      'link-refused',
-      peer,
-      `${description}. It is tried again, and reported once.`,
-    );
+    this.#report('link-refused', peer, `${description}. It is tried again, and reported once.`);
   }
 
-  #report(
-    kind: SiteAlarm['kind'],
-    peer: string | undefined,
-    description: string,
-  ): void {
+  #report(kind: SiteAlarm['kind'], peer: string | undefined, description: string): void {
     const { site, onAlarm } = this.#options;
     onAlarm({
       kind,
@@ -507,14 +428,9 @@ export class ClusterLinks {
     const downMs = this.#options.downAlarmMs ?? DOWN_ALARM_MS;
     peer.downTimer = setTimeout(() => {
       peer.isReportedDown = true;
-      const cause =
-        peer.lastError === undefined ? '' : ` (${peer.lastError.message})`;
+      const cause = peer.lastError === undefined ? '' : ` (${peer.lastError.message})`;
       const problem = `the link to ${name} at ${address} has been down for ${downMs} ms${cause}`;
-      this.#report(
-        'link-down',
-        name,
-        `${problem}. ${this.#describeEffect(name)}.`,
-      );
+      this.#report('link-down', name, `${problem}. ${this.#describeEffect(name)}.`);
     }, downMs);
     peer.downTimer.unref();
   }

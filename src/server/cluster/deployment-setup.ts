@@ -1,8 +1,7 @@
 /**
- * The settings on which all nodes of a deployment must agree. They come from
- * the cluster files when the deployment is created. If one file differed, no
- * other node could use the messages of its node. So nodes compare their
- * settings when they connect.
+ * The settings on which all nodes of a deployment must agree. They come from the cluster files when
+ * the deployment is created. If one file differed, no other node could use the messages of its
+ * node. So nodes compare their settings when they connect.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
@@ -16,18 +15,18 @@ export interface DeploymentSetup {
   /** The engine of the red log. */
   readonly engine: string;
   /**
-   * The generation of the built-in red log, and its leader; `null` while the
-   * log is being restored. With several logs it has the leaders of the others.
+   * The generation of the built-in red log, and its leader; `null` while the log is being restored.
+   * With several logs it has the leaders of the others.
    */
   readonly red?: RedGeneration | undefined;
   /**
-   * The sites with which the deployment was created, in order; `undefined` if
-   * they are not known yet.
+   * The sites with which the deployment was created, in order; `undefined` if they are not known
+   * yet.
    */
   readonly founders?: readonly string[] | undefined;
   /**
-   * The partitions beside `main`; `undefined` if there are none. Their leaders
-   * may change, so they are compared as those of a generation.
+   * The partitions beside `main`; `undefined` if there are none. Their leaders may change, so they
+   * are compared as those of a generation.
    */
   readonly partitions?: readonly Omit<PartitionLayout, 'leader'>[] | undefined;
 }
@@ -39,11 +38,10 @@ export interface SetupOfSite {
 }
 
 /**
- * Describes the setup of a node. A node that joins, or whose site does not run
- * yet, does not know the whole setup.
+ * Describes the setup of a node. A node that joins, or whose site does not run yet, does not know
+ * the whole setup.
  *
- * @param running the sites of the deployment if the site runs, otherwise
- * `false`
+ * @param running the sites of the deployment if the site runs, otherwise `false`
  */
 export function describeSetup(
   { redLog: { engine }, partitions: layouts }: ClusterFile,
@@ -61,30 +59,12 @@ export function describeSetup(
   };
 }
 
-/**
- * Describes the first setting on which two sites do not agree, by the field of
- * `cluster.json`.
- */
-export function findSetupProblem(
-  own: SetupOfSite,
-  other: SetupOfSite,
-): string | undefined {
-  const [here, there] = [own.setup, other.setup].map((setup) =>
-    isRecord(setup) ? setup : {},
-  );
-  const differ = (
-    field: string,
-    ownValue: unknown,
-    otherValue: unknown,
-  ): string | undefined => {
-    const [ownText, otherText] = [ownValue, otherValue].map((value) =>
-      shortenText(String(value)),
-    );
-    if (
-      ownValue === undefined ||
-      otherValue === undefined ||
-      ownText === otherText
-    )
+/** Describes the first setting on which two sites do not agree, by the field of `cluster.json`. */
+export function findSetupProblem(own: SetupOfSite, other: SetupOfSite): string | undefined {
+  const [here, there] = [own.setup, other.setup].map((setup) => (isRecord(setup) ? setup : {}));
+  const differ = (field: string, ownValue: unknown, otherValue: unknown): string | undefined => {
+    const [ownText, otherText] = [ownValue, otherValue].map((value) => shortenText(String(value)));
+    if (ownValue === undefined || otherValue === undefined || ownText === otherText)
       return undefined;
     return `${field} of cluster.json is ${otherText} at ${other.site}, and ${ownText} at ${own.site}: start both with the same file`;
   };
@@ -99,30 +79,23 @@ export function findSetupProblem(
 }
 
 /** Returns what never changes of a partition. */
-function getLayout({
-  name,
-  voters,
-}: PartitionLayout): Omit<PartitionLayout, 'leader'> {
+function getLayout({ name, voters }: PartitionLayout): Omit<PartitionLayout, 'leader'> {
   return voters === undefined ? { name } : { name, voters };
 }
 
-function formatLayouts(
-  setup: Readonly<Record<string, unknown>> | undefined,
-): string {
+function formatLayouts(setup: Readonly<Record<string, unknown>> | undefined): string {
   const layouts = setup?.['partitions'];
   return layouts === undefined ? 'left out' : JSON.stringify(layouts);
 }
 
-function formatSites(
-  setup: Readonly<Record<string, unknown>> | undefined,
-): string | undefined {
+function formatSites(setup: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const founders = setup?.['founders'];
   return Array.isArray(founders) ? founders.join(', ') : undefined;
 }
 
 /**
- * Returns both leaders of one generation. A site that has missed a later
- * generation follows it once it is connected.
+ * Returns both leaders of one generation. A site that has missed a later generation follows it once
+ * it is connected.
  */
 function getLeaders(own: unknown, other: unknown): [unknown, unknown] {
   return getOfOneGeneration(own, other, ({ leader }) => leader ?? undefined);
@@ -140,11 +113,7 @@ function getOfOneGeneration(
   other: unknown,
   get: (red: Readonly<Record<string, unknown>>) => unknown,
 ): [unknown, unknown] {
-  if (
-    !isRecord(own) ||
-    !isRecord(other) ||
-    own['generation'] !== other['generation']
-  )
+  if (!isRecord(own) || !isRecord(other) || own['generation'] !== other['generation'])
     return [undefined, undefined];
   return [get(own), get(other)];
 }

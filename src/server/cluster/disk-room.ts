@@ -1,6 +1,6 @@
 /**
- * Runs writes of a node other than those to its logs. If the disk is full, it
- * raises an alarm and retries.
+ * Runs writes of a node other than those to its logs. If the disk is full, it raises an alarm and
+ * retries.
  */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
@@ -25,17 +25,14 @@ export class DiskRoom {
   }
 
   /**
-   * The error of the last write that failed because the disk is full;
-   * `undefined` if there is space.
+   * The error of the last write that failed because the disk is full; `undefined` if there is
+   * space.
    */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /**
-   * Runs a step that writes, and raises an alarm if the disk is full. Rethrows
-   * its error.
-   */
+  /** Runs a step that writes, and raises an alarm if the disk is full. Rethrows its error. */
   write<T>(step: () => T): T {
     try {
       const result = step();
@@ -48,8 +45,8 @@ export class DiskRoom {
   }
 
   /**
-   * Repeats a step until it succeeds, as long as it fails because the disk is
-   * full. Rejects with any other error.
+   * Repeats a step until it succeeds, as long as it fails because the disk is full. Rejects with
+   * any other error.
    */
   async repeat<T>(step: () => T | Promise<T>): Promise<T> {
     const { signal, retryAfterMs = RETRY_AFTER_MS } = this.#options;
@@ -88,7 +85,5 @@ export class DiskRoom {
 /** Returns whether the error or its cause reports a full disk. */
 function isFullDisk(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return (
-    isNoSpace(error) || (error.cause instanceof Error && isNoSpace(error.cause))
-  );
+  return isNoSpace(error) || (error.cause instanceof Error && isNoSpace(error.cause));
 }

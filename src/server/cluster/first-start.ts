@@ -1,6 +1,6 @@
 /**
- * Asks all other sites before the first start: a site that has lost its
- * directory must not start with an empty one.
+ * Asks all other sites before the first start: a site that has lost its directory must not start
+ * with an empty one.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -15,43 +15,30 @@ export interface IdentifyReply {
   /** Whether anything of that site was ever received, at any start. */
   readonly isKnown: boolean;
   /**
-   * The sites with which the deployment was created; `null` if this site has
-   * not started either.
+   * The sites with which the deployment was created; `null` if this site has not started either.
    */
   readonly founders: readonly string[] | null;
-  /**
-   * The hash of the service with which the deployment was, or would be,
-   * created.
-   */
+  /** The hash of the service with which the deployment was, or would be, created. */
   readonly service?: string;
 }
 
-/**
- * The facts by which a node answers whether it knows the site of another node.
- */
+/** The facts by which a node answers whether it knows the site of another node. */
 export interface IdentifyingNode {
   readonly name: string;
   /** `undefined` while its site does not run. */
   readonly driver: SiteDriver | undefined;
   readonly hasData: boolean;
   readonly origins: Origins;
-  /**
-   * The hash of the service with which the deployment was, or would be,
-   * created.
-   */
+  /** The hash of the service with which the deployment was, or would be, created. */
   readonly service: string;
 }
 
-/**
- * Answers another site that asks whether this one knows it. Throws while this
- * site is starting.
- */
+/** Answers another site that asks whether this one knows it. Throws while this site is starting. */
 export function identifySite(
   site: string,
   { name, driver, hasData, origins, service }: IdentifyingNode,
 ): IdentifyReply {
-  // A node with data knows other sites only once its site runs. A node without
-  // data knows none.
+  // A node with data knows other sites only once its site runs. A node without data knows none.
   if (driver === undefined && hasData) throw new Error(`${name} is starting`);
   if (driver === undefined) return { isKnown: false, founders: null, service };
 
@@ -71,9 +58,7 @@ export interface FirstStartOptions {
   /** The hash of the service with which the deployment is created. */
   readonly service: string;
   readonly links: PeerRequests;
-  /**
-   * Called with the sites that have not answered yet, whenever these change.
-   */
+  /** Called with the sites that have not answered yet, whenever these change. */
   onWaiting(sites: readonly string[]): void;
   readonly signal: AbortSignal;
   readonly retryMs?: number;
@@ -86,22 +71,17 @@ export function formatWaiting(sites: readonly string[]): string {
 }
 
 /**
- * Resolves once every other site has answered that it does not know this one.
- * Rejects with `UNAVAILABLE` if one knows it, or if the deployments differ.
+ * Resolves once every other site has answered that it does not know this one. Rejects with
+ * `UNAVAILABLE` if one knows it, or if the deployments differ.
  */
-export async function waitUntilUnknown(
-  options: FirstStartOptions,
-): Promise<void> {
+export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
   let reported: string | undefined;
   const waiting = new Set(links.peers);
   while (waiting.size > 0) {
     signal.throwIfAborted();
     await Promise.all(
-      [...waiting].map(
-        async (peer) =>
-          (await ask(options, peer, site)) && waiting.delete(peer),
-      ),
+      [...waiting].map(async (peer) => (await ask(options, peer, site)) && waiting.delete(peer)),
     );
     if (waiting.size === 0) return;
     const names = [...waiting];

@@ -1,6 +1,6 @@
 /**
- * Frames on a link: four bytes with the length of the rest, one byte with the
- * type, and the content.
+ * Frames on a link: four bytes with the length of the rest, one byte with the type, and the
+ * content.
  */
 
 export const FRAME = {
@@ -10,10 +10,7 @@ export const FRAME = {
   control: 1,
   /** A slice of a state transfer. */
   slice: 2,
-  /**
-   * A part of an envelope. The envelope ends with the next frame of type
-   * `envelope`.
-   */
+  /** A part of an envelope. The envelope ends with the next frame of type `envelope`. */
   part: 3,
 } as const;
 
@@ -23,10 +20,7 @@ const LENGTH_BYTES = 4;
 /** Bytes of a frame beside its content. */
 export const FRAME_OVERHEAD_BYTES: number = LENGTH_BYTES + 1;
 const LAST_TYPE = FRAME.part;
-/**
- * A larger envelope is sent in parts, so that heartbeats and requests can come
- * between them.
- */
+/** A larger envelope is sent in parts, so that heartbeats and requests can come between them. */
 export const MAX_PART_BYTES: number = 1 << 16;
 
 export interface Frame {
@@ -66,17 +60,14 @@ export class FrameReader {
   }
 
   /**
-   * Returns whole frames as parts of a chunk: copy what is kept. Throws
-   * `FrameError` for an invalid type or size.
+   * Returns whole frames as parts of a chunk: copy what is kept. Throws `FrameError` for an invalid
+   * type or size.
    */
   read(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#size < this.#needed) return [];
-    const bytes =
-      this.#chunks.length === 1
-        ? chunk
-        : Buffer.concat(this.#chunks, this.#size);
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size);
     const frames: Frame[] = [];
     let position = 0;
     this.#needed = LENGTH_BYTES;
@@ -87,8 +78,7 @@ export class FrameReader {
       this.#needed = LENGTH_BYTES + length;
       if (bytes.length - position < this.#needed) break;
       const type = bytes[position + LENGTH_BYTES] as number;
-      if (type > LAST_TYPE)
-        throw new FrameError(`a frame has the unknown type ${type}`);
+      if (type > LAST_TYPE) throw new FrameError(`a frame has the unknown type ${type}`);
       const end = position + this.#needed;
       frames.push({
         type: type as FrameType,

@@ -1,6 +1,6 @@
 /**
- * The key file of a deployment. `correctables cluster init` creates it once,
- * and it is copied to every node.
+ * The key file of a deployment. `correctables cluster init` creates it once, and it is copied to
+ * every node.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ export interface ClusterKeys {
   /** One or two keys. The first is used to dial, and each is accepted. */
   readonly keys: readonly LinkKey[];
   /**
-   * Authenticates session tokens. It stays the same when link keys change, so
-   * that sessions continue.
+   * Authenticates session tokens. It stays the same when link keys change, so that sessions
+   * continue.
    */
   readonly sessionKey: Uint8Array;
 }
@@ -40,8 +40,8 @@ const READABLE_BY_OTHERS = 0o007;
 const DEPLOYMENT = /^[0-9a-f]{24}$/;
 
 /**
- * Creates the key file of a new deployment. Returns `undefined` and changes
- * nothing if the file exists.
+ * Creates the key file of a new deployment. Returns `undefined` and changes nothing if the file
+ * exists.
  */
 export function createKeyFile(path: string): ClusterKeys | undefined {
   if (existsSync(path)) return undefined;
@@ -58,16 +58,12 @@ export function createKeyFile(path: string): ClusterKeys | undefined {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the
- * file, and what to do
+ * @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the file, and what to do
  */
 export function readKeyFile(path: string): ClusterKeys {
   let text: string;
   try {
-    if (
-      (statSync(path).mode & READABLE_BY_OTHERS) !== 0 &&
-      process.platform !== 'win32'
-    )
+    if ((statSync(path).mode & READABLE_BY_OTHERS) !== 0 && process.platform !== 'win32')
       throw clusterFileError(
         `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}, or set the mode with which the secret is mounted.`,
       );
@@ -76,35 +72,24 @@ export function readKeyFile(path: string): ClusterKeys {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof CorrectableError) throw cause;
     if (code !== 'ENOENT') {
-      const advice =
-        'Let the user that runs this process read it, and no other user';
-      throw clusterFileError(
-        `keyFile: ${path} cannot be read: ${message}. ${advice}.`,
-        cause,
-      );
+      const advice = 'Let the user that runs this process read it, and no other user';
+      throw clusterFileError(`keyFile: ${path} cannot be read: ${message}. ${advice}.`, cause);
     }
     const create = 'For a new deployment run correctables cluster init once';
     const copy = 'otherwise copy the key file of another node';
-    throw clusterFileError(
-      `keyFile: there is no ${path}. ${create}, ${copy}.`,
-      cause,
-    );
+    throw clusterFileError(`keyFile: there is no ${path}. ${create}, ${copy}.`, cause);
   }
   return parseKeys(text, path);
 }
 
 /**
- * Returns the keys for a running node. A new link uses the present content of
- * the file, so a key can be replaced without a restart. If the file is invalid
- * or belongs to another deployment, the former keys stay in use, and
- * `onProblem` gets the reason once.
+ * Returns the keys for a running node. A new link uses the present content of the file, so a key
+ * can be replaced without a restart. If the file is invalid or belongs to another deployment, the
+ * former keys stay in use, and `onProblem` gets the reason once.
  *
  * @throws CorrectableError as `readKeyFile`
  */
-export function followKeyFile(
-  path: string,
-  onProblem?: (message: string) => void,
-): ClusterKeys {
+export function followKeyFile(path: string, onProblem?: (message: string) => void): ClusterKeys {
   let seen = getVersion(path);
   const first = readKeyFile(path);
   let { keys } = first;
@@ -127,12 +112,10 @@ export function followKeyFile(
         seen = version;
         reported = undefined;
       } catch (error) {
-        // Read the file again next time, because the problem may end without a
-        // change of the file.
+        // Read the file again next time, because the problem may end without a change of the file.
         seen = undefined;
         const { message } = error as Error;
-        if (message !== reported)
-          onProblem?.(`${message} Links still use the keys of before.`);
+        if (message !== reported) onProblem?.(`${message} Links still use the keys of before.`);
         reported = message;
       }
       return keys;
@@ -151,9 +134,7 @@ function getVersion(path: string): string | undefined {
 
 function parseKeys(text: string, path: string): ClusterKeys {
   const refuse = (problem: string): never => {
-    throw clusterFileError(
-      `keyFile: ${path} ${problem}. Copy the key file of another node.`,
-    );
+    throw clusterFileError(`keyFile: ${path} ${problem}. Copy the key file of another node.`);
   };
   const value = parseJson(text);
   if (!isRecord(value)) return refuse('is not a JSON object');
@@ -163,9 +144,7 @@ function parseKeys(text: string, path: string): ClusterKeys {
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
     return refuse('must have one or two keys');
   const decoded = keys.map(
-    (item) =>
-      decodeKey(item) ??
-      refuse(`must have keys of ${KEY_BYTES} bytes in base64`),
+    (item) => decodeKey(item) ?? refuse(`must have keys of ${KEY_BYTES} bytes in base64`),
   );
   const sessionKey =
     decodeKey(value['sessionKey']) ??
@@ -186,12 +165,9 @@ function parseJson(text: string): unknown {
 }
 
 function decodeKey(value: unknown): Uint8Array | undefined {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value))
-    return undefined;
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined;
   const bytes = Buffer.from(value, 'base64');
-  return bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES
-    ? bytes
-    : undefined;
+  return bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES ? bytes : undefined;
 }
 
 function hashKeyId(bytes: Uint8Array): string {

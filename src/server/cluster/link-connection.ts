@@ -1,7 +1,4 @@
-/**
- * One connection between two processes: frames, requests with replies, and
- * heartbeats.
- */
+/** One connection between two processes: frames, requests with replies, and heartbeats. */
 import type { TLSSocket } from 'node:tls';
 import { isRecord } from '../../correctable/validate.ts';
 import { MAX_ENVELOPE_BYTES } from '../messages/envelope-codec.ts';
@@ -26,10 +23,7 @@ export interface LinkTraffic {
 export interface ConnectionEvents {
   onEnvelopes?(contents: readonly Uint8Array[]): void;
   onSlice?(content: Uint8Array): void;
-  /**
-   * Returns the reply to a request, or a promise of it. An error becomes the
-   * reply's error.
-   */
+  /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
   onRequest(kind: string, body: unknown): unknown;
   /** Called when the peer has confirmed bytes, so that more may be sent. */
   onConfirmed?(): void;
@@ -42,8 +36,8 @@ const MAX_SILENT_BEATS = 5;
 export const HEARTBEAT_INTERVAL_MS = 1000;
 const REQUEST_TIMEOUT_MS = 5000;
 /**
- * After this many received bytes the peer gets a confirmation, at the latest
- * with the next heartbeat.
+ * After this many received bytes the peer gets a confirmation, at the latest with the next
+ * heartbeat.
  */
 const MAX_UNREPORTED_BYTES = 1 << 16;
 /** Maximum size of a frame of a peer that has not identified itself. */
@@ -57,16 +51,13 @@ interface PendingRequest {
 }
 
 /**
- * A connection. Each end may send requests. The end that dialed sends
- * envelopes, and the other end only answers them.
+ * A connection. Each end may send requests. The end that dialed sends envelopes, and the other end
+ * only answers them.
  */
 export class LinkConnection {
   /** Counts the traffic. It is replaced once the peer is known. */
   traffic: LinkTraffic = createTraffic();
-  /**
-   * Whether frames of any size are accepted, because the peer has identified
-   * itself.
-   */
+  /** Whether frames of any size are accepted, because the peer has identified itself. */
   isKnown = false;
   /** The last round trip in milliseconds. */
   roundTripMs: number | undefined;
@@ -80,8 +71,8 @@ export class LinkConnection {
   #parts: Uint8Array[] = [];
   #partBytes = 0;
   /**
-   * Received bytes in frames other than control messages, The next field is how
-   * many of them were confirmed to the peer.
+   * Received bytes in frames other than control messages, The next field is how many of them were
+   * confirmed to the peer.
    */
   #takenBytes = 0;
   #reportedBytes = 0;
@@ -116,27 +107,21 @@ export class LinkConnection {
   }
 
   /**
-   * Sends and expects heartbeats. If `sends` is set, this end sends a heartbeat
-   * in every interval. Otherwise it expects heartbeats of the peer. An end that
-   * is receiving a large message confirms how much of it has arrived.
+   * Sends and expects heartbeats. If `sends` is set, this end sends a heartbeat in every interval.
+   * Otherwise it expects heartbeats of the peer. An end that is receiving a large message confirms
+   * how much of it has arrived.
    */
-  startHeartbeats(
-    sends: boolean,
-    intervalMs: number = HEARTBEAT_INTERVAL_MS,
-  ): void {
+  startHeartbeats(sends: boolean, intervalMs: number = HEARTBEAT_INTERVAL_MS): void {
     this.#heartbeat = setInterval(() => {
-      // Count heartbeats, not time: if this process was suspended, the replies
-      // of the peer are read before the next heartbeat.
+      // Count heartbeats, not time: if this process was suspended, the replies of the peer are read
+      // before the next heartbeat.
       if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
         return this.close(
-          new Error(
-            `nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`,
-          ),
+          new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`),
         );
       this.#window.onBeat();
       const isTakingFrame = this.#silentBeats === 1 && this.#reader.isInFrame;
-      if (isTakingFrame || this.#takenBytes > this.#reportedBytes)
-        this.#reportTaken();
+      if (isTakingFrame || this.#takenBytes > this.#reportedBytes) this.#reportTaken();
       if (!sends) return;
       const from = performance.now();
       this.request(PING, null).then(
@@ -161,22 +146,15 @@ export class LinkConnection {
   }
 
   /**
-   * Sends a request and resolves with the reply. Rejects if there is none in
-   * time, or if the peer refuses the request.
+   * Sends a request and resolves with the reply. Rejects if there is none in time, or if the peer
+   * refuses the request.
    */
-  request(
-    kind: string,
-    body: unknown,
-    timeoutMs: number = REQUEST_TIMEOUT_MS,
-  ): Promise<unknown> {
+  request(kind: string, body: unknown, timeoutMs: number = REQUEST_TIMEOUT_MS): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed)
-        return reject(this.#error ?? new Error('the connection is closed'));
+      if (this.#isClosed) return reject(this.#error ?? new Error('the connection is closed'));
       const id = this.#nextRequest++;
       const giveUp = (): void =>
-        this.#settle(id)?.reject(
-          new Error(`no reply to ${kind} within ${timeoutMs} ms`),
-        );
+        this.#settle(id)?.reject(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
       const timer = setTimeout(giveUp, timeoutMs).unref();
       this.#requests.set(id, { resolve, reject, timer });
       this.#sendControl({ request: id, kind, body });
@@ -194,9 +172,7 @@ export class LinkConnection {
   }
 
   #sendControl(message: object): void {
-    this.write([
-      { type: FRAME.control, content: Buffer.from(JSON.stringify(message)) },
-    ]);
+    this.write([{ type: FRAME.control, content: Buffer.from(JSON.stringify(message)) }]);
   }
 
   #reportTaken(): void {
@@ -217,9 +193,7 @@ export class LinkConnection {
     this.#parts.push(content);
     this.#partBytes += content.length;
     if (!this.isKnown || this.#partBytes > MAX_ENVELOPE_BYTES)
-      throw new FrameError(
-        `an envelope of ${this.#partBytes} bytes is not allowed`,
-      );
+      throw new FrameError(`an envelope of ${this.#partBytes} bytes is not allowed`);
   }
 
   #onData(chunk: Buffer): void {
@@ -249,8 +223,7 @@ export class LinkConnection {
         else this.#onControl(content);
       }
       flush();
-      if (this.#takenBytes - this.#reportedBytes >= MAX_UNREPORTED_BYTES)
-        this.#reportTaken();
+      if (this.#takenBytes - this.#reportedBytes >= MAX_UNREPORTED_BYTES) this.#reportTaken();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.close(error);
@@ -267,9 +240,7 @@ export class LinkConnection {
       return this.#events.onConfirmed?.();
     }
     if (typeof reply !== 'number')
-      throw new FrameError(
-        'a control message is no request, reply or confirmation',
-      );
+      throw new FrameError('a control message is no request, reply or confirmation');
     const pending = this.#settle(reply);
     if (error === undefined) pending?.resolve(body);
     else pending?.reject(new Error(String(error)));
@@ -280,10 +251,7 @@ export class LinkConnection {
     try {
       reply = {
         reply: id,
-        body:
-          kind === PING
-            ? null
-            : ((await this.#events.onRequest(kind, body)) ?? null),
+        body: kind === PING ? null : ((await this.#events.onRequest(kind, body)) ?? null),
       };
     } catch (error) {
       reply = {
@@ -305,8 +273,7 @@ export class LinkConnection {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
-    const error =
-      this.#error ?? new Error('the peer has closed the connection');
+    const error = this.#error ?? new Error('the peer has closed the connection');
     for (const id of this.#requests.keys()) this.#settle(id)?.reject(error);
     this.#events.onClosed(this.#error);
   }

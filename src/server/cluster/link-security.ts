@@ -1,20 +1,16 @@
 /**
- * TLS with a pre-shared key: links are encrypted and both ends are
- * authenticated without certificates.
+ * TLS with a pre-shared key: links are encrypted and both ends are authenticated without
+ * certificates.
  */
 import { createServer, type Server } from 'node:net';
-import {
-  connect,
-  createServer as createTlsServer,
-  type TLSSocket,
-} from 'node:tls';
+import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys, LinkKey } from './key-file.ts';
 import { UnknownConnections } from './unknown-connections.ts';
 
 /**
- * Only the key can authenticate a peer: no other cipher is offered, and none
- * falls back to certificates.
+ * Only the key can authenticate a peer: no other cipher is offered, and none falls back to
+ * certificates.
  */
 const TLS_OPTIONS = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
@@ -27,8 +23,8 @@ const HANDSHAKE_TIMEOUT_MS = 5000;
 const MAX_CLAIM_LENGTH = 64;
 
 /**
- * Dials a peer. The TLS identity names the deployment and the key, so that the
- * peer can report which of them differs.
+ * Dials a peer. The TLS identity names the deployment and the key, so that the peer can report
+ * which of them differs.
  */
 export function dialSecurely(
   { host, port }: ClusterAddress,
@@ -43,8 +39,7 @@ export function dialSecurely(
       port,
       ...TLS_OPTIONS,
       pskCallback: () => ({ identity, psk: key.bytes }),
-      // The key authenticates the peer, and there is no certificate with a name
-      // to check.
+      // The key authenticates the peer, and there is no certificate with a name to check.
       checkServerIdentity: () => undefined,
     },
     () => {
@@ -53,30 +48,22 @@ export function dialSecurely(
     },
   );
   socket.setNoDelay(true);
-  socket.setTimeout(HANDSHAKE_TIMEOUT_MS, () =>
-    socket.destroy(new Error('it does not answer')),
-  );
+  socket.setTimeout(HANDSHAKE_TIMEOUT_MS, () => socket.destroy(new Error('it does not answer')));
   return socket;
 }
 
-/**
- * Reports that the peer refuses this end, or is another program. Dialing again
- * would not help.
- */
+/** Reports that the peer refuses this end, or is another program. Dialing again would not help. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
 /**
- * The TLS alerts with which a peer ends a handshake if it does not know the
- * key, or has another key of that name.
+ * The TLS alerts with which a peer ends a handshake if it does not know the key, or has another key
+ * of that name.
  */
 const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
 
-/**
- * Explains why a dialed peer ended the handshake. Other errors are returned
- * unchanged.
- */
+/** Explains why a dialed peer ended the handshake. Other errors are returned unchanged. */
 export function explainDialError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
   if (!code.startsWith('ERR_SSL_')) return error;
@@ -88,8 +75,7 @@ export function explainDialError(error: Error): Error {
 }
 
 /**
- * The claim of a peer without the key: this deployment with an unknown key, or
- * another deployment.
+ * The claim of a peer without the key: this deployment with an unknown key, or another deployment.
  */
 export type StrangerKind = 'key' | 'deployment';
 
@@ -97,8 +83,8 @@ export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
   /**
-   * Called when a connection was refused because it does not have the key. Its
-   * claims are not trusted, so only two kinds are distinguished.
+   * Called when a connection was refused because it does not have the key. Its claims are not
+   * trusted, so only two kinds are distinguished.
    */
   onRefused(kind: StrangerKind, problem: string): void;
   /** Called when a handshake has failed, for any reason. */
@@ -121,10 +107,7 @@ export function createSecureServer({
       onRefused('key', 'it has another key of this deployment than this site');
     else {
       const claim = claimed.slice(0, MAX_CLAIM_LENGTH);
-      onRefused(
-        'deployment',
-        `it is of the deployment '${claim}', and this is '${deployment}'`,
-      );
+      onRefused('deployment', `it is of the deployment '${claim}', and this is '${deployment}'`);
     }
     return null;
   };
@@ -141,13 +124,11 @@ export function createSecureServer({
       onConnection(socket);
     },
   );
-  // Do not report this error: port scanners and health checks cause it too.
-  // Only connections that claim to be a peer are reported.
+  // Do not report this error: port scanners and health checks cause it too. Only connections that
+  // claim to be a peer are reported.
   tlsServer.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();
   });
-  return createServer((socket) =>
-    unknown.add(socket, () => tlsServer.emit('connection', socket)),
-  );
+  return createServer((socket) => unknown.add(socket, () => tlsServer.emit('connection', socket)));
 }

@@ -1,18 +1,13 @@
 /**
- * Rebuilds no directory that other sites still need. A directory may have been
- * marked as forked by mistake, and then have operations that its site has
- * answered and no other site has. So before such a directory is moved away, the
- * others are asked how much they have. If they lack something, the mark is
- * removed instead: the site starts on the directory, and the other sites check
- * it again as they check any start (CLU-I3 to CLU-I7). If they accept it, they
- * get what they lack. If they refuse it again, only an operator may give its
- * operations up.
+ * Rebuilds no directory that other sites still need. A directory may have been marked as forked by
+ * mistake, and then have operations that its site has answered and no other site has. So before
+ * such a directory is moved away, the others are asked how much they have. If they lack something,
+ * the mark is removed instead: the site starts on the directory, and the other sites check it again
+ * as they check any start (CLU-I3 to CLU-I7). If they accept it, they get what they lack. If they
+ * refuse it again, only an operator may give its operations up.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { collectTail } from '../log/recovered-state.ts';
 import type { Origin } from '../records/origin.ts';
@@ -21,11 +16,7 @@ import type { DataDirectory } from '../storage/directory/data-directory.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite } from '../storage/recovery.ts';
-import {
-  readNodeIdentity,
-  writeNodeIdentity,
-  type DirectoryOwner,
-} from './node-file.ts';
+import { readNodeIdentity, writeNodeIdentity, type DirectoryOwner } from './node-file.ts';
 
 export interface MarkedDirectoryOptions extends DirectoryOwner {
   readonly dataDir: string;
@@ -106,8 +97,8 @@ function readOperations(files: Files, site: string): readonly BlueOperation[] {
 }
 
 /**
- * Asks until at least one site that serves has answered. Returns `undefined` if
- * none has for `MAX_WAIT_MS`: all others may be marked, too.
+ * Asks until at least one site that serves has answered. Returns `undefined` if none has for
+ * `MAX_WAIT_MS`: all others may be marked, too.
  */
 async function askOthers(
   origin: Origin,
@@ -115,9 +106,7 @@ async function askOthers(
 ): Promise<KnownSite | undefined> {
   const untilMs = performance.now() + MAX_WAIT_MS;
   for (;;) {
-    const replies = await Promise.all(
-      peers.map((peer) => request(peer).catch(() => undefined)),
-    );
+    const replies = await Promise.all(peers.map((peer) => request(peer).catch(() => undefined)));
     const known = replies.flatMap((reply) => readKnown(reply, origin, site));
     if (known.length > 0)
       return {
@@ -143,32 +132,23 @@ function readKnown(status: unknown, origin: Origin, site: string): KnownSite[] {
     const member = toRecords(members).find((item) => item['origin'] === of);
     return isRecord(member?.['final']);
   };
-  const leaders = [
-    redLeader,
-    ...toRecords(redLogs).map(({ leader }) => leader),
-  ];
+  const leaders = [redLeader, ...toRecords(redLogs).map(({ leader }) => leader)];
   return [
     {
       // Nothing is taken of a closed origin beyond its end.
-      getCount: (of) =>
-        isClosed(of) ? Infinity : Number((streams as unknown[])[of] ?? 0),
+      getCount: (of) => (isClosed(of) ? Infinity : Number((streams as unknown[])[of] ?? 0)),
       isLeader: leaders.includes(site),
       isClosed: isClosed(origin),
     },
   ];
 }
 
-function toRecords(
-  value: unknown,
-): readonly Readonly<Record<string, unknown>>[] {
+function toRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 /** Names what only the directory has. */
-function describe(
-  lacking: readonly BlueOperation[],
-  { isLeader }: KnownSite,
-): string {
+function describe(lacking: readonly BlueOperation[], { isLeader }: KnownSite): string {
   const [first, last] = [lacking.at(0), lacking.at(-1)];
   const parts = isLeader ? ['the red log that the site leads'] : [];
   if (first !== undefined && last !== undefined)

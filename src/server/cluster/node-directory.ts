@@ -1,7 +1,4 @@
-/**
- * The data directory of a node: the identity of its owner, and how the
- * deployment was created.
- */
+/** The data directory of a node: the identity of its owner, and how the deployment was created. */
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { Origins, type Origin } from '../records/origin.ts';
 import type { DataDirectory } from '../storage/directory/data-directory.ts';
@@ -16,16 +13,9 @@ import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
-import {
-  finishInstallation,
-  type SiteLocation,
-} from '../storage/transfer/install-site.ts';
+import { finishInstallation, type SiteLocation } from '../storage/transfer/install-site.ts';
 import type { DiskRoom } from './disk-room.ts';
-import {
-  claimDirectory,
-  writeNodeIdentity,
-  type NodeIdentity,
-} from './node-file.ts';
+import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
 export interface NodeDirectoryOptions {
@@ -33,18 +23,12 @@ export interface NodeDirectoryOptions {
   /** The name of the deployment in the key file. */
   readonly deploymentName: string;
   readonly deployment: DurableDeployment & { readonly site: string };
-  /**
-   * Whether the site of a new or forked directory receives the state of another
-   * site first.
-   */
+  /** Whether the site of a new or forked directory receives the state of another site first. */
   readonly rebuilds: boolean;
   readonly room: DiskRoom;
 }
 
-/**
- * An open data directory. It stays open while its site is stopped and started
- * again.
- */
+/** An open data directory. It stays open while its site is stopped and started again. */
 export class NodeDirectory {
   /** The sites with which the deployment was created. */
   readonly founders: readonly string[];
@@ -54,13 +38,7 @@ export class NodeDirectory {
   #identity: NodeIdentity;
 
   /** @throws CorrectableError as `openDirectory` and `claimDirectory` */
-  constructor({
-    dataDir,
-    deploymentName,
-    deployment,
-    rebuilds,
-    room,
-  }: NodeDirectoryOptions) {
+  constructor({ dataDir, deploymentName, deployment, rebuilds, room }: NodeDirectoryOptions) {
     this.#deployment = deployment;
     this.#room = room;
     this.#directory = openDirectory(dataDir, deployment);
@@ -116,14 +94,12 @@ export class NodeDirectory {
       leader: item.leader,
     }));
     const first = { generation: 0, leader };
-    return (
-      this.#identity.red ?? (logs.length === 0 ? first : { ...first, logs })
-    );
+    return this.#identity.red ?? (logs.length === 0 ? first : { ...first, logs });
   }
 
   /**
-   * Returns the version that was active when the deployment was created: `own`
-   * if this is its creation.
+   * Returns the version that was active when the deployment was created: `own` if this is its
+   * creation.
    */
   getFoundingVersion(own: DeploymentVersion): DeploymentVersion {
     const { manifest } = this.#directory;
@@ -133,19 +109,15 @@ export class NodeDirectory {
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
     const identity = { ...this.#identity, ...change };
-    // Write the file before the field changes: if the disk is full, the node
-    // must act on the identity that the next start will read.
+    // Write the file before the field changes: if the disk is full, the node must act on the
+    // identity that the next start will read.
     this.#room.write(() => writeNodeIdentity(this.files, identity));
     this.#identity = identity;
   }
 
   /** Recovers the site from its data on the disk. */
   recover(): RecoveredSite {
-    return recoverSite(
-      this.files,
-      this.location.directory,
-      this.#deployment.site,
-    );
+    return recoverSite(this.files, this.location.directory, this.#deployment.site);
   }
 
   openSites(): DeploymentStorage {

@@ -1,6 +1,6 @@
 /**
- * `node.json` in the data directory of a node: the identity of its owner. It is
- * written before the node sends anything.
+ * `node.json` in the data directory of a node: the identity of its owner. It is written before the
+ * node sends anything.
  */
 import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -16,14 +16,11 @@ import {
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
 export interface NodeIdentity extends StoredIdentity {
-  /**
-   * The generation of the red log that it follows, if the log was restored at
-   * another site.
-   */
+  /** The generation of the red log that it follows, if the log was restored at another site. */
   readonly red?: StoredGeneration;
   /**
-   * How many operations of its site it had when its mark was last removed, so
-   * that the other sites checked it again.
+   * How many operations of its site it had when its mark was last removed, so that the other sites
+   * checked it again.
    */
   readonly recheckedAt?: number;
 }
@@ -31,8 +28,8 @@ export interface NodeIdentity extends StoredIdentity {
 const DIRECTORY_BYTES = 12;
 
 /**
- * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory
- * of another site or deployment.
+ * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory of another site or
+ * deployment.
  */
 export function readNodeIdentity(
   files: Files,
@@ -69,33 +66,25 @@ interface DirectoryClaim extends DirectoryOwner {
   readonly dataDir: string;
   /** The origin of the site in a deployment that is being created. */
   readonly origin: number;
-  /**
-   * Whether the site of a new or forked directory receives the state of another
-   * site first.
-   */
+  /** Whether the site of a new or forked directory receives the state of another site first. */
   readonly rebuilds: boolean;
 }
 
 /**
- * Returns the identity of a directory, and creates it for a new one. Throws as
- * `readNodeIdentity`.
+ * Returns the identity of a directory, and creates it for a new one. Throws as `readNodeIdentity`.
  */
 export function claimDirectory(
   { files, manifest }: DataDirectory,
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
 ): NodeIdentity {
   const found = readNodeIdentity(files, dataDir, { deployment, site });
-  // An earlier start without the flag may have claimed the directory, and then
-  // been refused before it wrote any data.
+  // An earlier start without the flag may have claimed the directory, and then been refused before
+  // it wrote any data.
   const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
-  if (found !== undefined && found.forked === undefined && !isUnused)
-    return found;
-  if (found?.forked !== undefined && !rebuilds)
-    throw closedDirectoryError(site, found.forked);
+  if (found !== undefined && found.forked === undefined && !isUnused) return found;
+  if (found?.forked !== undefined && !rebuilds) throw closedDirectoryError(site, found.forked);
   if (found === undefined && manifest !== undefined)
-    throw unusableDirectoryError(
-      'there is no node.json, which names its owner',
-    );
+    throw unusableDirectoryError('there is no node.json, which names its owner');
   if (rebuilds) moveAside(files, found);
   const directory = randomBytes(DIRECTORY_BYTES).toString('hex');
   const identity: NodeIdentity = {
@@ -119,13 +108,10 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
 }
 
 /**
- * Creates the error for a directory whose site was retired, or continues on
- * another directory. Its field names the option that allows a start.
+ * Creates the error for a directory whose site was retired, or continues on another directory. Its
+ * field names the option that allows a start.
  */
-export function closedDirectoryError(
-  site: string,
-  reason: string,
-): CorrectableError {
+export function closedDirectoryError(site: string, reason: string): CorrectableError {
   const advice = `If ${site} was retired, do not start it, or add it again on an empty directory with --join. Otherwise start it on its newest data directory, or with --rebuild`;
   const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;
   return new CorrectableError('UNAVAILABLE', message, {

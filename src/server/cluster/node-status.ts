@@ -30,35 +30,24 @@ export interface RedLogState {
 export interface NodeStatus {
   readonly site: string;
   /**
-   * `waiting`: the site waits for other sites before its first start.
-   * `transferring`: it receives the state of another site. `joining`: it is a
-   * member, and other members have not confirmed it yet. `sealed`: an operator
-   * restores the red log, and it has not been opened yet. `stopped`: the site
-   * has failed.
+   * `waiting`: the site waits for other sites before its first start. `transferring`: it receives
+   * the state of another site. `joining`: it is a member, and other members have not confirmed it
+   * yet. `sealed`: an operator restores the red log, and it has not been opened yet. `stopped`: the
+   * site has failed.
    */
-  readonly state:
-    | 'waiting'
-    | 'transferring'
-    | 'joining'
-    | 'serving'
-    | 'sealed'
-    | 'stopped';
+  readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'sealed' | 'stopped';
   /**
-   * The reason why it has failed, or has to wait. A site that serves has one if
-   * no other site accepts its connections.
+   * The reason why it has failed, or has to wait. A site that serves has one if no other site
+   * accepts its connections.
    */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
-  /**
-   * The site that orders red operations, or `etcd`; `null` while the red log is
-   * being restored.
-   */
+  /** The site that orders red operations, or `etcd`; `null` while the red log is being restored. */
   readonly redLeader: string | null;
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
   /**
-   * The reason if red writes and strong reads have to wait, because none can be
-   * ordered for now.
+   * The reason if red writes and strong reads have to wait, because none can be ordered for now.
    */
   readonly redProblem?: string | undefined;
   /** Each red log, that of `main` first. Present only if there are several. */
@@ -78,28 +67,19 @@ export interface NodeStatus {
 /** Callbacks of a node. */
 export interface NodeEvents<Node> {
   /**
-   * Called when the links are open, and the site does not run yet. This node
-   * has not sent a request to any other site yet.
+   * Called when the links are open, and the site does not run yet. This node has not sent a request
+   * to any other site yet.
    */
   onOpening?(node: Node): Promise<void>;
-  /**
-   * Called before the first start, with the sites that have not answered yet.
-   */
+  /** Called before the first start, with the sites that have not answered yet. */
   onWaiting?(sites: readonly string[]): void;
   /**
-   * Called while the site has to wait, with the reason or with the progress of
-   * a state transfer.
+   * Called while the site has to wait, with the reason or with the progress of a state transfer.
    */
   onProgress?(message: string): void;
-  /**
-   * Called when the site runs: at the start, and after each restart of the
-   * site.
-   */
+  /** Called when the site runs: at the start, and after each restart of the site. */
   onStarted?(node: Node): Promise<void>;
-  /**
-   * Called before the site is stopped and started again. Clients should move to
-   * other sites.
-   */
+  /** Called before the site is stopped and started again. Clients should move to other sites. */
   onStopping?(node: Node): Promise<void>;
   /** Called when the site has failed. Clients should move to other sites. */
   onFailed?(): void;
@@ -141,15 +121,13 @@ export function describeState({
   cannotStart,
   sealed,
 }: NodeSituation): NodeState {
-  if (driver?.failure !== undefined)
-    return { state: 'stopped', problem: driver.failure.message };
+  if (driver?.failure !== undefined) return { state: 'stopped', problem: driver.failure.message };
   if (driver !== undefined)
     return {
       state: waitingFor === undefined ? 'serving' : 'joining',
       problem: waitingFor ?? refusal,
     };
-  if (cannotStart !== undefined)
-    return { state: 'stopped', problem: cannotStart };
+  if (cannotStart !== undefined) return { state: 'stopped', problem: cannotStart };
   if (transfer !== undefined) return { state: 'transferring' };
   return sealed === undefined
     ? { state: 'waiting', problem: waitingFor }
@@ -188,8 +166,8 @@ export class RecentAlarms {
   readonly #alarms: RecentAlarm[] = [];
 
   /**
-   * Returns a handler that records each alarm before it calls `onAlarm`, the
-   * handler of the application.
+   * Returns a handler that records each alarm before it calls `onAlarm`, the handler of the
+   * application.
    */
   noteBefore(onAlarm: OnAlarm = emitWarning): OnAlarm {
     const guarded = guardAlarmHandler(onAlarm);
@@ -205,13 +183,12 @@ export class RecentAlarms {
   }
 
   /**
-   * Drops the oldest alarm of the most frequent kind, so that many alarms of
-   * one kind do not displace those of other kinds.
+   * Drops the oldest alarm of the most frequent kind, so that many alarms of one kind do not
+   * displace those of other kinds.
    */
   #dropOne(): void {
     const counts = new Map<string, number>();
-    for (const { kind } of this.#alarms)
-      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const { kind } of this.#alarms) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const most = Math.max(...counts.values());
     this.#alarms.splice(
       this.#alarms.findIndex(({ kind }) => counts.get(kind) === most),

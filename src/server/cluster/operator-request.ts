@@ -1,6 +1,6 @@
 /**
- * Sends one request of a command to a node, over its cluster address and with
- * the key of the deployment.
+ * Sends one request of a command to a node, over its cluster address and with the key of the
+ * deployment.
  */
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
@@ -17,24 +17,21 @@ export interface OperatorTarget {
 
 const REPLY_TIMEOUT_MS = 5000;
 /**
- * Added to the timeout of the connection, so that the timeout of the request
- * ends first: its error reports that there was no reply.
+ * Added to the timeout of the connection, so that the timeout of the request ends first: its error
+ * reports that there was no reply.
  */
 const SPARE_MS = 1000;
 
 /** Reports that the node could not be reached, so nothing was done. */
 export class NotReachedError extends Error {}
 
-/**
- * Reports that the node got the request and did not reply. It may have executed
- * the request.
- */
+/** Reports that the node got the request and did not reply. It may have executed the request. */
 export class NoReplyError extends Error {}
 
 /**
- * Resolves with the reply. Rejects with `NotReachedError` if the node cannot be
- * reached or refuses the key, with `NoReplyError` if it does not reply, and
- * with another error if it refuses the request.
+ * Resolves with the reply. Rejects with `NotReachedError` if the node cannot be reached or refuses
+ * the key, with `NoReplyError` if it does not reply, and with another error if it refuses the
+ * request.
  */
 export function requestOfOperator(
   { address, to, keys }: OperatorTarget,
@@ -55,19 +52,12 @@ export function requestOfOperator(
         .then(() => {
           isAsked = true;
           const late = (): void =>
-            connection.close(
-              new Error(`no reply to ${kind} within ${timeoutMs} ms`),
-            );
+            connection.close(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
           timer = setTimeout(late, timeoutMs);
-          heartbeat = setInterval(
-            () => ping(connection, timeoutMs),
-            HEARTBEAT_INTERVAL_MS,
-          );
+          heartbeat = setInterval(() => ping(connection, timeoutMs), HEARTBEAT_INTERVAL_MS);
           return connection.request(kind, body, timeoutMs + SPARE_MS);
         })
-        .then(resolve, (error: Error) =>
-          isAsked ? reject(error) : fail(error),
-        )
+        .then(resolve, (error: Error) => (isAsked ? reject(error) : fail(error)))
         .finally(() => connection.close());
     });
     let timer: NodeJS.Timeout | undefined;
@@ -79,11 +69,7 @@ export function requestOfOperator(
       onClosed: (error) => {
         clearTimeout(timer);
         clearInterval(heartbeat);
-        fail(
-          explainDialError(
-            error ?? new Error('the node has closed the connection'),
-          ),
-        );
+        fail(explainDialError(error ?? new Error('the node has closed the connection')));
       },
     });
     connection.isKnown = true;
@@ -91,9 +77,9 @@ export function requestOfOperator(
 }
 
 /**
- * Keeps the connection open with heartbeats: a node closes a silent connection,
- * and its reply may take longer. No limit applies to the silence of the node
- * itself, because it does not reply to heartbeats while it reads its data.
+ * Keeps the connection open with heartbeats: a node closes a silent connection, and its reply may
+ * take longer. No limit applies to the silence of the node itself, because it does not reply to
+ * heartbeats while it reads its data.
  */
 function ping(connection: LinkConnection, timeoutMs: number): void {
   connection.request('ping', null, timeoutMs).catch(() => {});

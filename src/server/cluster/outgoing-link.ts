@@ -1,6 +1,6 @@
 /**
- * The link to one peer: dials it, sends envelopes in order, and dials again
- * when the connection is lost.
+ * The link to one peer: dials it, sends envelopes in order, and dials again when the connection is
+ * lost.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { Fifo } from '../collections/fifo.ts';
@@ -10,15 +10,8 @@ import type { DeploymentSetup } from './deployment-setup.ts';
 import { FRAME, MAX_PART_BYTES, type Frame } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
-import {
-  RefusedError,
-  dialSecurely,
-  explainDialError,
-} from './link-security.ts';
-import {
-  ENVELOPE_VERSION,
-  OLDEST_ENVELOPE_VERSION,
-} from '../messages/envelope-codec.ts';
+import { RefusedError, dialSecurely, explainDialError } from './link-security.ts';
+import { ENVELOPE_VERSION, OLDEST_ENVELOPE_VERSION } from '../messages/envelope-codec.ts';
 
 /** The first request on a connection. */
 interface ConnectRequest extends LinkVersions {
@@ -27,8 +20,7 @@ interface ConnectRequest extends LinkVersions {
   readonly from: string | null;
   readonly to: string;
   /**
-   * Whether the site that dialed is about to become a member. Then it is
-   * refused without an alarm.
+   * Whether the site that dialed is about to become a member. Then it is refused without an alarm.
    */
   readonly isJoining?: boolean;
   /** The setup that the dialing site has for the deployment. */
@@ -54,10 +46,7 @@ export interface OutgoingLinkOptions {
   isJoining?(): boolean;
   /** Called when the connection was lost, or could not be opened. */
   onDisconnected(error: Error | undefined): void;
-  /**
-   * Called when the peer or this site refuses the other. Dialing again would
-   * not help.
-   */
+  /** Called when the peer or this site refuses the other. Dialing again would not help. */
   onRefused(problem: string): void;
   /** Called when a message was dropped because too many wait. */
   onFull(): void;
@@ -66,8 +55,8 @@ export interface OutgoingLinkOptions {
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 1000;
 /**
- * Messages that wait longer than this for a connection are dropped. Sites
- * resend the ones that matter.
+ * Messages that wait longer than this for a connection are dropped. Sites resend the ones that
+ * matter.
  */
 const MAX_OUTAGE_MS = 1000;
 /** Slices are sent while fewer bytes than this are unconfirmed. */
@@ -129,24 +118,15 @@ export class OutgoingLink {
     return this.#isConnected ? this.#connection?.roundTripMs : undefined;
   }
 
-  /**
-   * Sends an envelope after the earlier ones. Drops it if too many wait, as a
-   * network does.
-   */
+  /** Sends an envelope after the earlier ones. Drops it if too many wait, as a network does. */
   send(content: Uint8Array): void {
     if (this.#isClosed) return;
-    if (
-      !this.#isConnected &&
-      performance.now() - this.#downSinceMs > MAX_OUTAGE_MS
-    )
+    if (!this.#isConnected && performance.now() - this.#downSinceMs > MAX_OUTAGE_MS)
       return this.#dropQueue();
     const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#queue;
     // One message is always accepted, however large it is.
-    if (
-      size >= maxMessages ||
-      (size > 0 && this.#queuedBytes + content.length > maxBytes)
-    ) {
+    if (size >= maxMessages || (size > 0 && this.#queuedBytes + content.length > maxBytes)) {
       this.#droppedMessages += 1;
       return this.#options.onFull();
     }
@@ -159,28 +139,25 @@ export class OutgoingLink {
   }
 
   /**
-   * Sends a slice of a state transfer when nothing else waits. Rejects if the
-   * connection is lost before.
+   * Sends a slice of a state transfer when nothing else waits. Rejects if the connection is lost
+   * before.
    */
   sendSlice(content: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (!this.#isConnected)
-        return reject(new Error(`the link to ${this.#options.to} is down`));
+      if (!this.#isConnected) return reject(new Error(`the link to ${this.#options.to} is down`));
       this.#slices.push({ content, resolve, reject });
       this.#flush();
     });
   }
 
   /**
-   * Sends a request and resolves with the reply. Rejects if there is no
-   * connection, or no reply in time.
+   * Sends a request and resolves with the reply. Rejects if there is no connection, or no reply in
+   * time.
    */
   request(kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
     const connection = this.#connection;
     if (connection === undefined || !this.#isConnected)
-      return Promise.reject(
-        new Error(`the link to ${this.#options.to} is down`),
-      );
+      return Promise.reject(new Error(`the link to ${this.#options.to} is down`));
     return connection.request(kind, body, timeoutMs);
   }
 
@@ -196,11 +173,7 @@ export class OutgoingLink {
 
   #dial(): void {
     const { address, keys, traffic, onEnvelopes, onRequest } = this.#options;
-    const socket = dialSecurely(
-      address,
-      keys,
-      () => void this.#introduce(connection),
-    );
+    const socket = dialSecurely(address, keys, () => void this.#introduce(connection));
     const connection = new LinkConnection(socket, {
       onEnvelopes,
       onRequest,
@@ -214,8 +187,7 @@ export class OutgoingLink {
   }
 
   async #introduce(connection: LinkConnection): Promise<void> {
-    const { from, to, keys, heartbeatIntervalMs, isJoining, getSetup } =
-      this.#options;
+    const { from, to, keys, heartbeatIntervalMs, isJoining, getSetup } = this.#options;
     try {
       const joining = isJoining?.() === true ? { isJoining: true } : {};
       const version = await introduce(connection, {
@@ -226,8 +198,7 @@ export class OutgoingLink {
         ...joining,
       });
       if (connection !== this.#connection || this.#isClosed) return;
-      if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS)
-        this.#dropQueue();
+      if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
       this.#isConnected = true;
       this.#version = version;
       this.#backoffMs = MIN_BACKOFF_MS;
@@ -248,11 +219,7 @@ export class OutgoingLink {
     this.#queuedBytes += this.#writtenOfFirst;
     this.#writtenOfFirst = 0;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
-    for (
-      let slice = this.#slices.shift();
-      slice !== undefined;
-      slice = this.#slices.shift()
-    )
+    for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift())
       slice.reject(lost);
     if (this.#isClosed) return;
     if (error instanceof RefusedError) this.#options.onRefused(error.message);
@@ -272,8 +239,7 @@ export class OutgoingLink {
   #flush(): void {
     this.#isFlushing = false;
     const connection = this.#connection;
-    if (connection === undefined || !this.#isConnected || this.#isClosed)
-      return;
+    if (connection === undefined || !this.#isConnected || this.#isClosed) return;
 
     const frames: Frame[] = [];
     for (let { room } = connection; room > 0 && this.#queue.size > 0;) {
@@ -311,8 +277,8 @@ export class OutgoingLink {
 }
 
 /**
- * Names both ends, and returns the version that both use. @throws Error if the
- * other end refuses the connection
+ * Names both ends, and returns the version that both use. @throws Error if the other end refuses
+ * the connection
  */
 export async function introduce(
   connection: LinkConnection,
@@ -322,10 +288,7 @@ export async function introduce(
   const reply = await connection.request('connect', request);
   const refused = isRecord(reply) ? reply['refused'] : undefined;
   if (refused !== undefined) throw new RefusedError(String(refused));
-  const version = agreeOnVersion(
-    LINK_VERSIONS,
-    parseVersions(reply) ?? LINK_VERSIONS,
-  );
+  const version = agreeOnVersion(LINK_VERSIONS, parseVersions(reply) ?? LINK_VERSIONS);
   if (version === undefined)
     throw new RefusedError('it uses a version that this site does not know');
   return version;
@@ -344,28 +307,24 @@ export const LINK_VERSIONS: LinkVersions = {
 };
 
 /**
- * Reads the versions of the other end. If the other end names only one version,
- * it knows only that one.
+ * Reads the versions of the other end. If the other end names only one version, it knows only that
+ * one.
  */
 export function parseVersions(value: unknown): LinkVersions | undefined {
   const { version, oldest = version } = isRecord(value) ? value : {};
-  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(oldest))
-    return undefined;
+  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(oldest)) return undefined;
   return { version: version as number, oldest: oldest as number };
 }
 
 /** Returns the version that both ends use; `undefined` if there is none. */
-export function agreeOnVersion(
-  own: LinkVersions,
-  other: LinkVersions,
-): number | undefined {
+export function agreeOnVersion(own: LinkVersions, other: LinkVersions): number | undefined {
   const version = Math.min(own.version, other.version);
   return version >= Math.max(own.oldest, other.oldest) ? version : undefined;
 }
 
 /**
- * Describes that two ends have no version in common, and which one to upgrade.
- * `site` is this end, `from` the other.
+ * Describes that two ends have no version in common, and which one to upgrade. `site` is this end,
+ * `from` the other.
  */
 export function describeMismatch(
   site: string,

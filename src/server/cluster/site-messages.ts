@@ -1,13 +1,6 @@
-/**
- * Sends the envelopes of a site as bytes over its links, and receives those of
- * other sites.
- */
+/** Sends the envelopes of a site as bytes over its links, and receives those of other sites. */
 import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
-import {
-  RejectedMessageError,
-  SENT_BACK,
-  type Envelope,
-} from '../messages/envelope.ts';
+import { RejectedMessageError, SENT_BACK, type Envelope } from '../messages/envelope.ts';
 import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
@@ -37,8 +30,7 @@ export function sendEnvelope(
     );
     for (const bytes of parts) {
       links.send(name, bytes);
-      if (SENT_BACK.includes(envelope.message.kind))
-        links.sendBack(name, bytes);
+      if (SENT_BACK.includes(envelope.message.kind)) links.sendBack(name, bytes);
     }
   } catch (error) {
     if (!(error instanceof RejectedMessageError)) throw error;
@@ -46,10 +38,7 @@ export function sendEnvelope(
   }
 }
 
-/**
- * Decodes envelopes that arrived over the link of a site, and passes them to
- * this site.
- */
+/** Decodes envelopes that arrived over the link of a site, and passes them to this site. */
 export function receiveEnvelopes(
   from: string,
   contents: readonly Uint8Array[],
@@ -62,14 +51,9 @@ export function receiveEnvelopes(
       const envelope = codec.decode(content, origins, deployment);
       const { site } = envelope.from;
       if (origins.getName(site) !== from) {
-        // The sender may have joined by a record of the red log that is not
-        // here yet.
+        // The sender may have joined by a record of the red log that is not here yet.
         const reason = site < origins.size ? 'address' : 'origin';
-        throw new RejectedMessageError(
-          reason,
-          `it came over the link of ${from}`,
-          site,
-        );
+        throw new RejectedMessageError(reason, `it came over the link of ${from}`, site);
       }
       envelopes.push(envelope);
     } catch (error) {

@@ -1,6 +1,4 @@
-/**
- * Runs state transfers over the links of a node, as a donor and as a receiver.
- */
+/** Runs state transfers over the links of a node, as a donor and as a receiver. */
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
 import { removeWildStamps } from '../log/recovered-state.ts';
@@ -14,10 +12,7 @@ import type {
   TransferSlice,
 } from '../storage/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../storage/transfer/transfer-receiver.ts';
-import {
-  TransferSource,
-  type TransferSourceOptions,
-} from '../storage/transfer/transfer-source.ts';
+import { TransferSource, type TransferSourceOptions } from '../storage/transfer/transfer-source.ts';
 
 /** The kind of the requests about transfers. Slices are no requests. */
 export const TRANSFER = 'transfer';
@@ -35,28 +30,24 @@ export interface StateTransfersOptions {
     isConnected(peer: string): boolean;
   };
   /**
-   * Returns the reason if the receiver cannot get the state now. Otherwise, all
-   * records that it needs are kept from then on.
+   * Returns the reason if the receiver cannot get the state now. Otherwise, all records that it
+   * needs are kept from then on.
    */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /**
-   * Called when no donor has sent anything for `STALLED_AFTER_MS`. Called once
-   * until something arrives.
+   * Called when no donor has sent anything for `STALLED_AFTER_MS`. Called once until something
+   * arrives.
    */
   onStalled?(problem: string): void;
   /**
-   * Called if the disk is too full for the received state, with the error and
-   * the approximate space that is still needed. Called without an error once
-   * there is space.
+   * Called if the disk is too full for the received state, with the error and the approximate space
+   * that is still needed. Called without an error once there is space.
    */
   onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
 
-/**
- * The receiver of a state: its origin, which a donor may not know yet, and its
- * data directory.
- */
+/** The receiver of a state: its origin, which a donor may not know yet, and its data directory. */
 export interface TransferIdentity {
   readonly origin: Origin;
   readonly directory: string;
@@ -65,10 +56,7 @@ export interface TransferIdentity {
 /** The reason why a site does not get the state. */
 export interface TransferRefusal {
   readonly reason: string;
-  /**
-   * Whether its directory belongs to a closed site. Then it never gets the
-   * state.
-   */
+  /** Whether its directory belongs to a closed site. Then it never gets the state. */
   readonly isClosed?: boolean;
 }
 
@@ -112,21 +100,16 @@ export class StateTransfers {
     this.#options = options;
   }
 
-  /**
-   * The progress of the transfer to this node; `undefined` if there is none.
-   */
+  /** The progress of the transfer to this node; `undefined` if there is none. */
   get progress(): TransferProgress | undefined {
     return this.#progress;
   }
 
-  /**
-   * Serves other sites from this storage; With `undefined`, stops serving them.
-   */
+  /** Serves other sites from this storage; With `undefined`, stops serving them. */
   setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
     const { files, site } = this.#options;
     this.#source?.close();
-    const send = (receiver: string, reply: TransferReply): void =>
-      this.#reply(receiver, reply);
+    const send = (receiver: string, reply: TransferReply): void => this.#reply(receiver, reply);
     this.#source =
       storage &&
       new TransferSource({
@@ -163,8 +146,8 @@ export class StateTransfers {
   }
 
   /**
-   * Receives the state of a donor, or continues a transfer. Calls `onClosed` if
-   * a donor knows that the origin of this site was closed.
+   * Receives the state of a donor, or continues a transfer. Calls `onClosed` if a donor knows that
+   * the origin of this site was closed.
    */
   async receive(
     origin: Origin,
@@ -176,17 +159,12 @@ export class StateTransfers {
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
       const all = donors();
-      const connected = all.filter((donor) =>
-        this.#options.links.isConnected(donor),
-      );
+      const connected = all.filter((donor) => this.#options.links.isConnected(donor));
       const donor = connected[attempt % connected.length];
-      if (donor === undefined)
-        this.#problem = `no link to ${all.join(', ')} is up`;
+      if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
       const received =
-        donor === undefined
-          ? undefined
-          : await this.#receiveFrom(donor, origin, signal, onClosed);
+        donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
       if (received !== undefined) {
         const latestMs = Date.now() + this.#options.maxClockSkewMs;
         return {
@@ -226,8 +204,7 @@ export class StateTransfers {
           timing: nodeTiming,
           donor,
           createName: () => randomBytes(NAME_BYTES).toString('hex'),
-          send: (request) =>
-            this.#send(donor, { ...request, directory, origin }),
+          send: (request) => this.#send(donor, { ...request, directory, origin }),
           onProgress: (bytes, expectedBytes) => {
             this.#onMoved();
             this.#setFull(undefined);
@@ -244,8 +221,7 @@ export class StateTransfers {
           this.#checkStalled();
           // If the disk is full, another donor does not help.
           if (this.#isFull) return;
-          if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS)
-            resolve(undefined);
+          if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS) resolve(undefined);
         }, CHECK_MS);
         receiver.start();
       });
@@ -265,8 +241,8 @@ export class StateTransfers {
   }
 
   /**
-   * Notes that the received state cannot be written, with the reason, or that
-   * it can be written again.
+   * Notes that the received state cannot be written, with the reason, or that it can be written
+   * again.
    */
   #setFull(because: Error | undefined): void {
     if (this.#isFull === (because !== undefined)) return;
@@ -274,10 +250,7 @@ export class StateTransfers {
     if (because === undefined) return this.#options.onFullChanged?.(undefined);
     // The directory of the site is created beside the received files.
     const { bytes, expectedBytes = 0 } = this.#progress ?? { bytes: 0 };
-    this.#options.onFullChanged?.(
-      because,
-      Math.max(0, 2 * expectedBytes - bytes),
-    );
+    this.#options.onFullChanged?.(because, Math.max(0, 2 * expectedBytes - bytes));
   }
 
   #onMoved(): void {
@@ -286,11 +259,7 @@ export class StateTransfers {
   }
 
   #checkStalled(): void {
-    if (
-      this.#isStalled ||
-      performance.now() - this.#movedAtMs < STALLED_AFTER_MS
-    )
-      return;
+    if (this.#isStalled || performance.now() - this.#movedAtMs < STALLED_AFTER_MS) return;
     this.#isStalled = true;
     this.#options.onStalled?.(this.#problem ?? 'no site answers');
   }
@@ -302,9 +271,7 @@ export class StateTransfers {
       return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
     }
     const refusal =
-      request.kind === 'transfer.begin'
-        ? this.#options.admit(from, request)
-        : undefined;
+      request.kind === 'transfer.begin' ? this.#options.admit(from, request) : undefined;
     if (refusal === undefined) this.#source.receive(from, request);
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
@@ -322,8 +289,8 @@ export class StateTransfers {
 }
 
 /**
- * Returns the reason if a site must not get the state. `origins` is `undefined`
- * if the donor does not run.
+ * Returns the reason if a site must not get the state. `origins` is `undefined` if the donor does
+ * not run.
  */
 export function findRefusal(
   origins: Origins | undefined,
@@ -335,11 +302,9 @@ export function findRefusal(
     origin,
   }: TransferIdentity & { readonly donor: string; readonly site: string },
 ): TransferRefusal | undefined {
-  const known =
-    origins?.isSite(origin) === true ? origins.get(origin) : undefined;
+  const known = origins?.isSite(origin) === true ? origins.get(origin) : undefined;
   // No table lists the directories of the founding sites.
-  const isKnown =
-    known?.site === site && (known.directory ?? directory) === directory;
+  const isKnown = known?.site === site && (known.directory ?? directory) === directory;
   if (!isKnown || known.state === 'closing')
     return {
       reason: `${donor} does not know this data directory of ${site} yet`,
@@ -349,20 +314,12 @@ export function findRefusal(
       ? undefined
       : { reason: `a red log of ${donor} does not have ${site} yet` };
   const isRebuilt = origins?.find(site) !== undefined;
-  const cause = isRebuilt
-    ? 'it was rebuilt on another data directory'
-    : 'it was retired';
+  const cause = isRebuilt ? 'it was rebuilt on another data directory' : 'it was retired';
   return { reason: `${site} was closed: ${cause}`, isClosed: true };
 }
 
-export function formatProgress({
-  donor,
-  bytes,
-  expectedBytes,
-  problem,
-}: TransferProgress): string {
-  if (problem !== undefined)
-    return `waiting for the state of ${donor}: ${problem}`;
+export function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
+  if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
   const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;
   return `taking the state of ${donor}: ${bytes}${share} bytes`;
 }
@@ -375,21 +332,15 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
 }
 
 /**
- * Returns `undefined` if the bytes are not a slice. The bytes are copied: a
- * part of what the link has read would keep all of it.
+ * Returns `undefined` if the bytes are not a slice. The bytes are copied: a part of what the link
+ * has read would keep all of it.
  */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
   try {
     const start = HEAD_BYTES + buffer.readUInt32BE(0);
-    const head: unknown = JSON.parse(
-      buffer.toString('utf8', HEAD_BYTES, start),
-    );
-    if (
-      !isRecord(head) ||
-      head['kind'] !== 'transfer.slice' ||
-      !isOffset(head['offset'])
-    )
+    const head: unknown = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start));
+    if (!isRecord(head) || head['kind'] !== 'transfer.slice' || !isOffset(head['offset']))
       return undefined;
     return {
       ...(head as unknown as Omit<TransferSlice, 'bytes'>),
@@ -411,10 +362,8 @@ type ControlMessage =
 /** @throws Error if the body is not a message */
 function parseMessage(body: unknown): ControlMessage {
   const { kind, transfer, offset = 0 } = isRecord(body) ? body : {};
-  const isMessage =
-    String(kind).startsWith('transfer.') && typeof transfer === 'string';
-  if (!isMessage || !isOffset(offset))
-    throw new Error('it is no message of a state transfer');
+  const isMessage = String(kind).startsWith('transfer.') && typeof transfer === 'string';
+  if (!isMessage || !isOffset(offset)) throw new Error('it is no message of a state transfer');
   return body as unknown as ControlMessage;
 }
 

@@ -1,13 +1,9 @@
 /**
- * Reads files that people write. Some editors and shells begin a file with a
- * mark of its encoding.
+ * Reads files that people write. Some editors and shells begin a file with a mark of its encoding.
  */
 import { readFileSync, statSync } from 'node:fs';
 
-/**
- * Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins
- * after the mark.
- */
+/** Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins after the mark. */
 export function readTextFile(path: string): string {
   const bytes = readFileSync(path);
   return new TextDecoder(detectEncoding(bytes)).decode(bytes);
@@ -19,8 +15,8 @@ function detectEncoding([first, second]: Uint8Array): string {
 }
 
 /**
- * Returns a text that changes whenever the file is written or replaced, or its
- * permissions change. Throws if the file cannot be found.
+ * Returns a text that changes whenever the file is written or replaced, or its permissions change.
+ * Throws if the file cannot be found.
  */
 export function getFileVersion(path: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

@@ -1,12 +1,11 @@
 /**
  * Accepted connections whose peer has not shown yet that it has the key.
  *
- * Any program that reaches the port can open them. So they use a separate set
- * of slots, and cannot use up those of sites and operators. A peer begins its
- * handshake at once. A silent connection costs little memory, since it has no
- * TLS state before its first bytes. So there are many slots for silent
- * connections, and each is soon freed. With few slots, clients that were closed
- * would reconnect at once and fill the accept queue of the port.
+ * Any program that reaches the port can open them. So they use a separate set of slots, and cannot
+ * use up those of sites and operators. A peer begins its handshake at once. A silent connection
+ * costs little memory, since it has no TLS state before its first bytes. So there are many slots
+ * for silent connections, and each is soon freed. With few slots, clients that were closed would
+ * reconnect at once and fill the accept queue of the port.
  */
 import type { Socket } from 'node:net';
 
@@ -27,8 +26,7 @@ export class UnknownConnections {
     socket.once('readable', () => {
       socket.setTimeout(0);
       this.#silent.remove(socket);
-      if (socket.destroyed || socket.readableLength === 0)
-        return void socket.destroy();
+      if (socket.destroyed || socket.readableLength === 0) return void socket.destroy();
       this.#inHandshake.add(socket);
       onSpeaking();
     });

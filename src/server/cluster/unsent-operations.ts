@@ -1,7 +1,4 @@
-/**
- * Saves the operations that only a retired site had. An operator may want to
- * repeat them.
- */
+/** Saves the operations that only a retired site had. An operator may want to repeat them. */
 import type { ReplacingFiles } from '../storage/disk/files.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
@@ -24,10 +21,7 @@ export interface UnsentOptions {
 
 const UNSENT_FILE = 'unsent-operations.json';
 const RETRY_MS = 200;
-/**
- * The other sites know the end of the stream once all of them have confirmed
- * that it is closed.
- */
+/** The other sites know the end of the stream once all of them have confirmed that it is closed. */
 const MAX_WAIT_MS = 5000;
 
 const NOTES = {
@@ -37,8 +31,8 @@ const NOTES = {
 } as const;
 
 /**
- * Writes the operations that no other site has to a file, after asking the
- * other sites. Returns what to report, if anything.
+ * Writes the operations that no other site has to a file, after asking the other sites. Returns
+ * what to report, if anything.
  */
 export async function saveUnsent(
   unsent: readonly UnsentOperation[],
@@ -47,12 +41,8 @@ export async function saveUnsent(
   const { files } = options;
   if (unsent.length === 0) return '';
   const write = (note: string, operations: readonly UnsentOperation[]): void =>
-    files.replace(
-      UNSENT_FILE,
-      Buffer.from(`${formatUnsent({ note, operations })}\n`),
-    );
-  // Write this note before asking the other sites, because the process may end
-  // at any time.
+    files.replace(UNSENT_FILE, Buffer.from(`${formatUnsent({ note, operations })}\n`));
+  // Write this note before asking the other sites, because the process may end at any time.
   write(NOTES.uncertain, unsent);
   const final = await findEnd(options);
   if (final === undefined)
@@ -72,19 +62,15 @@ function formatUnsent(content: object): string {
 }
 
 /**
- * Returns the end of this site's stream as another site knows it; `undefined`
- * if none reports it in time.
+ * Returns the end of this site's stream as another site knows it; `undefined` if none reports it in
+ * time.
  */
 async function findEnd(options: UnsentOptions): Promise<StreamEnd | undefined> {
   const { peers, origin, request, signal, maxWaitMs = MAX_WAIT_MS } = options;
   const untilMs = performance.now() + maxWaitMs;
   while (!signal.aborted && performance.now() < untilMs) {
-    const replies = await Promise.all(
-      peers.map((peer) => request(peer).catch(() => undefined)),
-    );
-    const final = replies
-      .map((reply) => getEnd(reply, origin))
-      .find((end) => end !== undefined);
+    const replies = await Promise.all(peers.map((peer) => request(peer).catch(() => undefined)));
+    const final = replies.map((reply) => getEnd(reply, origin)).find((end) => end !== undefined);
     if (final !== undefined && !signal.aborted) return final;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }

@@ -1,17 +1,14 @@
 /**
  * A first-in first-out list whose operations have a constant cost.
  *
- * It is a ring buffer in one array, so a list whose length changes little
- * allocates nothing. New arrays would be worse: objects that a discarded old
- * array references survive until the next full garbage collection.
+ * It is a ring buffer in one array, so a list whose length changes little allocates nothing. New
+ * arrays would be worse: objects that a discarded old array references survive until the next full
+ * garbage collection.
  */
 
 const MIN_LENGTH = 4;
 const MIN_FILTER_SIZE = 64;
-/**
- * Arrays up to this length are not replaced by shorter ones when the list has
- * become short.
- */
+/** Arrays up to this length are not replaced by shorter ones when the list has become short. */
 const MIN_SHRINK_LENGTH = 1024;
 
 /** A list that grows at its end and shrinks at its front. */
@@ -52,17 +49,16 @@ export class Fifo<T> {
   }
 
   push(item: T): void {
-    if (this.#size === this.#items.length)
-      this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
-    // The index is computed here and in `at` without a helper function, because
-    // these run many times for each operation.
+    if (this.#size === this.#items.length) this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
+    // The index is computed here and in `at` without a helper function, because these run many
+    // times for each operation.
     this.#items[(this.#head + this.#size) & (this.#items.length - 1)] = item;
     this.#size += 1;
   }
 
   /**
-   * Inserts an element before the one at `index`. The cost grows with the
-   * number of elements behind it.
+   * Inserts an element before the one at `index`. The cost grows with the number of elements behind
+   * it.
    */
   insert(index: number, item: T): void {
     this.push(item);
@@ -79,17 +75,14 @@ export class Fifo<T> {
     this.#items[this.#head] = undefined;
     this.#head = this.#toIndex(1);
     this.#size -= 1;
-    if (
-      this.#items.length > MIN_SHRINK_LENGTH &&
-      this.#size * 4 < this.#items.length
-    )
+    if (this.#items.length > MIN_SHRINK_LENGTH && this.#size * 4 < this.#items.length)
       this.#resize(this.#items.length / 2);
     return item;
   }
 
   /**
-   * Drops the elements that are not wanted. It looks at them only when the list
-   * has doubled since the last time, so that calling it often costs little.
+   * Drops the elements that are not wanted. It looks at them only when the list has doubled since
+   * the last time, so that calling it often costs little.
    */
   filter(isWanted: (item: T) => boolean): void {
     if (this.#size < this.#filterFrom) return;
@@ -103,18 +96,14 @@ export class Fifo<T> {
   /** The elements from `start` to before `end`, as an array. */
   slice(start = 0, end: number = this.#size): T[] {
     const taken: T[] = [];
-    for (
-      let index = Math.max(0, start);
-      index < Math.min(end, this.#size);
-      index += 1
-    )
+    for (let index = Math.max(0, start); index < Math.min(end, this.#size); index += 1)
       taken.push(this.at(index) as T);
     return taken;
   }
 
   /**
-   * Finds the first element for which `holds` is true, by binary search. All
-   * elements after it must hold too. Returns the size if there is none.
+   * Finds the first element for which `holds` is true, by binary search. All elements after it must
+   * hold too. Returns the size if there is none.
    */
   findIndex(holds: (item: T) => boolean): number {
     let low = 0;
@@ -139,8 +128,8 @@ export class Fifo<T> {
 }
 
 /**
- * Runs items one after the other. An item that is added while another one runs
- * is run after it, so the call stack does not grow.
+ * Runs items one after the other. An item that is added while another one runs is run after it, so
+ * the call stack does not grow.
  */
 export class RunQueue<T> {
   readonly #ready = new Fifo<T>();
@@ -157,11 +146,7 @@ export class RunQueue<T> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      for (
-        let next = this.#ready.shift();
-        next !== undefined;
-        next = this.#ready.shift()
-      )
+      for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift())
         this.#run(next);
     } finally {
       this.#isRunning = false;

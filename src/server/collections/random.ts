@@ -4,8 +4,7 @@
 export const MAX_SEED = 2 ** 32 - 1;
 
 /**
- * Returns the largest seed that the first run may have. The seeds of the other
- * runs follow from it.
+ * Returns the largest seed that the first run may have. The seeds of the other runs follow from it.
  */
 export function getMaxFirstSeed(runs: number): number {
   return MAX_SEED - runs + 1;
@@ -41,10 +40,7 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /**
-   * An exponentially distributed number with this mean: mostly small, sometimes
-   * large.
-   */
+  /** An exponentially distributed number with this mean: mostly small, sometimes large. */
   exponential(mean: number): number {
     return -Math.log(1 - this.fraction()) * mean;
   }

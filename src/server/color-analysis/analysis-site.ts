@@ -1,17 +1,11 @@
-/**
- * One site of a run: its state, and whether that state is valid (RedBlue, OSDI
- * 2012, §5.3).
- */
+/** One site of a run: its state, and whether that state is valid (RedBlue, OSDI 2012, §5.3). */
 import type { Effect, Stamp } from '../records/effect.ts';
 import { Store } from '../state/store.ts';
 import type { StepResult, Step } from './interleaving.ts';
 import { findRightsShortfall, type SearchContext } from './search-context.ts';
 import type { GeneratedArgs } from './values/argument-generator.ts';
 import { Origins, RED, type Origin } from '../records/origin.ts';
-import {
-  findInvariantFailure,
-  type InvariantFailure,
-} from '../service/invariants.ts';
+import { findInvariantFailure, type InvariantFailure } from '../service/invariants.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Tables } from '../service/tables.ts';
 
@@ -28,16 +22,13 @@ export interface InvariantViolation extends InvariantFailure {
   readonly invariant: string;
   /** Whether the invariant is about one row, or about all tables together. */
   readonly isOfRow: boolean;
-  /**
-   * The row. For an invariant about all tables, the rows that were changed
-   * last.
-   */
+  /** The row. For an invariant about all tables, the rows that were changed last. */
   readonly rows: readonly RowValue[];
 }
 
 /**
- * Stamps are created here as replicas do, not by a site's clock: a clock cannot
- * determine in which order other sites apply operations.
+ * Stamps are created here as replicas do, not by a site's clock: a clock cannot determine in which
+ * order other sites apply operations.
  */
 const { sites, size } = Origins.create(['here', 'there']);
 
@@ -45,8 +36,8 @@ const { sites, size } = Origins.create(['here', 'there']);
 export const [HERE, THERE] = sites as readonly [Origin, Origin];
 
 /**
- * The distance between the times of two operations, so that times of other
- * operations fit in between.
+ * The distance between the times of two operations, so that times of other operations fit in
+ * between.
  */
 const STRIDE = 10;
 
@@ -57,9 +48,7 @@ export class StampGenerator {
 
   constructor(from?: StampGenerator) {
     this.#seenVector =
-      from === undefined
-        ? Array.from({ length: size }, () => 0)
-        : [...from.#seenVector];
+      from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seenVector];
     this.#time = from === undefined ? 0 : from.#time;
   }
 
@@ -70,9 +59,8 @@ export class StampGenerator {
   }
 
   /**
-   * Stamps a blue operation of the first site. `place` is its position among
-   * the times of the second site's concurrent operations
-   * (`Interleaving.place`).
+   * Stamps a blue operation of the first site. `place` is its position among the times of the
+   * second site's concurrent operations (`Interleaving.place`).
    */
   createConcurrent(place: number): Stamp {
     return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
@@ -115,16 +103,16 @@ export class AnalysisSite {
   }
 
   /**
-   * Reserves the rights that these effects use up: another site has used them,
-   * and this one has not seen its operation yet.
+   * Reserves the rights that these effects use up: another site has used them, and this one has not
+   * seen its operation yet.
    */
   reserve(effects: readonly Effect[]): void {
     this.#reserved = effects;
   }
 
   /**
-   * Returns whether enough rights are left for these effects. Otherwise the
-   * operation would have to wait.
+   * Returns whether enough rights are left for these effects. Otherwise the operation would have to
+   * wait.
    */
   hasRightsFor(effects: readonly Effect[]): boolean {
     return (
@@ -140,10 +128,7 @@ export class AnalysisSite {
     for (const effect of effects) this.store.apply(effect, stamp);
   }
 
-  /**
-   * Whether all invariants about all tables hold. They may not hold on empty
-   * tables.
-   */
+  /** Whether all invariants about all tables hold. They may not hold on empty tables. */
   get isValid(): boolean {
     return this.findViolation([]) === undefined;
   }
@@ -153,17 +138,15 @@ export class AnalysisSite {
   }
 
   /**
-   * Returns the first invariant that does not hold: of the rows that these
-   * effects changed and did not remove, or of all tables.
+   * Returns the first invariant that does not hold: of the rows that these effects changed and did
+   * not remove, or of all tables.
    */
   findViolation(effects: readonly Effect[]): InvariantViolation | undefined {
     const { invariants, snapshotInvariants } = this.#context.service.runnable;
     for (const { table, key } of effects) {
       if (!this.store.has(table, key)) continue;
       const row = this.#tables[table]?.row(key) ?? {};
-      for (const [invariant, holds] of Object.entries(
-        invariants[table] ?? {},
-      )) {
+      for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
         const failure = findInvariantFailure(() => holds(row));
         if (failure !== undefined)
           return {
@@ -190,10 +173,7 @@ export class AnalysisSite {
   /** Returns the rows that the effects change, each once. */
   #getRows(effects: readonly Effect[]): readonly RowValue[] {
     const rows = new Map(
-      effects.map(({ table, key }) => [
-        JSON.stringify([table, key]),
-        { table, key },
-      ]),
+      effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]),
     );
     return [...rows.values()].map(({ table, key }) => this.row(table, key));
   }
@@ -203,42 +183,20 @@ export class AnalysisSite {
     return { table, key, fields: this.readRow(table, key) };
   }
 
-  /**
-   * Returns the fields of a row, with their initial values if it does not
-   * exist.
-   */
+  /** Returns the fields of a row, with their initial values if it does not exist. */
   readRow(table: string, key: string): Readonly<Record<string, unknown>> {
-    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<
-      Record<string, unknown>
-    >;
-    const names = Object.keys(
-      this.#context.service.tables[table]?.fields ?? {},
-    );
-    return Object.fromEntries(
-      names.map((name) => [name, toPlainValue(row[name])]),
-    );
+    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
+    const names = Object.keys(this.#context.service.tables[table]?.fields ?? {});
+    return Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])]));
   }
 }
 
-/**
- * Copies a value: a set as a list, a queue as its items, a bounded field as its
- * value.
- */
+/** Copies a value: a set as a list, a queue as its items, a bounded field as its value. */
 function toPlainValue(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)];
-  if (
-    typeof value === 'object' &&
-    value !== null &&
-    'rights' in value &&
-    'value' in value
-  )
+  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value)
     return value.value;
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    !('size' in value) ||
-    !('at' in value)
-  )
+  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value))
     return value;
   const { size, at } = value as { size: number; at(index: number): unknown };
   return Array.from({ length: size }, (_, index) => at(index));

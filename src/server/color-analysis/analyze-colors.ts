@@ -1,7 +1,7 @@
 /**
- * Analyzes which shadow operations of a service may be blue (RedBlue, OSDI
- * 2012, §5.3). A search that finds no violation does not prove that there is
- * none, so a verdict reports how much was tried.
+ * Analyzes which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). A search
+ * that finds no violation does not prove that there is none, so a verdict reports how much was
+ * tried.
  */
 import { Random, getMaxFirstSeed } from '../collections/random.ts';
 import {
@@ -18,11 +18,7 @@ import {
   type ResolvedOptions,
 } from '../../correctable/options.ts';
 import { requireService, type Service } from '../service/service.ts';
-import {
-  ANALYSIS_CALL,
-  ANALYSIS_OPTIONS,
-  type ColorAnalysisOptions,
-} from './analysis-options.ts';
+import { ANALYSIS_CALL, ANALYSIS_OPTIONS, type ColorAnalysisOptions } from './analysis-options.ts';
 import {
   findFailingGenerators,
   createFindings,
@@ -36,47 +32,35 @@ import { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Choice } from '../records/reply.ts';
 import { formatThrown } from '../records/failures.ts';
-import {
-  runInterleaving,
-  type Violation,
-  type InterleavingResult,
-} from './run-interleaving.ts';
+import { runInterleaving, type Violation, type InterleavingResult } from './run-interleaving.ts';
 import { AnalysisSite } from './analysis-site.ts';
 import { ValuePool, getScope } from './values/value-generator.ts';
 import { shrinkViolation } from './shrink-violation.ts';
-import {
-  getChoice,
-  type Interleaving,
-  type StepResult,
-  type Step,
-} from './interleaving.ts';
+import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
 import { TrialStats } from './trial-stats.ts';
 
 /** The share of runs that run a read twice. */
 const READ_RUN_SHARE = 0.25;
 
 /**
- * Returns for each shadow operation of a service whether it may be blue, with a
- * counterexample if it may not.
+ * Returns for each shadow operation of a service whether it may be blue, with a counterexample if
+ * it may not.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option, or of the arbitrary that threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or of the
+ * arbitrary that threw.
  * @example
  * const { shadows } = analyzeColors(bankService);
  * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
  */
-export function analyzeColors(
-  service: Service,
-  options: ColorAnalysisOptions = {},
-): ColorReport {
+export function analyzeColors(service: Service, options: ColorAnalysisOptions = {}): ColorReport {
   const analysis = new ColorAnalysis(service, options);
   analysis.continueRuns();
   return analysis.report;
 }
 
 /**
- * An analysis that runs in parts. A caller may stop it because code of the
- * service does not return, and then read its results so far.
+ * An analysis that runs in parts. A caller may stop it because code of the service does not return,
+ * and then read its results so far.
  */
 export class ColorAnalysis {
   readonly #context: SearchContext;
@@ -94,9 +78,7 @@ export class ColorAnalysis {
     this.#first = seed;
     this.#runs = runs;
     this.#context = new SearchContext(service, options);
-    this.#stats = new TrialStats(
-      new AnalysisSite(this.#context).findViolation([]),
-    );
+    this.#stats = new TrialStats(new AnalysisSite(this.#context).findViolation([]));
   }
 
   get isDone(): boolean {
@@ -109,13 +91,10 @@ export class ColorAnalysis {
   }
 
   /**
-   * Makes runs until none are left, or `until` returns true. Simplifies a
-   * violation that was found until `endsShrinking` returns true.
+   * Makes runs until none are left, or `until` returns true. Simplifies a violation that was found
+   * until `endsShrinking` returns true.
    */
-  continueRuns(
-    until: () => boolean = () => false,
-    endsShrinking?: () => boolean,
-  ): void {
+  continueRuns(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
     const { shouldContinue } = this.#options;
     while (!this.isDone && !until()) {
       this.#isEnded = shouldContinue?.(this.#completedRuns) === false;
@@ -145,14 +124,14 @@ export class ColorAnalysis {
   }
 
   /**
-   * Makes the run with this seed. In runs with consecutive seeds, all pairs of
-   * operations take turns.
+   * Makes the run with this seed. In runs with consecutive seeds, all pairs of operations take
+   * turns.
    */
   #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
-    // Try each operation beside itself first, which shows a violation most
-    // often, then beside the next one, and so on.
+    // Try each operation beside itself first, which shows a violation most often, then beside the
+    // next one, and so on.
     const [here, there] = [
       writes[seed % length],
       writes[(seed + Math.floor(seed / length)) % length],
@@ -181,69 +160,41 @@ export class ColorAnalysis {
     for (const item of drawing.triedSteps) this.#noteResult(item);
     if (random.chance(READ_RUN_SHARE)) this.#runRead(random, drawing);
     if (drawing.interleaving === undefined) return;
-    const interleaving = this.#runInterleaving(
-      drawing.interleaving,
-      drawing.results,
-    );
+    const interleaving = this.#runInterleaving(drawing.interleaving, drawing.results);
     const result = runInterleaving(this.#context, interleaving);
     this.#checkDeterminism(interleaving, drawing.results, result.results);
     this.#note(interleaving, result);
-    if (result.restoredRow !== undefined)
-      this.#stats.noteRestoredRow(result.restoredRow, seed);
-    if (result.violation !== undefined)
-      this.#noteViolation(result.violation, seed, endsShrinking);
+    if (result.restoredRow !== undefined) this.#stats.noteRestoredRow(result.restoredRow, seed);
+    if (result.violation !== undefined) this.#noteViolation(result.violation, seed, endsShrinking);
   }
 
   /**
-   * Runs an interleaving. A shadow operation that can only be red is not tried
-   * beside others. It only has to keep the state valid in which it was chosen.
+   * Runs an interleaving. A shadow operation that can only be red is not tried beside others. It
+   * only has to keep the state valid in which it was chosen.
    */
-  #runInterleaving(
-    interleaving: Interleaving,
-    executed: readonly StepResult[],
-  ): Interleaving {
+  #runInterleaving(interleaving: Interleaving, executed: readonly StepResult[]): Interleaving {
     const choice = executed[interleaving.past.length]?.outcome?.choice;
     if (choice === undefined) return interleaving;
-    const reason = this.#context.service.getInherentRedReason(
-      choice.shadow,
-      choice.effects,
-    );
+    const reason = this.#context.service.getInherentRedReason(choice.shadow, choice.effects);
     if (reason === undefined) return interleaving;
-    this.#stats.getTrial(
-      choice.shadow,
-      interleaving.here.operation,
-    ).inherentRedReason = reason;
+    this.#stats.getTrial(choice.shadow, interleaving.here.operation).inherentRedReason = reason;
     return { ...interleaving, there: [], place: 0 };
   }
 
-  #note(
-    interleaving: Interleaving,
-    { localChoice, concurrentShadows }: InterleavingResult,
-  ): void {
+  #note(interleaving: Interleaving, { localChoice, concurrentShadows }: InterleavingResult): void {
     if (localChoice === undefined) return;
-    const trial = this.#stats.getTrial(
-      localChoice.shadow,
-      interleaving.here.operation,
-    );
+    const trial = this.#stats.getTrial(localChoice.shadow, interleaving.here.operation);
     if (concurrentShadows.length > 0) trial.trialCount += 1;
     for (const shadow of new Set(concurrentShadows))
-      trial.partnerCounts.set(
-        shadow,
-        (trial.partnerCounts.get(shadow) ?? 0) + 1,
-      );
+      trial.partnerCounts.set(shadow, (trial.partnerCounts.get(shadow) ?? 0) + 1);
   }
 
-  #noteViolation(
-    violation: Violation,
-    seed: number,
-    endsShrinking?: () => boolean,
-  ): void {
+  #noteViolation(violation: Violation, seed: number, endsShrinking?: () => boolean): void {
     const trial = this.#stats.getTrial(violation.shadow, violation.operation);
-    const kind =
-      violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
+    const kind = violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
     if (trial[kind] !== undefined) return;
-    // Record the violation before it is simplified: the analysis may be stopped
-    // during that, because code does not return.
+    // Record the violation before it is simplified: the analysis may be stopped during that,
+    // because code does not return.
     trial[kind] = { violation, seed };
     trial[kind] = {
       violation: shrinkViolation(this.#context, violation, endsShrinking),
@@ -276,11 +227,7 @@ export class ColorAnalysis {
     };
     const [first, second] = [site.run(step, true, generated), site.run(step)];
     this.#noteResult({ step, result: first });
-    this.#checkDeterminism(
-      { past: [], here: step, there: [], place: 0 },
-      [first],
-      [second],
-    );
+    this.#checkDeterminism({ past: [], here: step, there: [], place: 0 }, [first], [second]);
   }
 
   #noteResult({ step: { operation }, result }: GeneratedStep): void {
@@ -292,16 +239,12 @@ export class ColorAnalysis {
         fault: 'it changes its arguments',
       });
     if (failure === undefined) return;
-    const problem =
-      thrown === undefined
-        ? failure.message
-        : `it threw ${formatThrown(thrown)}`;
+    const problem = thrown === undefined ? failure.message : `it threw ${formatThrown(thrown)}`;
     this.#stats.noteGenerator(operation, { problem });
   }
 
   /**
-   * Records a choice, even if it is not tried beside another operation, so that
-   * it gets a verdict.
+   * Records a choice, even if it is not tried beside another operation, so that it gets a verdict.
    */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;
@@ -309,14 +252,13 @@ export class ColorAnalysis {
       this.#stats.getTrial(choice.shadow, operation);
     else
       this.#stats.noteGenerator(operation, {
-        fault:
-          'a read, it has chosen a shadow operation, which no site applies',
+        fault: 'a read, it has chosen a shadow operation, which no site applies',
       });
   }
 
   /**
-   * Runs a generator twice, to find one that depends on anything other than its
-   * input and the state.
+   * Runs a generator twice, to find one that depends on anything other than its input and the
+   * state.
    */
   #checkDeterminism(
     { past, here, there }: Interleaving,
@@ -325,12 +267,7 @@ export class ColorAnalysis {
   ): void {
     for (const [at, { operation }] of [...past, here, ...there].entries()) {
       const [before, after] = [first[at], second[at]];
-      if (
-        before === undefined ||
-        after === undefined ||
-        isSameOutcome(before, after)
-      )
-        continue;
+      if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
       this.#stats.noteGenerator(operation, {
         fault: 'run twice on the same, it does not do the same',
       });
@@ -343,11 +280,7 @@ function readAnalysisOptions(
   options: ColorAnalysisOptions,
 ): ResolvedOptions<ColorAnalysisOptions, typeof ANALYSIS_OPTIONS> {
   requireService(service, ANALYSIS_CALL);
-  const resolved = readOptions(
-    options,
-    { call: ANALYSIS_CALL },
-    ANALYSIS_OPTIONS,
-  );
+  const resolved = readOptions(options, { call: ANALYSIS_CALL }, ANALYSIS_OPTIONS);
   const max = getMaxFirstSeed(resolved.runs);
   checkOption(resolved.seed, 'seed', required(integer({ min: 0, max })));
   return resolved;

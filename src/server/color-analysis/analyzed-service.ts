@@ -1,23 +1,17 @@
 /**
- * The form of a service for the analysis: its generators run as at a site, but
- * without the declared colors.
+ * The form of a service for the analysis: its generators run as at a site, but without the declared
+ * colors.
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { type Color, type Effect, isRemoval } from '../records/effect.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
 import { ChosenShadow } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
-import type {
-  ShadowBuilders,
-  ShadowOperations,
-} from '../service/shadow-operation.ts';
+import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
 import { isRedOnly, type Tables } from '../service/tables.ts';
 
 export interface AnalyzedService {
-  /**
-   * The service without declared colors, so that no generator fails because of
-   * them.
-   */
+  /** The service without declared colors, so that no generator fails because of them. */
   readonly runnable: Service;
   readonly name: string;
   readonly tables: Tables;
@@ -26,18 +20,15 @@ export interface AnalyzedService {
   readonly reads: readonly string[];
   readonly shadows: readonly string[];
   /**
-   * Returns the declared color of a shadow operation that this operation
-   * chooses. An operation that is always red makes it red.
+   * Returns the declared color of a shadow operation that this operation chooses. An operation that
+   * is always red makes it red.
    */
   getDeclaredColor(shadow: string, operation: string | undefined): Color;
   /**
-   * Returns why a shadow operation with these effects can only be red;
-   * `undefined` if a search has to find out.
+   * Returns why a shadow operation with these effects can only be red; `undefined` if a search has
+   * to find out.
    */
-  getInherentRedReason(
-    shadow: string,
-    effects: readonly Effect[],
-  ): string | undefined;
+  getInherentRedReason(shadow: string, effects: readonly Effect[]): string | undefined;
 }
 
 export function createAnalyzedService(service: Service): AnalyzedService {
@@ -47,10 +38,7 @@ export function createAnalyzedService(service: Service): AnalyzedService {
       (name) => contract.operations[name]?.access === requested,
     );
 
-  const getInherentRedReason = (
-    shadow: string,
-    effects: readonly Effect[],
-  ): string | undefined => {
+  const getInherentRedReason = (shadow: string, effects: readonly Effect[]): string | undefined => {
     const effect = effects.find((item) => isRedOnly(tables, item));
     if (effect !== undefined) {
       const { table, field } = effect;
@@ -60,24 +48,18 @@ export function createAnalyzedService(service: Service): AnalyzedService {
       return `changes ${description}, which goes by the red order alone`;
     }
     const makesReply = shadowOperations[shadow]?.reply !== undefined;
-    return makesReply
-      ? 'makes its reply when it is applied, in the red order'
-      : undefined;
+    return makesReply ? 'makes its reply when it is applied, in the red order' : undefined;
   };
 
-  const builders = Object.entries(shadowOperations).map(
-    ([shadow, { effects: effectsOf }]) => {
-      const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
-        const effects = effectsOf(args);
-        const color =
-          getInherentRedReason(shadow, effects) === undefined
-            ? (colors[shadow] ?? 'red')
-            : 'red';
-        return new ChosenShadow({ shadow, color, args, effects, reply });
-      };
-      return [shadow, build] as const;
-    },
-  );
+  const builders = Object.entries(shadowOperations).map(([shadow, { effects: effectsOf }]) => {
+    const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
+      const effects = effectsOf(args);
+      const color =
+        getInherentRedReason(shadow, effects) === undefined ? (colors[shadow] ?? 'red') : 'red';
+      return new ChosenShadow({ shadow, color, args, effects, reply });
+    };
+    return [shadow, build] as const;
+  });
 
   return {
     name: contract.name,
@@ -96,16 +78,14 @@ export function createAnalyzedService(service: Service): AnalyzedService {
     reads: ofEffect('read'),
     shadows: Object.keys(shadowOperations),
     getDeclaredColor: (shadow, operation) =>
-      operation !== undefined && alwaysRed.has(operation)
-        ? 'red'
-        : (colors[shadow] ?? 'red'),
+      operation !== undefined && alwaysRed.has(operation) ? 'red' : (colors[shadow] ?? 'red'),
     getInherentRedReason,
   };
 }
 
 /**
- * Removes the colors of operations: a generator would fail if its shadow
- * operation has another color.
+ * Removes the colors of operations: a generator would fail if its shadow operation has another
+ * color.
  */
 function withoutColors(
   operations: Service['contract']['operations'],

@@ -1,7 +1,4 @@
-/**
- * The report of an analysis: verdicts from the runs, with explanations, as
- * plain data.
- */
+/** The report of an analysis: verdicts from the runs, with explanations, as plain data. */
 import type { OperationCall, Step } from './interleaving.ts';
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
@@ -18,9 +15,8 @@ import { formatValue, formatFields } from './values/format-values.ts';
 import type { InvariantViolation, RowValue } from './analysis-site.ts';
 
 /**
- * `blue`: no run has found a fault. `red`: it must be red, and is declared red.
- * `unsafe`: it is declared blue and must not be, or is wrong at one site
- * already. `undecided`: no run has tried it.
+ * `blue`: no run has found a fault. `red`: it must be red, and is declared red. `unsafe`: it is
+ * declared blue and must not be, or is wrong at one site already. `undecided`: no run has tried it.
  */
 export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 
@@ -28,16 +24,12 @@ export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 export interface CalledOperation {
   readonly operation: string;
   readonly args: unknown;
-  /**
-   * Name of the user that it is executed for, if its generator reads
-   * `principal`.
-   */
+  /** Name of the user that it is executed for, if its generator reads `principal`. */
   readonly principal?: string;
 }
 
 /**
- * The simplest interleaving found that shows why a shadow operation must not be
- * blue, or is wrong.
+ * The simplest interleaving found that shows why a shadow operation must not be blue, or is wrong.
  */
 export interface Counterexample {
   /** The explanation, line by line. */
@@ -52,16 +44,10 @@ export interface Counterexample {
   readonly seed: number;
 }
 
-/**
- * Verdict on one shadow operation, for one operation whose generator chooses
- * it.
- */
+/** Verdict on one shadow operation, for one operation whose generator chooses it. */
 export interface ShadowVerdict {
   readonly name: string;
-  /**
-   * The operation of the contract, or `null` if no run has chosen the shadow
-   * operation.
-   */
+  /** The operation of the contract, or `null` if no run has chosen the shadow operation. */
   readonly operation: string | null;
   readonly declaredColor: Color;
   readonly verdict: Verdict;
@@ -73,23 +59,17 @@ export interface ShadowVerdict {
 export interface GeneratorFinding {
   readonly operation: string;
   /**
-   * Whether the generator itself is wrong. Otherwise it could not be tried, or
-   * failed with the drawn arguments.
+   * Whether the generator itself is wrong. Otherwise it could not be tried, or failed with the
+   * drawn arguments.
    */
   readonly isFault: boolean;
   readonly problem: string;
   readonly times: number;
 }
 
-/**
- * A blue write to a row that another operation removes: it brings the row back
- * in part.
- */
+/** A blue write to a row that another operation removes: it brings the row back in part. */
 export interface ColorWarning {
-  /**
-   * The shadow operation that writes to the row, and the operation that chose
-   * it.
-   */
+  /** The shadow operation that writes to the row, and the operation that chose it. */
   readonly shadow: string;
   readonly operation: string;
   /** The shadow operation that removes the row. */
@@ -134,8 +114,7 @@ export interface ColorReport {
 /** Returns whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {
   return (
-    shadows.some(({ verdict }) => verdict === 'unsafe') ||
-    generators.some(({ isFault }) => isFault)
+    shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault)
   );
 }
 
@@ -146,9 +125,7 @@ export function formatCounterexample(violation: Violation): readonly string[] {
   const { past, here, there } = violation.interleaving;
   const lines = past.length === 0 ? [] : [`At first: ${formatCalls(past)}.`];
   if (there.length === 0)
-    lines.push(
-      `${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`,
-    );
+    lines.push(`${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`);
   else
     lines.push(
       `${HERE_NAME}: ${formatCalls([here])}.`,
@@ -174,8 +151,7 @@ export function formatBrokenInvariant({
 }
 
 function formatEnding(violation: Violation): string {
-  if (violation.kind !== 'differs')
-    return formatBrokenInvariant(violation.broken);
+  if (violation.kind !== 'differs') return formatBrokenInvariant(violation.broken);
   const { here, there } = violation.difference;
   const [a, b] = [here, there].map(({ fields }) =>
     isEmpty(fields) ? 'no such row' : formatValue(fields),
@@ -190,25 +166,20 @@ function formatRow(row: RowValue): string {
     : `${formatRowName(row)} with ${formatFields(row.fields)}`;
 }
 
-const formatRowName = ({ table, key }: RowValue): string =>
-  `${table} ${formatValue(key)}`;
+const formatRowName = ({ table, key }: RowValue): string => `${table} ${formatValue(key)}`;
 
 const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 
-const formatCalls = (steps: readonly Step[]): string =>
-  steps.map(formatCall).join('; then ');
+const formatCalls = (steps: readonly Step[]): string => steps.map(formatCall).join('; then ');
 
 export function formatCall({ operation, args, caller }: OperationCall): string {
-  const call =
-    args === undefined ? operation : `${operation} ${formatValue(args)}`;
-  return caller?.wasRead === true
-    ? `${call} for ${formatValue(caller.id)}`
-    : call;
+  const call = args === undefined ? operation : `${operation} ${formatValue(args)}`;
+  return caller?.wasRead === true ? `${call} for ${formatValue(caller.id)}` : call;
 }
 
 /**
- * Creates a verdict for each shadow operation and each operation that chose it,
- * in the order of the service.
+ * Creates a verdict for each shadow operation and each operation that chose it, in the order of the
+ * service.
  */
 export function createVerdicts(
   judged: AnalyzedService,
@@ -237,31 +208,16 @@ export function createVerdicts(
   });
 }
 
-/**
- * Describes that the initial state is invalid: runs may never have reached a
- * valid one.
- */
-function describeInitialViolation({
-  initialViolation,
-}: TrialStats): string | undefined {
+/** Describes that the initial state is invalid: runs may never have reached a valid one. */
+function describeInitialViolation({ initialViolation }: TrialStats): string | undefined {
   if (initialViolation === undefined) return undefined;
   const { invariant, error } = initialViolation;
   const instead = error === undefined ? '' : `: it ${error}`;
   return `no run has chosen it in a valid state: of empty tables '${invariant}' does not hold${instead}`;
 }
 
-function createVerdict(
-  judged: AnalyzedService,
-  trial: Trial,
-  stats: TrialStats,
-): ShadowVerdict {
-  const {
-    shadow: name,
-    operation,
-    localViolation,
-    concurrentViolation,
-    inherentRedReason,
-  } = trial;
+function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats): ShadowVerdict {
+  const { shadow: name, operation, localViolation, concurrentViolation, inherentRedReason } = trial;
   const declaredColor = judged.getDeclaredColor(name, operation);
   const found = { name, operation, declaredColor };
   if (localViolation !== undefined) {
@@ -278,9 +234,7 @@ function createVerdict(
     return { ...found, verdict: mustBeRed, reason: inherentRedReason };
   if (concurrentViolation !== undefined) {
     const commutes = concurrentViolation.violation.kind !== 'differs';
-    const problem = commutes
-      ? 'breaks an invariant beside'
-      : 'does not commute with';
+    const problem = commutes ? 'breaks an invariant beside' : 'does not commute with';
     const reason = `${problem} what another site does`;
     return {
       ...found,
@@ -290,8 +244,7 @@ function createVerdict(
     };
   }
   if (trial.trialCount === 0) {
-    const reason =
-      describeInitialViolation(stats) ?? 'no run has tried it beside another';
+    const reason = describeInitialViolation(stats) ?? 'no run has tried it beside another';
     return { ...found, verdict: 'undecided', reason };
   }
   const times = `in ${trial.trialCount} tries beside ${describePartners(judged, trial)}`;
@@ -299,27 +252,18 @@ function createVerdict(
 }
 
 /**
- * Describes how often the shadow operation was tried beside each other one.
- * Names those beside which it was never tried, because nothing is known about
- * these pairs.
+ * Describes how often the shadow operation was tried beside each other one. Names those beside
+ * which it was never tried, because nothing is known about these pairs.
  */
-function describePartners(
-  { shadows }: AnalyzedService,
-  { partnerCounts }: Trial,
-): string {
+function describePartners({ shadows }: AnalyzedService, { partnerCounts }: Trial): string {
   const tried = [...partnerCounts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([shadow, times]) => `${shadow} (${times})`);
-  const never = shadows
-    .filter((shadow) => !partnerCounts.has(shadow))
-    .toSorted();
+  const never = shadows.filter((shadow) => !partnerCounts.has(shadow)).toSorted();
   return `${tried.join(', ')}${never.length === 0 ? '' : `, never beside ${never.join(', ')}`}`;
 }
 
-function createCounterexample({
-  violation,
-  seed,
-}: FoundViolation): Counterexample {
+function createCounterexample({ violation, seed }: FoundViolation): Counterexample {
   const { past, here, there } = violation.interleaving;
   return {
     explanation: formatCounterexample(violation),
@@ -330,18 +274,11 @@ function createCounterexample({
   };
 }
 
-const toCalledOperation = ({
-  operation,
-  args,
-  caller,
-}: Step): CalledOperation =>
-  caller?.wasRead === true
-    ? { operation, args, principal: caller.id }
-    : { operation, args };
+const toCalledOperation = ({ operation, args, caller }: Step): CalledOperation =>
+  caller?.wasRead === true ? { operation, args, principal: caller.id } : { operation, args };
 
 /**
- * Returns the writes that have run and never chose a shadow operation. Such
- * writes have no verdict.
+ * Returns the writes that have run and never chose a shadow operation. Such writes have no verdict.
  */
 export function findUnchosenWrites(
   { writes }: AnalyzedService,
@@ -352,9 +289,7 @@ export function findUnchosenWrites(
     .map(({ operation }) => operation)
     .filter((item) => stats.getRunCount(item) === 0);
   return writes
-    .filter(
-      (operation) => !spoken.has(operation) && !neverRun.includes(operation),
-    )
+    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
     .map((operation) => {
       return {
         operation,
@@ -365,8 +300,8 @@ export function findUnchosenWrites(
 }
 
 /**
- * Returns generators that failed in each run. Returns none if another write,
- * which they may depend on, chose nothing.
+ * Returns generators that failed in each run. Returns none if another write, which they may depend
+ * on, chose nothing.
  */
 export function findFailingGenerators(
   { writes, reads }: AnalyzedService,
@@ -393,12 +328,7 @@ function getChosenOperations({ trials }: TrialStats): ReadonlySet<string> {
 const ALWAYS_FAILS =
   'it failed in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
 
-export function toColorWarning({
-  first,
-  lostFields,
-  times,
-  seed,
-}: RestoredRows): ColorWarning {
+export function toColorWarning({ first, lostFields, times, seed }: RestoredRows): ColorWarning {
   const { writer, remover, table } = first;
   const lost = [...lostFields].toSorted();
   const written = getWrittenFields(first);
@@ -406,9 +336,7 @@ export function toColorWarning({
     fields.map((field) => `${table}.${field}`).join(', ');
   const target = written.length === 0 ? `a row of ${table}` : names(written);
   const state =
-    lost.length === 0
-      ? 'although it would not have been made'
-      : `without ${names(lost)}`;
+    lost.length === 0 ? 'although it would not have been made' : `without ${names(lost)}`;
   const message =
     `'${writer.shadow}' (${writer.color}) writes ${target} while '${remover.shadow}' (${remover.color}) removes the row at another site: ` +
     `the row is back, ${state}. Write to a row of its own, in another table, or make ${getRedAdvice(writer, remover)} red.`;
@@ -425,8 +353,8 @@ export function toColorWarning({
 }
 
 /**
- * Advises to make both red: only of two red operations has the later one always
- * seen the earlier one.
+ * Advises to make both red: only of two red operations has the later one always seen the earlier
+ * one.
  */
 function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
   if (writer.color === 'blue' && remover.color === 'blue') return 'both';
@@ -434,9 +362,7 @@ function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
 }
 
 /** Creates the findings about generators, faults first. */
-export function createFindings(
-  trials: readonly GeneratorTrial[],
-): readonly GeneratorFinding[] {
+export function createFindings(trials: readonly GeneratorTrial[]): readonly GeneratorFinding[] {
   return trials
     .map(({ operation, fault, problem = '', times }) => {
       return {
@@ -450,8 +376,8 @@ export function createFindings(
 }
 
 /**
- * Creates the table of the service as it is declared. A shadow operation counts
- * as red if only operations choose it that are always red.
+ * Creates the table of the service as it is declared. A shadow operation counts as red if only
+ * operations choose it that are always red.
  */
 export function createTable(
   judged: AnalyzedService,

@@ -1,9 +1,8 @@
 /**
- * Finds rows that come back: one site writes to a row while another one removes
- * it. A removal deletes only what was written before it (RedBlue, OSDI 2012,
- * Figure 7), so a later write brings the row back. That is intended if the
- * write creates the row again, for example a line of a cart. So a row is
- * reported only if it has lost fields that the write does not set.
+ * Finds rows that come back: one site writes to a row while another one removes it. A removal
+ * deletes only what was written before it (RedBlue, OSDI 2012, Figure 7), so a later write brings
+ * the row back. That is intended if the write creates the row again, for example a line of a cart.
+ * So a row is reported only if it has lost fields that the write does not set.
  */
 import {
   type RowName,
@@ -14,12 +13,7 @@ import {
   isWholeRow,
 } from '../records/effect.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import {
-  AnalysisSite,
-  HERE,
-  StampGenerator,
-  type StampedShadow,
-} from './analysis-site.ts';
+import { AnalysisSite, HERE, StampGenerator, type StampedShadow } from './analysis-site.ts';
 import { getChoice, type Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
 
@@ -59,8 +53,7 @@ export function findRestoredRow(sites: MetSites): RestoredRow | undefined {
   const before = new AnalysisSite(context, common);
   for (const other of there) {
     const found =
-      findBetween(sites, before, here, other) ??
-      findBetween(sites, before, other, here);
+      findBetween(sites, before, here, other) ?? findBetween(sites, before, other, here);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -72,13 +65,11 @@ function findBetween(
   writer: ChosenStep,
   remover: ChosenStep,
 ): RestoredRow | undefined {
-  // Of two red operations, the later one in their order has seen the earlier
-  // one.
+  // Of two red operations, the later one in their order has seen the earlier one.
   if (writer.color === 'red' && remover.color === 'red') return undefined;
   for (const { table, key } of remover.effects.filter(isRemoval)) {
     const row = { table, key };
-    if (!before.store.has(table, key) || !sites.merged.store.has(table, key))
-      continue;
+    if (!before.store.has(table, key) || !sites.merged.store.has(table, key)) continue;
     if (!writesRow(writer, row) || isMadeAnew(sites, remover, row)) continue;
     const lostFields = findLostFields(sites, before, writer, row);
     if (lostFields.length > 0 || !writesWithoutRow(sites, writer, row))
@@ -88,23 +79,16 @@ function findBetween(
 }
 
 /** Returns whether the operation writes to the row and does not remove it. */
-function writesRow(
-  { effects }: { readonly effects: readonly Effect[] },
-  row: RowName,
-): boolean {
+function writesRow({ effects }: { readonly effects: readonly Effect[] }, row: RowName): boolean {
   const own = effects.filter((effect) => isOn(effect, row));
   return own.length > 0 && !own.some(isRemoval);
 }
 
 /**
- * Returns whether the site that removed the row also writes to it, and so
- * creates a row with the same key itself.
+ * Returns whether the site that removed the row also writes to it, and so creates a row with the
+ * same key itself.
  */
-function isMadeAnew(
-  { here, there }: MetSites,
-  remover: ChosenStep,
-  row: RowName,
-): boolean {
+function isMadeAnew({ here, there }: MetSites, remover: ChosenStep, row: RowName): boolean {
   const ofSite = remover === here ? [here] : there;
   const effects = ofSite.flatMap((operation) => operation.effects);
   return effects.some((effect) => isOn(effect, row) && !isRemoval(effect));
@@ -117,9 +101,7 @@ function findLostFields(
   { table, key }: RowName,
 ): string[] {
   const written = new Set(
-    writer.effects
-      .filter((effect) => isOn(effect, { table, key }))
-      .map(({ field }) => field),
+    writer.effects.filter((effect) => isOn(effect, { table, key })).map(({ field }) => field),
   );
   const empty = new AnalysisSite(context).readRow(table, key);
   const [had, has] = [before.readRow(table, key), merged.readRow(table, key)];
@@ -131,10 +113,7 @@ function findLostFields(
   );
 }
 
-/**
- * Returns whether the same operation writes to the row even if the row does not
- * exist.
- */
+/** Returns whether the same operation writes to the row even if the row does not exist. */
 function writesWithoutRow(
   { context, common, stamps }: MetSites,
   { step }: ChosenStep,
@@ -152,10 +131,7 @@ function isOn(effect: Effect, { table, key }: RowName): boolean {
 }
 
 /** Returns the fields of the row that an operation sets, for a message. */
-export function getWrittenFields({
-  writer,
-  table,
-}: RestoredRow): readonly string[] {
+export function getWrittenFields({ writer, table }: RestoredRow): readonly string[] {
   const fields = writer.effects
     .filter((effect) => effect.table === table && !isWholeRow(effect))
     .map(({ field }) => field);

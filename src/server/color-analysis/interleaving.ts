@@ -1,7 +1,4 @@
-/**
- * The steps of a run: operations of the contract, with all input of their
- * generators.
- */
+/** The steps of a run: operations of the contract, with all input of their generators. */
 import type { Principal } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../generator/generator-runner.ts';
@@ -11,10 +8,7 @@ import type { Choice } from '../records/reply.ts';
 export interface StepResult {
   readonly outcome?: GeneratorOutcome;
   readonly failure?: CorrectableError;
-  /**
-   * Whether data was missing that the operation needs. The run may not have
-   * created it.
-   */
+  /** Whether data was missing that the operation needs. The run may not have created it. */
   readonly isMissingInput?: true;
   /** The thrown value, if it is not an error of this package. */
   readonly thrown?: unknown;
@@ -29,10 +23,7 @@ export function getChoice({ outcome }: StepResult): Choice | undefined {
 
 /** The principal for whom an operation is executed. */
 export class Caller {
-  /**
-   * Whether the generator has read the principal. Only then does an explanation
-   * name the user.
-   */
+  /** Whether the generator has read the principal. Only then does an explanation name the user. */
   wasRead = false;
   readonly #principal: Principal;
 
@@ -51,10 +42,7 @@ export class Caller {
 }
 
 export interface Step extends OperationCall {
-  /**
-   * Unique among the steps of the run. The operation's unique identifiers
-   * follow from it.
-   */
+  /** Unique among the steps of the run. The operation's unique identifiers follow from it. */
   readonly serial: number;
   /** The seed of the generator's random numbers: an unsigned 32-bit number. */
   readonly seed: number;
@@ -72,16 +60,15 @@ export interface OperationCall {
 }
 
 /**
- * Two sites with the same past that then diverge: one operation at the first,
- * some at the second.
+ * Two sites with the same past that then diverge: one operation at the first, some at the second.
  */
 export interface Interleaving {
   readonly past: readonly Step[];
   readonly here: Step;
   readonly there: readonly Step[];
   /**
-   * The position of the time of `here` among those of `there`: 0 is before all
-   * of them, 1 at the first one, 2 after it, and so on.
+   * The position of the time of `here` among those of `there`: 0 is before all of them, 1 at the
+   * first one, 2 after it, and so on.
    */
   readonly place: number;
 }

@@ -1,20 +1,14 @@
 /**
- * Runs two sites that diverge, and then see each other's operations (RedBlue,
- * OSDI 2012, §5.3). Each operation must leave a valid state valid in any order,
- * and all orders must lead to one state. The first site's operation sees only
- * the common past.
+ * Runs two sites that diverge, and then see each other's operations (RedBlue, OSDI 2012, §5.3).
+ * Each operation must leave a valid state valid in any order, and all orders must lead to one
+ * state. The first site's operation sees only the common past.
  */
 import type { RowName, Effect } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import { sumTakes } from '../service/bounded-takes.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
-import {
-  getChoice,
-  type Interleaving,
-  type StepResult,
-  type Step,
-} from './interleaving.ts';
+import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
 import {
   HERE,
   AnalysisSite,
@@ -24,11 +18,7 @@ import {
   type StampedShadow,
   type RowValue,
 } from './analysis-site.ts';
-import {
-  findRestoredRow,
-  type ChosenStep,
-  type RestoredRow,
-} from './find-restored-row.ts';
+import { findRestoredRow, type ChosenStep, type RestoredRow } from './find-restored-row.ts';
 import type { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Store } from '../state/store.ts';
@@ -41,8 +31,8 @@ interface Difference {
 }
 
 /**
- * Common to all violations: the shadow operation, and the simplest interleaving
- * found that shows it.
+ * Common to all violations: the shadow operation, and the simplest interleaving found that shows
+ * it.
  */
 interface ViolationWitness {
   readonly shadow: string;
@@ -52,8 +42,7 @@ interface ViolationWitness {
 }
 
 /**
- * A choice that makes a valid state invalid at its own site. The interleaving
- * has no other site.
+ * A choice that makes a valid state invalid at its own site. The interleaving has no other site.
  */
 type LocalViolation = ViolationWitness & {
   readonly kind: 'alone';
@@ -61,10 +50,9 @@ type LocalViolation = ViolationWitness & {
 };
 
 /**
- * `beside`: the choice makes the state invalid at a site that has applied
- * concurrent operations. So it is not invariant-safe (RedBlue, OSDI 2012,
- * Definition 7). `differs`: it does not commute with the operations of the
- * other site. `takes` is whether these sites have used rights to bounded
+ * `beside`: the choice makes the state invalid at a site that has applied concurrent operations. So
+ * it is not invariant-safe (RedBlue, OSDI 2012, Definition 7). `differs`: it does not commute with
+ * the operations of the other site. `takes` is whether these sites have used rights to bounded
  * fields.
  */
 export type Violation =
@@ -81,36 +69,23 @@ export type Violation =
     });
 
 /** Returns whether a simpler run still shows the same violation. */
-export function isSameViolation(
-  a: Violation,
-  b: Violation | undefined,
-): boolean {
-  if (
-    b?.kind !== a.kind ||
-    b.shadow !== a.shadow ||
-    b.operation !== a.operation
-  )
-    return false;
+export function isSameViolation(a: Violation, b: Violation | undefined): boolean {
+  if (b?.kind !== a.kind || b.shadow !== a.shadow || b.operation !== a.operation) return false;
   if (a.kind === 'differs' || b.kind === 'differs') return true;
   const tableOf = ({ isOfRow, rows }: InvariantViolation): string | undefined =>
     isOfRow ? rows[0]?.table : undefined;
-  return (
-    a.broken.invariant === b.broken.invariant &&
-    tableOf(a.broken) === tableOf(b.broken)
-  );
+  return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
 }
 
 export interface InterleavingResult {
   /**
-   * The results of the generators, in the order of `past`, `here`, `there`, up
-   * to the end of the run.
+   * The results of the generators, in the order of `past`, `here`, `there`, up to the end of the
+   * run.
    */
   readonly results: readonly StepResult[];
   /** What the first site chose, if anything. */
   readonly localChoice: Choice | undefined;
-  /**
-   * The shadow operations of the second site, beside which `here` was tried.
-   */
+  /** The shadow operations of the second site, beside which `here` was tried. */
   readonly concurrentShadows: readonly string[];
   readonly violation: Violation | undefined;
   /** A row that was removed and came back, if nothing else was found. */
@@ -123,8 +98,7 @@ export function runInterleaving(
   interleaving: Interleaving,
 ): InterleavingResult {
   const run = new InterleavingRun(workshop, interleaving);
-  const violation =
-    run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
+  const violation = run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
   return run.toResult(violation);
 }
 
@@ -136,8 +110,8 @@ interface FirstSite {
 }
 
 /**
- * One interleaving, step by step. Each step returns the violation that it
- * reached, if any, and then no step follows.
+ * One interleaving, step by step. Each step returns the violation that it reached, if any, and then
+ * no step follows.
  */
 class InterleavingRun {
   readonly #context: SearchContext;
@@ -148,14 +122,14 @@ class InterleavingRun {
   /** This site runs the past too, until the first site diverges from it. */
   readonly #second: AnalysisSite;
   /**
-   * Whether the second site's state is valid. If the initial state is invalid,
-   * an operation cannot break it.
+   * Whether the second site's state is valid. If the initial state is invalid, an operation cannot
+   * break it.
    */
   #isValid: boolean;
   #first: FirstSite | undefined;
   /**
-   * The second site's operations that are concurrent with that of the first
-   * site, with their stamps.
+   * The second site's operations that are concurrent with that of the first site, with their
+   * stamps.
    */
   readonly #others: StampedShadow[] = [];
   readonly #otherSteps: ChosenStep[] = [];
@@ -174,14 +148,12 @@ class InterleavingRun {
       localChoice: this.#first?.chosen,
       concurrentShadows: this.#concurrentShadows,
       violation,
-      restoredRow:
-        violation === undefined ? this.#findRestoredRow() : undefined,
+      restoredRow: violation === undefined ? this.#findRestoredRow() : undefined,
     };
   }
 
   #findRestoredRow(): RestoredRow | undefined {
-    if (this.#first === undefined || this.#otherSteps.length === 0)
-      return undefined;
+    if (this.#first === undefined || this.#otherSteps.length === 0) return undefined;
     return findRestoredRow({
       context: this.#context,
       common: this.#common,
@@ -193,10 +165,7 @@ class InterleavingRun {
   }
 
   #toChosenStep(step: Step, { shadow, color, effects }: Choice): ChosenStep {
-    const declared = this.#context.service.getDeclaredColor(
-      shadow,
-      step.operation,
-    );
+    const declared = this.#context.service.getDeclaredColor(shadow, step.operation);
     return { step, shadow, color: color === 'red' ? color : declared, effects };
   }
 
@@ -222,11 +191,7 @@ class InterleavingRun {
         place: 0,
       };
       const violation = findLocalViolation(this.#second, choice, soFar);
-      if (
-        violation !== undefined &&
-        (this.#isValid || violation.broken.isOfRow)
-      )
-        return violation;
+      if (violation !== undefined && (this.#isValid || violation.broken.isOfRow)) return violation;
       this.#isValid = violation === undefined;
     }
     return undefined;
@@ -259,13 +224,7 @@ class InterleavingRun {
     for (const [at, step] of there.entries()) {
       const choice = this.#runStep(step);
       if (choice === undefined) continue;
-      const other = stampChoice(
-        this.#context.service,
-        step,
-        choice,
-        this.#stamps,
-        THERE,
-      );
+      const other = stampChoice(this.#context.service, step, choice, this.#stamps, THERE);
       this.#second.apply(other);
       const before = [...past, ...there.slice(0, at)];
       const alone = findLocalViolation(this.#second, choice, {
@@ -284,13 +243,9 @@ class InterleavingRun {
     return undefined;
   }
 
-  /**
-   * Compares both states, after the second site has applied the first one's
-   * operation.
-   */
+  /** Compares both states, after the second site has applied the first one's operation. */
   findDifference(): Violation | undefined {
-    if (this.#first === undefined || this.#others.length === 0)
-      return undefined;
+    if (this.#first === undefined || this.#others.length === 0) return undefined;
     const { site: first, chosen, own } = this.#first;
     const second = this.#second;
     second.apply(own);
@@ -318,8 +273,8 @@ class InterleavingRun {
   }
 
   /**
-   * Checks the invariants at the first site only. Whether the operations
-   * commute is checked at the end.
+   * Checks the invariants at the first site only. Whether the operations commute is checked at the
+   * end.
    */
   #findConcurrentViolation(
     { site, chosen }: FirstSite,
@@ -340,21 +295,17 @@ class InterleavingRun {
   }
 
   /**
-   * Runs a step on the state of the second site. Returns its choice, unless the
-   * site has no rights to it.
+   * Runs a step on the state of the second site. Returns its choice, unless the site has no rights
+   * to it.
    */
   #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
     this.#results.push(came);
     const choice = getChoice(came);
-    return choice !== undefined && this.#second.hasRightsFor(choice.effects)
-      ? choice
-      : undefined;
+    return choice !== undefined && this.#second.hasRightsFor(choice.effects) ? choice : undefined;
   }
 
-  /**
-   * Whether the sites have used rights to bounded fields since they diverged.
-   */
+  /** Whether the sites have used rights to bounded fields since they diverged. */
   get #hasTakenRights(): boolean {
     const apart = [
       ...(this.#first?.chosen.effects ?? []),
@@ -379,8 +330,7 @@ export function stampChoice(
 ): StampedShadow {
   // A choice that can only be red counts as red.
   const isRed =
-    choice.color === 'red' ||
-    judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
+    choice.color === 'red' || judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 
@@ -403,8 +353,8 @@ function findLocalViolation(
 }
 
 /**
- * Returns whether two states are equal, including what they remember of removed
- * rows. Only then have the sites converged.
+ * Returns whether two states are equal, including what they remember of removed rows. Only then
+ * have the sites converged.
  */
 export function isSameState(a: Store, b: Store): boolean {
   return (
@@ -414,19 +364,14 @@ export function isSameState(a: Store, b: Store): boolean {
 }
 
 /**
- * Returns the first row of these effects in which two states differ. The
- * caller knows that there is one.
+ * Returns the first row of these effects in which two states differ. The caller knows that there is
+ * one.
  */
-export function findDifferingRow(
-  a: Store,
-  b: Store,
-  effects: readonly Effect[],
-): RowName {
+export function findDifferingRow(a: Store, b: Store, effects: readonly Effect[]): RowName {
   const [rowsOfA, rowsOfB] = [readRows(a), readRows(b)];
   for (const { table, key } of effects) {
     const name = formatRowKey(table, key);
-    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name)))
-      return { table, key };
+    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name))) return { table, key };
   }
   throw new Error('two states differ in no row that was written');
 }
@@ -438,10 +383,7 @@ type Rows = readonly (readonly [
 
 function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
   const rows = new Map<string, unknown[]>();
-  for (const all of [
-    store.snapshot() as Rows,
-    store.getRemovalTimes() as Rows,
-  ]) {
+  for (const all of [store.snapshot() as Rows, store.getRemovalTimes() as Rows]) {
     for (const [table, ofTable] of all) {
       for (const [key, state] of ofTable) {
         const name = formatRowKey(table, key);
@@ -452,5 +394,4 @@ function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
   return rows;
 }
 
-const formatRowKey = (table: string, key: string): string =>
-  JSON.stringify([table, key]);
+const formatRowKey = (table: string, key: string): string => JSON.stringify([table, key]);

@@ -1,15 +1,12 @@
 /**
- * The objects that all runs of one search share. They are created once, because
- * that costs more than a run.
+ * The objects that all runs of one search share. They are created once, because that costs more
+ * than a run.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../generator/generator-context.ts';
 import { GeneratorRunner } from '../generator/generator-runner.ts';
-import {
-  NO_READ_LISTENER,
-  createTablesReader,
-} from '../generator/table-readers.ts';
+import { NO_READ_LISTENER, createTablesReader } from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import type { TablesReader } from '../service/readers.ts';
 import {
@@ -18,17 +15,10 @@ import {
   type OperationPlans,
 } from '../service/operation-plan.ts';
 import type { Service } from '../service/service.ts';
-import {
-  takeTooLargeError,
-  sumTakes,
-  type RightsNeed,
-} from '../service/bounded-takes.ts';
+import { takeTooLargeError, sumTakes, type RightsNeed } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { Store, type StateReader } from '../state/store.ts';
-import {
-  createAnalyzedService,
-  type AnalyzedService,
-} from './analyzed-service.ts';
+import { createAnalyzedService, type AnalyzedService } from './analyzed-service.ts';
 import { Caller, type StepResult, type Step } from './interleaving.ts';
 import {
   ArgumentGenerator,
@@ -58,13 +48,8 @@ export class SearchContext {
 
   readonly #principals: readonly Principal[];
 
-  /**
-   * @throws CorrectableError `INVALID_ARGUMENT` naming the invalid arbitrary
-   */
-  constructor(
-    service: Service,
-    { arbitraries, principals }: SearchOptions = {},
-  ) {
+  /** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid arbitrary */
+  constructor(service: Service, { arbitraries, principals }: SearchOptions = {}) {
     this.service = createAnalyzedService(service);
     this.#principals = createPrincipals(principals);
     this.args = new ArgumentGenerator(service.contract, arbitraries);
@@ -85,18 +70,15 @@ export class SearchContext {
   }
 
   /**
-   * Returns the user of a step. It follows from the seed, so that a repeated
-   * run has the same one.
+   * Returns the user of a step. It follows from the seed, so that a repeated run has the same one.
    */
   getCaller(seed: number): Caller {
-    return new Caller(
-      this.#principals[seed % this.#principals.length] as Principal,
-    );
+    return new Caller(this.#principals[seed % this.#principals.length] as Principal);
   }
 
   /**
-   * Runs a generator on a state and changes nothing. With `isWatched`, checks
-   * whether it changes its arguments.
+   * Runs a generator on a state and changes nothing. With `isWatched`, checks whether it changes
+   * its arguments.
    */
   run(
     { operation, args, serial, seed, atMs, caller }: Step,
@@ -132,9 +114,7 @@ export class SearchContext {
     try {
       const outcome = this.#generators.run(input);
       const { choice } = outcome;
-      const lacking =
-        choice &&
-        findRightsShortfall(choice.effects, this.service.tables, state);
+      const lacking = choice && findRightsShortfall(choice.effects, this.service.tables, state);
       if (choice !== undefined && lacking !== undefined)
         return {
           failure: takeTooLargeError(choice.shadow, lacking),
@@ -143,16 +123,11 @@ export class SearchContext {
       return { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;
-      return this.#thrown === undefined
-        ? { failure }
-        : { failure, thrown: this.#thrown };
+      return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
     }
   }
 
-  /**
-   * Returns the tables of a state for conditions. They are valid until the next
-   * call or run.
-   */
+  /** Returns the tables of a state for conditions. They are valid until the next call or run. */
   getTables(state: StateReader): TablesReader<Tables> {
     this.#state.current = state;
     return this.#tables;
@@ -180,8 +155,8 @@ class StateRef implements StateReader {
 }
 
 /**
- * Returns the first bounded field of which less is left than these effects
- * take, at all sites together.
+ * Returns the first bounded field of which less is left than these effects take, at all sites
+ * together.
  */
 export function findRightsShortfall(
   effects: readonly Effect[],
@@ -189,7 +164,6 @@ export function findRightsShortfall(
   state: StateReader,
 ): RightsNeed | undefined {
   return sumTakes(tables, effects).find(
-    ({ table, key, field, amount }) =>
-      (state.read(table, key, field) as Ledger).left < amount,
+    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left < amount,
   );
 }

@@ -1,7 +1,4 @@
-/**
- * Counts what runs have tried, by shadow operation and the operation that chose
- * it.
- */
+/** Counts what runs have tried, by shadow operation and the operation that chose it. */
 import type { InvariantViolation } from './analysis-site.ts';
 import type { RestoredRow } from './find-restored-row.ts';
 import type { Violation } from './run-interleaving.ts';
@@ -45,24 +42,19 @@ export interface GeneratorTrial extends TrialProblem {
 
 /** What was found about a generator. */
 export interface TrialProblem {
-  /**
-   * Why the generator is wrong: it is not deterministic, or it changes its
-   * arguments.
-   */
+  /** Why the generator is wrong: it is not deterministic, or it changes its arguments. */
   readonly fault?: string;
   /** Why it could not be tried, or failed. */
   readonly problem?: string;
 }
 
 /**
- * How many errors of one operation are distinguished: their messages may
- * contain any random value.
+ * How many errors of one operation are distinguished: their messages may contain any random value.
  */
 const MAX_ERROR_KINDS = 5;
 /**
- * The minimum number of runs of a generator before its failures are reported.
- * With fewer runs, the drawn arguments may be the reason. One interleaving may
- * run a generator dozens of times.
+ * The minimum number of runs of a generator before its failures are reported. With fewer runs, the
+ * drawn arguments may be the reason. One interleaving may run a generator dozens of times.
  */
 const MIN_SIGNIFICANT_RUNS = 100;
 const OTHER_ERRORS = { problem: 'it failed in other ways too' };
@@ -93,28 +85,22 @@ export class TrialStats {
   }
 
   /**
-   * Records a run of a generator, and whether it failed with an error that its
-   * contract does not declare.
+   * Records a run of a generator, and whether it failed with an error that its contract does not
+   * declare.
    */
   noteRun(operation: string, hasFailed = false): void {
     this.#runs.set(operation, this.getRunCount(operation) + 1);
-    if (hasFailed)
-      this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
+    if (hasFailed) this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
   }
 
   getRunCount(operation: string): number {
     return this.#runs.get(operation) ?? 0;
   }
 
-  /**
-   * Returns whether the generator failed in each of at least
-   * `MIN_SIGNIFICANT_RUNS` runs.
-   */
+  /** Returns whether the generator failed in each of at least `MIN_SIGNIFICANT_RUNS` runs. */
   hasAlwaysFailed(operation: string): boolean {
     const runs = this.getRunCount(operation);
-    return (
-      runs >= MIN_SIGNIFICANT_RUNS && this.#failures.get(operation) === runs
-    );
+    return runs >= MIN_SIGNIFICANT_RUNS && this.#failures.get(operation) === runs;
   }
 
   get trials(): readonly Trial[] {
@@ -130,11 +116,7 @@ export class TrialStats {
       return;
     }
     const kinds = this.#kinds.get(operation) ?? 0;
-    if (
-      kinds >= MAX_ERROR_KINDS &&
-      description.fault === undefined &&
-      description !== OTHER_ERRORS
-    )
+    if (kinds >= MAX_ERROR_KINDS && description.fault === undefined && description !== OTHER_ERRORS)
       return this.noteGenerator(operation, OTHER_ERRORS);
     this.#kinds.set(operation, kinds + 1);
     this.#generators.set(name, { operation, ...description, times: 1 });
@@ -144,10 +126,7 @@ export class TrialStats {
     const { writer, remover, table, lostFields } = found;
     const name = JSON.stringify([
       table,
-      ...[writer, remover].flatMap(({ shadow, step }) => [
-        shadow,
-        step.operation,
-      ]),
+      ...[writer, remover].flatMap(({ shadow, step }) => [shadow, step.operation]),
     ]);
     const known = this.#restoredRows.get(name);
     if (known === undefined)

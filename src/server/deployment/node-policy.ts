@@ -1,8 +1,7 @@
 /**
- * How a site behaves depends on where the other sites run. The sites of one
- * process start together, share a clock and never change. A site of a cluster
- * must expect another node in its name, another leader of the red log, and
- * sites that are away. These choices belong together, so both kinds of
+ * How a site behaves depends on where the other sites run. The sites of one process start together,
+ * share a clock and never change. A site of a cluster must expect another node in its name, another
+ * leader of the red log, and sites that are away. These choices belong together, so both kinds of
  * deployment make all of them here.
  */
 import type { AbsenceLimits } from '../messages/absent-sites.ts';
@@ -37,9 +36,8 @@ export interface ClusterPolicyOptions {
   readonly generation: number;
   readonly version: NodePolicy['version'];
   /**
-   * Whether another site accepted an earlier start of this process. Then the
-   * process still has the directory of that start, and no other site is asked
-   * again.
+   * Whether another site accepted an earlier start of this process. Then the process still has the
+   * directory of that start, and no other site is asked again.
    */
   readonly isConfirmed: boolean;
   /** The limits of what is kept for a site that is away. */

@@ -3,8 +3,8 @@ import { listWritesWithoutPartition } from '../service/partitions.ts';
 import type { Service } from '../service/service.ts';
 
 /**
- * Reports each write whose home is `main` because it declares none. One site
- * does so for all, since they have the same service.
+ * Reports each write whose home is `main` because it declares none. One site does so for all, since
+ * they have the same service.
  */
 export function reportWritesWithoutPartition(
   service: Service,

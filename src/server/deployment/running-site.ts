@@ -15,19 +15,10 @@ import type { Partitions } from '../service/partitions.ts';
 import type { Service } from '../service/service.ts';
 import { NO_PARTITION } from '../service/tables.ts';
 import { hashDeploymentName } from '../site/deployment-name.ts';
-import {
-  hasInvariants,
-  createInvariantObserver,
-} from '../site/invariant-alarm.ts';
+import { hasInvariants, createInvariantObserver } from '../site/invariant-alarm.ts';
 import { CertificationCounter } from '../site/certification-stats.ts';
-import {
-  createPartitionAlarms,
-  createVoterAlarm,
-} from '../site/partition-alarms.ts';
-import {
-  PartitionStats,
-  type PartitionFigures,
-} from '../site/partition-stats.ts';
+import { createPartitionAlarms, createVoterAlarm } from '../site/partition-alarms.ts';
+import { PartitionStats, type PartitionFigures } from '../site/partition-stats.ts';
 import {
   createClockObserver,
   createGeneratorAlarm,
@@ -56,9 +47,7 @@ export interface SitePlan {
   readonly service: Service;
   readonly origins: Origins;
   readonly redLeader: Origin;
-  /**
-   * How many entries of the red log a majority of the sites had at the start.
-   */
+  /** How many entries of the red log a majority of the sites had at the start. */
   readonly committedRedEntries: number;
   /** Default: one red log orders all rows */
   readonly partitions?: Partitions | undefined;
@@ -67,8 +56,8 @@ export interface SitePlan {
   /** The red logs of the partitions beside `main`. Default: none */
   readonly redLogs?: SiteDriverOptions['redLogs'];
   /**
-   * The same at all sites. It authenticates session tokens, and identifies the
-   * messages of the deployment.
+   * The same at all sites. It authenticates session tokens, and identifies the messages of the
+   * deployment.
    */
   readonly clusterKey: string | Uint8Array;
   /** The scope in which session tokens are valid: see `SignedTokensOptions`. */
@@ -79,9 +68,7 @@ export interface SitePlan {
   readonly onAlarm: OnAlarm;
 }
 
-/**
- * The resources that a process gives to its site, and callbacks to the process.
- */
+/** The resources that a process gives to its site, and callbacks to the process. */
 export interface SiteResources extends Pick<
   SiteDriverOptions,
   'redLog' | 'request' | 'onMembership' | 'onEnded'
@@ -92,10 +79,7 @@ export interface SiteResources extends Pick<
   send(envelope: Envelope): void;
 }
 
-/**
- * A site that has loaded what it saved. Its driver is started by the process
- * that created it.
- */
+/** A site that has loaded what it saved. Its driver is started by the process that created it. */
 export interface RunningSite {
   readonly driver: SiteDriver;
   readonly certificationStats: CertificationCounter;
@@ -108,8 +92,7 @@ export function createSitePlan(
   service: Service,
   options: ResolvedSiteOptions,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
-  const { maxAttempts, maxInFlight, maxBacklogEntries, maxClockSkewMs } =
-    options;
+  const { maxAttempts, maxInFlight, maxBacklogEntries, maxClockSkewMs } = options;
 
   return {
     service,
@@ -130,8 +113,8 @@ export function createSitePlan(
 }
 
 /**
- * Creates a site from what it has saved. Throws `UNAVAILABLE` if that does not
- * fit together or is of a newer version.
+ * Creates a site from what it has saved. Throws `UNAVAILABLE` if that does not fit together or is
+ * of a newer version.
  */
 export function createRunningSite(
   plan: SitePlan,
@@ -225,20 +208,12 @@ export function getPartitionFigures({
 }
 
 /** Whether a red operation may have rows that its home does not order. */
-function canLeaveMain(
-  partitions: Partitions | undefined,
-  { tables }: Service,
-): boolean {
-  const hasUnordered = Object.values(tables).some(
-    ({ partition }) => partition === NO_PARTITION,
-  );
+function canLeaveMain(partitions: Partitions | undefined, { tables }: Service): boolean {
+  const hasUnordered = Object.values(tables).some(({ partition }) => partition === NO_PARTITION);
   return hasUnordered || (partitions?.count ?? 1) > 1;
 }
 
-function createPartitionStats(
-  { partitions }: SitePlan,
-  site: Origin,
-): PartitionStats | undefined {
+function createPartitionStats({ partitions }: SitePlan, site: Origin): PartitionStats | undefined {
   if (partitions === undefined || partitions.count === 1) return undefined;
   return new PartitionStats(site, partitions.names);
 }
@@ -281,10 +256,7 @@ function createObserver(
   };
 }
 
-function toGeneratorOptions(
-  { generators, onAlarm }: SitePlan,
-  name: string,
-): GeneratorOptions {
+function toGeneratorOptions({ generators, onAlarm }: SitePlan, name: string): GeneratorOptions {
   return {
     limits: generators,
     elapsedMs: () => performance.now(),

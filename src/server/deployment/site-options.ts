@@ -8,19 +8,13 @@ import {
   trueOrFalse,
   type OptionsOf,
 } from '../../correctable/options.ts';
-import {
-  GENERATOR_LIMITS,
-  type GeneratorLimits,
-} from '../generator/generator-budget.ts';
+import { GENERATOR_LIMITS, type GeneratorLimits } from '../generator/generator-budget.ts';
 
 export const GENERATOR_OPTIONS = {
   maxSteps: optional(integer(), GENERATOR_LIMITS.maxSteps),
   maxEffects: optional(integer(), GENERATOR_LIMITS.maxEffects),
   timeoutMs: optional(integer(), GENERATOR_LIMITS.timeoutMs),
-  determinismCheckRate: optional(
-    amount({ max: 1 }),
-    GENERATOR_LIMITS.determinismCheckRate,
-  ),
+  determinismCheckRate: optional(amount({ max: 1 }), GENERATOR_LIMITS.determinismCheckRate),
 } satisfies OptionsOf<GeneratorLimits>;
 
 export const SITE_OPTIONS = {
@@ -33,7 +27,5 @@ export const SITE_OPTIONS = {
   onAlarm: optional(callback),
   checkInvariants: optional(trueOrFalse),
   checkColors: optional(trueOrFalse),
-  generators: optional(
-    nested('{ generators: { maxSteps: 100_000 } }', GENERATOR_OPTIONS),
-  ),
+  generators: optional(nested('{ generators: { maxSteps: 100_000 } }', GENERATOR_OPTIONS)),
 };

@@ -1,11 +1,5 @@
-/**
- * Checks the colors of a service briefly before it starts, while it is being
- * developed.
- */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+/** Checks the colors of a service briefly before it starts, while it is being developed. */
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Arbitraries } from '../color-analysis/values/argument-generator.ts';
 import type { ColorAnalysisOptions } from '../color-analysis/analysis-options.ts';
 import { ColorAnalysis } from '../color-analysis/analyze-colors.ts';
@@ -15,8 +9,8 @@ import { isInDevelopment } from '../site/is-in-development.ts';
 import { runWithTimeout } from '../site/generator-timeout.ts';
 
 /**
- * The check runs at least `MIN_RUNS` times, and more often for many writes, but
- * not longer than `MAX_TIME_MS`.
+ * The check runs at least `MIN_RUNS` times, and more often for many writes, but not longer than
+ * `MAX_TIME_MS`.
  */
 const MIN_RUNS = 200;
 const RUNS_PER_PAIR = 5;
@@ -29,15 +23,15 @@ interface StartingService {
   /** Draws the arguments of operations, if the service's module exports it. */
   readonly arbitraries?: Arbitraries | undefined;
   /**
-   * Names the service and the way to skip the check, in the words of the
-   * command or call that starts it.
+   * Names the service and the way to skip the check, in the words of the command or call that
+   * starts it.
    */
   readonly messages: { readonly source: string; readonly skipFlag: string };
 }
 
 /**
- * Throws `INVALID_ARGUMENT` with a counterexample if a color is wrong. Other
- * findings go to `onWarning`.
+ * Throws `INVALID_ARGUMENT` with a counterexample if a color is wrong. Other findings go to
+ * `onWarning`.
  */
 export function checkColorsAtStartup(
   { service, arbitraries, messages }: StartingService,
@@ -48,17 +42,9 @@ export function checkColorsAtStartup(
     { runs: countRuns(service), ...(arbitraries && { arbitraries }) },
     onWarning,
   );
-  for (const {
-    name,
-    declaredColor,
-    verdict,
-    reason,
-    counterexample,
-  } of report?.shadows ?? []) {
+  for (const { name, declaredColor, verdict, reason, counterexample } of report?.shadows ?? []) {
     if (verdict !== 'unsafe') continue;
-    const story = (counterexample?.explanation ?? [])
-      .map((line) => `\n  ${line}`)
-      .join('');
+    const story = (counterexample?.explanation ?? []).map((line) => `\n  ${line}`).join('');
     const advice = `run correctables label for details; ${messages.skipFlag}`;
     const message = `${messages.source}: the shadow operation '${name}' is declared ${declaredColor}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, {
@@ -76,8 +62,8 @@ export function checkColorsAtStartup(
 }
 
 /**
- * Checks the colors if the option asks for it. By default it does so for a
- * deployment with a data directory, while the service is being developed.
+ * Checks the colors if the option asks for it. By default it does so for a deployment with a data
+ * directory, while the service is being developed.
  */
 export function checkColorsIfEnabled(
   service: Service,
@@ -100,8 +86,8 @@ export function checkColorsIfEnabled(
 type OnWarning = (message: string) => void;
 
 /**
- * Returns the report, up to where the check was stopped; `undefined` if not
- * even the first run could begin.
+ * Returns the report, up to where the check was stopped; `undefined` if not even the first run
+ * could begin.
  */
 function runShortAnalysis(
   service: Service,
@@ -124,21 +110,15 @@ function runShortAnalysis(
   const report = analysis?.report;
   if (stop !== undefined) {
     const runs = report?.runs ?? 0;
-    const looked =
-      runs === 0
-        ? 'were not looked at'
-        : `were looked at in ${runs} runs alone`;
+    const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
     const again =
-      analysis &&
-      ` correctables label --seed ${analysis.seed} --runs 1 shows the details.`;
+      analysis && ` correctables label --seed ${analysis.seed} --runs 1 shows the details.`;
     onWarning(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;
 }
 
 function countRuns({ contract: { operations } }: Service): number {
-  const updates = Object.values(operations).filter(
-    ({ access }) => access === 'write',
-  ).length;
+  const updates = Object.values(operations).filter(({ access }) => access === 'write').length;
   return Math.max(MIN_RUNS, RUNS_PER_PAIR * updates ** 2);
 }

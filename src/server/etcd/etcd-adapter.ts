@@ -35,8 +35,8 @@ export interface EtcdConnectionStatus {
 }
 
 /**
- * etcd loses a write that is in flight to a leader that dies, and the server in
- * between reports that only after seconds. So a write is repeated.
+ * etcd loses a write that is in flight to a leader that dies, and the server in between reports
+ * that only after seconds. So a write is repeated.
  */
 const REPEAT_WRITE_MS = 1000;
 /** The pause after all servers were tried without success. */
@@ -65,11 +65,7 @@ export class EtcdAdapter {
   #isClosed = false;
 
   /** Connects at once. `onReply` is never called within a call. */
-  constructor(
-    grpc: GrpcModule,
-    servers: EtcdServers,
-    onReply: (reply: EtcdReply) => void,
-  ) {
+  constructor(grpc: GrpcModule, servers: EtcdServers, onReply: (reply: EtcdReply) => void) {
     this.#grpc = grpc;
     this.#servers = servers;
     this.#onReply = onReply;
@@ -113,8 +109,7 @@ export class EtcdAdapter {
       this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
       return undefined;
     }
-    const isCurrent = (): boolean =>
-      this.#channel === channel && !this.#isClosed;
+    const isCurrent = (): boolean => this.#channel === channel && !this.#isClosed;
     channel
       .open(secrets, () => this.#onLost('the connection was lost'))
       .then(
@@ -138,8 +133,7 @@ export class EtcdAdapter {
   #onUnreachable({ message }: Error): void {
     this.#problem = `${this.#endpoint}: ${message}`;
     this.#failures += 1;
-    if (this.#failures % this.#servers.endpoints.length !== 0)
-      return this.#moveOn();
+    if (this.#failures % this.#servers.endpoints.length !== 0) return this.#moveOn();
     this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
   }
 
@@ -156,8 +150,7 @@ export class EtcdAdapter {
     this.#watch = undefined;
     this.#progressIds = [];
     this.#channel?.close();
-    this.#serverIndex =
-      (this.#serverIndex + 1) % this.#servers.endpoints.length;
+    this.#serverIndex = (this.#serverIndex + 1) % this.#servers.endpoints.length;
     this.#channel = this.#connect();
   }
 
@@ -200,24 +193,19 @@ export class EtcdAdapter {
           id,
         }));
       case 'etcd.status':
-        return this.#call(
+        return this.#call(id, STATUS, {}, ({ dbSizeInUse, dbSize, dbSizeQuota }) => ({
+          kind: 'etcd.status',
           id,
-          STATUS,
-          {},
-          ({ dbSizeInUse, dbSize, dbSizeQuota }) => ({
-            kind: 'etcd.status',
-            id,
-            usedBytes: dbSizeInUse,
-            sizeBytes: dbSize,
-            quotaBytes: dbSizeQuota === 0 ? DEFAULT_QUOTA_BYTES : dbSizeQuota,
-          }),
-        );
+          usedBytes: dbSizeInUse,
+          sizeBytes: dbSize,
+          quotaBytes: dbSizeQuota === 0 ? DEFAULT_QUOTA_BYTES : dbSizeQuota,
+        }));
     }
   }
 
   /**
-   * Creates a key. If the key exists already, it has the same value, because no
-   * other request writes it.
+   * Creates a key. If the key exists already, it has the same value, because no other request
+   * writes it.
    */
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
     const { id, value } = request;
@@ -251,12 +239,8 @@ export class EtcdAdapter {
   }
 
   #onFailed(id: EtcdRequestId, error: CallError): void {
-    // A restarted server has forgotten its logins. A new connection logs in
-    // again.
-    if (
-      error.code === 'UNAUTHENTICATED' ||
-      error.message.includes('auth store is old')
-    )
+    // A restarted server has forgotten its logins. A new connection logs in again.
+    if (error.code === 'UNAUTHENTICATED' || error.message.includes('auth store is old'))
       return this.#onLost(error.message);
     this.#onReply({
       kind: 'etcd.failed',
@@ -286,20 +270,18 @@ export class EtcdAdapter {
     const revision = header?.revision ?? 0;
     if (events.length === 0) {
       if (created) return;
-      // etcd drops requests for progress while the watch is behind, so this
-      // reply answers all earlier requests.
+      // etcd drops requests for progress while the watch is behind, so this reply answers all
+      // earlier requests.
       const ids = this.#progressIds;
       this.#progressIds = [];
-      for (const asked of ids)
-        this.#onReply({ kind: 'etcd.progress', id: asked, revision });
+      for (const asked of ids) this.#onReply({ kind: 'etcd.progress', id: asked, revision });
       return;
     }
     const stored = events.filter(({ type }) => type !== DELETE_EVENT);
     const entries = stored.flatMap(({ keyValue }) =>
       keyValue === undefined ? [] : [toEntry(keyValue)],
     );
-    if (entries.length > 0)
-      this.#onReply({ kind: 'etcd.events', id, revision, entries });
+    if (entries.length > 0) this.#onReply({ kind: 'etcd.events', id, revision, entries });
   }
 }
 
@@ -314,9 +296,7 @@ function toEntry({ key, value, modRevision }: KeyValue): EtcdEntry {
   return { key: Buffer.from(key).toString(), value, modRevision };
 }
 
-function getReason({
-  message,
-}: CallError): Extract<EtcdReply, { kind: 'etcd.failed' }>['reason'] {
+function getReason({ message }: CallError): Extract<EtcdReply, { kind: 'etcd.failed' }>['reason'] {
   if (message.includes('database space exceeded')) return 'no-space';
   return message.includes('has been compacted') ? 'compacted' : 'other';
 }

@@ -1,16 +1,10 @@
 /**
- * The messages of etcd that a site sends and receives: the fields that it uses,
- * with their numbers in `rpc.proto`.
+ * The messages of etcd that a site sends and receives: the fields that it uses, with their numbers
+ * in `rpc.proto`.
  */
-import {
-  MessageFormat,
-  type Decoded,
-  type Encodable,
-  type Fields,
-} from './protobuf.ts';
+import { MessageFormat, type Decoded, type Encodable, type Fields } from './protobuf.ts';
 
-const define = <const F extends Fields>(fields: F): MessageFormat<F> =>
-  new MessageFormat(fields);
+const define = <const F extends Fields>(fields: F): MessageFormat<F> => new MessageFormat(fields);
 
 const header = define({ revision: [3, 'integer'] });
 const keyValue = define({
@@ -37,8 +31,8 @@ const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 
 /**
- * A comparison. By default, it tests whether the `VERSION` of the key is
- * `EQUAL`. The version is 0 if the key does not exist.
+ * A comparison. By default, it tests whether the `VERSION` of the key is `EQUAL`. The version is 0
+ * if the key does not exist.
  */
 const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
 const action = define({ put: [2, put] });
@@ -74,13 +68,8 @@ const watchReply = define({
   events: [11, [event]],
 });
 
-/**
- * A method of etcd: its path, and the messages that it receives and returns.
- */
-export interface Method<
-  Request extends Fields = Fields,
-  Reply extends Fields = Fields,
-> {
+/** A method of etcd: its path, and the messages that it receives and returns. */
+export interface Method<Request extends Fields = Fields, Reply extends Fields = Fields> {
   readonly path: string;
   readonly request: MessageFormat<Request>;
   readonly reply: MessageFormat<Reply>;
@@ -99,11 +88,7 @@ export const TXN = method('KV/Txn', txn, headerReply);
 export const DELETE_RANGE = method('KV/DeleteRange', deleteRange, headerReply);
 export const COMPACT = method('KV/Compact', compact, headerReply);
 export const STATUS = method('Maintenance/Status', status, statusReply);
-export const AUTHENTICATE = method(
-  'Auth/Authenticate',
-  authenticate,
-  authenticateReply,
-);
+export const AUTHENTICATE = method('Auth/Authenticate', authenticate, authenticateReply);
 export const WATCH = method('Watch/Watch', watch, watchReply);
 
 type FieldsOf<T> = T extends MessageFormat<infer F> ? F : never;

@@ -1,6 +1,6 @@
 /**
- * The part of Protocol Buffers that the messages of etcd need. A table of
- * fields gives the encoder, the decoder and the type.
+ * The part of Protocol Buffers that the messages of etcd need. A table of fields gives the encoder,
+ * the decoder and the type.
  */
 
 /** The type of a field's value. An `integer` is exact up to 2^53. */
@@ -28,10 +28,7 @@ type FieldValue<T extends FieldType> = T extends 'integer'
             ? Decoded<F> | undefined
             : never;
 
-/**
- * A received message. A field that was not sent is 0, empty, or `undefined` if
- * it is a message.
- */
+/** A received message. A field that was not sent is 0, empty, or `undefined` if it is a message. */
 export type Decoded<F extends Fields = Fields> = {
   readonly [K in keyof F]: FieldValue<F[K][1]>;
 };
@@ -55,18 +52,12 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 
 export class MessageFormat<F extends Fields = Fields> {
   readonly #fields: F;
-  readonly #byNumber: ReadonlyMap<
-    number,
-    readonly [name: string, type: FieldType]
-  >;
+  readonly #byNumber: ReadonlyMap<number, readonly [name: string, type: FieldType]>;
 
   constructor(fields: F) {
     this.#fields = fields;
     this.#byNumber = new Map(
-      Object.entries(fields).map(([name, [number, type]]) => [
-        number,
-        [name, type],
-      ]),
+      Object.entries(fields).map(([name, [number, type]]) => [number, [name, type]]),
     );
   }
 
@@ -75,9 +66,7 @@ export class MessageFormat<F extends Fields = Fields> {
     for (const [name, [number, type]] of Object.entries(this.#fields)) {
       const item = (value as Readonly<Record<string, unknown>>)[name];
       if (item === undefined) continue;
-      for (const element of isList(type)
-        ? (item as readonly unknown[])
-        : [item])
+      for (const element of isList(type) ? (item as readonly unknown[]) : [item])
         addField(parts, number, type, element);
     }
     return Buffer.concat(parts);
@@ -86,15 +75,13 @@ export class MessageFormat<F extends Fields = Fields> {
   /** @throws Error if the bytes are not a message */
   decode(bytes: Buffer): Decoded<F> {
     const decoded: Record<string, unknown> = {};
-    for (const [name, [, type]] of Object.entries(this.#fields))
-      decoded[name] = getDefault(type);
+    for (const [name, [, type]] of Object.entries(this.#fields)) decoded[name] = getDefault(type);
     const reader = new Reader(bytes);
     while (!reader.isAtEnd) {
       const tag = reader.readInteger();
       const [name, type] = this.#byNumber.get(tag >>> 3) ?? [];
       if (name === undefined || type === undefined) reader.skip(tag & 7);
-      else if (isList(type))
-        (decoded[name] as unknown[]).push(reader.read(type));
+      else if (isList(type)) (decoded[name] as unknown[]).push(reader.read(type));
       else decoded[name] = reader.read(type);
     }
     return decoded as Decoded<F>;
@@ -110,12 +97,7 @@ function getDefault(type: FieldType): unknown {
   return typeof type === 'string' ? DEFAULTS[type] : undefined;
 }
 
-function addField(
-  parts: Uint8Array[],
-  number: number,
-  type: FieldType,
-  value: unknown,
-): void {
+function addField(parts: Uint8Array[], number: number, type: FieldType, value: unknown): void {
   const isVarint = type === 'integer' || type === 'flag';
   parts.push(encodeVarint((number << 3) | (isVarint ? VARINT : LENGTH)));
   if (isVarint) return void parts.push(encodeVarint(Number(value)));
@@ -126,10 +108,7 @@ function addField(
 function encodeContent(type: FieldType, value: unknown): Uint8Array {
   if (type === 'bytes') return value as Uint8Array;
   if (typeof type === 'string') return Buffer.from(value as string);
-  const format =
-    type instanceof MessageFormat
-      ? type
-      : (type as readonly [MessageFormat])[0];
+  const format = type instanceof MessageFormat ? type : (type as readonly [MessageFormat])[0];
   return format.encode(value as Encodable);
 }
 
@@ -160,11 +139,9 @@ class Reader {
     const content = this.#take(this.readInteger());
     if (type === 'bytes') return content;
     if (typeof type === 'string') return content.toString();
-    return (
-      type instanceof MessageFormat
-        ? type
-        : (type as readonly [MessageFormat])[0]
-    ).decode(content);
+    return (type instanceof MessageFormat ? type : (type as readonly [MessageFormat])[0]).decode(
+      content,
+    );
   }
 
   readInteger(): number {

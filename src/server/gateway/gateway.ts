@@ -1,14 +1,7 @@
-/**
- * The gateway: hosts any binding for clients over websockets (Correctables,
- * OSDI 2016, §5.2).
- */
+/** The gateway: hosts any binding for clients over websockets (Correctables, OSDI 2016, §5.2). */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import {
-  check,
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import { borrowOperation } from '../../protocol/hosting.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
@@ -16,10 +9,7 @@ import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
 import { ConnectionsPerAddress } from './context/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
-import {
-  createHostedContract,
-  type HostedContract,
-} from './context/compile-schema.ts';
+import { createHostedContract, type HostedContract } from './context/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
 import { readGatewayOptions, type GatewayOptions } from './gateway-options.ts';
 import { getHostedLevels } from './hosted-levels.ts';
@@ -42,10 +32,7 @@ import {
 import { TotalLoad } from './limits/in-flight-load.ts';
 import { guardLogger, type Logger } from './context/logger.ts';
 import { hasEnded, identify } from './context/principal.ts';
-import {
-  OperationStats,
-  type OperationFigures,
-} from './operations/operation-stats.ts';
+import { OperationStats, type OperationFigures } from './operations/operation-stats.ts';
 import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
@@ -53,27 +40,22 @@ import { CloseCode } from '../../protocol/close-codes.ts';
 /** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
   /**
-   * `waiting`: it does not serve yet, since it waits for `waitingFor`.
-   * `stopped`: the hosted binding has failed for good.
+   * `waiting`: it does not serve yet, since it waits for `waitingFor`. `stopped`: the hosted
+   * binding has failed for good.
    */
   readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
   readonly waitingFor?: string | undefined;
-  /**
-   * The reason if the hosted binding refuses updates for now. Reads are still
-   * served.
-   */
+  /** The reason if the hosted binding refuses updates for now. Reads are still served. */
   readonly writeRefusal?: string | undefined;
   /** The reason if some operations have to wait while others are served. */
   readonly problem?: string | undefined;
   readonly connections: number;
   /**
-   * Operations that the store has not ended or that wait for `authorize`, even
-   * if no client waits for them.
+   * Operations that the store has not ended or that wait for `authorize`, even if no client waits
+   * for them.
    */
   readonly inFlight: number;
-  /**
-   * The size of their frames, plus the overhead of each operation, in bytes.
-   */
+  /** The size of their frames, plus the overhead of each operation, in bytes. */
   readonly inFlightBytes: number;
   /** Clients whose replies are retained, connected or not. */
   readonly clients: number;
@@ -86,67 +68,52 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
 /** A server part that lets remote clients use one binding. */
 export interface Gateway {
   readonly levels: readonly string[];
-  readonly contract:
-    | { readonly name: string; readonly hash: string }
-    | undefined;
+  readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
-  /**
-   * Verifies a token and returns its principal. Rejects if the token is refused
-   * or has expired.
-   */
+  /** Verifies a token and returns its principal. Rejects if the token is refused or has expired. */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
   /**
-   * The statistics of operations, by name. With a contract, for all names in
-   * it. Without a contract, for at most 100 names.
+   * The statistics of operations, by name. With a contract, for all names in it. Without a
+   * contract, for at most 100 names.
    */
   readonly operations: readonly OperationFigures[];
   /** Supported websocket subprotocols, the preferred one first. */
   readonly subprotocols: readonly string[];
-  /**
-   * Serves a client on a websocket that was opened with one of `subprotocols`.
-   */
+  /** Serves a client on a websocket that was opened with one of `subprotocols`. */
   accept(socket: ServerSocket, peer: Peer): void;
   /** Returns whether the gateway accepts one more connection. */
   readonly isAccepting: boolean;
-  /**
-   * Returns whether the limits by address allow another connection from this
-   * address.
-   */
+  /** Returns whether the limits by address allow another connection from this address. */
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
-   * Sends `goaway` to all clients, waits up to `drainMs` for operations in
-   * flight, then closes all connections. Default: 5000. `Infinity` waits for
-   * all operations. Clients resend operations without a final elsewhere, or
-   * after a restart. Several calls share one closing with the shortest
-   * `drainMs`. Rejects with `INVALID_ARGUMENT`, without closing, if `drainMs`
-   * is invalid.
+   * Sends `goaway` to all clients, waits up to `drainMs` for operations in flight, then closes all
+   * connections. Default: 5000. `Infinity` waits for all operations. Clients resend operations
+   * without a final elsewhere, or after a restart. Several calls share one closing with the
+   * shortest `drainMs`. Rejects with `INVALID_ARGUMENT`, without closing, if `drainMs` is invalid.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 const DEFAULT_DRAIN_MS = 5_000;
 /**
- * The longest time between two sweeps that forget clients which disconnected
- * too long ago, in milliseconds.
+ * The longest time between two sweeps that forget clients which disconnected too long ago, in
+ * milliseconds.
  */
 const MAX_SWEEP_INTERVAL_MS = 30_000;
 
 /**
  * Creates a gateway for a binding. `listenGateways` opens a port for it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const gateway = createGateway({ binding: memory() });
  * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });
  */
-export function createGateway<L extends Levels>(
-  options: GatewayOptions<L>,
-): Gateway {
+export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gateway {
   return new BindingGateway(options);
 }
 
@@ -159,8 +126,8 @@ export interface HostedSite {
 }
 
 /**
- * Creates a gateway with internal limits that no option sets, for a site that
- * may not be ready to serve.
+ * Creates a gateway with internal limits that no option sets, for a site that may not be ready to
+ * serve.
  */
 export function createGatewayWith<L extends Levels>(
   overrides: Partial<InternalLimits>,
@@ -177,9 +144,7 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly hostedContract: HostedContract | undefined;
-  readonly contract:
-    | { readonly name: string; readonly hash: string }
-    | undefined;
+  readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   readonly requiresAuthentication: boolean;
   readonly authorize: Authorize | undefined;
@@ -196,9 +161,7 @@ class BindingGateway implements Gateway, GatewayContext {
     overloaded: 0,
     bindingViolations: 0,
   };
-  readonly subprotocols: readonly string[] = CODECS.map(
-    (codec) => codec.subprotocol,
-  );
+  readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
   readonly #addresses = new ConnectionsPerAddress();
   readonly #levelSets = new Map<number, readonly string[]>();
@@ -208,11 +171,7 @@ class BindingGateway implements Gateway, GatewayContext {
   #state: GatewayStatus['state'] = 'serving';
   #shutdown: Shutdown | undefined;
 
-  constructor(
-    input: GatewayOptions,
-    overrides: Partial<InternalLimits> = {},
-    hosted?: HostedSite,
-  ) {
+  constructor(input: GatewayOptions, overrides: Partial<InternalLimits> = {}, hosted?: HostedSite) {
     const options = readGatewayOptions(input);
     this.#hosted = hosted;
     const { binding, contract, authenticate } = options;
@@ -220,20 +179,15 @@ class BindingGateway implements Gateway, GatewayContext {
     this.binding = binding.openHandle?.() ?? binding;
     this.levels = getHostedLevels(binding);
     this.contract = contract && { name: contract.name, hash: contract.hash };
-    this.operationStats = new OperationStats(
-      contract && Object.keys(contract.operations),
-    );
+    this.operationStats = new OperationStats(contract && Object.keys(contract.operations));
     this.hostedContract =
-      contract &&
-      createHostedContract(contract, this.binding, this.operationStats);
+      contract && createHostedContract(contract, this.binding, this.operationStats);
     this.origins = [...options.origins];
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     const { authorize } = options;
     this.authorize =
-      authorize &&
-      ((principal, operation) =>
-        authorize(principal, borrowOperation(operation)));
+      authorize && ((principal, operation) => authorize(principal, borrowOperation(operation)));
     this.limits = fillLimits(options.limits);
     this.internalLimits = {
       ...deriveLimits(this.limits, this.requiresAuthentication),
@@ -254,10 +208,7 @@ class BindingGateway implements Gateway, GatewayContext {
         heartbeatIntervalMs,
         checkPeers,
       ),
-      repeat(
-        () => this.#forgetGone(),
-        Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS),
-      ),
+      repeat(() => this.#forgetGone(), Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
     ];
   }
 
@@ -270,28 +221,22 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 
   get isAccepting(): boolean {
-    return (
-      this.#currentState === 'serving' &&
-      this.#connections.size < this.limits.maxConnections
-    );
+    return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
   }
 
   /**
-   * If the binding has failed for good, the gateway is `stopped`, even while it
-   * is being closed so that clients move to another site.
+   * If the binding has failed for good, the gateway is `stopped`, even while it is being closed so
+   * that clients move to another site.
    */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
-    return this.#state === 'serving' &&
-      this.#hosted?.findWaiting() !== undefined
+    return this.#state === 'serving' && this.#hosted?.findWaiting() !== undefined
       ? 'waiting'
       : this.#state;
   }
 
   acceptsFrom(address: string | undefined): boolean {
-    return (
-      this.#addresses.count(address) < this.limits.maxConnectionsPerAddress
-    );
+    return this.#addresses.count(address) < this.limits.maxConnectionsPerAddress;
   }
 
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
@@ -302,20 +247,14 @@ class BindingGateway implements Gateway, GatewayContext {
     });
   }
 
-  async authenticate(
-    token: string | undefined,
-    peer: Peer,
-  ): Promise<Principal> {
+  async authenticate(token: string | undefined, peer: Peer): Promise<Principal> {
     const principal = await this.identify(token, peer);
-    if (hasEnded(principal))
-      throw new CorrectableError('UNAUTHENTICATED', 'the token has ended');
+    if (hasEnded(principal)) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended');
     return principal;
   }
 
   accept(socket: ServerSocket, peer: Peer): void {
-    const codec = CODECS.find(
-      ({ subprotocol }) => subprotocol === socket.subprotocol,
-    );
+    const codec = CODECS.find(({ subprotocol }) => subprotocol === socket.subprotocol);
     if (codec === undefined) {
       const message = `the subprotocol must be one of ${this.subprotocols.join(', ')}, not "${socket.subprotocol}"`;
       throw new CorrectableError('INVALID_ARGUMENT', message, {
@@ -349,8 +288,8 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // Log the error here. The client learns only that the operation failed,
-      // because a store's error may name its tables and machines.
+      // Log the error here. The client learns only that the operation failed, because a store's
+      // error may name its tables and machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -359,10 +298,7 @@ class BindingGateway implements Gateway, GatewayContext {
     const { stats, clients, load } = this;
     return {
       state: this.#currentState,
-      waitingFor:
-        this.#currentState === 'waiting'
-          ? this.#hosted?.findWaiting()
-          : undefined,
+      waitingFor: this.#currentState === 'waiting' ? this.#hosted?.findWaiting() : undefined,
       writeRefusal: this.binding.writeRefusal?.message,
       problem: this.#hosted?.findProblem(),
       connections: this.#connections.size,
@@ -375,15 +311,9 @@ class BindingGateway implements Gateway, GatewayContext {
     };
   }
 
-  async close({
-    drainMs = DEFAULT_DRAIN_MS,
-  }: { readonly drainMs?: number } = {}): Promise<void> {
+  async close({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
     const isTime = typeof drainMs === 'number' && drainMs >= 0;
-    check(
-      isTime,
-      'drainMs',
-      `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`,
-    );
+    check(isTime, 'drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
     if (this.#shutdown === undefined) {
       this.#state = 'draining';
       this.#shutdown = new Shutdown(this.#connections, drainMs);
@@ -397,38 +327,30 @@ class BindingGateway implements Gateway, GatewayContext {
 
   #forgetGone(): void {
     this.principals.forgetIdle(systemClock.now());
-    const forgotten = this.clients.forgetGone(
-      systemClock.now() - this.internalLimits.clientIdleMs,
-    );
+    const forgotten = this.clients.forgetGone(systemClock.now() - this.internalLimits.clientIdleMs);
     if (forgotten > 0) this.#onForgotten(forgotten);
   }
 
   #onForgotten(clients: number): void {
-    this.logger.warn(
-      { clients },
-      'forgot the replies of clients that did not come back',
-    );
+    this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
   }
 }
 
 /**
- * How long closing connections may take to close, and cut connections to report
- * that they are closed.
+ * How long closing connections may take to close, and cut connections to report that they are
+ * closed.
  */
 const CLOSE_GRACE_MS = 1_000;
 
 /**
- * The longest drain time that is sent to clients, about 12 days. Clients wait a
- * little longer, and timers end at twice as much.
+ * The longest drain time that is sent to clients, about 12 days. Clients wait a little longer, and
+ * timers end at twice as much.
  */
 const MAX_GOAWAY_MS = 2 ** 30;
 
 /** One closing of the gateway, which several calls may share. */
 class Shutdown {
-  /**
-   * Fulfilled when all connections are closed, or nothing more can be done to
-   * close them.
-   */
+  /** Fulfilled when all connections are closed, or nothing more can be done to close them. */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<GatewayConnection>;
   /** Until when operations in flight may end; `undefined` once that is over. */
@@ -436,10 +358,7 @@ class Shutdown {
   #timer: Timer | undefined;
   #wake: (() => void) | undefined;
 
-  /**
-   * @param connections the open ones; a connection leaves the set when it
-   * closes
-   */
+  /** @param connections the open ones; a connection leaves the set when it closes */
   constructor(connections: ReadonlySet<GatewayConnection>, drainMs: number) {
     this.#connections = connections;
     this.#drainsUntil = systemClock.now() + drainMs;
@@ -472,9 +391,7 @@ class Shutdown {
     await this.#waitUntilEmpty(CLOSE_GRACE_MS);
   }
 
-  /**
-   * Waits until the last connection has closed, but not longer than `withinMs`.
-   */
+  /** Waits until the last connection has closed, but not longer than `withinMs`. */
   async #waitUntilEmpty(withinMs: number): Promise<void> {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -6,8 +6,8 @@ import { MAX_LEVELS } from '../../protocol/messages/level-bits.ts';
 import { ignoreRejection } from './operations/call-hook.ts';
 
 /**
- * Returns the levels of a hosted binding. Messages name them by index. Throws
- * `INVALID_ARGUMENT` for invalid names.
+ * Returns the levels of a hosted binding. Messages name them by index. Throws `INVALID_ARGUMENT`
+ * for invalid names.
  */
 export function getHostedLevels(binding: Binding): readonly string[] {
   const value: unknown = binding.consistencyLevels();
@@ -16,9 +16,7 @@ export function getHostedLevels(binding: Binding): readonly string[] {
     Array.isArray(value) &&
     value.length > 0 &&
     value.length <= MAX_LEVELS &&
-    value.every(
-      (level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH,
-    ) &&
+    value.every((level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH) &&
     new Set(value).size === value.length;
   check(
     isFit,

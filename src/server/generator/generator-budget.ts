@@ -1,21 +1,13 @@
 /**
- * Limits one run of a generator: its steps, its effects and its time. The clock
- * is passed in, because this code must be pure.
+ * Limits one run of a generator: its steps, its effects and its time. The clock is passed in,
+ * because this code must be pure.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
 import type { ReadRange } from '../records/read-range.ts';
 import { createInternalError } from '../records/internal-errors.ts';
-import {
-  toFieldName,
-  toRemovalName,
-  toRowName,
-  type ReadSet,
-} from './read-set.ts';
-import {
-  MAX_OPERATION_BYTES,
-  MAX_OPERATION_PARTS,
-} from '../records/retention-limits.ts';
+import { toFieldName, toRemovalName, toRowName, type ReadSet } from './read-set.ts';
+import { MAX_OPERATION_BYTES, MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import type { Effect } from '../records/effect.ts';
 import {
   VALUE_BYTES,
@@ -24,13 +16,11 @@ import {
 } from '../../values/estimate-bytes.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
-/**
- * Limits of one generator run, and how often a run is repeated and compared.
- */
+/** Limits of one generator run, and how often a run is repeated and compared. */
 export interface GeneratorLimits {
   /**
-   * Maximum number of fields and rows read, rows scanned, identifiers and
-   * random numbers, in total. Default: 100 000
+   * Maximum number of fields and rows read, rows scanned, identifiers and random numbers, in total.
+   * Default: 100 000
    */
   readonly maxSteps: number;
   /** Maximum number of effects of the chosen shadow operation. Default: 10 000 */
@@ -54,18 +44,13 @@ export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 /** Functions of the caller that the limits use. */
 export interface GeneratorPorts {
   /**
-   * Receives errors that a generator threw and its contract does not declare,
-   * with the part that threw them.
+   * Receives errors that a generator threw and its contract does not declare, with the part that
+   * threw them.
    */
   readonly onGeneratorError?: OnGeneratorError | undefined;
   /** Throws if a shadow operation may not have these effects yet. */
-  readonly checkChoice?:
-    | ((shadow: string, effects: readonly Effect[]) => void)
-    | undefined;
-  /**
-   * Returns a time in milliseconds that never goes back. Without it, time is
-   * not measured.
-   */
+  readonly checkChoice?: ((shadow: string, effects: readonly Effect[]) => void) | undefined;
+  /** Returns a time in milliseconds that never goes back. Without it, time is not measured. */
   readonly elapsedMs?: (() => number) | undefined;
 }
 
@@ -104,10 +89,7 @@ export class GeneratorBudget implements ReadListener {
     if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
   }
 
-  /**
-   * Whether the last run that began is of a write, so that its reads are
-   * certified.
-   */
+  /** Whether the last run that began is of a write, so that its reads are certified. */
   get isWrite(): boolean {
     return this.#isWrite;
   }
@@ -117,8 +99,7 @@ export class GeneratorBudget implements ReadListener {
   }
 
   get reads(): ReadSet {
-    if (this.#names === undefined && this.#ranges === undefined)
-      return NOTHING_READ;
+    if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;
     return {
       names: this.#names ?? NOTHING_READ.names,
       ranges: this.#ranges ?? NOTHING_READ.ranges,
@@ -168,9 +149,7 @@ export class GeneratorBudget implements ReadListener {
   /** @throws CorrectableError if there are too many */
   checkEffects(count: number): void {
     if (count > this.#limits.maxEffects)
-      throw this.timeoutError(
-        `has more than ${this.#limits.maxEffects} effects`,
-      );
+      throw this.timeoutError(`has more than ${this.#limits.maxEffects} effects`);
   }
 
   #noteName(name: string): void {
@@ -179,11 +158,7 @@ export class GeneratorBudget implements ReadListener {
 
   timeoutError(how: string): CorrectableError {
     const message = `The generator of '${this.#operation}' ${how}. Nothing was changed: let it do less, or raise the limit.`;
-    return createInternalError(
-      'FINAL_FAILED',
-      message,
-      `generators.${this.#operation}`,
-    );
+    return createInternalError('FINAL_FAILED', message, `generators.${this.#operation}`);
   }
 }
 
@@ -195,8 +170,8 @@ interface SizedOutcome {
 }
 
 /**
- * Estimated memory for an effect: an object of up to five fields. A red effect
- * that creates a row may contain its key once more.
+ * Estimated memory for an effect: an object of up to five fields. A red effect that creates a row
+ * may contain its key once more.
  */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
@@ -208,8 +183,8 @@ interface SizeLimits {
 }
 
 /**
- * Throws `INVALID_VALUE` if a write is too large, with the limit, and with its
- * largest part as the field.
+ * Throws `INVALID_VALUE` if a write is too large, with the limit, and with its largest part as the
+ * field.
  */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
@@ -228,25 +203,19 @@ export function checkOperationSize(
     estimateEncodedBytes(reply.value) +
     (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));
   const read = isRed ? measureReads(reads) : 0;
-  const args =
-    isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
+  const args = isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
   const errors =
     domainError === undefined
       ? 0
-      : estimateStringBytes(domainError.message) +
-        estimateEncodedBytes(domainError.domain?.data);
+      : estimateStringBytes(domainError.message) + estimateEncodedBytes(domainError.domain?.data);
   const bytes = effects + result + read + args + errors;
   if (bytes <= maxBytes) return;
-  throw tooLargeError(
-    { effects, reads: read, result, shadow: args, errors },
-    bytes,
-    maxBytes,
-  );
+  throw tooLargeError({ effects, reads: read, result, shadow: args, errors }, bytes, maxBytes);
 }
 
 /**
- * Limits the number of parts that were read. The number of effects is limited
- * by their bytes, and so is the number of rows that they create.
+ * Limits the number of parts that were read. The number of effects is limited by their bytes, and
+ * so is the number of rows that they create.
  */
 function checkReadParts({ names, ranges }: ReadSet, maxParts: number): void {
   const parts = Math.max(names.size, ranges.length);
@@ -281,9 +250,7 @@ function tooLargeError(
   bytes: number,
   maxBytes: number,
 ): CorrectableError {
-  const [[field] = ['effects']] = Object.entries(parts).toSorted(
-    ([, a], [, b]) => b - a,
-  );
+  const [[field] = ['effects']] = Object.entries(parts).toSorted(([, a], [, b]) => b - a);
   const message = `${field}: an operation may come to ${maxBytes} bytes between sites, with ${VALUE_BYTES} for each value in it, and this one comes to ${Math.ceil(bytes)}. Nothing was changed: divide it into several.`;
   return createInternalError('INVALID_VALUE', message, field);
 }

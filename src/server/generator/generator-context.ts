@@ -7,10 +7,7 @@ import type { DomainErrorFactory } from '../service/domain-errors.ts';
 import type { OperationPlan } from '../service/operation-plan.ts';
 import type { Scratchpad, TablesReader } from '../service/readers.ts';
 import type { GeneratorContext } from '../service/service.ts';
-import type {
-  ShadowBuilders,
-  ShadowOperations,
-} from '../service/shadow-operation.ts';
+import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
 import type { Tables } from '../service/tables.ts';
 
 /** The input of a generator run. With the state, it determines the result. */
@@ -29,10 +26,7 @@ export interface GeneratorInput {
 
 /** The facts that all runs on one state share. */
 export interface RunnerContext {
-  /**
-   * Names the place where the generators run. Unique over all sites and
-   * restarts.
-   */
+  /** Names the place where the generators run. Unique over all sites and restarts. */
   readonly name: string;
   readonly tables: TablesReader<Tables>;
   readonly shadow: ShadowBuilders<ShadowOperations>;
@@ -41,8 +35,8 @@ export interface RunnerContext {
 }
 
 /**
- * The context of one run. Its functions can be destructured. They are created
- * only when they are read.
+ * The context of one run. Its functions can be destructured. They are created only when they are
+ * read.
  */
 export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;

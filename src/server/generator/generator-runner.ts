@@ -1,16 +1,9 @@
-/**
- * Runs generators on a state, and notes what they read (RedBlue, OSDI 2012,
- * §5.1).
- */
+/** Runs generators on a state, and notes what they read (RedBlue, OSDI 2012, §5.1). */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { isWholeRow, type Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import {
-  GENERATOR_LIMITS,
-  GeneratorBudget,
-  checkOperationSize,
-} from './generator-budget.ts';
+import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import {
   freezeArgsCopy,
@@ -18,10 +11,7 @@ import {
   freezeForUser,
   freezeWireCopy,
 } from '../../values/deep-freeze.ts';
-import {
-  createInternalError,
-  toClientError,
-} from '../records/internal-errors.ts';
+import { createInternalError, toClientError } from '../records/internal-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { ThrownDomainError } from '../service/domain-errors.ts';
 import {
@@ -31,32 +21,15 @@ import {
   type Choice,
   type Reply,
 } from '../records/reply.ts';
-import {
-  RunContext,
-  type GeneratorInput,
-  type RunnerContext,
-} from './generator-context.ts';
+import { RunContext, type GeneratorInput, type RunnerContext } from './generator-context.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { OperationPlan } from '../service/operation-plan.ts';
 import type { Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
-import {
-  createTablesReader,
-  reportFieldRead,
-  type ReadListener,
-} from './table-readers.ts';
-import {
-  hasBounded,
-  isOnBoundedField,
-  sumTakes,
-} from '../service/bounded-takes.ts';
+import { createTablesReader, reportFieldRead, type ReadListener } from './table-readers.ts';
+import { hasBounded, isOnBoundedField, sumTakes } from '../service/bounded-takes.ts';
 import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
-import {
-  checkValue,
-  checkEffect,
-  checkRedOperation,
-  freezeReply,
-} from './validate-output.ts';
+import { checkValue, checkEffect, checkRedOperation, freezeReply } from './validate-output.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import type { Scratchpad } from '../service/readers.ts';
@@ -64,9 +37,7 @@ import { isRedOnly, type Tables } from '../service/tables.ts';
 
 export interface GeneratorOutcome {
   readonly reads: ReadSet;
-  /**
-   * The chosen shadow operation; `undefined` for a path that changes nothing.
-   */
+  /** The chosen shadow operation; `undefined` for a path that changes nothing. */
   readonly choice: Choice | undefined;
   /** The reply, unless the chosen shadow operation creates it. */
   readonly reply: Reply;
@@ -78,10 +49,7 @@ export interface GeneratorOutcome {
 
 /** Decides which rights to bounded fields generators see. */
 interface RightsOptions {
-  /**
-   * The site whose rights to bounded fields the generators read. Default: they
-   * read all rights
-   */
+  /** The site whose rights to bounded fields the generators read. Default: they read all rights */
   readonly site?: Origin | undefined;
   /** The origins of the deployment: rights of closed ones are not left. */
   readonly origins?: { readonly closed: Origins['closed'] } | undefined;
@@ -89,28 +57,19 @@ interface RightsOptions {
 
 export interface GeneratorOptions extends GeneratorPorts, RightsOptions {
   readonly limits?: Partial<GeneratorLimits> | undefined;
-  /**
-   * Maximum size of a red operation in bytes, approximately. Default: as for
-   * other operations
-   */
+  /** Maximum size of a red operation in bytes, approximately. Default: as for other operations */
   readonly maxRedBytes?: number | undefined;
-  /**
-   * Does not freeze arguments, for a caller that checks whether they are
-   * changed.
-   */
+  /** Does not freeze arguments, for a caller that checks whether they are changed. */
   readonly allowsArgChanges?: true;
-  /**
-   * A prefix of the identifiers that generators create. Unique over all sites
-   * and restarts.
-   */
+  /** A prefix of the identifiers that generators create. Unique over all sites and restarts. */
   readonly identifierPrefix?: string;
 }
 
 const NO_REPLY: Reply = { value: undefined };
 
 /**
- * Runs the generators of one service. It creates its readers once, so that a
- * run costs no more than its reads.
+ * Runs the generators of one service. It creates its readers once, so that a run costs no more than
+ * its reads.
  */
 export class GeneratorRunner {
   readonly #service: Service;
@@ -119,9 +78,7 @@ export class GeneratorRunner {
   readonly #limits: GeneratorLimits;
   readonly #sizeLimits: { readonly maxRedBytes?: number };
   readonly #allowsArgChanges: boolean;
-  /**
-   * Whether the run that began last lists what it reads, although it is a read.
-   */
+  /** Whether the run that began last lists what it reads, although it is a read. */
   #notesReads = false;
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
   readonly #checkChoice: GeneratorPorts['checkChoice'];
@@ -130,11 +87,7 @@ export class GeneratorRunner {
   readonly #scratch: ScratchState;
   readonly #context: RunnerContext;
 
-  constructor(
-    service: Service,
-    state: StateReader,
-    options: GeneratorOptions = {},
-  ) {
+  constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
     const { maxRedBytes } = options;
     this.#service = service;
     this.#limits = { ...GENERATOR_LIMITS, ...options.limits };
@@ -162,9 +115,9 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too
-   * long, or is not deterministic; `INVALID_VALUE` if its result breaks the
-   * contract or is too large; the error that its tools threw; nothing else.
+   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too long, or is not
+   * deterministic; `INVALID_VALUE` if its result breaks the contract or is too large; the error
+   * that its tools threw; nothing else.
    * @param notesReads whether the run of a read lists what it reads
    */
   run(
@@ -185,10 +138,7 @@ export class GeneratorRunner {
     }
   }
 
-  /**
-   * Repeats a run that took too long: the clock also goes on while the process
-   * is suspended.
-   */
+  /** Repeats a run that took too long: the clock also goes on while the process is suspended. */
   #runInTime(input: GeneratorInput): GeneratorOutcome {
     try {
       return this.#runOnce(input);
@@ -230,14 +180,11 @@ export class GeneratorRunner {
     if (choice.color === 'blue') this.#checkBlue(choice);
     else checkRedOperation(choice, reads);
     const makesReply =
-      choice.color === 'red' &&
-      this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+      choice.color === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
       choice,
-      reply: makesReply
-        ? NO_REPLY
-        : freezeReply(plan.checkResult(choice.reply)),
+      reply: makesReply ? NO_REPLY : freezeReply(plan.checkResult(choice.reply)),
     };
   }
 
@@ -248,23 +195,18 @@ export class GeneratorRunner {
     this.#budget.begin(plan.name, isWrite, isWrite || this.#notesReads);
     try {
       const context = new RunContext(input, this.#context);
-      // A generator runs more than once, so a change of its arguments must not
-      // reach the next run.
+      // A generator runs more than once, so a change of its arguments must not reach the next run.
       const args = this.#allowsArgChanges
         ? value
         : plan.hasOwnArgs
           ? freezeOwnArgs(value as object)
           : freezeArgsCopy(value);
       const returned = generator(args, context);
-      // Handle a returned error like a thrown one: it may belong to another
-      // operation.
+      // Handle a returned error like a thrown one: it may belong to another operation.
       if (returned instanceof ThrownDomainError) throw returned;
       return returned;
     } catch (error) {
-      if (
-        error instanceof ThrownDomainError &&
-        Object.hasOwn(plan.errors, error.domain.name)
-      )
+      if (error instanceof ThrownDomainError && Object.hasOwn(plan.errors, error.domain.name))
         return error;
       throw error;
     } finally {
@@ -272,18 +214,15 @@ export class GeneratorRunner {
     }
   }
 
-  #toDomainFailure(
-    { name }: OperationPlan,
-    rejection: ThrownDomainError,
-  ): CorrectableError {
+  #toDomainFailure({ name }: OperationPlan, rejection: ThrownDomainError): CorrectableError {
     const error = this.#service.domainErrors.toClientError(name, rejection);
     checkValue(error.domain?.data, 'errors');
     return error;
   }
 
   /**
-   * Returns what a client may see of a thrown value: an error of the library,
-   * or only that there was an error.
+   * Returns what a client may see of a thrown value: an error of the library, or only that there
+   * was an error.
    */
   #toClientError(thrown: unknown, { name }: OperationPlan): CorrectableError {
     const reported = toClientError(thrown, (hidden) =>
@@ -294,35 +233,20 @@ export class GeneratorRunner {
     return createInternalError('FINAL_FAILED', message, `generators.${name}`);
   }
 
-  /**
-   * Rejects a choice that does not have the color that the contract declares.
-   */
-  #checkDeclared(
-    plan: OperationPlan,
-    { shadow, color, effects }: Choice,
-  ): void {
+  /** Rejects a choice that does not have the color that the contract declares. */
+  #checkDeclared(plan: OperationPlan, { shadow, color, effects }: Choice): void {
     if (plan.color !== 'blue') return;
     if (color === 'blue' && !this.#hasBounded) return;
-    if (
-      color === 'blue' &&
-      sumTakes(this.#service.tables, effects).length === 0
-    )
-      return;
+    if (color === 'blue' && sumTakes(this.#service.tables, effects).length === 0) return;
     const description =
-      color === 'blue'
-        ? 'which is red where the site has no rights'
-        : 'which is red';
+      color === 'blue' ? 'which is red where the site has no rights' : 'which is red';
     const message = `'${plan.name}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `operations.${plan.name}.color`,
-    );
+    throw createInternalError('INVALID_ARGUMENT', message, `operations.${plan.name}.color`);
   }
 
   /**
-   * Runs the generator once more, to find one that depends on anything other
-   * than its input and the state.
+   * Runs the generator once more, to find one that depends on anything other than its input and the
+   * state.
    */
   #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
     const { name } = input.plan;
@@ -337,23 +261,17 @@ export class GeneratorRunner {
       this.#toClientError(error, input.plan);
       return fail('it threw the second time');
     }
-    if (!isSameChoice(first.choice, second.choice))
-      fail('it chose different effects');
-    if (
-      !structurallyEqual(first.domainError?.domain, second.domainError?.domain)
-    )
+    if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
+    if (!structurallyEqual(first.domainError?.domain, second.domainError?.domain))
       fail('it refused differently');
-    if (first.isLocal !== second.isLocal)
-      fail('its results were not both local');
-    if (!structurallyEqual(first.reply, second.reply))
-      fail('it gave different results');
-    if (!structurallyEqual(first.reads, second.reads))
-      fail('it read different things');
+    if (first.isLocal !== second.isLocal) fail('its results were not both local');
+    if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
+    if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
   /**
-   * Rejects effects that no site can apply. Each site that tried would stop, so
-   * they must not reach a site or a log.
+   * Rejects effects that no site can apply. Each site that tried would stop, so they must not reach
+   * a site or a log.
    */
   #checkKnown({ shadow, effects }: Choice): void {
     if (!Array.isArray(effects)) {
@@ -362,9 +280,7 @@ export class GeneratorRunner {
     }
     this.#budget.checkEffects(effects.length);
     for (let at = 0; at < effects.length; at += 1) {
-      const problem = this.#knownEffects.describeChosenProblem(
-        effects[at] as Effect,
-      );
+      const problem = this.#knownEffects.describeChosenProblem(effects[at] as Effect);
       if (problem === undefined) continue;
       const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
       throw createInternalError('INVALID_ARGUMENT', message, `effects.${at}`);
@@ -373,9 +289,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Rejects a choice with another color than its shadow operation. A red choice
-   * of a blue shadow operation is accepted, because a site without rights uses
-   * red.
+   * Rejects a choice with another color than its shadow operation. A red choice of a blue shadow
+   * operation is accepted, because a site without rights uses red.
    */
   #checkColor({ shadow, color }: Choice): void {
     if (color === 'red' || color === this.#service.colors[shadow]) return;
@@ -384,8 +299,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Checks the effects of a blue shadow operation. Its log keeps the effects
-   * themselves, so each must be portable.
+   * Checks the effects of a blue shadow operation. Its log keeps the effects themselves, so each
+   * must be portable.
    */
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
@@ -401,44 +316,31 @@ export class GeneratorRunner {
 }
 
 /**
- * Rejects a local result of an operation that is declared red: by its types,
- * none of its views is final at `causal`.
+ * Rejects a local result of an operation that is declared red: by its types, none of its views is
+ * final at `causal`.
  */
 function checkMayBeLocal({ name, color }: OperationPlan): void {
   if (color !== 'red') return;
   const message = `'${name}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
-  throw createInternalError(
-    'INVALID_ARGUMENT',
-    message,
-    `operations.${name}.color`,
-  );
+  throw createInternalError('INVALID_ARGUMENT', message, `operations.${name}.color`);
 }
 
 /**
- * Compares choices without their replies. Replies are compared as they are
- * sent, where results of `withMeta` are plain data.
+ * Compares choices without their replies. Replies are compared as they are sent, where results of
+ * `withMeta` are plain data.
  */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
-  return structurallyEqual(
-    a && { ...a, reply: undefined },
-    b && { ...b, reply: undefined },
-  );
+  return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
 }
 
-/**
- * Replaces each character of a site's name that a URL cannot contain by its
- * number.
- */
+/** Replaces each character of a site's name that a URL cannot contain by its number. */
 function escapeName(name: string): string {
-  return name.replaceAll(
-    /[^\w.-]/gu,
-    (character) => `~${character.codePointAt(0)?.toString(16)}~`,
-  );
+  return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
 }
 
 /**
- * A state as the generators of one site read it. For a bounded field, they read
- * the amount that this site may take without other sites.
+ * A state as the generators of one site read it. For a bounded field, they read the amount that
+ * this site may take without other sites.
  */
 class RightsReader implements StateReader {
   readonly #state: StateReader;
@@ -467,10 +369,7 @@ class RightsReader implements StateReader {
   }
 }
 
-/**
- * The state that a generator sees: the snapshot with the changes of its
- * scratchpad.
- */
+/** The state that a generator sees: the snapshot with the changes of its scratchpad. */
 class ScratchState implements StateReader, Scratchpad {
   readonly #service: Service;
   readonly #reads: ReadListener;
@@ -478,10 +377,7 @@ class ScratchState implements StateReader, Scratchpad {
   #overlay: Overlay | undefined;
   #appliedCount = 0;
 
-  /**
-   * Reads `snapshot` until `show` sets another. `notes` receives what tried
-   * effects read.
-   */
+  /** Reads `snapshot` until `show` sets another. `notes` receives what tried effects read. */
   constructor(service: Service, snapshot: StateReader, notes: ReadListener) {
     this.#service = service;
     this.#snapshot = snapshot;
@@ -489,11 +385,9 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this);
   }
 
-  // Freeze the methods: all runs of all services share this class, and
-  // generators can reach it.
+  // Freeze the methods: all runs of all services share this class, and generators can reach it.
   static {
-    for (const method of [this.prototype.apply, this.prototype.discard])
-      Object.freeze(method);
+    for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
     Object.freeze(this.prototype);
   }
 
@@ -509,22 +403,17 @@ class ScratchState implements StateReader, Scratchpad {
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     if (makeReply === undefined) return toReply(reply).value as R;
     for (const effect of effects) this.#noteRead(effect);
-    return toReply(makeReply(results.map(freezeForUser), freezeWireCopy(args)))
-      .value as R;
+    return toReply(makeReply(results.map(freezeForUser), freezeWireCopy(args))).value as R;
   }
 
   /**
-   * The generator sees the result of an effect that reads its field, so that is
-   * a read too. An insertion or a removal of a row has no result.
+   * The generator sees the result of an effect that reads its field, so that is a read too. An
+   * insertion or a removal of a row has no result.
    */
   #noteRead(effect: Effect): void {
     const { tables } = this.#service;
     if (!isWholeRow(effect) && isRedOnly(tables, effect))
-      reportFieldRead(
-        effect,
-        tables[effect.table]?.removable === true,
-        this.#reads,
-      );
+      reportFieldRead(effect, tables[effect.table]?.removable === true, this.#reads);
   }
 
   discard(): void {

@@ -1,6 +1,5 @@
 /**
- * Readers of tables. They note each read, for certification and for the limits
- * of the generator.
+ * Readers of tables. They note each read, for certification and for the limits of the generator.
  */
 import { freezeFunctions, freezeForUser } from '../../values/deep-freeze.ts';
 import {
@@ -34,8 +33,8 @@ export const NO_READ_LISTENER: ReadListener = {
 };
 
 /**
- * Creates typed readers of all tables for many runs. They are frozen, so that
- * no generator can replace a method.
+ * Creates typed readers of all tables for many runs. They are frozen, so that no generator can
+ * replace a method.
  */
 export function createTablesReader(
   tables: Tables,
@@ -54,20 +53,10 @@ function createTableReader(
   state: StateReader,
   notes: ReadListener,
 ): TableReader<Fields, string> {
-  const scan = (
-    field: string | undefined,
-    options: ScanOptions = {},
-  ): readonly string[] =>
-    scanKeys(
-      toReadRange(name, field, options),
-      table.removable,
-      options,
-      state,
-      notes,
-    );
+  const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
+    scanKeys(toReadRange(name, field, options), table.removable, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
-  for (const field of table.indexes)
-    by[field] = (options) => scan(field, options);
+  for (const field of table.indexes) by[field] = (options) => scan(field, options);
   return freezeFunctions<TableReader<Fields, string>>({
     row: createRowReader(name, table, state, notes),
     has: (key) => {
@@ -80,8 +69,8 @@ function createTableReader(
 }
 
 /**
- * Reads a scan up to its limit. Notes the interval up to there, and the
- * existence and the value of each row found.
+ * Reads a scan up to its limit. Notes the interval up to there, and the existence and the value of
+ * each row found.
  */
 function scanKeys(
   range: ReadRange,
@@ -97,34 +86,21 @@ function scanKeys(
     for (const { key, value } of state.scan(range, reverse)) {
       notes.onScanned();
       if (range.field !== undefined)
-        reportFieldRead(
-          { table: range.table, key, field: range.field },
-          isRemovable,
-          notes,
-        );
+        reportFieldRead({ table: range.table, key, field: range.field }, isRemovable, notes);
       keys.add(key);
       last = value;
       if (keys.size >= limit) break;
     }
     notes.onRange(
-      keys.size >= limit && last !== undefined
-        ? getScannedRange(range, last, reverse)
-        : range,
+      keys.size >= limit && last !== undefined ? getScannedRange(range, last, reverse) : range,
     );
   }
   return [...keys];
 }
 
-/**
- * Reports the read of a field. A write to the field or the removal of its row
- * would change it.
- */
+/** Reports the read of a field. A write to the field or the removal of its row would change it. */
 export function reportFieldRead(
-  {
-    table,
-    key,
-    field,
-  }: { readonly table: string; readonly key: string; readonly field: string },
+  { table, key, field }: { readonly table: string; readonly key: string; readonly field: string },
   removable: boolean,
   notes: ReadListener,
 ): void {
@@ -146,11 +122,7 @@ function createRowReader(
     static {
       for (const field of Object.keys(fields)) {
         const get = function (this: Row): unknown {
-          reportFieldRead(
-            { table: name, key: this.#key, field },
-            removable,
-            notes,
-          );
+          reportFieldRead({ table: name, key: this.#key, field }, removable, notes);
           return freezeForUser(state.read(name, this.#key, field));
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });

@@ -1,7 +1,7 @@
 /**
- * Listens on an address that may not exist yet. A process that is started at
- * boot may run before the network is ready: its address may not be assigned
- * yet, or the name server may not know its name yet.
+ * Listens on an address that may not exist yet. A process that is started at boot may run before
+ * the network is ready: its address may not be assigned yet, or the name server may not know its
+ * name yet.
  */
 import type { Server } from 'node:net';
 
@@ -27,40 +27,29 @@ const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Listens on the address. Rejects with the system's error: at once, or after
- * `maxWaitMs` if the problem may be temporary.
+ * Listens on the address. Rejects with the system's error: at once, or after `maxWaitMs` if the
+ * problem may be temporary.
  */
-export async function listenOnAddress(
-  server: Server,
-  place: ListenPlace,
-): Promise<void> {
+export async function listenOnAddress(server: Server, place: ListenPlace): Promise<void> {
   const { host, port, onWaiting, maxWaitMs = MAX_WAIT_MS } = place;
   const untilMs = performance.now() + maxWaitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await listen(server, host, port);
     } catch (error) {
-      const problem =
-        PASSING_PROBLEMS[(error as NodeJS.ErrnoException).code ?? ''];
-      if (
-        problem === undefined ||
-        performance.now() + RETRY_INTERVAL_MS > untilMs
-      )
-        throw error;
+      const problem = PASSING_PROBLEMS[(error as NodeJS.ErrnoException).code ?? ''];
+      if (problem === undefined || performance.now() + RETRY_INTERVAL_MS > untilMs) throw error;
       const cause = (error as Error).message;
       const wait = `Waiting up to ${maxWaitMs / MS_PER_S} s for it`;
-      if (attempt === 0)
-        onWaiting?.(
-          `cannot listen on ${host}: ${problem} (${cause}). ${wait}.`,
-        );
+      if (attempt === 0) onWaiting?.(`cannot listen on ${host}: ${problem} (${cause}). ${wait}.`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
     }
   }
 }
 
 /**
- * Tries to listen once. Removes its event listeners afterwards, because one
- * server may be tried many times.
+ * Tries to listen once. Removes its event listeners afterwards, because one server may be tried
+ * many times.
  */
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

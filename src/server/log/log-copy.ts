@@ -1,20 +1,14 @@
 /**
- * A site's own copy of a red log that another store orders: the entries that
- * were taken, those that are synced here, and those that are delivered. Nothing
- * is delivered before it is synced. Nothing behind a record that changes the
- * members is delivered before its site has applied that.
+ * A site's own copy of a red log that another store orders: the entries that were taken, those that
+ * are synced here, and those that are delivered. Nothing is delivered before it is synced. Nothing
+ * behind a record that changes the members is delivered before its site has applied that.
  */
 import { Fifo } from '../collections/fifo.ts';
 import { DEFAULT_MACHINE_SIZES } from '../records/machine-sizes.ts';
 import type { Origin } from '../records/origin.ts';
 import type { EntryName } from '../records/records.ts';
 import { createPrefixDigest, type PrefixDigest } from './prefix-digest.ts';
-import type {
-  LogEntry,
-  LogOutput,
-  RedLogOptions,
-  SavedLog,
-} from './red-log.ts';
+import type { LogEntry, LogOutput, RedLogOptions, SavedLog } from './red-log.ts';
 
 /** The record of a proposer that comes next, at its latest start. */
 export interface ProposerProgress {
@@ -48,10 +42,7 @@ export class LogCopy<R> {
   #last: EntryName | undefined;
   #lastDelivered: EntryName | undefined;
 
-  constructor(
-    { entries = [], start = 0, saved, ...options }: RedLogOptions<R>,
-    markEvery: number,
-  ) {
+  constructor({ entries = [], start = 0, saved, ...options }: RedLogOptions<R>, markEvery: number) {
     this.#options = options;
     this.#markEvery = markEvery;
     this.#synced = start + entries.length;
@@ -61,10 +52,7 @@ export class LogCopy<R> {
     );
     this.#deliveredProgress = new Map(this.#progress);
     const { createDigest = createPrefixDigest } = options;
-    this.#digest = createDigest(
-      this.#delivered,
-      this.#delivered === 0 ? 0 : saved?.digest,
-    );
+    this.#digest = createDigest(this.#delivered, this.#delivered === 0 ? 0 : saved?.digest);
     this.#marks = [this.#createMark()];
     this.#lastDelivered = saved?.last;
     this.#last = entries.at(-1) ?? saved?.last;
@@ -97,13 +85,12 @@ export class LogCopy<R> {
   }
 
   /**
-   * Returns the digest of the first `length` entries. It is `undefined` if it
-   * is unknown, or not kept any more.
+   * Returns the digest of the first `length` entries. It is `undefined` if it is unknown, or not
+   * kept any more.
    */
   getDigest(length: number): number | undefined {
     return (
-      this.#digest.at(length) ??
-      this.#marks.find(({ position }) => position === length)?.digest
+      this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest
     );
   }
 
@@ -112,8 +99,7 @@ export class LogCopy<R> {
       const { origin, epoch, sequence, record } = entry;
       this.#progress.set(origin, { epoch, next: sequence + 1 });
       this.#digest.add(entry, this.#delivered);
-      if (this.#options.getMemberChange?.(record) !== undefined)
-        this.#changes.push(this.#length);
+      if (this.#options.getMemberChange?.(record) !== undefined) this.#changes.push(this.#length);
       this.#waiting.push(entry);
       this.#length += 1;
       this.#last = entry;
@@ -128,15 +114,10 @@ export class LogCopy<R> {
     this.#isPaused = false;
   }
 
-  /**
-   * Takes the records that can be delivered now. They count as delivered from
-   * then on.
-   */
+  /** Takes the records that can be delivered now. They count as delivered from then on. */
   takeDelivery(): (LogOutput<R> & { readonly kind: 'deliver' }) | undefined {
     const change = this.#changes.at(0) ?? Infinity;
-    const end = this.#isPaused
-      ? 0
-      : Math.min(this.#length, this.#synced, change + 1);
+    const end = this.#isPaused ? 0 : Math.min(this.#length, this.#synced, change + 1);
     if (end <= this.#delivered) return undefined;
     const from = this.#delivered;
     const records: R[] = [];
@@ -150,10 +131,7 @@ export class LogCopy<R> {
     const progress = [...this.#deliveredProgress].map(
       ([origin, { epoch, next }]) => [origin, epoch, next] as const,
     );
-    const [delivered, digest] = [
-      this.#delivered,
-      this.#digest.at(this.#delivered),
-    ];
+    const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
     const position = { seq: delivered, index: 0 };
     const saved = {
       delivered,
@@ -166,15 +144,12 @@ export class LogCopy<R> {
   }
 
   #deliverNext(): R {
-    const { origin, epoch, sequence, record } =
-      this.#waiting.shift() as LogEntry<R>;
+    const { origin, epoch, sequence, record } = this.#waiting.shift() as LogEntry<R>;
     this.#lastDelivered = { origin, epoch, sequence };
     this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
     this.#delivered += 1;
-    if (this.#delivered % this.#markEvery === 0)
-      this.#marks.push(this.#createMark());
-    const { maxMarks, onExceeded } =
-      this.#options.sizes ?? DEFAULT_MACHINE_SIZES;
+    if (this.#delivered % this.#markEvery === 0) this.#marks.push(this.#createMark());
+    const { maxMarks, onExceeded } = this.#options.sizes ?? DEFAULT_MACHINE_SIZES;
     if (this.#marks.length > maxMarks) {
       onExceeded?.('maxMarks');
       this.#marks = this.#marks.filter((_, place) => place % 2 === 0);

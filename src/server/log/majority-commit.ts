@@ -1,7 +1,4 @@
-/**
- * Computes how much of the red log is committed from how much of it each site
- * holds.
- */
+/** Computes how much of the red log is committed from how much of it each site holds. */
 
 import type { Origin } from '../records/origin.ts';
 import type { MemberChange } from './red-log.ts';
@@ -12,10 +9,10 @@ export interface LoggedChange extends MemberChange {
 }
 
 /**
- * Returns the number of committed entries. An entry that removes a site needs a
- * majority of the remaining ones, because the copy of the removed site is lost
- * with it. Such a majority is enough for all entries before it, too. If no site
- * remains, the voters behind the entry have to confirm it: no other site can.
+ * Returns the number of committed entries. An entry that removes a site needs a majority of the
+ * remaining ones, because the copy of the removed site is lost with it. Such a majority is enough
+ * for all entries before it, too. If no site remains, the voters behind the entry have to confirm
+ * it: no other site can.
  */
 export function computeCommittedLength(
   voters: readonly Origin[],
@@ -24,8 +21,7 @@ export function computeCommittedLength(
 ): number {
   let remaining = voters;
   let length = 0;
-  const getMajorityLength = (): number =>
-    computeMajorityLength(remaining.map(getLength));
+  const getMajorityLength = (): number => computeMajorityLength(remaining.map(getLength));
   for (const { position, closes, voters: next = [] } of changes) {
     if (closes.length === 0) continue;
     length = Math.max(length, Math.min(getMajorityLength(), position));
@@ -35,10 +31,7 @@ export function computeCommittedLength(
   return Math.max(length, getMajorityLength());
 }
 
-/**
- * Returns the length that a majority of the sites holds, from the length that
- * each holds.
- */
+/** Returns the length that a majority of the sites holds, from the length that each holds. */
 export function computeMajorityLength(lengths: readonly number[]): number {
   return lengths.toSorted((a, b) => b - a)[Math.floor(lengths.length / 2)] ?? 0;
 }

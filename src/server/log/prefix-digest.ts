@@ -1,8 +1,7 @@
 /**
- * A running digest of the prefix of a log or stream. If entries are in another
- * order, or differ, the digest differs from there on, except in one of four
- * thousand million cases. It covers who proposed which entry, and not its
- * content.
+ * A running digest of the prefix of a log or stream. If entries are in another order, or differ,
+ * the digest differs from there on, except in one of four thousand million cases. It covers who
+ * proposed which entry, and not its content.
  */
 import type { BlueOperation, EntryName } from '../records/records.ts';
 
@@ -10,15 +9,15 @@ import type { BlueOperation, EntryName } from '../records/records.ts';
 const MIN_DIGESTS = 1024;
 const [PRIME, STEP] = [0x01000193, 0x9e3779b9];
 /**
- * The number of characters of a name that count: those at its end, where the
- * names of two operations differ.
+ * The number of characters of a name that count: those at its end, where the names of two
+ * operations differ.
  */
 const NAME_LENGTH = 24;
 
 export interface PrefixDigestOptions {
   /**
-   * The number of places that are known, unless more are needed. It is a power
-   * of two. Default: 1024
+   * The number of places that are known, unless more are needed. It is a power of two. Default:
+   * 1024
    */
   readonly places?: number;
   /** Called when room was made for more places. */
@@ -28,36 +27,25 @@ export interface PrefixDigestOptions {
 /**
  * Creates the digest of a log or stream.
  *
- * @param digest the digest of the first `count` entries. If it is unknown, no
- * later one is known either
+ * @param digest the digest of the first `count` entries. If it is unknown, no later one is known
+ * either
  */
-export type DigestFactory = (
-  count: number,
-  digest: number | undefined,
-) => PrefixDigest;
+export type DigestFactory = (count: number, digest: number | undefined) => PrefixDigest;
 
-export const createPrefixDigest: DigestFactory = (count, digest) =>
-  new PrefixDigest(count, digest);
+export const createPrefixDigest: DigestFactory = (count, digest) => new PrefixDigest(count, digest);
 
 export class PrefixDigest {
   readonly #options: PrefixDigestOptions;
   #known: Int32Array;
-  /**
-   * The number of entries that it covers, and the first place at which it is
-   * known.
-   */
+  /** The number of entries that it covers, and the first place at which it is known. */
   #count: number;
   #from: number;
 
   /**
-   * @param digest the digest of the first `count` entries. If it is unknown, no
-   * later one is known either
+   * @param digest the digest of the first `count` entries. If it is unknown, no later one is known
+   * either
    */
-  constructor(
-    count: number,
-    digest: number | undefined,
-    options: PrefixDigestOptions = {},
-  ) {
+  constructor(count: number, digest: number | undefined, options: PrefixDigestOptions = {}) {
     this.#options = options;
     this.#known = new Int32Array(options.places ?? MIN_DIGESTS);
     this.#count = count;
@@ -74,17 +62,14 @@ export class PrefixDigest {
     this.#push(mixEntry(this.#last, entry), neededFrom);
   }
 
-  /**
-   * Adds the next operation of a stream. Places from `neededFrom` on stay
-   * known.
-   */
+  /** Adds the next operation of a stream. Places from `neededFrom` on stay known. */
   addOperation(operation: BlueOperation, neededFrom: number): void {
     this.#push(mixOperation(this.#last, operation), neededFrom);
   }
 
   /**
-   * Returns the digest of the first `count` entries. It is `undefined` if it is
-   * unknown, or not kept any more.
+   * Returns the digest of the first `count` entries. It is `undefined` if it is unknown, or not
+   * kept any more.
    */
   at(count: number): number | undefined {
     return count >= this.oldest && count <= this.#count
@@ -119,27 +104,22 @@ export class PrefixDigest {
   }
 
   /**
-   * The entries that need the digest wait in memory, and take far more there.
-   * A larger ring has room for places that the smaller one had overwritten, so
-   * the first known place rises to the first one that is copied.
+   * The entries that need the digest wait in memory, and take far more there. A larger ring has
+   * room for places that the smaller one had overwritten, so the first known place rises to the
+   * first one that is copied.
    */
   #grow(): void {
     const before = this.#known;
     this.#from = this.oldest;
     this.#known = new Int32Array(2 * before.length);
     for (let count = this.#from; count <= this.#count; count += 1)
-      this.#known[this.#placeOf(count)] = before[
-        count % before.length
-      ] as number;
+      this.#known[this.#placeOf(count)] = before[count % before.length] as number;
     this.#options.onGrown?.();
   }
 }
 
 /** Returns the digest of the red log with one more entry. */
-export function mixEntry(
-  digest: number,
-  { origin, epoch, sequence }: EntryName,
-): number {
+export function mixEntry(digest: number, { origin, epoch, sequence }: EntryName): number {
   let mixed = mixDigest(digest, origin);
   mixed = mixDigest(mixed, epoch);
   mixed = mixDigest(mixed, Math.floor(epoch / 2 ** 32));
@@ -155,11 +135,7 @@ export function mixOperation(
   let mixed = mixDigest(digest, sequence);
   mixed = mixDigest(mixed, stamp);
   mixed = mixDigest(mixed, Math.floor(stamp / 2 ** 32));
-  for (
-    let place = Math.max(0, id.length - NAME_LENGTH);
-    place < id.length;
-    place += 1
-  )
+  for (let place = Math.max(0, id.length - NAME_LENGTH); place < id.length; place += 1)
     mixed = Math.imul(mixed ^ id.charCodeAt(place), PRIME);
   return mixDigest(mixed, id.length);
 }

@@ -1,20 +1,10 @@
-/**
- * The files of a site, which its next start reads: two logs, and a checkpoint.
- */
+/** The files of a site, which its next start reads: two logs, and a checkpoint. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
-import type {
-  Checkpoint,
-  OwnState,
-  SharedState,
-} from '../records/checkpoint.ts';
+import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
 import { MICROS_PER_MS } from '../records/clock.ts';
 import type { Origin } from '../records/origin.ts';
-import type {
-  BlueOperation,
-  LocalEntry,
-  RedRecord,
-} from '../records/records.ts';
+import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
 import { getPartitionOf, getRedKind, type LogKind } from './local-log.ts';
 import type { LogCounts, LogPositions } from './log-positions.ts';
@@ -38,14 +28,9 @@ export interface RecoveredState {
 export type RecoveredRedLog = RecoveredLog<LogEntry<RedRecord>>;
 
 /** Returns one of the logs. */
-export function getRecoveredLog(
-  state: RecoveredState,
-  kind: LogKind,
-): RecoveredLog<unknown> {
+export function getRecoveredLog(state: RecoveredState, kind: LogKind): RecoveredLog<unknown> {
   const partition = getPartitionOf(kind);
-  return partition === undefined
-    ? state.local
-    : getRecoveredRed(state, partition);
+  return partition === undefined ? state.local : getRecoveredRed(state, partition);
 }
 
 /** Returns the red log of the partition with this ordinal. */
@@ -61,8 +46,8 @@ export interface KeptRed {
   /** How many of its entries are those of the log. */
   readonly length: number;
   /**
-   * Whether the log has lost confirmed records. Then no other site may have as
-   * much as this one had.
+   * Whether the log has lost confirmed records. Then no other site may have as much as this one
+   * had.
    */
   readonly isLossy: boolean;
 }
@@ -74,10 +59,7 @@ export interface CheckpointCut {
   readonly contained: LogPositions;
 }
 
-/**
- * The part of a site's state beside the sections that can be sent to another
- * site.
- */
+/** The part of a site's state beside the sections that can be sent to another site. */
 export interface SharedSiteState {
   readonly replica: SharedState;
   readonly log: SavedLog;
@@ -86,18 +68,12 @@ export interface SharedSiteState {
 }
 
 /** Returns the saved red logs by the ordinals of their partitions. */
-export function getSavedLogs({
-  log,
-  logs = [],
-}: SharedSiteState): readonly SavedLog[] {
+export function getSavedLogs({ log, logs = [] }: SharedSiteState): readonly SavedLog[] {
   return [log, ...logs];
 }
 
 /** Returns the places in the red logs up to which a state contains them. */
-export function getRedPositions(
-  shared: SharedSiteState,
-  local: number,
-): LogPositions {
+export function getRedPositions(shared: SharedSiteState, local: number): LogPositions {
   const positions: LogCounts = { local, red: 0 };
   for (const [partition, { delivered }] of getSavedLogs(shared).entries())
     positions[getRedKind(partition)] = delivered;
@@ -124,8 +100,8 @@ export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
 }
 
 /**
- * The entries of all logs that no checkpoint contains. Those before its cut are
- * kept for other sites.
+ * The entries of all logs that no checkpoint contains. Those before its cut are kept for other
+ * sites.
  */
 export function getEntriesAfterCheckpoint({
   local,
@@ -134,10 +110,8 @@ export function getEntriesAfterCheckpoint({
   checkpoint,
 }: RecoveredState): readonly unknown[] {
   const saved = checkpoint && getSavedSite(checkpoint);
-  const after = (
-    { start, entries }: RecoveredLog<unknown>,
-    cut = 0,
-  ): readonly unknown[] => entries.slice(Math.max(0, cut - start));
+  const after = ({ start, entries }: RecoveredLog<unknown>, cut = 0): readonly unknown[] =>
+    entries.slice(Math.max(0, cut - start));
   return [
     ...after(local, saved?.own.syncedLength),
     ...[red, ...partitions].flatMap((log, partition) =>
@@ -155,10 +129,9 @@ export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
 }
 
 /**
- * Removes stamps from the state of another site that the receiver would refuse
- * from that site itself (RB-Q1 of docs/spec/redblue.md): those that are ahead
- * of `latestMs`, if the clock of the site was. So the receiver does not pass
- * them on.
+ * Removes stamps from the state of another site that the receiver would refuse from that site
+ * itself (RB-Q1 of docs/spec/redblue.md): those that are ahead of `latestMs`, if the clock of the
+ * site was. So the receiver does not pass them on.
  */
 export function removeWildStamps(
   { sections, smallParts }: Checkpoint,
@@ -167,8 +140,7 @@ export function removeWildStamps(
   const shared = smallParts as SharedSiteState;
   const { unsent = [], savedAtMs = Infinity, ...replica } = shared.replica;
   const accepted = unsent.filter(
-    ({ site, vector }) =>
-      Math.min(savedAtMs, (vector[site] ?? 0) / MICROS_PER_MS) <= latestMs,
+    ({ site, vector }) => Math.min(savedAtMs, (vector[site] ?? 0) / MICROS_PER_MS) <= latestMs,
   );
   return {
     sections,
@@ -177,14 +149,10 @@ export function removeWildStamps(
 }
 
 /**
- * Returns the state of a site that begins with the shared part of another
- * site's checkpoint, and has nothing of its own. Its logs go on at the end of
- * that part.
+ * Returns the state of a site that begins with the shared part of another site's checkpoint, and
+ * has nothing of its own. Its logs go on at the end of that part.
  */
-export function createSiteFromShared({
-  sections,
-  smallParts,
-}: Checkpoint): RecoveredState {
+export function createSiteFromShared({ sections, smallParts }: Checkpoint): RecoveredState {
   const shared = smallParts as SharedSiteState;
   const saved: SavedSiteState = { shared, own: EMPTY_OWN_STATE };
   return {
@@ -195,15 +163,14 @@ export function createSiteFromShared({
 }
 
 /**
- * Returns the state of a site that was away for so long that it needs the state
- * of another one, and still has its own. It gets the shared part of the other
- * one. It keeps the end of its own stream, its slots, terms and clock, and what
- * it holds of other streams and of the red log beyond that part.
+ * Returns the state of a site that was away for so long that it needs the state of another one, and
+ * still has its own. It gets the shared part of the other one. It keeps the end of its own stream,
+ * its slots, terms and clock, and what it holds of other streams and of the red log beyond that
+ * part.
  *
- * @param kept what it keeps of each red log, if these were restored without it.
- * Default: all
- * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one
- * does not keep any more, or knows this one as closed
+ * @param kept what it keeps of each red log, if these were restored without it. Default: all
+ * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one does not keep any
+ * more, or knows this one as closed
  */
 export function mergeSharedIntoSite(
   site: Origin,
@@ -231,11 +198,9 @@ export function mergeSharedIntoSite(
     ),
   );
   const waiting = collectWaiting(own, ownState, applied);
-  // Others may not keep any more what this site has confirmed, so it must not
-  // be lost here.
+  // Others may not keep any more what this site has confirmed, so it must not be lost here.
   const isIncomplete = waiting.some((operations, origin) => {
-    const held =
-      (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
+    const held = (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
     return operations.length < held - (applied[origin] ?? 0);
   });
   if (isIncomplete)
@@ -263,10 +228,7 @@ export function mergeSharedIntoSite(
 }
 
 /** Returns how many records of a red log a site has delivered, as it knows. */
-export function countDelivered(
-  { local, checkpoint }: RecoveredState,
-  partition: number,
-): number {
+export function countDelivered({ local, checkpoint }: RecoveredState, partition: number): number {
   const { shared } = (checkpoint && getSavedSite(checkpoint)) ?? {};
   const saved = shared && getSavedLog(shared, partition);
   return local.entries.reduce(
@@ -283,9 +245,8 @@ function getProven(entry: LocalEntry, partition: number): number {
 }
 
 /**
- * Returns an own entry that proves no records which a red log has lost.
- * Otherwise later records at their places would count as committed here before
- * a majority has them.
+ * Returns an own entry that proves no records which a red log has lost. Otherwise later records at
+ * their places would count as committed here before a majority has them.
  */
 function limitProof(entry: LocalEntry, kept: readonly KeptRed[]): LocalEntry {
   const isProof = entry.kind === 'blue' || entry.kind === 'delivered';
@@ -300,15 +261,13 @@ function limitProof(entry: LocalEntry, kept: readonly KeptRed[]): LocalEntry {
   return {
     ...entry,
     redDelivered:
-      typeof redDelivered === 'number'
-        ? limit(redDelivered, 0)
-        : redDelivered.map(limit),
+      typeof redDelivered === 'number' ? limit(redDelivered, 0) : redDelivered.map(limit),
   };
 }
 
 /**
- * Returns the red log with which a site goes on behind the state of another
- * one: its own, if that reaches the state.
+ * Returns the red log with which a site goes on behind the state of another one: its own, if that
+ * reaches the state.
  */
 function mergeRedLog(
   own: RecoveredRedLog,
@@ -336,16 +295,16 @@ function createEmptyLog({ delivered }: SavedLog): RecoveredRedLog {
 }
 
 /** Returns the red logs in the form of a state, from those of all partitions. */
-export function toRedLogs([
-  red = EMPTY_LOG,
-  ...partitions
-]: readonly RecoveredRedLog[]): Pick<RecoveredState, 'red' | 'partitions'> {
+export function toRedLogs([red = EMPTY_LOG, ...partitions]: readonly RecoveredRedLog[]): Pick<
+  RecoveredState,
+  'red' | 'partitions'
+> {
   return partitions.length === 0 ? { red } : { red, partitions };
 }
 
 /**
- * Returns log entries for operations that only the donor of a state had. The
- * receiver passes them on.
+ * Returns log entries for operations that only the donor of a state had. The receiver passes them
+ * on.
  */
 function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
   return (replica.unsent ?? []).map((operation) => ({
@@ -355,70 +314,51 @@ function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
 }
 
 /**
- * Returns by origin the operations that the site holds and that are not in the
- * rows of the other site.
+ * Returns by origin the operations that the site holds and that are not in the rows of the other
+ * site.
  */
 function collectWaiting(
   own: RecoveredState,
   ownState: OwnState,
   applied: readonly number[],
 ): BlueOperation[][] {
-  const held = getOperations(
-    own.local.entries.slice(0, ownState.syncedLength - own.local.start),
-  );
-  return Array.from(
-    { length: Math.max(applied.length, ownState.waiting.length) },
-    (_, origin) => {
-      const ofOrigin = [
-        ...held.filter((operation) => operation.site === origin),
-        ...(ownState.waiting[origin] ?? []),
-      ];
-      return sortDistinct(
-        ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)),
-      );
-    },
-  );
+  const held = getOperations(own.local.entries.slice(0, ownState.syncedLength - own.local.start));
+  return Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
+    const ofOrigin = [
+      ...held.filter((operation) => operation.site === origin),
+      ...(ownState.waiting[origin] ?? []),
+    ];
+    return sortDistinct(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
+  });
 }
 
 /**
- * Returns the own operations that a stopped site has to keep, because other
- * sites may lack them.
+ * Returns the own operations that a stopped site has to keep, because other sites may lack them.
  */
-export function collectOwnTail(
-  site: Origin,
-  own: RecoveredState,
-): BlueOperation[] {
-  return sortDistinct(
-    collectTail(own).filter((operation) => operation.site === site),
-  );
+export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation[] {
+  return sortDistinct(collectTail(own).filter((operation) => operation.site === site));
 }
 
 /**
- * Returns the operations of all sites that a stopped site keeps, because other
- * sites may lack them. Some may be there twice.
+ * Returns the operations of all sites that a stopped site keeps, because other sites may lack them.
+ * Some may be there twice.
  */
 export function collectTail(own: RecoveredState): BlueOperation[] {
   const waiting =
     own.checkpoint === undefined
       ? []
-      : getSavedSite(own.checkpoint).own.waiting.flatMap(
-          (operations) => operations ?? [],
-        );
+      : getSavedSite(own.checkpoint).own.waiting.flatMap((operations) => operations ?? []);
   return [...getOperations(own.local.entries), ...waiting];
 }
 
 /** Sorts operations of one stream by their sequence, without repetitions. */
 function sortDistinct(operations: readonly BlueOperation[]): BlueOperation[] {
-  const bySequence = new Map(
-    operations.map((operation) => [operation.sequence, operation]),
-  );
+  const bySequence = new Map(operations.map((operation) => [operation.sequence, operation]));
   return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
 }
 
 function getOperations(entries: readonly LocalEntry[]): BlueOperation[] {
-  return entries.flatMap((entry) =>
-    entry.kind === 'blue' ? [entry.operation] : [],
-  );
+  return entries.flatMap((entry) => (entry.kind === 'blue' ? [entry.operation] : []));
 }
 
 function unusableStateError(problem: string): CorrectableError {

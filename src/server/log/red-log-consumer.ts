@@ -1,17 +1,16 @@
 /**
- * Takes the records of the red log: each one once, in order, and none beyond a
- * point where the log does not continue as it should. Engines deliver at least
- * once, and some jump or come back shorter without notice. Certification
- * depends on the whole prefix of the log. So a site that went on would decide
- * otherwise than the others, for ever.
+ * Takes the records of the red log: each one once, in order, and none beyond a point where the log
+ * does not continue as it should. Engines deliver at least once, and some jump or come back shorter
+ * without notice. Certification depends on the whole prefix of the log. So a site that went on
+ * would decide otherwise than the others, for ever.
  */
 import type { LogOutput, SavedLog } from './red-log.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
   /**
-   * `gap`: records are missing. `regressed`: the log is another one, or
-   * shorter. `differs`: another site has taken other records.
+   * `gap`: records are missing. `regressed`: the log is another one, or shorter. `differs`: another
+   * site has taken other records.
    */
   readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
@@ -32,10 +31,7 @@ export class RedLogConsumer<R> {
   #next: number;
   #halt: RedHalt | undefined;
 
-  /**
-   * @param saved the state of the log in a checkpoint, which contains all
-   * records before it
-   */
+  /** @param saved the state of the log in a checkpoint, which contains all records before it */
   constructor(log: IdentifiedLog, saved: SavedLog | undefined) {
     this.#log = log;
     this.#saved = saved;
@@ -52,8 +48,8 @@ export class RedLogConsumer<R> {
   }
 
   /**
-   * Returns the records that are new and come next. Repeated records are left
-   * out, and all records after a halt.
+   * Returns the records that are new and come next. Repeated records are left out, and all records
+   * after a halt.
    */
   take(output: Delivery<R>): readonly R[] {
     if (this.#halt !== undefined) return [];
@@ -61,13 +57,10 @@ export class RedLogConsumer<R> {
     // Such a group would be taken as the next one, and so would its successors.
     if (next < from || (next === from && records.length > 0))
       return this.#regress(`a group that begins at ${from} ends at ${next}`);
-    if (from === this.#next)
-      return this.#findMismatch() ? [] : this.accept(output);
+    if (from === this.#next) return this.#findMismatch() ? [] : this.accept(output);
     if (from > this.#next) return this.onGap(output);
     if (next <= this.#next) return [];
-    return this.#regress(
-      `its groups end elsewhere than they did, at ${this.#next}`,
-    );
+    return this.#regress(`its groups end elsewhere than they did, at ${this.#next}`);
   }
 
   #regress(message: string): readonly R[] {
@@ -80,8 +73,8 @@ export class RedLogConsumer<R> {
   }
 
   /**
-   * Compares the log with the saved state again before the first record. A log
-   * that was shorter at the start could not be compared then.
+   * Compares the log with the saved state again before the first record. A log that was shorter at
+   * the start could not be compared then.
    */
   #findMismatch(): boolean {
     if (this.#saved === undefined) return false;
@@ -106,9 +99,7 @@ export class RedLogConsumer<R> {
   }
 }
 
-/**
- * Describes why a log is not the one that was read before, or not all of it.
- */
+/** Describes why a log is not the one that was read before, or not all of it. */
 function describeMismatch(
   { identity, delivered, digest }: SavedLog,
   log: IdentifiedLog,
@@ -121,8 +112,7 @@ function describeMismatch(
     };
   }
   const there = log.digest(delivered);
-  if (digest === undefined || there === undefined || digest === there)
-    return undefined;
+  if (digest === undefined || there === undefined || digest === there) return undefined;
   return {
     reason: 'regressed',
     message: `what it has before ${delivered} is not what was read there`,

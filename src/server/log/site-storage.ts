@@ -7,20 +7,13 @@ import type { CheckpointCut, RecoveredState } from './recovered-state.ts';
 /** The state that a storage saves in checkpoints. */
 export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
-  /**
-   * Why no checkpoint can be made now, if so. It is checked before anything is
-   * written.
-   */
+  /** Why no checkpoint can be made now, if so. It is checked before anything is written. */
   readonly cutProblem?: string | undefined;
   /** @throws Error if there is a `cutProblem` */
   createCut(): CheckpointCut;
-  /**
-   * Entries from these places on are needed even if a checkpoint contains them.
-   */
+  /** Entries from these places on are needed even if a checkpoint contains them. */
   readonly retainedFrom: LogPositions;
-  /**
-   * A checkpoint that contains the entries before these places is on the disk.
-   */
+  /** A checkpoint that contains the entries before these places is on the disk. */
   onCheckpointed?(contained: LogPositions): void;
 }
 
@@ -37,37 +30,28 @@ export interface StorageEvents {
 
 /** The storage of one site. Entries count once they are synced. */
 export interface SiteStorage {
-  /**
-   * The state that was found at the start. It has to be read before `attach`,
-   * which drops it.
-   */
+  /** The state that was found at the start. It has to be read before `attach`, which drops it. */
   readonly stored: RecoveredState;
   /**
-   * The number of this start as the holder of the site's log. It is larger than
-   * at any earlier start.
+   * The number of this start as the holder of the site's log. It is larger than at any earlier
+   * start.
    */
   readonly term: Term;
-  /**
-   * Whether there is no room for more. Appended entries are kept, but nothing
-   * new should begin.
-   */
+  /** Whether there is no room for more. Appended entries are kept, but nothing new should begin. */
   readonly isFull: boolean;
   /** The reason for callers whose operations are rejected. */
   readonly fullReason: string | undefined;
   /**
-   * Whether the room that was left for what had begun is used up too: nothing
-   * that is appended is written for now.
+   * Whether the room that was left for what had begun is used up too: nothing that is appended is
+   * written for now.
    */
   readonly isStuck: boolean;
   /**
-   * Whether no other process has the directory. If one has, the listener gets a
-   * failure. Asked before all reports.
+   * Whether no other process has the directory. If one has, the listener gets a failure. Asked
+   * before all reports.
    */
   isOwned(): boolean;
-  /**
-   * To be called once, before the first `append`. The events are those of a log
-   * for its holder.
-   */
+  /** To be called once, before the first `append`. The events are those of a log for its holder. */
   attach(source: CheckpointSource, listener: LocalLogListener): void;
   append(log: LogKind, entries: readonly unknown[]): void;
   /** Ends when everything appended is synced, or never will be. */

@@ -1,10 +1,9 @@
 /**
- * Finds sites that were disconnected for too long (docs/spec/cluster.md). Log
- * entries that a site lacks are kept for it within limits of time and of
- * number. Beyond these, the site is *left behind*: no entries are kept for it
- * until it sends a message, and from then on only new ones. A site leaves
- * others behind only if a majority of the sites remains. So a majority has
- * everything that is not kept any more.
+ * Finds sites that were disconnected for too long (docs/spec/cluster.md). Log entries that a site
+ * lacks are kept for it within limits of time and of number. Beyond these, the site is *left
+ * behind*: no entries are kept for it until it sends a message, and from then on only new ones. A
+ * site leaves others behind only if a majority of the sites remains. So a majority has everything
+ * that is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -18,8 +17,8 @@ export interface AbsenceLimits {
 export interface LeavingOutcome {
   readonly left: readonly Origin[];
   /**
-   * Sites for which everything is kept, because they must not be left behind.
-   * Empty unless these sites, or `isFull`, have changed.
+   * Sites for which everything is kept, because they must not be left behind. Empty unless these
+   * sites, or `isFull`, have changed.
    */
   readonly cutOff: readonly Origin[];
 }
@@ -30,10 +29,7 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
-  /**
-   * Sites that have been silent for a quarter of `keepForMs`, even if they lack
-   * nothing.
-   */
+  /** Sites that have been silent for a quarter of `keepForMs`, even if they lack nothing. */
   #quiet: readonly Origin[] = [];
   #isCutOff = false;
   #isFull = false;
@@ -49,18 +45,12 @@ export class AbsentSites {
     return this.#leftBehind;
   }
 
-  /**
-   * Whether sites are beyond the limits. Then ticks are needed although nothing
-   * is in flight.
-   */
+  /** Whether sites are beyond the limits. Then ticks are needed although nothing is in flight. */
   get isWaiting(): boolean {
     return this.#leftBehind.size > 0 || this.#isCutOff;
   }
 
-  /**
-   * Whether the maximum of entries is kept for sites that must not be left
-   * behind.
-   */
+  /** Whether the maximum of entries is kept for sites that must not be left behind. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -82,16 +72,14 @@ export class AbsentSites {
   }
 
   /**
-   * Returns when a site last sent a message. It is `undefined` if it has sent
-   * none at this start.
+   * Returns when a site last sent a message. It is `undefined` if it has sent none at this start.
    */
   getHeardAtMs(site: Origin): number | undefined {
     return this.#heardAtMs.get(site);
   }
 
   /**
-   * Called when a message of a site was accepted. Returns whether the site was
-   * left behind before.
+   * Called when a message of a site was accepted. Returns whether the site was left behind before.
    */
   noteHeard(site: Origin, nowMs: number): boolean {
     this.#heardAtMs.set(site, nowMs);
@@ -105,8 +93,8 @@ export class AbsentSites {
   }
 
   /**
-   * Returns the sites that have to be probed now, because neither side may have
-   * anything else to send.
+   * Returns the sites that have to be probed now, because neither side may have anything else to
+   * send.
    */
   takeProbed(nowMs: number, intervalMs: number): Iterable<Origin> {
     if (nowMs - this.#probedAtMs < intervalMs) return [];
@@ -115,8 +103,8 @@ export class AbsentSites {
   }
 
   /**
-   * Leaves sites behind that lack more than may be kept for them, if a majority
-   * remains. The leader breaks a tie.
+   * Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader
+   * breaks a tie.
    */
   leaveBehind(
     nowMs: number,
@@ -124,28 +112,18 @@ export class AbsentSites {
     leader: Origin | undefined,
     getBacklog: (site: Origin) => number,
   ): LeavingOutcome {
-    const isOver = (site: Origin): boolean =>
-      getBacklog(site) > limits.maxBacklogEntries;
+    const isOver = (site: Origin): boolean => getBacklog(site) > limits.maxBacklogEntries;
     const getSilentMs = (site: Origin): number =>
       nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
-    const kept = this.#origins
-      .getOthers(this.#site)
-      .filter((site) => !this.#leftBehind.has(site));
-    this.#quiet = kept.filter(
-      (site) => 4 * getSilentMs(site) > limits.keepForMs,
-    );
+    const kept = this.#origins.getOthers(this.#site).filter((site) => !this.#leftBehind.has(site));
+    this.#quiet = kept.filter((site) => 4 * getSilentMs(site) > limits.keepForMs);
     const beyond = kept.filter(
-      (site) =>
-        isOver(site) ||
-        (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
+      (site) => isOver(site) || (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
     );
-    // A site that lacks nothing, or was heard only a little later, may be
-    // disconnected too. It does not count as a remaining site.
-    const unheard = kept.filter(
-      (site) => 2 * getSilentMs(site) > limits.keepForMs,
-    );
-    const isCutOff =
-      beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
+    // A site that lacks nothing, or was heard only a little later, may be disconnected too. It does
+    // not count as a remaining site.
+    const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
+    const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);
     const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.#isFull);
     [this.#isCutOff, this.#isFull] = [isCutOff, isFull];
@@ -155,21 +133,14 @@ export class AbsentSites {
   }
 
   /**
-   * Returns whether a majority of the sites remains without these. One of two
-   * sites is no majority, even if it is the leader.
+   * Returns whether a majority of the sites remains without these. One of two sites is no majority,
+   * even if it is the leader.
    */
-  protected mayLeave(
-    beyond: readonly Origin[],
-    leader: Origin | undefined,
-  ): boolean {
+  protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
     const { sites, voters } = this.getLogMembers();
-    const remaining = voters.filter(
-      (site) => sites.includes(site) && !beyond.includes(site),
-    );
+    const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));
     const doubled = 2 * remaining.length;
     if (doubled !== voters.length) return doubled > voters.length;
-    return (
-      remaining.length > 1 && leader !== undefined && remaining.includes(leader)
-    );
+    return remaining.length > 1 && leader !== undefined && remaining.includes(leader);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes envelopes as a version and a list in MessagePack. A received envelope
- * is checked completely before it is used.
+ * Encodes envelopes as a version and a list in MessagePack. A received envelope is checked
+ * completely before it is used.
  */
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
@@ -21,10 +21,9 @@ import {
 import { createMessageSchema } from './message-schemas.ts';
 
 /**
- * The version of the protocol between sites: of envelopes, and of the requests
- * on links. Two sites use the older of their versions. From the first release
- * on, the version before is read as well, so that one site is upgraded at a
- * time.
+ * The version of the protocol between sites: of envelopes, and of the requests on links. Two sites
+ * use the older of their versions. From the first release on, the version before is read as well,
+ * so that one site is upgraded at a time.
  */
 export const ENVELOPE_VERSION = 4;
 
@@ -32,37 +31,32 @@ export const ENVELOPE_VERSION = 4;
 export const OLDEST_ENVELOPE_VERSION = 4;
 
 /**
- * A message that does not fit into this many bytes is divided over several
- * envelopes, if it can be. So other messages can be sent in between.
+ * A message that does not fit into this many bytes is divided over several envelopes, if it can be.
+ * So other messages can be sent in between.
  */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
 /**
- * Larger envelopes are refused. One operation may need more than
- * `MAX_ENVELOPE_PART_BYTES`, but never as much as this.
+ * Larger envelopes are refused. One operation may need more than `MAX_ENVELOPE_PART_BYTES`, but
+ * never as much as this.
  */
 export const MAX_ENVELOPE_BYTES = 1 << 26;
 
 /**
- * The maximum of values in an envelope: each item of a list, and each name and
- * value of a map, is one. One encoded byte, such as that of an empty list, may
- * take about fifty bytes in memory. Envelopes with several operations have
- * fewer values, since they have fewer bytes.
+ * The maximum of values in an envelope: each item of a list, and each name and value of a map, is
+ * one. One encoded byte, such as that of an empty list, may take about fifty bytes in memory.
+ * Envelopes with several operations have fewer values, since they have fewer bytes.
  */
 export const MAX_ENVELOPE_VALUES = 1 << 21;
 
 /**
- * The depth at which decoding starts to count. It is negative, because values
- * of the application may be nested as deep as in messages of clients, and are
- * nested inside of operations here.
+ * The depth at which decoding starts to count. It is negative, because values of the application
+ * may be nested as deep as in messages of clients, and are nested inside of operations here.
  */
 const ENVELOPE_DEPTH = -16;
 
 const MAX_DEPLOYMENT = 256;
 const FIELD_COUNT = 9;
-/**
- * The index of the time. Integers come before it, and the last of them is the
- * term.
- */
+/** The index of the time. Integers come before it, and the last of them is the term. */
 const SENT_AT_INDEX = FIELD_COUNT - 2;
 
 /** The version, then the envelope. Missing fields are nil. */
@@ -89,12 +83,12 @@ export class EnvelopeCodec {
   }
 
   /**
-   * Encodes an envelope. If it is larger than `bytes` and its message has
-   * parts, it becomes several envelopes.
+   * Encodes an envelope. If it is larger than `bytes` and its message has parts, it becomes several
+   * envelopes.
    *
    * @param version the version that the receiver reads
-   * @throws RejectedMessageError `unreadable` if a part that cannot be divided
-   * is larger than any envelope may be
+   * @throws RejectedMessageError `unreadable` if a part that cannot be divided is larger than any
+   * envelope may be
    */
   encode(
     envelope: Envelope,
@@ -105,9 +99,7 @@ export class EnvelopeCodec {
     if (encoded.length <= bytes) return [encoded];
     const halves = this.#splitMessage(envelope.message);
     if (halves !== undefined)
-      return halves.flatMap((message) =>
-        this.encode({ ...envelope, message }, bytes, version),
-      );
+      return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes, version));
     if (encoded.length <= MAX_ENVELOPE_BYTES) return [encoded];
     throw new RejectedMessageError(
       'unreadable',
@@ -119,21 +111,14 @@ export class EnvelopeCodec {
    * Decodes an envelope and checks all of it.
    *
    * @param own the deployment of this site
-   * @throws RejectedMessageError `unreadable`, `version` or `content`;
-   * `deployment` or `rules` if another deployment has sent it
+   * @throws RejectedMessageError `unreadable`, `version` or `content`; `deployment` or `rules` if
+   * another deployment has sent it
    */
   decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
     if (bytes.length > MAX_ENVELOPE_BYTES)
-      throw new RejectedMessageError(
-        'unreadable',
-        `it has ${bytes.length} bytes`,
-      );
+      throw new RejectedMessageError('unreadable', `it has ${bytes.length} bytes`);
     const [version] = bytes;
-    if (
-      version === undefined ||
-      version < OLDEST_ENVELOPE_VERSION ||
-      version > ENVELOPE_VERSION
-    ) {
+    if (version === undefined || version < OLDEST_ENVELOPE_VERSION || version > ENVELOPE_VERSION) {
       const readable = `${OLDEST_ENVELOPE_VERSION} to ${ENVELOPE_VERSION}`;
       throw new RejectedMessageError(
         'version',
@@ -154,15 +139,11 @@ export class EnvelopeCodec {
       sentAtMs,
       message,
     ] = written;
-    const [from, to] = [
-      readAddress(fromSite, fromPartition),
-      readAddress(toSite, toPartition),
-    ];
+    const [from, to] = [readAddress(fromSite, fromPartition), readAddress(toSite, toPartition)];
     const rejection = findForeignReason({ deployment, rules, from }, own);
     if (rejection !== undefined) throw rejection;
     const problem = this.#schema(message, origins);
-    if (problem !== undefined)
-      throw new RejectedMessageError('content', problem, fromSite);
+    if (problem !== undefined) throw new RejectedMessageError('content', problem, fromSite);
     const envelope = {
       deployment,
       rules,
@@ -174,21 +155,14 @@ export class EnvelopeCodec {
     return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
   }
 
-  /**
-   * Divides a message into two with the same meaning. Returns `undefined` if it
-   * has no parts.
-   */
-  #splitMessage(
-    message: Envelope['message'],
-  ): readonly [SiteMessage, SiteMessage] | undefined {
+  /** Divides a message into two with the same meaning. Returns `undefined` if it has no parts. */
+  #splitMessage(message: Envelope['message']): readonly [SiteMessage, SiteMessage] | undefined {
     if (isLogMessage(message)) return this.#log.split(message);
-    if (message.kind !== 'blue.operations' || message.operations.length < 2)
-      return undefined;
+    if (message.kind !== 'blue.operations' || message.operations.length < 2) return undefined;
     const { operations, digest } = message;
     const middle = operations.length >> 1;
     const head = operations.slice(0, middle);
-    const between =
-      digest === undefined ? {} : { digest: head.reduce(mixOperation, digest) };
+    const between = digest === undefined ? {} : { digest: head.reduce(mixOperation, digest) };
     return [
       { ...message, operations: head },
       { ...message, operations: operations.slice(middle), ...between },
@@ -226,36 +200,24 @@ function readEnvelope(bytes: Uint8Array): unknown {
   const content = bytes.subarray(1);
   reader.openFrame(content);
   try {
-    // Each value takes at least a byte. So values are counted only in a large
-    // envelope.
+    // Each value takes at least a byte. So values are counted only in a large envelope.
     if (content.length > MAX_ENVELOPE_VALUES) checkValues();
     const value = reader.readValue(ENVELOPE_DEPTH);
     if (reader.getPosition() === content.length) return value;
   } catch (error) {
-    if (
-      !(
-        error instanceof reader.MalformedFrameError ||
-        error instanceof PortabilityError
-      )
-    )
+    if (!(error instanceof reader.MalformedFrameError || error instanceof PortabilityError))
       throw error;
     throw new RejectedMessageError('unreadable', error.message);
   } finally {
     reader.closeFrame();
   }
-  throw new RejectedMessageError(
-    'unreadable',
-    'something follows the envelope',
-  );
+  throw new RejectedMessageError('unreadable', 'something follows the envelope');
 }
 
 function checkValues(): void {
   const count = reader.countValuesFrom(0, MAX_ENVELOPE_VALUES);
   if (count > MAX_ENVELOPE_VALUES)
-    throw new RejectedMessageError(
-      'unreadable',
-      `it has more than ${MAX_ENVELOPE_VALUES} values`,
-    );
+    throw new RejectedMessageError('unreadable', `it has more than ${MAX_ENVELOPE_VALUES} values`);
   reader.rewindReader();
 }
 
@@ -263,12 +225,8 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   if (!Array.isArray(value) || value.length !== FIELD_COUNT) return false;
   const fields = value as readonly unknown[];
   const [deployment, sentAtMs] = [fields[0], fields[SENT_AT_INDEX]];
-  if (typeof deployment !== 'string' || deployment.length > MAX_DEPLOYMENT)
-    return false;
-  if (
-    sentAtMs !== null &&
-    !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs))
-  )
+  if (typeof deployment !== 'string' || deployment.length > MAX_DEPLOYMENT) return false;
+  if (sentAtMs !== null && !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs)))
     return false;
   for (let index = 1; index < SENT_AT_INDEX; index += 1) {
     const field = fields[index];

@@ -1,9 +1,8 @@
 /**
- * The schema of each kind of message between replicas: its fields and their
- * limits. A message that does not fit is refused before a replica or a log gets
- * it. The schemas of the red log's messages are beside its engine. The type of
- * the table contains all kinds of messages, so that a new one needs a schema
- * here.
+ * The schema of each kind of message between replicas: its fields and their limits. A message that
+ * does not fit is refused before a replica or a log gets it. The schemas of the red log's messages
+ * are beside its engine. The type of the table contains all kinds of messages, so that a new one
+ * needs a schema here.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
@@ -33,33 +32,27 @@ import {
 import type { RecordSchema } from '../records/record-schemas.ts';
 
 /**
- * The maximum length of keys of rows, names of clients and texts of failures,
- * which clients may choose. It is as large as an envelope
- * (`MAX_ENVELOPE_BYTES`). If one site accepted a text that another refuses, it
- * would resend that for ever, and all later entries would wait.
+ * The maximum length of keys of rows, names of clients and texts of failures, which clients may
+ * choose. It is as large as an envelope (`MAX_ENVELOPE_BYTES`). If one site accepted a text that
+ * another refuses, it would resend that for ever, and all later entries would wait.
  */
 const MAX_TEXT = 1 << 26;
 /** The maximum number of operations on which one operation depends. */
 const MAX_DEPENDENCIES = 4096;
 
-/**
- * The maximum length of an identifier: a client and the digits of the largest
- * number.
- */
+/** The maximum length of an identifier: a client and the digits of the largest number. */
 const OPERATION_NAME = /^.+\/\d{1,16}$/s;
 
 const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
 /**
- * The name of an operation: `client/number`. Every update gets a name before it
- * is sent to other sites, so that a site which receives it twice recognizes it.
+ * The name of an operation: `client/number`. Every update gets a name before it is sent to other
+ * sites, so that a site which receives it twice recognizes it.
  */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??
-  (OPERATION_NAME.test(value as string)
-    ? undefined
-    : ': must name an operation, as client/number');
+  (OPERATION_NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
 
 const effect = record(
   { table: word, key: longText, field: word, action: word },
@@ -79,20 +72,14 @@ const reply: RecordSchema = (value, origins) => {
 
 const domainError = record({ name: word }, { data: anyValue, operation: word });
 
-const failure = record(
-  { code: word, message: longText },
-  { field: longText, domain: domainError },
-);
+const failure = record({ code: word, message: longText }, { field: longText, domain: domainError });
 
 const scalar: RecordSchema = (value) =>
   typeof value === 'string' || typeof value === 'number'
     ? undefined
     : ': must be a string or a number';
 
-const range = record(
-  { table: word },
-  { field: word, from: scalar, before: scalar, upTo: scalar },
-);
+const range = record({ table: word }, { field: word, from: scalar, before: scalar, upTo: scalar });
 
 const blueOperation = record(
   {
@@ -126,11 +113,7 @@ const redOperation = record(
   {
     shadow: word,
     args: anyValue,
-    dependencies: list(
-      tuple(operationNameSchema, ordinalNumber),
-      MAX_DEPENDENCIES,
-      1,
-    ),
+    dependencies: list(tuple(operationNameSchema, ordinalNumber), MAX_DEPENDENCIES, 1),
     acknowledged: count,
     domainError: failure,
     ranges: list(range, MAX_OPERATION_PARTS),
@@ -213,9 +196,7 @@ const serviceVersion = record(
   { homes: recordOf(word, MAX_PARTS) },
 );
 
-/**
- * The schema of each kind of record. The type of the table requires all kinds.
- */
+/** The schema of each kind of record. The type of the table requires all kinds. */
 const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
   operation: redOperation,
   close: record(
@@ -240,26 +221,17 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
       partition: ordinalNumber,
     },
   ),
-  hold: record(
-    { ...globalFields, operation: redOperation },
-    { partition: ordinalNumber },
-  ),
+  hold: record({ ...globalFields, operation: redOperation }, { partition: ordinalNumber }),
   release: record(
     { ...globalFields, execution: operationNameSchema, home: count },
     { partition: ordinalNumber, stamp: count },
   ),
-  abort: record(
-    { ...globalFields, execution: operationNameSchema },
-    { partition: ordinalNumber },
-  ),
+  abort: record({ ...globalFields, execution: operationNameSchema }, { partition: ordinalNumber }),
   opening: record(
     {
       ...globalFields,
       stamp: count,
-      holds: list(
-        record({ operation: redOperation, stamp: count }),
-        MAX_OPERATION_PARTS,
-      ),
+      holds: list(record({ operation: redOperation, stamp: count }), MAX_OPERATION_PARTS),
     },
     { partition: ordinalNumber },
   ),
@@ -277,10 +249,7 @@ const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
 
 const redRecord = oneOfKinds(RED_RECORD_SCHEMAS);
 
-/**
- * Describes what is wrong with a record of the red log that did not come in a
- * message.
- */
+/** Describes what is wrong with a record of the red log that did not come in a message. */
 export function describeRecordProblem(value: unknown): string | undefined {
   return redRecord(value, NO_ORIGINS);
 }
@@ -294,9 +263,7 @@ const slotDecision = oneOfKinds({
 });
 
 const rightsTarget: RecordSchema = (value) =>
-  value === 'here' || value === 'pool'
-    ? undefined
-    : ": must be 'here' or 'pool'";
+  value === 'here' || value === 'pool' ? undefined : ": must be 'here' or 'pool'";
 
 const rightsRequest = record(
   { table: word, key: longText, field: word, amount: ordinalNumber },
@@ -335,8 +302,7 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   }),
   'member.closed': record({
     kind: word,
-    final: (value, origins) =>
-      value === null ? undefined : count(value, origins),
+    final: (value, origins) => (value === null ? undefined : count(value, origins)),
   }),
   'node.hello': record(
     {
@@ -358,10 +324,7 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
     },
   ),
   'node.fork': record({ kind: word, term: start, reason: word }),
-  'node.known': record(
-    { kind: word, term: start, known: point },
-    { red: point, logs: logPoints },
-  ),
+  'node.known': record({ kind: word, term: start, known: point }, { red: point, logs: logPoints }),
   'node.twin': record({ kind: word, term: start, reason: word }),
   'term.superseded': record({ kind: word, term: start }),
 };

@@ -1,19 +1,17 @@
 /**
- * The handshake of one site with another. A node that starts on an outdated
- * directory, or on a copy of one in use, would give its operations numbers that
- * others have already. So after each start, a node first sends how much of the
- * streams it has (`node.hello`). Only sites whose copies agree with that accept
- * its messages.
+ * The handshake of one site with another. A node that starts on an outdated directory, or on a copy
+ * of one in use, would give its operations numbers that others have already. So after each start, a
+ * node first sends how much of the streams it has (`node.hello`). Only sites whose copies agree
+ * with that accept its messages.
  *
- * A hello may be late: the receiver may have got more of the stream from others
- * by then. So the starting node itself compares a receiver that has more with
- * its present state. Different entries at one position prove a fork, whichever
- * site finds them.
+ * A hello may be late: the receiver may have got more of the stream from others by then. So the
+ * starting node itself compares a receiver that has more with its present state. Different entries
+ * at one position prove a fork, whichever site finds them.
  *
- * A copy of a directory may be up to date, and its node may run beside the
- * original node. Only one of the two is at the address of the site. So a later
- * start is accepted only once a message of this site has reached it at that
- * address. If the earlier node gets the message instead, it reports the copy.
+ * A copy of a directory may be up to date, and its node may run beside the original node. Only one
+ * of the two is at the address of the site. So a later start is accepted only once a message of
+ * this site has reached it at that address. If the earlier node gets the message instead, it
+ * reports the copy.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
@@ -28,46 +26,31 @@ import {
   type TwinMessage,
 } from './envelope.ts';
 
-/**
- * The streams that a site has. That of the origin of a red log is its copy of
- * the log.
- */
+/** The streams that a site has. That of the origin of a red log is its copy of the log. */
 export interface KnownStreams {
-  /**
-   * Returns the synced end of a stream. It is `undefined` for a red log that no
-   * site sequences.
-   */
+  /** Returns the synced end of a stream. It is `undefined` for a red log that no site sequences. */
   getEnd(origin: Origin): StreamPoint | undefined;
-  /**
-   * Returns the digest of the first `length` entries. It is `undefined` if it
-   * is unknown.
-   */
+  /** Returns the digest of the first `length` entries. It is `undefined` if it is unknown. */
   getDigest(origin: Origin, length: number): number | undefined;
 }
 
 export interface NodeHandshakeOptions {
   readonly site: Origin;
   readonly origins: Origins;
-  /**
-   * The sites whose red logs the others have copies of, by the ordinals of
-   * their partitions.
-   */
+  /** The sites whose red logs the others have copies of, by the ordinals of their partitions. */
   readonly leaders: readonly Origin[];
   readonly directory: string;
   readonly generation: number;
   /** How long to wait for an answer before a request is sent again. */
   readonly resendAfterMs: number;
   /**
-   * Whether a start is a fork if its directory does not know the start of its
-   * site that was accepted last.
+   * Whether a start is a fork if its directory does not know the start of its site that was
+   * accepted last.
    */
   readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
   getTerm(): number;
-  /**
-   * The highest term of a site that was accepted, and the directory of that
-   * start.
-   */
+  /** The highest term of a site that was accepted, and the directory of that start. */
   getAccepted(site: Origin): number;
   getDirectory(site: Origin): string | undefined;
   send(to: Origin, message: NodeMessage): void;
@@ -81,10 +64,7 @@ export interface NodeHandshakeOptions {
 
 export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
-  /**
-   * When a site last got a request for its hello, or the notice that it is
-   * forked.
-   */
+  /** When a site last got a request for its hello, or the notice that it is forked. */
   readonly #askedAtMs = new Map<Origin, number>();
   /** Starts of sites whose messages are refused, with the reason. */
   readonly #forked = new Map<Origin, ForkMessage[]>();
@@ -98,8 +78,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether another site has accepted this start. Then its stream certainly
-   * continues the copies of the others.
+   * Whether another site has accepted this start. Then its stream certainly continues the copies of
+   * the others.
    */
   get isConfirmed(): boolean {
     return this.#confirmed.size > 0;
@@ -119,13 +99,12 @@ export class NodeHandshake {
 
   /** Sends a hello again to sites that have not accepted this start. */
   tick(nowMs: number): void {
-    for (const site of this.#others)
-      if (!this.#confirmed.has(site)) this.ask(site, nowMs);
+    for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);
   }
 
   /**
-   * Requests the hello of a site, or notifies its start with this term that it
-   * is forked, unless that was done just now.
+   * Requests the hello of a site, or notifies its start with this term that it is forked, unless
+   * that was done just now.
    */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
@@ -135,8 +114,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Returns whether the messages of a start are refused. An earlier start of
-   * the site may continue instead.
+   * Returns whether the messages of a start are refused. An earlier start of the site may continue
+   * instead.
    */
   isForked(site: Origin, term: number): boolean {
     return this.#getFork(site, term) !== undefined;
@@ -151,33 +130,24 @@ export class NodeHandshake {
     else if (message.kind === 'node.known') this.#onKnown(from, message);
     else if (message.kind === 'node.twin') this.#onTwin(from, term, message);
     else if (message.term === this.#options.getTerm())
-      this.#options.onForked(
-        `${this.#options.origins.getName(from)} reports: ${message.reason}`,
-      );
+      this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
   }
 
   /**
-   * Reports to the other sites that this start stops, because another node of
-   * its site continues.
+   * Reports to the other sites that this start stops, because another node of its site continues.
    */
   reportOwnFork(reason: string): void {
-    for (const site of this.#others)
-      this.#sendTwin(site, this.#options.getTerm(), reason);
+    for (const site of this.#others) this.#sendTwin(site, this.#options.getTerm(), reason);
   }
 
   /**
-   * Called if the stream of a site differs from the copy here. From now on,
-   * messages of the start that has sent it are refused.
+   * Called if the stream of a site differs from the copy here. From now on, messages of the start
+   * that has sent it are refused.
    */
-  noteFork(
-    site: Origin,
-    reason: string,
-    term: number = this.#options.getAccepted(site),
-  ): void {
+  noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
     const fork: ForkMessage = { kind: 'node.fork', term, reason };
     const isNew = !this.isForked(site, term);
-    if (isNew)
-      this.#forked.set(site, [...(this.#forked.get(site) ?? []), fork]);
+    if (isNew) this.#forked.set(site, [...(this.#forked.get(site) ?? []), fork]);
     this.#options.send(site, fork);
     if (isNew) this.#options.onPeerForked(site, reason);
   }
@@ -190,33 +160,25 @@ export class NodeHandshake {
     if (known !== undefined) return this.#options.send(from, known);
     const ownFork = this.#findOwnFork(from, hello);
     if (ownFork !== undefined) return this.#options.onForked(ownFork);
-    const fork =
-      this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
+    const fork = this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
     if (fork !== undefined) return this.noteFork(from, fork, term);
     if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
-    const isProven =
-      this.#isProven(from, hello) && this.#isReached(from, term, hello);
+    const isProven = this.#isProven(from, hello) && this.#isReached(from, term, hello);
     if (isProven) this.#options.onAccepted(from, term, directory);
     else this.#tellKnown(from, term);
-    if (isRequest || !isProven)
-      this.#send(from, !isProven || !this.#confirmed.has(from), hello);
+    if (isRequest || !isProven) this.#send(from, !isProven || !this.#confirmed.has(from), hello);
   }
 
   /**
-   * Returns whether a start is known to be at the address of its site, as far
-   * as this site can reach that address.
+   * Returns whether a start is known to be at the address of its site, as far as this site can
+   * reach that address.
    */
   #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
     const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
-    return (
-      !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm()
-    );
+    return !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm();
   }
 
-  /**
-   * Reports to a start that is not accepted yet which entries of its site are
-   * here.
-   */
+  /** Reports to a start that is not accepted yet which entries of its site are here. */
   #tellKnown(to: Origin, term: number): void {
     const { refusesUnknownStarts, streams, send } = this.#options;
     if (!refusesUnknownStarts) return;
@@ -239,25 +201,15 @@ export class NodeHandshake {
     }
     // An earlier start has ended. A later start proves that another node runs.
     if (getStartNumber(message.term) < getStartNumber(own)) return;
-    this.#sendTwin(
-      from,
-      message.term,
-      'another node runs at the address of the site',
-    );
+    this.#sendTwin(from, message.term, 'another node runs at the address of the site');
   }
 
   /**
-   * Handles a report of two nodes. Only the start that stops, and the accepted
-   * start, may send it.
+   * Handles a report of two nodes. Only the start that stops, and the accepted start, may send it.
    */
-  #onTwin(
-    from: Origin,
-    term: number,
-    { term: twin, reason }: TwinMessage,
-  ): void {
+  #onTwin(from: Origin, term: number, { term: twin, reason }: TwinMessage): void {
     if (twin === term) this.noteFork(from, `it has stopped: ${reason}`, twin);
-    else if (term === this.#options.getAccepted(from))
-      this.noteFork(from, reason, twin);
+    else if (term === this.#options.getAccepted(from)) this.noteFork(from, reason, twin);
   }
 
   #sendTwin(to: Origin, term: number, reason: string): void {
@@ -265,10 +217,7 @@ export class NodeHandshake {
   }
 
   /** Returns the reason if another node of this site has a longer stream. */
-  #findOwnFork(
-    from: Origin,
-    message: KnownMessage | HelloMessage,
-  ): string | undefined {
+  #findOwnFork(from: Origin, message: KnownMessage | HelloMessage): string | undefined {
     const { site } = this.#options;
     let problem = this.#findExcess(from, site, message.known);
     for (const [log, point] of this.#getLogsOf(site, getEnds(message)))
@@ -276,11 +225,7 @@ export class NodeHandshake {
     return problem;
   }
 
-  #findExcess(
-    from: Origin,
-    origin: Origin,
-    point: StreamPoint | undefined,
-  ): string | undefined {
+  #findExcess(from: Origin, origin: Origin, point: StreamPoint | undefined): string | undefined {
     const end = this.#options.streams.getEnd(origin);
     if (point === undefined || end === undefined) return undefined;
     const { origins } = this.#options;
@@ -296,15 +241,13 @@ export class NodeHandshake {
   }
 
   /**
-   * Returns the reason if a start runs on a directory that is older than the
-   * last accepted start. Each start has a higher number.
+   * Returns the reason if a start runs on a directory that is older than the last accepted start.
+   * Each start has a higher number.
    */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
-    const isKnown =
-      term === accepted || getStartNumber(term) > getStartNumber(accepted);
-    if (isKnown || accepted === 0 || !this.#options.refusesUnknownStarts)
-      return undefined;
+    const isKnown = term === accepted || getStartNumber(term) > getStartNumber(accepted);
+    if (isKnown || accepted === 0 || !this.#options.refusesUnknownStarts) return undefined;
     return `its data directory does not know its start ${accepted}, which was accepted here`;
   }
 
@@ -336,15 +279,10 @@ export class NodeHandshake {
   }
 
   #describeLog(log: Origin): string {
-    return log === RED
-      ? 'the red log'
-      : `the red log of ${this.#options.origins.getName(log)}`;
+    return log === RED ? 'the red log' : `the red log of ${this.#options.origins.getName(log)}`;
   }
 
-  /**
-   * Returns whether both sides know the digest at a position, and the digests
-   * differ.
-   */
+  /** Returns whether both sides know the digest at a position, and the digests differ. */
   #differs(origin: Origin, point: StreamPoint | undefined): boolean {
     if (point?.digest === undefined) return false;
     const here = this.#options.streams.getDigest(origin, point.length);
@@ -352,8 +290,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Returns whether a site certainly has everything of its stream that is here,
-   * and of each red log that it leads.
+   * Returns whether a site certainly has everything of its stream that is here, and of each red log
+   * that it leads.
    */
   #isProven(from: Origin, hello: HelloMessage): boolean {
     if (!this.#contains(from, hello.own, hello.ownBefore)) return false;
@@ -363,26 +301,14 @@ export class NodeHandshake {
     );
   }
 
-  #contains(
-    origin: Origin,
-    end: StreamPoint,
-    before: StreamPoint | undefined,
-  ): boolean {
+  #contains(origin: Origin, end: StreamPoint, before: StreamPoint | undefined): boolean {
     const { length } = this.#options.streams.getEnd(origin) ?? { length: 0 };
-    return (
-      length === 0 ||
-      length === end.length ||
-      (length < end.length && before !== undefined)
-    );
+    return length === 0 || length === end.length || (length < end.length && before !== undefined);
   }
 
-  /**
-   * @param hello the hello that is answered, whose ends are compared with those
-   * here
-   */
+  /** @param hello the hello that is answered, whose ends are compared with those here */
   #send(to: Origin, isRequest: boolean, hello?: HelloMessage): void {
-    const { site, directory, generation, streams, getAccepted, send } =
-      this.#options;
+    const { site, directory, generation, streams, getAccepted, send } = this.#options;
     const heard = this.#heard.get(to);
     const [own, known] = [site, to].map((origin) => streams.getEnd(origin));
     send(to, {
@@ -417,10 +343,7 @@ export class NodeHandshake {
     known,
     red,
     logs,
-  }: HelloMessage): Pick<
-    HelloMessage,
-    'ownBefore' | 'redBefore' | 'logsBefore'
-  > {
+  }: HelloMessage): Pick<HelloMessage, 'ownBefore' | 'redBefore' | 'logsBefore'> {
     const { site, origins } = this.#options;
     return {
       ownBefore: this.#pointAt(site, known),
@@ -449,8 +372,7 @@ export class NodeHandshake {
 
   #isTooSoon(site: Origin, nowMs: number): boolean {
     const { resendAfterMs } = this.#options;
-    if (nowMs - (this.#askedAtMs.get(site) ?? -Infinity) < resendAfterMs)
-      return true;
+    if (nowMs - (this.#askedAtMs.get(site) ?? -Infinity) < resendAfterMs) return true;
     this.#askedAtMs.set(site, nowMs);
     return false;
   }
@@ -467,11 +389,6 @@ function getEnds({ red, logs = [] }: HelloMessage | KnownMessage): LogPoint[] {
 }
 
 /** Points of the sender's red logs at the lengths that were asked for. */
-function getEarlierPoints({
-  redBefore,
-  logsBefore = [],
-}: HelloMessage): LogPoint[] {
-  return redBefore === undefined
-    ? [...logsBefore]
-    : [[MAIN_PARTITION, redBefore], ...logsBefore];
+function getEarlierPoints({ redBefore, logsBefore = [] }: HelloMessage): LogPoint[] {
+  return redBefore === undefined ? [...logsBefore] : [[MAIN_PARTITION, redBefore], ...logsBefore];
 }

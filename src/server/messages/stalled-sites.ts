@@ -1,7 +1,7 @@
 /**
- * Finds sites that send messages, but confirm none of the entries that they
- * lack. Their connection is open, so no other alarm reports the problem. Causes
- * are a message that does not arrive, or a full disk.
+ * Finds sites that send messages, but confirm none of the entries that they lack. Their connection
+ * is open, so no other alarm reports the problem. Causes are a message that does not arrive, or a
+ * full disk.
  */
 import type { Origin } from '../records/origin.ts';
 
@@ -9,8 +9,8 @@ const STALLED_AFTER_MS = 60_000;
 
 export interface PeerProgress {
   /**
-   * The number of entries of all streams and of the red log that it has
-   * confirmed. It grows whenever the site advances.
+   * The number of entries of all streams and of the red log that it has confirmed. It grows
+   * whenever the site advances.
    */
   readonly confirmed: number;
   /** The number of entries that are kept because it lacks them. */
@@ -37,11 +37,7 @@ export class StalledSites {
   }
 
   /** Returns whether to report the site now: once until it advances. */
-  note(
-    site: Origin,
-    { confirmed, backlog, heardAtMs }: PeerProgress,
-    nowMs: number,
-  ): boolean {
+  note(site: Origin, { confirmed, backlog, heardAtMs }: PeerProgress, nowMs: number): boolean {
     const known = this.#known.get(site);
     if (known === undefined || backlog === 0 || known.confirmed !== confirmed) {
       this.#known.set(site, { confirmed, atMs: nowMs, isReported: false });
@@ -54,8 +50,7 @@ export class StalledSites {
     }
 
     const isHeard = nowMs - (heardAtMs ?? -Infinity) < STALLED_AFTER_MS;
-    if (known.isReported || !isHeard || nowMs - known.atMs < STALLED_AFTER_MS)
-      return false;
+    if (known.isReported || !isHeard || nowMs - known.atMs < STALLED_AFTER_MS) return false;
     this.#known.set(site, { ...known, isReported: true });
     return true;
   }

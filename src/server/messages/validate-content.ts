@@ -1,30 +1,19 @@
 /**
- * Checks the content of a message of another site: whether this service knows
- * its effects, and whether a clock can have created its stamps. Its schema was
- * checked before. Without this check, invalid content would stop the site that
- * applies it, and an invalid record of the red log would stop every site.
+ * Checks the content of a message of another site: whether this service knows its effects, and
+ * whether a clock can have created its stamps. Its schema was checked before. Without this check,
+ * invalid content would stop the site that applies it, and an invalid record of the red log would
+ * stop every site.
  */
 import { getProposer } from '../records/global-records.ts';
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type {
-  BlueOperation,
-  RedOperation,
-  RedRecord,
-} from '../records/records.ts';
+import type { BlueOperation, RedOperation, RedRecord } from '../records/records.ts';
 import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type {
-  LogMessageFormat,
-  ProposedRecord,
-} from '../log/red-log-engine.ts';
+import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts';
 import type { EffectValidator } from '../service/effect-validator.ts';
-import {
-  RejectedMessageError,
-  type Envelope,
-  type SiteMessage,
-} from './envelope.ts';
+import { RejectedMessageError, type Envelope, type SiteMessage } from './envelope.ts';
 
 type EffectChecker = EffectValidator;
 
@@ -36,16 +25,11 @@ const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
 ]);
 
 /**
- * Returns whether the message contains entries that have to be stored. If the
- * disk is full, such a message is refused, and is resent later.
+ * Returns whether the message contains entries that have to be stored. If the disk is full, such a
+ * message is refused, and is resent later.
  */
-export function needsRoom(
-  message: Envelope['message'],
-  log: LogMessageFormat,
-): boolean {
-  return isLogMessage(message)
-    ? log.needsRoom(message)
-    : WRITTEN_KINDS.has(message.kind);
+export function needsRoom(message: Envelope['message'], log: LogMessageFormat): boolean {
+  return isLogMessage(message) ? log.needsRoom(message) : WRITTEN_KINDS.has(message.kind);
 }
 
 interface ContentCheckOptions {
@@ -61,65 +45,46 @@ export function findContentRejection(
   from: Origin,
   options: ContentCheckOptions,
 ): RejectedMessageError | undefined {
-  const unknown = isLogMessage(message)
-    ? undefined
-    : findUnknownOrigin(message, options.origins);
+  const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, options.origins);
   if (unknown !== undefined) {
     const description = `it is about ordinal ${unknown}, which is not known here`;
     return new RejectedMessageError('origin', description, from);
   }
 
   const problem = describeContentProblem(message, from, options);
-  return problem === undefined
-    ? undefined
-    : new RejectedMessageError('content', problem, from);
+  return problem === undefined ? undefined : new RejectedMessageError('content', problem, from);
 }
 
-/**
- * Describes the problem of a message from a site. Returns `undefined` if there
- * is none.
- */
+/** Describes the problem of a message from a site. Returns `undefined` if there is none. */
 function describeContentProblem(
   message: SiteMessage,
   from: Origin,
   { known, log }: ContentCheckOptions,
 ): string | undefined {
   if (isLogMessage(message))
-    return describeProposedProblem(
-      log.getProposedRecords(message, from),
-      known,
-    );
+    return describeProposedProblem(log.getProposedRecords(message, from), known);
   if (message.kind === 'blue.operations')
     return describeOperationsProblem(message.operations, known);
-  if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record')
-    return undefined;
+  if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record') return undefined;
   return describeVectorProblem(message.decision.vector);
 }
 
 /**
- * Finds an ordinal in a message that belongs to no known site. Records of the
- * red log are not checked here.
+ * Finds an ordinal in a message that belongs to no known site. Records of the red log are not
+ * checked here.
  */
-function findUnknownOrigin(
-  message: SiteMessage,
-  origins: Origins,
-): number | undefined {
+function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
   if (message.kind === 'blue.operations') {
-    for (const { site } of message.operations)
-      if (!origins.isSite(site)) return site;
+    for (const { site } of message.operations) if (!origins.isSite(site)) return site;
   } else if (message.kind === 'blue.resend' || message.kind === 'blue.gone') {
     if (!origins.isSite(message.origin)) return message.origin;
-  } else if (
-    message.kind === 'slot.answered' &&
-    message.decision?.kind === 'claim'
-  ) {
+  } else if (message.kind === 'slot.answered' && message.decision?.kind === 'claim') {
     if (!origins.isSite(message.decision.site)) return message.decision.site;
   }
   return undefined;
 }
 
-// These checks are loops, not array methods, because they run for every
-// message.
+// These checks are loops, not array methods, because they run for every message.
 function describeOperationsProblem(
   operations: readonly BlueOperation[],
   known: EffectChecker,
@@ -146,13 +111,9 @@ function describeBlueProblem(
   { site, vector, shadow, effects, reply }: BlueOperation,
   known: EffectChecker,
 ): string | undefined {
-  if ((vector[site] ?? 0) === 0)
-    return 'an operation has no stamp of its own site';
-  const problem =
-    describeVectorProblem(vector) ??
-    describeEffectsProblem(effects, false, known);
-  // Check the reply of a low watermark too: it determines which removals are
-  // forgotten.
+  if ((vector[site] ?? 0) === 0) return 'an operation has no stamp of its own site';
+  const problem = describeVectorProblem(vector) ?? describeEffectsProblem(effects, false, known);
+  // Check the reply of a low watermark too: it determines which removals are forgotten.
   if (problem !== undefined || shadow !== '') return problem;
   return isVector(reply.value)
     ? describeVectorProblem(reply.value)
@@ -165,8 +126,7 @@ function describeRecordProblem(
   known: EffectChecker,
 ): string | undefined {
   const named = getProposer(record);
-  if (named !== proposer)
-    return `a record of ordinal ${named} is proposed by ${proposer}`;
+  if (named !== proposer) return `a record of ordinal ${named} is proposed by ${proposer}`;
   if (record.kind === 'release') return describeStampProblem(record.stamp ?? 0);
   if (record.kind === 'opening') {
     for (const { operation } of record.holds) {
@@ -176,9 +136,7 @@ function describeRecordProblem(
     return describeStampProblem(record.stamp);
   }
   const operation = record.kind === 'hold' ? record.operation : record;
-  return operation.kind === 'operation'
-    ? describeRedProblem(operation, known)
-    : undefined;
+  return operation.kind === 'operation' ? describeRedProblem(operation, known) : undefined;
 }
 
 function describeRedProblem(
@@ -193,10 +151,7 @@ function describeRedProblem(
   );
 }
 
-/**
- * Describes the problem of one of these effects. Returns `undefined` if there
- * is none.
- */
+/** Describes the problem of one of these effects. Returns `undefined` if there is none. */
 export function describeEffectsProblem(
   effects: readonly Effect[],
   isRed: boolean,
@@ -212,20 +167,15 @@ export function describeEffectsProblem(
 function isVector(value: unknown): value is Vector {
   return (
     Array.isArray(value) &&
-    value.every(
-      (stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0,
-    )
+    value.every((stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0)
   );
 }
 
 function describeVectorProblem(vector: Vector): string | undefined {
-  for (const stamp of vector)
-    if (stamp > MAX_STAMP) return describeStampProblem(stamp);
+  for (const stamp of vector) if (stamp > MAX_STAMP) return describeStampProblem(stamp);
   return undefined;
 }
 
 function describeStampProblem(stamp: number): string | undefined {
-  return stamp > MAX_STAMP
-    ? `no clock can have given the stamp ${stamp}`
-    : undefined;
+  return stamp > MAX_STAMP ? `no clock can have given the stamp ${stamp}` : undefined;
 }

@@ -1,18 +1,15 @@
 /**
- * The decision of certification about a record of the red log, and how an
- * operation ended by it.
+ * The decision of certification about a record of the red log, and how an operation ended by it.
  */
 import type { ReadRange } from './read-range.ts';
 import type { ExecutionName, OperationId } from './records.ts';
 
 /**
- * Why certification rejected a red operation. `name`: a field or row that it
- * read changed, and `others` if there are more. `range`: an interval that it
- * scanned changed. `predecessor`: an earlier operation that it depends on did
- * not commit as expected. `window`: its snapshot is older than the window of
- * commits, so the cause is unknown. `held`: it overlaps a global that holds a
- * row of the partition. `aborted`: another red log did not grant a hold of this
- * global in time.
+ * Why certification rejected a red operation. `name`: a field or row that it read changed, and
+ * `others` if there are more. `range`: an interval that it scanned changed. `predecessor`: an
+ * earlier operation that it depends on did not commit as expected. `window`: its snapshot is older
+ * than the window of commits, so the cause is unknown. `held`: it overlaps a global that holds a
+ * row of the partition. `aborted`: another red log did not grant a hold of this global in time.
  */
 export type Conflict =
   | {
@@ -32,16 +29,9 @@ export interface HeldConflict {
   readonly execution: ExecutionName;
 }
 
-/**
- * Returns all fields and rows that conflict. The list is empty for other
- * conflicts.
- */
-export function getConflictingNames(
-  conflict: Conflict | undefined,
-): readonly string[] {
-  return conflict?.reason === 'name'
-    ? [conflict.name, ...(conflict.others ?? [])]
-    : [];
+/** Returns all fields and rows that conflict. The list is empty for other conflicts. */
+export function getConflictingNames(conflict: Conflict | undefined): readonly string[] {
+  return conflict?.reason === 'name' ? [conflict.name, ...(conflict.others ?? [])] : [];
 }
 
 /** The decision about a record, which follows from the log's prefix. */

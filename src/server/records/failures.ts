@@ -19,20 +19,12 @@ export const UNKNOWN_ADVICE =
 const CONFIRM_RETRY_MS = 1000;
 
 /**
- * Returns the plain form of an error, as a log keeps it. Generators may cut
- * text anywhere, and logs take no halves of surrogate pairs.
+ * Returns the plain form of an error, as a log keeps it. Generators may cut text anywhere, and logs
+ * take no halves of surrogate pairs.
  */
-export function toFailure({
-  code,
-  message,
-  field,
-  domain,
-}: CorrectableError): Failure {
+export function toFailure({ code, message, field, domain }: CorrectableError): Failure {
   const retained = { code, message: toWellFormed(message) };
-  const named =
-    field === undefined
-      ? retained
-      : { ...retained, field: toWellFormed(field) };
+  const named = field === undefined ? retained : { ...retained, field: toWellFormed(field) };
   return domain === undefined ? named : { ...named, domain };
 }
 
@@ -46,19 +38,11 @@ export function formatThrown(thrown: unknown): string {
 }
 
 /** Returns the error of a failure. */
-export function toError({
-  code,
-  message,
-  field,
-  domain,
-}: Failure): CorrectableError {
+export function toError({ code, message, field, domain }: Failure): CorrectableError {
   return new CorrectableError(code, message, { field, domain });
 }
 
-/**
- * The version in force, or of written data, is newer than this program or its
- * service.
- */
+/** The version in force, or of written data, is newer than this program or its service. */
 export class NeedsNewerVersionError extends Error {
   override readonly name = 'NeedsNewerVersionError';
 
@@ -68,8 +52,8 @@ export class NeedsNewerVersionError extends Error {
 }
 
 /**
- * Returns the error of an identifier that has left the tables: the client had
- * acknowledged its result, or very many operations came after it.
+ * Returns the error of an identifier that has left the tables: the client had acknowledged its
+ * result, or very many operations came after it.
  */
 export function expiredError(): CorrectableError {
   return new CorrectableError(
@@ -87,8 +71,8 @@ export function keyTakenError(): CorrectableError {
 }
 
 /**
- * The log keeps this failure as the outcome of the idempotency key: a retry
- * with the same key gets it again.
+ * The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets
+ * it again.
  */
 export function concludedError(error: CorrectableError): CorrectableError {
   const message = `${error.message} This is the final outcome of the idempotency key: retry with a new key.`;
@@ -106,36 +90,29 @@ interface AbandonedOperation {
 }
 
 /**
- * Returns the error of an operation that was given up before it was done. A
- * client whose process was held up gets it before its own timer ends, so it
- * names the reason that came first.
+ * Returns the error of an operation that was given up before it was done. A client whose process
+ * was held up gets it before its own timer ends, so it names the reason that came first.
  */
-export function abandonedError({
-  hasExpired = false,
-}: AbandonedOperation): CorrectableError {
+export function abandonedError({ hasExpired = false }: AbandonedOperation): CorrectableError {
   const reason = hasExpired ? 'It timed out' : 'It was cancelled';
   const message = `${reason} while it waited for the red order or for its session. Nothing was done.`;
   return new CorrectableError(hasExpired ? 'TIMEOUT' : 'ABORTED', message);
 }
 
 /**
- * Returns the error of a caller that left, or that retried while others wait
- * for the same operation.
+ * Returns the error of a caller that left, or that retried while others wait for the same
+ * operation.
  */
 export function callerLeftError(): CorrectableError {
-  const message =
-    'It was cancelled here, or retried too often. It may take effect all the same.';
+  const message = 'It was cancelled here, or retried too often. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
 }
 
 /**
- * Returns the error of a named operation that was dropped here. Another site,
- * or an earlier start of this one, may have begun it.
+ * Returns the error of a named operation that was dropped here. Another site, or an earlier start
+ * of this one, may have begun it.
  */
-export function droppedError(
-  operation: AbandonedOperation,
-  isAllKnown: boolean,
-): CorrectableError {
+export function droppedError(operation: AbandonedOperation, isAllKnown: boolean): CorrectableError {
   const { identity } = operation;
   return identity === undefined || (identity.hop === 0 && isAllKnown)
     ? abandonedError(operation)
@@ -143,20 +120,16 @@ export function droppedError(
 }
 
 /**
- * Returns the error of a client that gets its results and does not acknowledge
- * them, so that no more may be kept of it.
+ * Returns the error of a client that gets its results and does not acknowledge them, so that no
+ * more may be kept of it.
  */
 export function unacknowledgedError({
   maxOperationsPerClient,
   maxBytesPerClient,
 }: IdTableLimits): CorrectableError {
   const most = [
-    ...(maxOperationsPerClient === undefined
-      ? []
-      : [`${maxOperationsPerClient} operations`]),
-    ...(maxBytesPerClient === undefined
-      ? []
-      : [`${maxBytesPerClient} bytes of answers`]),
+    ...(maxOperationsPerClient === undefined ? [] : [`${maxOperationsPerClient} operations`]),
+    ...(maxBytesPerClient === undefined ? [] : [`${maxBytesPerClient} bytes of answers`]),
   ].join(' or ');
   const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
   return new CorrectableError('OVERLOADED', message);
@@ -176,8 +149,8 @@ export function redLogFullError(because: string): CorrectableError {
 const AWAY_RETRY_MS = 1000;
 
 /**
- * Returns the error of an operation that has to be ordered and was not
- * proposed, since no site can order it now.
+ * Returns the error of an operation that has to be ordered and was not proposed, since no site can
+ * order it now.
  */
 export function redAwayError(waitsFor: string): CorrectableError {
   const message = `Red writes and strong reads wait for ${waitsFor}. Nothing was done; blue writes and causal reads go on. Retry once it is back.`;
@@ -187,8 +160,7 @@ export function redAwayError(waitsFor: string): CorrectableError {
 }
 
 /**
- * Returns the error of an operation that may have been proposed by now, here or
- * at another site.
+ * Returns the error of an operation that may have been proposed by now, here or at another site.
  */
 export function redAwayUnknownError(waitsFor: string): CorrectableError {
   const message = `Red writes wait for ${waitsFor}. This one may have been proposed: it may still take effect.`;
@@ -196,8 +168,8 @@ export function redAwayUnknownError(waitsFor: string): CorrectableError {
 }
 
 /**
- * Returns the error of a site that takes no more of the red log, because the
- * log does not continue as it should.
+ * Returns the error of a site that takes no more of the red log, because the log does not continue
+ * as it should.
  */
 export function redHaltedError(because: string): CorrectableError {
   const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;
@@ -219,8 +191,8 @@ export function unconfirmedError(): CorrectableError {
 }
 
 /**
- * Returns the error of an operation that is refused now, but that another site
- * or an earlier start of this one may have begun.
+ * Returns the error of an operation that is refused now, but that another site or an earlier start
+ * of this one may have begun.
  */
 export function mayHaveStartedError(): CorrectableError {
   const message =

@@ -28,15 +28,13 @@ export function getExecutedId(name: ExecutionName): OperationId {
   return name.slice(name.indexOf(' ') + 1);
 }
 
-export function isGlobal(
-  operation: RedOperation,
-): operation is GlobalOperation {
+export function isGlobal(operation: RedOperation): operation is GlobalOperation {
   return operation.others !== undefined;
 }
 
 /**
- * Returns the site that has proposed a record. If that site is closed, the
- * record is void. Another site can finish the global of a site that is closed.
+ * Returns the site that has proposed a record. If that site is closed, the record is void. Another
+ * site can finish the global of a site that is closed.
  */
 export function getProposer(record: RedRecord): Origin {
   if (record.kind !== 'operation') return record.site;

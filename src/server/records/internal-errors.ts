@@ -1,7 +1,7 @@
 /**
- * The library's own errors that a generator's run throws: those of its tools,
- * and those of a refused result. They may leave the site, since their texts
- * contain no data. Other errors from there may contain anything.
+ * The library's own errors that a generator's run throws: those of its tools, and those of a
+ * refused result. They may leave the site, since their texts contain no data. Other errors from
+ * there may contain anything.
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
@@ -12,8 +12,7 @@ interface ErrorFields {
 }
 
 /**
- * The original texts. A generator may catch such an error, add to its message,
- * and throw it again.
+ * The original texts. A generator may catch such an error, add to its message, and throw it again.
  */
 const originalFields = new WeakMap<object, ErrorFields>();
 
@@ -33,32 +32,25 @@ export function createInternalError(
 }
 
 /**
- * Returns the error that a client may see for a thrown value. `keep` gets the
- * value if the client may not see it.
+ * Returns the error that a client may see for a thrown value. `keep` gets the value if the client
+ * may not see it.
  */
 export function toClientError(
   thrown: unknown,
   keep: (retained: unknown) => void,
 ): CorrectableError | undefined {
   const known = originalFields.get(thrown as object);
-  const stored: unknown =
-    known === undefined ? thrown : (thrown as Error).cause;
+  const stored: unknown = known === undefined ? thrown : (thrown as Error).cause;
   if (stored !== undefined) keep(stored);
   return (
-    known &&
-    markInternal(
-      new CorrectableError(known.code, known.message, { field: known.field }),
-    )
+    known && markInternal(new CorrectableError(known.code, known.message, { field: known.field }))
   );
 }
 
-/**
- * Describes a value that is not a number as expected, without the value itself.
- */
+/** Describes a value that is not a number as expected, without the value itself. */
 export function describeKind(value: unknown): string {
   if (typeof value !== 'number') return value === null ? 'null' : typeof value;
-  if (!Number.isFinite(value))
-    return Number.isNaN(value) ? 'NaN' : 'an infinite one';
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : 'an infinite one';
   if (!Number.isInteger(value)) return 'a fraction';
   return value < 0 ? 'a negative one' : 'one beyond 2^53';
 }

@@ -1,37 +1,36 @@
 /**
- * Sizes inside the pure machines of a site that users do not set. They are
- * options, so that the simulator draws small ones and reaches what is beyond
- * them.
+ * Sizes inside the pure machines of a site that users do not set. They are options, so that the
+ * simulator draws small ones and reaches what is beyond them.
  */
 
 export interface MachineSizes {
   /**
-   * The maximum of operations of a stream that are sent again, or of entries of
-   * the red log, in one message.
+   * The maximum of operations of a stream that are sent again, or of entries of the red log, in one
+   * message.
    */
   readonly maxBatch: number;
   /** The number of delivered entries that a follower keeps for others. */
   readonly maxPassedOn: number;
   /**
-   * The number of rejected operations of other sites that are remembered.
-   * Requests do not wait for others.
+   * The number of rejected operations of other sites that are remembered. Requests do not wait for
+   * others.
    */
   readonly maxContended: number;
   /**
-   * The maximum of fields with an early request for rights. Requests for other
-   * fields are sent again.
+   * The maximum of fields with an early request for rights. Requests for other fields are sent
+   * again.
    */
   readonly maxEarlyFields: number;
   /** The maximum of bytes of received replies that are kept. */
   readonly maxReceivedBytes: number;
   /**
-   * The maximum of unsent operations in the small part of a checkpoint. If
-   * there are more, none is there.
+   * The maximum of unsent operations in the small part of a checkpoint. If there are more, none is
+   * there.
    */
   readonly maxSavedUnsent: number;
   /**
-   * The maximum of marks of the copy of a log that etcd keeps. If there are
-   * more, every second one is left out.
+   * The maximum of marks of the copy of a log that etcd keeps. If there are more, every second one
+   * is left out.
    */
   readonly maxMarks: number;
   /** Called when a machine goes beyond one of them. */
@@ -39,10 +38,7 @@ export interface MachineSizes {
 }
 
 /** Returns how many of `count` operations or entries go into one message. */
-export function limitBatch(
-  { maxBatch, onExceeded }: MachineSizes,
-  count: number,
-): number {
+export function limitBatch({ maxBatch, onExceeded }: MachineSizes, count: number): number {
   if (count > maxBatch) onExceeded?.('maxBatch');
   return Math.min(count, maxBatch);
 }

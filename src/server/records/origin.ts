@@ -1,9 +1,8 @@
 /**
- * Origins: the sources of the stamps in a vector. Each origin has an ordinal,
- * which is assigned once and never changes its meaning: in vectors, in logs, in
- * messages between sites and in saved data. The red log of `main` has ordinal
- * 0, so it is the first of all ordinals. Sites follow from 1 on, then the red
- * logs of other partitions. A site that joins changes no other ordinal.
+ * Origins: the sources of the stamps in a vector. Each origin has an ordinal, which is assigned
+ * once and never changes its meaning: in vectors, in logs, in messages between sites and in saved
+ * data. The red log of `main` has ordinal 0, so it is the first of all ordinals. Sites follow from
+ * 1 on, then the red logs of other partitions. A site that joins changes no other ordinal.
  *
  * A site is one origin as long as it has its past. A site that starts without
  * it would number its operations from the beginning again, and contradict
@@ -17,8 +16,8 @@ declare const brand: unique symbol;
 export type Origin = number & { readonly [brand]: 'origin' };
 
 /**
- * The red log of `main`. In the ledger of a bounded field it stands for the
- * pool, whichever log orders the row.
+ * The red log of `main`. In the ledger of a bounded field it stands for the pool, whichever log
+ * orders the row.
  */
 export const RED: Origin = 0 as Origin;
 
@@ -28,18 +27,14 @@ const FIRST_SITE = 1;
 export const MAX_ORIGINS = 1 << 16;
 
 /**
- * The state of an origin. `joining`: it receives and reads, and creates no
- * operations before all others know it. `closing`: the others take no more from
- * it, and report how much of its stream they hold. `closed`: its stream has an
- * end.
+ * The state of an origin. `joining`: it receives and reads, and creates no operations before all
+ * others know it. `closing`: the others take no more from it, and report how much of its stream
+ * they hold. `closed`: its stream has an end.
  */
 export type OriginState = (typeof ORIGIN_STATES)[number];
 export const ORIGIN_STATES = ['joining', 'open', 'closing', 'closed'] as const;
 
-/**
- * The last operation of a stream that counts; both numbers are 0 if there is
- * none.
- */
+/** The last operation of a stream that counts; both numbers are 0 if there is none. */
 export interface StreamEnd {
   readonly sequence: number;
   readonly stamp: number;
@@ -57,8 +52,8 @@ export interface KnownOrigin {
   /** Set if it is the red log of a partition, and no site. */
   readonly kind?: 'log' | undefined;
   /**
-   * It is 0 for the first sites. For a site that joined later it is the place
-   * of its record in the red log, from 1 on.
+   * It is 0 for the first sites. For a site that joined later it is the place of its record in the
+   * red log, from 1 on.
    */
   readonly incarnation: number;
   readonly state: OriginState;
@@ -89,8 +84,7 @@ export type SavedOrigin = readonly [
   details?: OriginDetails,
 ];
 
-const isMember = ({ state }: KnownOrigin): boolean =>
-  state === 'open' || state === 'joining';
+const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state === 'joining';
 
 /** Whether the deployment was created with it. */
 const isFounder = ({ incarnation }: KnownOrigin): boolean => incarnation === 0;
@@ -104,10 +98,9 @@ const toOpen = ({ site, kind }: KnownOrigin): KnownOrigin => ({
 });
 
 /**
- * All origins of a deployment, by their ordinals: a table that only grows at
- * its end. All parts of a site share one, which the records of the red log
- * change as they are delivered (`replica/membership.ts`). If sites share a
- * table, their members cannot be changed.
+ * All origins of a deployment, by their ordinals: a table that only grows at its end. All parts of
+ * a site share one, which the records of the red log change as they are delivered
+ * (`replica/membership.ts`). If sites share a table, their members cannot be changed.
  */
 export class Origins {
   readonly #known: KnownOrigin[] = [];
@@ -120,18 +113,14 @@ export class Origins {
   #finals: readonly (number | undefined)[] | undefined;
 
   /**
-   * Creates the origins of a deployment: its sites, in the order in which it
-   * names them, and the red logs of its partitions.
+   * Creates the origins of a deployment: its sites, in the order in which it names them, and the
+   * red logs of its partitions.
    *
    * @param partitions the names of the partitions beside `main`. Default: none
    */
-  static create(
-    sites: readonly string[],
-    partitions: readonly string[] = [],
-  ): Origins {
+  static create(sites: readonly string[], partitions: readonly string[] = []): Origins {
     const origins = new Origins();
-    for (const site of sites)
-      origins.#known.push({ site, incarnation: 0, state: 'open' });
+    for (const site of sites) origins.#known.push({ site, incarnation: 0, state: 'open' });
     for (const site of partitions)
       origins.#known.push({
         site,
@@ -152,8 +141,8 @@ export class Origins {
   }
 
   /**
-   * The origins of the red logs by the ordinals of their partitions. The first
-   * one is that of `main`.
+   * The origins of the red logs by the ordinals of their partitions. The first one is that of
+   * `main`.
    */
   get logs(): readonly Origin[] {
     return this.#logs;
@@ -180,17 +169,13 @@ export class Origins {
   }
 
   /**
-   * The stamps of the ends of closed streams, by ordinal. It is `undefined` if
-   * no origin is closed.
+   * The stamps of the ends of closed streams, by ordinal. It is `undefined` if no origin is closed.
    */
   get finals(): readonly (number | undefined)[] | undefined {
     return this.#finals;
   }
 
-  /**
-   * The number of ordinals, that of the red order included. A vector has this
-   * many entries.
-   */
+  /** The number of ordinals, that of the red order included. A vector has this many entries. */
   get size(): number {
     return FIRST_SITE + this.#known.length;
   }
@@ -209,17 +194,14 @@ export class Origins {
     return this.isSite(ordinal) && isMember(this.get(ordinal));
   }
 
-  /**
-   * Returns the present origin of the site with this name, or `undefined` if
-   * there is none.
-   */
+  /** Returns the present origin of the site with this name, or `undefined` if there is none. */
   find(site: string): Origin | undefined {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
   /**
-   * Returns the origin that a client names as the home of an operation, in the
-   * form of `formatHome`. It may have been closed since.
+   * Returns the origin that a client names as the home of an operation, in the form of
+   * `formatHome`. It may have been closed since.
    */
   findHome(home: string): Origin | undefined {
     return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
@@ -243,10 +225,7 @@ export class Origins {
     return this.#members.map((origin) => this.getName(origin));
   }
 
-  /**
-   * The names of the sites that the deployment was made with, in order. They
-   * never change.
-   */
+  /** The names of the sites that the deployment was made with, in order. They never change. */
   get founders(): string[] {
     return this.#sites
       .map((origin) => this.get(origin))
@@ -255,8 +234,7 @@ export class Origins {
   }
 
   /**
-   * The number of sites that the deployment was created with. Their ordinals
-   * are the first ones.
+   * The number of sites that the deployment was created with. Their ordinals are the first ones.
    */
   get founderCount(): number {
     return this.#founderCount;
@@ -287,10 +265,9 @@ export class Origins {
   }
 
   /**
-   * Restores a saved table. Known origins must be the same in it, or vectors
-   * would mean something else. Origins that have joined later are added.
-   * Changes since the save are lost here, and a start takes them from the red
-   * log again.
+   * Restores a saved table. Known origins must be the same in it, or vectors would mean something
+   * else. Origins that have joined later are added. Changes since the save are lost here, and a
+   * start takes them from the red log again.
    *
    * @throws Error naming the first origin that differs
    */
@@ -298,12 +275,8 @@ export class Origins {
     const isEmpty = this.#known.length === 0;
     const founders = this.#known.filter(isFounder);
     this.#known.length = Math.max(saved.length, founders.length);
-    for (const [place, founder] of founders.entries())
-      this.#known[place] = toOpen(founder);
-    for (const [
-      place,
-      [site, incarnation, state, details],
-    ] of saved.entries()) {
+    for (const [place, founder] of founders.entries()) this.#known[place] = toOpen(founder);
+    for (const [place, [site, incarnation, state, details]] of saved.entries()) {
       const known = this.#known[place];
       const fits =
         known === undefined
@@ -313,9 +286,7 @@ export class Origins {
             known.kind === details?.kind;
       if (!fits) {
         const now =
-          known === undefined
-            ? 'no site'
-            : `${known.site} (incarnation ${known.incarnation})`;
+          known === undefined ? 'no site' : `${known.site} (incarnation ${known.incarnation})`;
         throw new Error(
           `ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`,
         );
@@ -326,14 +297,10 @@ export class Origins {
   }
 
   #update(): void {
-    const ordinals = this.#known.map(
-      (_, place) => (FIRST_SITE + place) as Origin,
-    );
+    const ordinals = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
     this.#logs = [RED, ...ordinals.filter((origin) => this.isLog(origin))];
     this.#sites = ordinals.filter((origin) => !this.isLog(origin));
-    this.#founderCount = this.#sites.filter((origin) =>
-      isFounder(this.get(origin)),
-    ).length;
+    this.#founderCount = this.#sites.filter((origin) => isFounder(this.get(origin))).length;
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
     this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
@@ -344,20 +311,16 @@ export class Origins {
 }
 
 /**
- * Returns the name of an origin for clients: that of its site, unless it is a
- * later incarnation.
+ * Returns the name of an origin for clients: that of its site, unless it is a later incarnation.
  */
 export function formatHome({ site, incarnation }: KnownOrigin): string {
   return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
 /**
- * Returns the name of a start of a site, with which all names begin that the
- * site itself gives. No other start has it.
+ * Returns the name of a start of a site, with which all names begin that the site itself gives. No
+ * other start has it.
  */
-export function formatStartName(
-  { site, incarnation }: KnownOrigin,
-  start: number,
-): string {
+export function formatStartName({ site, incarnation }: KnownOrigin, start: number): string {
   return `${site}-${incarnation.toString(36)}-${start.toString(36)}`;
 }

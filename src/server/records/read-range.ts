@@ -1,19 +1,16 @@
 /**
- * Ordered scans, and their intervals as certification compares them. So a row
- * that comes into an interval later is noticed.
+ * Ordered scans, and their intervals as certification compares them. So a row that comes into an
+ * interval later is noticed.
  */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
 /**
- * A value that orders rows: numbers before strings, and strings by UTF-16 code
- * units, so that the order is the same at every site.
+ * A value that orders rows: numbers before strings, and strings by UTF-16 code units, so that the
+ * order is the same at every site.
  */
 export type Scalar = string | number;
 
-/**
- * One position in an order: the value that a row is ordered by, then its
- * primary key.
- */
+/** One position in an order: the value that a row is ordered by, then its primary key. */
 export interface Entry {
   readonly value: Scalar;
   readonly key: string;
@@ -36,8 +33,7 @@ export interface ScanOptions<V extends Scalar = Scalar> {
 }
 
 /**
- * An interval of one order of a table: of its primary keys, or of the values of
- * an indexed field.
+ * An interval of one order of a table: of its primary keys, or of the values of an indexed field.
  */
 export interface ReadRange {
   readonly table: string;
@@ -63,10 +59,7 @@ export function compareScalars(a: Scalar, b: Scalar): number {
 
 /** The order of entries: by value, then by primary key. */
 export function compareEntries(a: Entry, b: Entry): number {
-  return (
-    compareScalars(a.value, b.value) ||
-    (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
-  );
+  return compareScalars(a.value, b.value) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
 /** Whether `value` is not yet below the interval's start. */
@@ -83,8 +76,8 @@ export const isInRange = (range: ReadRange, value: Scalar): boolean =>
   isAtOrAfterStart(range, value) && isBeforeEnd(range, value);
 
 /**
- * Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit
- * is not an integer from 0 on.
+ * Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit is not an integer
+ * from 0 on.
  */
 export function toReadRange(
   table: string,
@@ -94,20 +87,13 @@ export function toReadRange(
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
     const message = `limit must be an integer from 0 on, not ${describeKind(limit)}.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `${field ?? table}.limit`,
-    );
+    throw createInternalError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
   }
   let { from, before } = options;
   if (prefix !== undefined) {
     if (from === undefined || compareScalars(prefix, from) > 0) from = prefix;
     const end = getPrefixEnd(prefix);
-    if (
-      end !== undefined &&
-      (before === undefined || compareScalars(end, before) < 0)
-    )
+    if (end !== undefined && (before === undefined || compareScalars(end, before) < 0))
       before = end;
   }
   let upTo: Scalar | undefined;
@@ -118,15 +104,8 @@ export function toReadRange(
   return createBoundedRange(table, field, { from, before, upTo });
 }
 
-/**
- * Returns the part of the interval that a scan has read when its limit stopped
- * it at `last`.
- */
-export function getScannedRange(
-  range: ReadRange,
-  last: Scalar,
-  reverse: boolean,
-): ReadRange {
+/** Returns the part of the interval that a scan has read when its limit stopped it at `last`. */
+export function getScannedRange(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
   const { table, field, from, before, upTo } = range;
   return createBoundedRange(
     table,
@@ -156,15 +135,14 @@ function createBoundedRange(
 }
 
 /**
- * Returns the first string after all that begin with `prefix`, in whole
- * characters, or `undefined` if there is none.
+ * Returns the first string after all that begin with `prefix`, in whole characters, or `undefined`
+ * if there is none.
  */
 function getPrefixEnd(prefix: string): string | undefined {
   const characters = [...prefix];
   for (let end = characters.length - 1; end >= 0; end -= 1) {
     const next = getNextCharacter(characters[end]?.codePointAt(0) as number);
-    if (next !== undefined)
-      return characters.slice(0, end).join('') + String.fromCodePoint(next);
+    if (next !== undefined) return characters.slice(0, end).join('') + String.fromCodePoint(next);
   }
   return undefined;
 }

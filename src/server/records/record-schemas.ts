@@ -1,27 +1,21 @@
 /**
- * Schemas of messages between sites. They are written by hand, so that a check
- * costs no more than reading each field.
+ * Schemas of messages between sites. They are written by hand, so that a check costs no more than
+ * reading each field.
  */
 import { MAX_START } from './epoch.ts';
 import { MAX_ORIGINS, type Origins } from './origin.ts';
 
 /**
- * Describes what is wrong with a value, beginning with the position. Returns
- * `undefined` if nothing is.
+ * Describes what is wrong with a value, beginning with the position. Returns `undefined` if nothing
+ * is.
  */
-export type RecordSchema = (
-  value: unknown,
-  origins: Origins,
-) => string | undefined;
+export type RecordSchema = (value: unknown, origins: Origins) => string | undefined;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Prepends a position to a problem. */
-function prefixPath(
-  place: string | number,
-  problem: string | undefined,
-): string | undefined {
+function prefixPath(place: string | number, problem: string | undefined): string | undefined {
   if (problem === undefined) return undefined;
   return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
 }
@@ -36,15 +30,10 @@ export const integerFrom =
 
 export const count: RecordSchema = integerFrom(0);
 
-/**
- * The name of a start, which is a term and an epoch. There is room above it for
- * later starts.
- */
+/** The name of a start, which is a term and an epoch. There is room above it for later starts. */
 export const start: RecordSchema = (value, origins) =>
   count(value, origins) ??
-  ((value as number) <= MAX_START
-    ? undefined
-    : `: must be ${MAX_START} at most`);
+  ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
 
 /** The digest of a prefix: 32 bits. */
 export const digest: RecordSchema = (value) =>
@@ -63,10 +52,7 @@ export const text =
       ? undefined
       : `: must be text of ${maxLength} characters at most`;
 
-/**
- * Names of tables, fields, actions, operations and shadow operations, and of
- * kinds.
- */
+/** Names of tables, fields, actions, operations and shadow operations, and of kinds. */
 export const word: RecordSchema = text(4096);
 
 export const anyValue: RecordSchema = () => undefined;
@@ -74,14 +60,9 @@ export const anyValue: RecordSchema = () => undefined;
 export const anyObject: RecordSchema = (value) =>
   isObject(value) ? undefined : ': must be an object';
 
-/**
- * The ordinal of a site, which the receiver need not know yet: see
- * `findUnknownOrigin`.
- */
+/** The ordinal of a site, which the receiver need not know yet: see `findUnknownOrigin`. */
 export const siteOrigin: RecordSchema = (value) =>
-  Number.isSafeInteger(value) &&
-  (value as number) > 0 &&
-  (value as number) <= MAX_ORIGINS
+  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MAX_ORIGINS
     ? undefined
     : ': must be the ordinal of a site';
 
@@ -114,10 +95,7 @@ export const tuple =
     return undefined;
   };
 
-/**
- * Plain data with these fields and no others. An unknown field could mean
- * anything.
- */
+/** Plain data with these fields and no others. An unknown field could mean anything. */
 export function record(
   needed: Readonly<Record<string, RecordSchema>>,
   maybe: Readonly<Record<string, RecordSchema>> = {},
@@ -126,8 +104,7 @@ export function record(
   const all = new Map([...Object.entries(needed), ...Object.entries(maybe)]);
   return (value, origins) => {
     if (!isObject(value)) return ': must be an object';
-    for (const name of names)
-      if (!Object.hasOwn(value, name)) return `${name}: is missing`;
+    for (const name of names) if (!Object.hasOwn(value, name)) return `${name}: is missing`;
     for (const name of Object.keys(value)) {
       const problem = all.get(name)?.(value[name], origins);
       if (problem !== undefined) return prefixPath(name, problem);
@@ -143,8 +120,7 @@ export const recordOf =
   (value, origins) => {
     if (!isObject(value)) return ': must be an object';
     const names = Object.keys(value);
-    if (names.length > most)
-      return `: must have ${most} names at most, not ${names.length}`;
+    if (names.length > most) return `: must have ${most} names at most, not ${names.length}`;
     for (const name of names) {
       const problem = word(name, origins) ?? item(value[name], origins);
       if (problem !== undefined) return prefixPath(name, problem);
@@ -153,9 +129,7 @@ export const recordOf =
   };
 
 /** One of several kinds of data, which have their kind in `kind`. */
-export function oneOfKinds(
-  kinds: Readonly<Record<string, RecordSchema>>,
-): RecordSchema {
+export function oneOfKinds(kinds: Readonly<Record<string, RecordSchema>>): RecordSchema {
   const shapes = new Map(Object.entries(kinds));
   return (value, origins) => {
     if (!isObject(value)) return ': must be an object';

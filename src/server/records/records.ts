@@ -1,6 +1,5 @@
 /**
- * Records that sites write into logs and send each other: operations of both
- * colors, as plain data.
+ * Records that sites write into logs and send each other: operations of both colors, as plain data.
  */
 import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { DeploymentVersion } from './deployment-version.ts';
@@ -11,8 +10,8 @@ import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
 /**
- * Identifies an operation permanently, as `client/sequence`. A retry with the
- * same id is the same operation.
+ * Identifies an operation permanently, as `client/sequence`. A retry with the same id is the same
+ * operation.
  */
 export type OperationId = string;
 
@@ -30,15 +29,10 @@ export interface ShadowRecord {
   readonly id: OperationId;
   /** The site where the generator ran. */
   readonly site: Origin;
-  /**
-   * The chosen shadow operation. It is absent if the operation changes nothing.
-   */
+  /** The chosen shadow operation. It is absent if the operation changes nothing. */
   readonly shadow?: string;
   readonly effects: readonly Effect[];
-  /**
-   * The reply, unless the shadow operation creates it from the results of its
-   * effects.
-   */
+  /** The reply, unless the shadow operation creates it from the results of its effects. */
   readonly reply: Reply;
 }
 
@@ -48,9 +42,7 @@ export interface BlueOperation extends ShadowRecord {
   readonly sequence: number;
   /** The vector that it depends on. Its own entry is its stamp. */
   readonly vector: Vector;
-  /**
-   * The slot of this site's log that it decides, if it may be submitted again.
-   */
+  /** The slot of this site's log that it decides, if it may be submitted again. */
   readonly hop?: number;
 }
 
@@ -63,8 +55,8 @@ export interface EntryName {
 }
 
 /**
- * The number of red records that a site had delivered. If there are several red
- * logs, it is the number for each partition, by its ordinal.
+ * The number of red records that a site had delivered. If there are several red logs, it is the
+ * number for each partition, by its ordinal.
  */
 export type RedDelivered = number | readonly number[];
 
@@ -73,16 +65,11 @@ export type Execution = readonly [id: OperationId, attempt: number];
 
 /** A record in the red log of a partition. */
 interface PartitionRecord {
-  /**
-   * The ordinal of the partition whose red log has it. It is absent in the log
-   * of `main`.
-   */
+  /** The ordinal of the partition whose red log has it. It is absent in the log of `main`. */
   readonly partition?: number;
 }
 
-/**
- * A red operation as proposed. The red log's prefix decides whether it commits.
- */
+/** A red operation as proposed. The red log's prefix decides whether it commits. */
 export interface RedOperation extends ShadowRecord, PartitionRecord {
   readonly kind: 'operation';
   /** Arguments of the shadow operation, if it creates the reply. */
@@ -90,24 +77,20 @@ export interface RedOperation extends ShadowRecord, PartitionRecord {
   /** The number of times that the generator has run for the log. */
   readonly attempt: number;
   /**
-   * The epoch of the start at which it ran. Another start may propose the
-   * operation with the same number.
+   * The epoch of the start at which it ran. Another start may propose the operation with the same
+   * number.
    */
   readonly epoch: number;
   /**
-   * Earlier operations of the same start, undecided then, whose effects it may
-   * have read. It commits only behind them.
+   * Earlier operations of the same start, undecided then, whose effects it may have read. It
+   * commits only behind them.
    */
   readonly dependencies?: readonly Execution[];
   /**
-   * Its client has the results of all its operations up to this one, so that
-   * they can be forgotten.
+   * Its client has the results of all its operations up to this one, so that they can be forgotten.
    */
   readonly acknowledged?: number;
-  /**
-   * The snapshot on which the generator ran. Its red entry is the red stamp
-   * that was read.
-   */
+  /** The snapshot on which the generator ran. Its red entry is the red stamp that was read. */
   readonly snapshot: Vector;
   /** The operation of the contract: its result schema holds for the reply. */
   readonly operation: string;
@@ -118,18 +101,15 @@ export interface RedOperation extends ShadowRecord, PartitionRecord {
   /** Intervals that were scanned. */
   readonly ranges?: readonly ReadRange[];
   /**
-   * Names of the rows that the effects create, as far as the red order knows:
-   * see `existsByRed`.
+   * Names of the rows that the effects create, as far as the red order knows: see `existsByRed`.
    */
   readonly created?: readonly string[];
   /**
-   * The clock of the proposer. It decides last-writer-wins, and the commit
-   * stamp is at least this.
+   * The clock of the proposer. It decides last-writer-wins, and the commit stamp is at least this.
    */
   readonly clock: number;
   /**
-   * The ordinals of other partitions with rows of it, ascending. It is present
-   * in a global only.
+   * The ordinals of other partitions with rows of it, ascending. It is present in a global only.
    */
   readonly others?: readonly number[];
   /** In the record of a global: the stamps of its holds. */
@@ -150,8 +130,8 @@ export type HoldStamp = readonly [partition: number, stamp: number];
 export type ExecutionName = string;
 
 /**
- * Holds the rows of a global in this log. It has the whole operation, so that
- * each site can finish that.
+ * Holds the rows of a global in this log. It has the whole operation, so that each site can finish
+ * that.
  */
 export interface HoldRecord extends PartitionRecord {
   readonly kind: 'hold';
@@ -190,9 +170,9 @@ export interface LostHold {
 }
 
 /**
- * The first record of a red log that was restored without all that was
- * confirmed. Other logs, blue operations and sessions may wait for stamps that
- * the log has lost: this record takes a stamp above them.
+ * The first record of a red log that was restored without all that was confirmed. Other logs, blue
+ * operations and sessions may wait for stamps that the log has lost: this record takes a stamp
+ * above them.
  */
 export interface OpeningRecord extends PartitionRecord {
   readonly kind: 'opening';
@@ -207,9 +187,7 @@ export interface OpeningRecord extends PartitionRecord {
 /** The records of a global beside its operation. */
 export type GlobalRecord = HoldRecord | ReleaseRecord | AbortRecord;
 
-/**
- * Ends an operation that was rejected too often. It cannot commit after this.
- */
+/** Ends an operation that was rejected too often. It cannot commit after this. */
 export interface CloseRecord extends PartitionRecord {
   readonly kind: 'close';
   readonly id: OperationId;
@@ -224,10 +202,7 @@ export interface MarkerRecord extends PartitionRecord {
   readonly site: Origin;
 }
 
-/**
- * Asks whether what a strong read over several partitions has read still holds
- * at this place.
- */
+/** Asks whether what a strong read over several partitions has read still holds at this place. */
 export interface CheckRecord extends PartitionRecord {
   readonly kind: 'check';
   readonly id: OperationId;
@@ -245,16 +220,15 @@ export interface MemberChange {
   /** The name of the site that joins, is rebuilt, or is retired. */
   readonly name: string;
   /**
-   * The identity of the directory that the site begins on. It is `null` for a
-   * site that is retired.
+   * The identity of the directory that the site begins on. It is `null` for a site that is retired.
    */
   readonly directory: string | null;
   readonly address?: SiteAddress;
 }
 
 /**
- * Requests to close the origin with this name, if there is one, and to open
- * another one if there is a directory: a site joins, is rebuilt, or is retired.
+ * Requests to close the origin with this name, if there is one, and to open another one if there is
+ * a directory: a site joins, is rebuilt, or is retired.
  */
 export interface ChangeRecord extends MemberChange {
   readonly kind: 'member';
@@ -262,8 +236,8 @@ export interface ChangeRecord extends MemberChange {
   readonly id: OperationId;
   readonly site: Origin;
   /**
-   * The leader of the red log when it was proposed. The effect of the record
-   * must not depend on who leads when it is read.
+   * The leader of the red log when it was proposed. The effect of the record must not depend on who
+   * leads when it is read.
    */
   readonly leader?: Origin;
   /** The leaders of the other red logs, if there are any. */
@@ -271,15 +245,11 @@ export interface ChangeRecord extends MemberChange {
 }
 
 /** How much of a stream a site holds, synced. */
-export type HeldStream = readonly [
-  origin: Origin,
-  sequence: number,
-  stamp: number,
-];
+export type HeldStream = readonly [origin: Origin, sequence: number, stamp: number];
 
 /**
- * A site confirms a change. From then on it takes operations of the closed
- * origin only from other sites.
+ * A site confirms a change. From then on it takes operations of the closed origin only from other
+ * sites.
  */
 export interface AckRecord {
   readonly kind: 'member';
@@ -293,9 +263,9 @@ export interface AckRecord {
 }
 
 /**
- * A copy of the table of origins, in the red log of a partition beside `main`.
- * From this place on the log has these members. The table is that of `main`
- * behind a change, or behind its last confirmation.
+ * A copy of the table of origins, in the red log of a partition beside `main`. From this place on
+ * the log has these members. The table is that of `main` behind a change, or behind its last
+ * confirmation.
  */
 export interface MembersCopyRecord {
   readonly kind: 'member';
@@ -311,9 +281,9 @@ export interface MembersCopyRecord {
 export type MemberRecord = ChangeRecord | AckRecord | MembersCopyRecord;
 
 /**
- * A version is activated, since all sites run it. With one red log it is in
- * force from this place on. With several logs `main` has the record, and each
- * other log a copy of it: it is in force once all of them have it.
+ * A version is activated, since all sites run it. With one red log it is in force from this place
+ * on. With several logs `main` has the record, and each other log a copy of it: it is in force once
+ * all of them have it.
  */
 export interface ActivateRecord {
   readonly kind: 'activate';
@@ -337,12 +307,11 @@ export type RedRecord =
   | ActivateRecord;
 
 /**
- * Returns the ordinal of the partition whose red log has the record. Records
- * about the deployment are in `main`.
+ * Returns the ordinal of the partition whose red log has the record. Records about the deployment
+ * are in `main`.
  */
 export function getPartition(record: RedRecord): number {
-  if (record.kind === 'member')
-    return record.action === 'copy' ? record.partition : 0;
+  if (record.kind === 'member') return record.action === 'copy' ? record.partition : 0;
   return record.partition ?? 0;
 }
 
@@ -352,36 +321,33 @@ export interface ReplyRecord {
   readonly reply?: Reply;
   readonly failure?: Failure;
   /**
-   * The vector that the result depends on, its own effects included. Other
-   * sites deliver it once all of that is visible there.
+   * The vector that the result depends on, its own effects included. Other sites deliver it once
+   * all of that is visible there.
    */
   readonly vector: Vector;
 }
 
 /**
- * The decision of the first entry of a slot (log, identifier, hop): the reply,
- * a move to another site, or that it is red.
+ * The decision of the first entry of a slot (log, identifier, hop): the reply, a move to another
+ * site, or that it is red.
  */
 export type SlotDecision =
   | ReplyRecord
   | { readonly kind: 'claim'; readonly site: Origin; readonly hop: number }
   | { readonly kind: 'handover' };
 
-/**
- * A blue operation in the log of a site: one of its own, or received from
- * another one.
- */
+/** A blue operation in the log of a site: one of its own, or received from another one. */
 export interface BlueEntry {
   readonly kind: 'blue';
   readonly operation: BlueOperation;
   /**
-   * For an own operation: the number of red records that were delivered before
-   * it. After a restart this proves that they are committed.
+   * For an own operation: the number of red records that were delivered before it. After a restart
+   * this proves that they are committed.
    */
   readonly redDelivered?: RedDelivered;
   /**
-   * Only for an own operation that is being stored: the parts of its
-   * identifier, so that no code has to parse it.
+   * Only for an own operation that is being stored: the parts of its identifier, so that no code
+   * has to parse it.
    */
   readonly client?: string;
   readonly number?: number;
@@ -397,19 +363,16 @@ export type LocalEntry =
       readonly hop: number;
       readonly decision: SlotDecision;
     }
-  /**
-   * A client has the results of its operations up to `upTo`: their identifiers
-   * have expired.
-   */
+  /** A client has the results of its operations up to `upTo`: their identifiers have expired. */
   | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
   /**
-   * This number of records of the red log was delivered here. After a restart
-   * they are delivered again before anything else is taken.
+   * This number of records of the red log was delivered here. After a restart they are delivered
+   * again before anything else is taken.
    */
   | { readonly kind: 'delivered'; readonly redDelivered: RedDelivered }
   /**
-   * The start of a site with this term was accepted, on this directory.
-   * Messages of earlier starts are not taken any more.
+   * The start of a site with this term was accepted, on this directory. Messages of earlier starts
+   * are not taken any more.
    */
   | {
       readonly kind: 'term';
@@ -418,10 +381,7 @@ export type LocalEntry =
       readonly directory?: string;
     };
 
-/**
- * A length of a stream or log, and the digest of the entries before it if that
- * is known.
- */
+/** A length of a stream or log, and the digest of the entries before it if that is known. */
 export interface StreamPoint {
   readonly length: number;
   readonly digest?: number | undefined;
@@ -430,27 +390,21 @@ export interface StreamPoint {
 /** Messages between sites about their blue streams. */
 export type BlueMessage =
   /**
-   * Operations of one origin's stream in order, which the sender has created or
-   * passes on. `digest` is that of the operations before them.
+   * Operations of one origin's stream in order, which the sender has created or passes on. `digest`
+   * is that of the operations before them.
    */
   | {
       readonly kind: 'blue.operations';
       readonly operations: readonly BlueOperation[];
       readonly digest?: number | undefined;
     }
-  /**
-   * All operations of the receiver's stream up to this one are synced at the
-   * sender.
-   */
+  /** All operations of the receiver's stream up to this one are synced at the sender. */
   | { readonly kind: 'blue.received'; readonly sequence: number }
-  /**
-   * The sender's stream has reached this operation. The answer is
-   * `blue.received`.
-   */
+  /** The sender's stream has reached this operation. The answer is `blue.received`. */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
   /**
-   * How far the sender has synced the stream of each origin, by ordinal.
-   * `isRequest`: the receiver has to send the same.
+   * How far the sender has synced the stream of each origin, by ordinal. `isRequest`: the receiver
+   * has to send the same.
    */
   | {
       readonly kind: 'blue.have';
@@ -463,10 +417,7 @@ export type BlueMessage =
       readonly origin: Origin;
       readonly after: number;
     }
-  /**
-   * The sender was asked for these operations, and does not keep the first of
-   * them any more.
-   */
+  /** The sender was asked for these operations, and does not keep the first of them any more. */
   | {
       readonly kind: 'blue.gone';
       readonly origin: Origin;
@@ -479,23 +430,17 @@ export interface RightsRequest {
   readonly key: string;
   readonly field: string;
   readonly amount: number;
-  /**
-   * An operation waits for them: at its site, or for the pool, into which they
-   * are then given.
-   */
+  /** An operation waits for them: at its site, or for the pool, into which they are then given. */
   readonly target?: 'here' | 'pool';
 }
 
-/**
- * Requests rights. The answer is an operation in the stream of a site that
- * gives some.
- */
+/** Requests rights. The answer is an operation in the stream of a site that gives some. */
 export interface RightsMessage {
   readonly kind: 'rights.request';
   readonly requests: readonly RightsRequest[];
   /**
-   * The stamp of the last operation of the receiver that the sender has seen.
-   * Rights that were given after it are on their way.
+   * The stamp of the last operation of the receiver that the sender has seen. Rights that were
+   * given after it are on their way.
    */
   readonly seenStamp: number;
 }
@@ -503,8 +448,8 @@ export interface RightsMessage {
 /** Messages by which sites find the result of an operation that has moved. */
 export type SlotMessage =
   /**
-   * Requests the decision of the slot. If there is none, the slot records that
-   * the operation has moved to the sender, at hop `by`.
+   * Requests the decision of the slot. If there is none, the slot records that the operation has
+   * moved to the sender, at hop `by`.
    */
   | {
       readonly kind: 'slot.request';
@@ -512,10 +457,7 @@ export type SlotMessage =
       readonly hop: number;
       readonly by: number;
     }
-  /**
-   * The decision of the slot, synced. It is absent if the identifier has
-   * expired.
-   */
+  /** The decision of the slot, synced. It is absent if the identifier has expired. */
   | {
       readonly kind: 'slot.answered';
       readonly id: OperationId;

@@ -1,6 +1,6 @@
 /**
- * Values that generators return beside a plain result: metadata of a view, and
- * the choice of a shadow operation.
+ * Values that generators return beside a plain result: metadata of a view, and the choice of a
+ * shadow operation.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Color, Effect } from './effect.ts';
@@ -21,10 +21,7 @@ export class WithMeta<out R> {
  * @example reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining:
  * popped.remaining })
  */
-export function withMeta<R>(
-  value: R,
-  meta: Readonly<Record<string, unknown>>,
-): WithMeta<R> {
+export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): WithMeta<R> {
   return new WithMeta(value, meta);
 }
 
@@ -37,13 +34,12 @@ export class UncertifiedResult<out R> {
 }
 
 /**
- * Marks a result without effects as good enough from this site's snapshot. The
- * answer is final at `causal` at once, and may be out of date. Without it, the
- * result of an operation with a red path is certified, and final at `strong`.
- * It makes no difference for `alwaysRed` operations: their answers come from
- * the red order. The operation fails with `INVALID_ARGUMENT` if its contract
- * declares it red, or if the result contains a shadow operation or is already
- * `uncertified`. Nothing changes then.
+ * Marks a result without effects as good enough from this site's snapshot. The answer is final at
+ * `causal` at once, and may be out of date. Without it, the result of an operation with a red path
+ * is certified, and final at `strong`. It makes no difference for `alwaysRed` operations: their
+ * answers come from the red order. The operation fails with `INVALID_ARGUMENT` if its contract
+ * declares it red, or if the result contains a shadow operation or is already `uncertified`.
+ * Nothing changes then.
  *
  * @example if (tables.votes.has(vote)) return uncertified({ counted: false }); // a vote cannot be
  * taken back
@@ -61,17 +57,12 @@ export interface Reply {
 /** A reply, or the error in place of it. */
 export type ReplyOrError = Reply | CorrectableError;
 
-/**
- * Whether an answer is a reply. A log leaves out a value that is `undefined`.
- */
+/** Whether an answer is a reply. A log leaves out a value that is `undefined`. */
 export function isReply(answer: ReplyOrError): answer is Reply {
   return !('code' in answer);
 }
 
-/**
- * Returns the plain form of what a generator or a shadow operation's `reply`
- * returned.
- */
+/** Returns the plain form of what a generator or a shadow operation's `reply` returned. */
 export function toReply(returned: unknown): Reply {
   return returned instanceof WithMeta
     ? { value: returned.value, meta: returned.meta }
@@ -84,10 +75,7 @@ export interface Choice {
   readonly color: Color;
   readonly args: unknown;
   readonly effects: readonly Effect[];
-  /**
-   * The reply, unless the shadow operation creates it from the results of its
-   * effects.
-   */
+  /** The reply, unless the shadow operation creates it from the results of its effects. */
   readonly reply: unknown;
 }
 

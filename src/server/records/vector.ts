@@ -1,9 +1,8 @@
 /**
- * Vectors have one entry for each origin, by its ordinal, so that the entry of
- * the red log of `main` is the first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩).
- * An entry covers all operations of that origin up to its stamp. A red log
- * behaves like one more site. A vector without an entry covers nothing of that
- * origin, so a vector from before a site joined keeps its meaning.
+ * Vectors have one entry for each origin, by its ordinal, so that the entry of the red log of
+ * `main` is the first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An entry covers all operations of
+ * that origin up to its stamp. A red log behaves like one more site. A vector without an entry
+ * covers nothing of that origin, so a vector from before a site joined keeps its meaning.
  */
 import type { Origin, Origins } from './origin.ts';
 
@@ -18,21 +17,14 @@ export function getStampOf(vector: Vector, origin: Origin): number {
   return vector[origin] ?? 0;
 }
 
-/**
- * The stamps of the ends of closed streams, by ordinal: see `Origins.finals`.
- */
+/** The stamps of the ends of closed streams, by ordinal: see `Origins.finals`. */
 export type Finals = readonly (number | undefined)[] | undefined;
 
 /**
- * Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a
- * closed stream counts as that end.
+ * Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a closed stream counts
+ * as that end.
  */
-export function isCovered(
-  a: Vector,
-  b: Vector,
-  except = -1,
-  finals?: Finals,
-): boolean {
+export function isCovered(a: Vector, b: Vector, except = -1, finals?: Finals): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {
     const stamp = a[entry] ?? 0;
     if (entry === except || stamp <= (b[entry] ?? 0)) continue;

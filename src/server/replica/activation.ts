@@ -1,8 +1,7 @@
 /**
- * The version that is in force: a function of the prefixes of the red logs
- * (docs/spec/cluster.md). A site may run a newer version of the service. It
- * takes from other sites at once what that adds, and does such things itself
- * only once the version is in force.
+ * The version that is in force: a function of the prefixes of the red logs (docs/spec/cluster.md).
+ * A site may run a newer version of the service. It takes from other sites at once what that adds,
+ * and does such things itself only once the version is in force.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -32,36 +31,24 @@ import type { Tables } from '../service/tables.ts';
 export class Activation {
   readonly #core: ReplicaCore;
   readonly #running: RunningVersion | undefined;
-  /**
-   * The prefix of this start's records. No other start names records like it.
-   */
+  /** The prefix of this start's records. No other start names records like it. */
   readonly #client: string;
   readonly #copies: LogCopies;
   #inForce: DeploymentVersion | undefined;
   /** What `main` has activated last. It may not be in force yet. */
   #activated: SavedActivation | undefined;
-  /**
-   * The partitions whose last record of a version the own log does not prove to
-   * count.
-   */
+  /** The partitions whose last record of a version the own log does not prove to count. */
   readonly #unproven = new Set<number>();
   /** Own records that `main` has, and whose version is not in force yet. */
   readonly #awaiting: OperationId[] = [];
-  /**
-   * The version that this site uses: the one in force, as far as the own log
-   * proves it.
-   */
+  /** The version that this site uses: the one in force, as far as the own log proves it. */
   #used: DeploymentVersion | undefined;
   /** Whether the version in use is the one that the site runs. */
   #isAll = true;
   #proposed = 0;
 
   /** @param getCopiedPlace the place of the last copy that a red log has here */
-  constructor(
-    core: ReplicaCore,
-    getCopiedPlace: (partition: number) => number,
-    startName: string,
-  ) {
+  constructor(core: ReplicaCore, getCopiedPlace: (partition: number) => number, startName: string) {
     this.#core = core;
     this.#copies = new LogCopies(core, getCopiedPlace);
     this.#running = core.options.version;
@@ -70,8 +57,8 @@ export class Activation {
   }
 
   /**
-   * The version in force. It is `undefined` if all sites are in one process, so
-   * that they run the same version.
+   * The version in force. It is `undefined` if all sites are in one process, so that they run the
+   * same version.
    */
   get inForce(): DeploymentVersion | undefined {
     return this.#inForce;
@@ -83,8 +70,8 @@ export class Activation {
   }
 
   /**
-   * Proposes that the version of this site comes into force. Returns the name
-   * of the record, under which its outcome is reported.
+   * Proposes that the version of this site comes into force. Returns the name of the record, under
+   * which its outcome is reported.
    */
   propose(): OperationId {
     const { own } = this.#running as RunningVersion;
@@ -98,10 +85,7 @@ export class Activation {
     this.#copies.propose(this.#activated?.place ?? 0, this.#createCopy);
   }
 
-  /**
-   * Returns why this site cannot take records of the red log, if so: it needs a
-   * newer version.
-   */
+  /** Returns why this site cannot take records of the red log, if so: it needs a newer version. */
   findProblem(records: readonly RedRecord[]): string | undefined {
     for (const record of records) {
       const problem = findRecordProblem(record, this.#running?.own);
@@ -111,9 +95,9 @@ export class Activation {
   }
 
   /**
-   * Takes a record without a problem. With several red logs, the version is in
-   * force once each of them has it: a log without it would have records that a
-   * site with an older version takes before it knows that it has to stop.
+   * Takes a record without a problem. With several red logs, the version is in force once each of
+   * them has it: a log without it would have records that a site with an older version takes before
+   * it knows that it has to stop.
    *
    * @param place its number in the log, from 1 on
    * @param isProven whether the own log proves that the record counts
@@ -149,8 +133,8 @@ export class Activation {
     if (!this.#copies.areDelivered(activated.place)) return;
     if (this.#inForce !== activated.version) {
       this.#inForce = activated.version;
-      // Otherwise a start after a crash might not know that the records count,
-      // and would refuse operations that were done here.
+      // Otherwise a start after a crash might not know that the records count, and would refuse
+      // operations that were done here.
       if (this.#unproven.size === 0) this.#begin(activated.version);
       else this.#beginOnceProven();
     }
@@ -165,20 +149,16 @@ export class Activation {
   }
 
   #beginOnceProven(): void {
-    this.#core.store(
-      { kind: 'delivered', redDelivered: this.#core.redDelivered },
-      () => this.#begin(this.#inForce),
+    this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () =>
+      this.#begin(this.#inForce),
     );
   }
 
   /**
-   * @throws NeedsNewerVersionError if the site lacks a part of the version in
-   * force, or of the one that is activated
+   * @throws NeedsNewerVersionError if the site lacks a part of the version in force, or of the one
+   * that is activated
    */
-  load(
-    inForce: DeploymentVersion | undefined,
-    activated?: SavedActivation,
-  ): void {
+  load(inForce: DeploymentVersion | undefined, activated?: SavedActivation): void {
     if (this.#running === undefined || inForce === undefined) return;
     const needed = activated?.version ?? inForce;
     const problem = describeLost(needed, this.#running.own);
@@ -189,10 +169,7 @@ export class Activation {
 
   /** Returns why an operation is not taken here yet, if so. */
   getRejection(operation: string): CorrectableError | undefined {
-    if (
-      this.#isAll ||
-      Object.hasOwn(this.#used?.service.operations ?? {}, operation)
-    )
+    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation))
       return undefined;
     return notActiveError(
       `The operation '${operation}' is new in this version of the service`,
@@ -205,25 +182,15 @@ export class Activation {
     if (this.#isAll) return;
     const { tables, replies } = (this.#used as DeploymentVersion).service;
     for (const { table, field } of effects) {
-      const known = Object.hasOwn(tables, table)
-        ? tables[table]?.fields
-        : undefined;
-      if (known !== undefined && (field === '' || Object.hasOwn(known, field)))
-        continue;
-      const name =
-        known === undefined || field === '' ? table : `${table}.${field}`;
-      throw markInternal(
-        notActiveError(`'${shadow}' changes '${name}', which is new`, shadow),
-      );
+      const known = Object.hasOwn(tables, table) ? tables[table]?.fields : undefined;
+      if (known !== undefined && (field === '' || Object.hasOwn(known, field))) continue;
+      const name = known === undefined || field === '' ? table : `${table}.${field}`;
+      throw markInternal(notActiveError(`'${shadow}' changes '${name}', which is new`, shadow));
     }
-    const makesReply =
-      this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
+    const makesReply = this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
     if (makesReply && !replies.includes(shadow))
       throw markInternal(
-        notActiveError(
-          `The shadow operation '${shadow}' is new and makes the reply`,
-          shadow,
-        ),
+        notActiveError(`The shadow operation '${shadow}' is new and makes the reply`, shadow),
       );
   };
 
@@ -243,14 +210,11 @@ export class Activation {
     this.#inForce = version;
     this.#used = version;
     this.#isAll =
-      version === undefined ||
-      isSameVersion(version, (this.#running as RunningVersion).own);
+      version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
   }
 }
 
-/**
- * Returns why a record of the red log needs a newer version than `own`, if so.
- */
+/** Returns why a record of the red log needs a newer version than `own`, if so. */
 export function findRecordProblem(
   record: RedRecord,
   own: DeploymentVersion | undefined,
@@ -266,9 +230,7 @@ export function findRecordProblem(
     case 'opening':
       return undefined;
     case 'member':
-      return MEMBER_ACTIONS.includes(record.action)
-        ? undefined
-        : describeUnknown(record);
+      return MEMBER_ACTIONS.includes(record.action) ? undefined : describeUnknown(record);
     case 'activate':
       return own && describeLost(record.version, own);
     default:
@@ -289,10 +251,7 @@ function describeUnknown({
   return `the red log has a record of the kind '${`${kind} ${action}`.trim()}', which is not known here`;
 }
 
-function describeLost(
-  needed: DeploymentVersion,
-  here: DeploymentVersion,
-): string | undefined {
+function describeLost(needed: DeploymentVersion, here: DeploymentVersion): string | undefined {
   const lost = findLostPart(needed, here);
   return lost && `the version in force needs ${lost}`;
 }
@@ -300,13 +259,9 @@ function describeLost(
 function notActiveError(problem: string, field: string): CorrectableError {
   const advice =
     'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
-  return new CorrectableError(
-    'UNAVAILABLE',
-    `${problem}, and not in force yet. ${advice}.`,
-    {
-      field,
-    },
-  );
+  return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, {
+    field,
+  });
 }
 
 /** Returns why a recovered state needs a newer version, if so. */
@@ -320,21 +275,15 @@ export function findStoredProblem(
     const problem = findEntryProblem(entry, known);
     if (problem !== undefined) return problem;
   }
-  for (const { record } of [red, ...partitions].flatMap(
-    ({ entries }) => entries,
-  )) {
+  for (const { record } of [red, ...partitions].flatMap(({ entries }) => entries)) {
     const effects = record.kind === 'operation' ? record.effects : [];
-    const problem =
-      findRecordProblem(record, own) ?? describeEffects(effects, true, known);
+    const problem = findRecordProblem(record, own) ?? describeEffects(effects, true, known);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function findEntryProblem(
-  entry: LocalEntry,
-  known: EffectValidator,
-): string | undefined {
+function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | undefined {
   switch (entry.kind) {
     case 'blue':
       return describeEffects(entry.operation.effects, false, known);

@@ -1,7 +1,4 @@
-/**
- * The starts of other sites whose messages were taken, at this start or an
- * earlier one.
- */
+/** The starts of other sites whose messages were taken, at this start or an earlier one. */
 import type { OwnState } from '../records/checkpoint.ts';
 import type { Origin } from '../records/origin.ts';
 

@@ -1,8 +1,7 @@
 /**
- * The members of a deployment: a function of the red log's prefix
- * (docs/spec/cluster.md). A change closes the origin of a site, opens another
- * one, or both. Each other member confirms it by an `ack`, once it takes
- * nothing more of the closed origin. With the last `ack` the closed streams
+ * The members of a deployment: a function of the red log's prefix (docs/spec/cluster.md). A change
+ * closes the origin of a site, opens another one, or both. Each other member confirms it by an
+ * `ack`, once it takes nothing more of the closed origin. With the last `ack` the closed streams
  * have their ends, and the new origin is open.
  */
 import type {
@@ -18,32 +17,21 @@ import type { ReplicaCore } from './core/replica-port.ts';
 import { LogCopies } from './log-copies.ts';
 import type { SavedChange } from '../records/checkpoint.ts';
 import { formatOperationId } from '../records/operation-id.ts';
-import {
-  MAX_ORIGINS,
-  type KnownOrigin,
-  type Origin,
-  type StreamEnd,
-} from '../records/origin.ts';
+import { MAX_ORIGINS, type KnownOrigin, type Origin, type StreamEnd } from '../records/origin.ts';
 
 /** A change that not all members have confirmed. */
 interface PendingChange {
   /**
-   * The place of its record in the red log. If changes were merged, it is that
-   * of the latest one.
+   * The place of its record in the red log. If changes were merged, it is that of the latest one.
    */
   readonly place: number;
   readonly closing: readonly Origin[];
   readonly joining: readonly Origin[];
   /** Members that have not confirmed it. */
   readonly awaiting: Set<Origin>;
-  /**
-   * By closing origin: the greatest length of its stream that a member holds.
-   */
+  /** By closing origin: the greatest length of its stream that a member holds. */
   readonly held: Map<Origin, StreamEnd>;
-  /**
-   * This site confirms the change once another member has this many of its
-   * operations.
-   */
+  /** This site confirms the change once another member has this many of its operations. */
   ownLength?: number | undefined;
 }
 
@@ -62,9 +50,7 @@ export class Membership {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #port: MembershipPort;
-  /**
-   * The prefix of this start's records. No other start names records like it.
-   */
+  /** The prefix of this start's records. No other start names records like it. */
   readonly #client: string;
   #change: PendingChange | undefined;
   /** The place of the change that this start confirms, or has confirmed. */
@@ -76,12 +62,7 @@ export class Membership {
   #place = 0;
   readonly #copies: LogCopies;
 
-  constructor(
-    core: ReplicaCore,
-    blue: BluePath,
-    port: MembershipPort,
-    startName: string,
-  ) {
+  constructor(core: ReplicaCore, blue: BluePath, port: MembershipPort, startName: string) {
     this.#core = core;
     this.#blue = blue;
     this.#port = port;
@@ -89,10 +70,7 @@ export class Membership {
     this.#copies = new LogCopies(core, port.getMembersPlace);
   }
 
-  /**
-   * Proposes a change. Returns the name of its record, under which its outcome
-   * is reported.
-   */
+  /** Proposes a change. Returns the name of its record, under which its outcome is reported. */
   propose({ name, directory, address }: MemberChange): OperationId {
     const { site, redLeader, redLogs = [] } = this.#core.options;
     const id = this.#nextId();
@@ -116,8 +94,8 @@ export class Membership {
   }
 
   /**
-   * The place in `main` of the record that has changed the members last. It is
-   * 0 before the first one.
+   * The place in `main` of the record that has changed the members last. It is 0 before the first
+   * one.
    */
   get place(): number {
     return this.#place;
@@ -156,8 +134,8 @@ export class Membership {
    * @param isProven whether the own log proves that the record counts
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
-    // A copy counts in its own log alone. After a restart, this site must know
-    // that the copy counts: it may have given the site its vote in that log.
+    // A copy counts in its own log alone. After a restart, this site must know that the copy
+    // counts: it may have given the site its vote in that log.
     if (record.action === 'copy') {
       if (!isProven) this.#proveDelivered();
       return;
@@ -168,34 +146,26 @@ export class Membership {
     else this.#onChange(record, place);
   }
 
-  /**
-   * Confirms the pending change, if this site has not. A start confirms it once
-   * more.
-   */
+  /** Confirms the pending change, if this site has not. A start confirms it once more. */
   confirm(): void {
     const change = this.#change;
     const { site } = this.#core.options;
-    if (
-      change === undefined ||
-      change.place === this.#confirming ||
-      !change.awaiting.has(site)
-    )
+    if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site))
       return;
     this.#confirming = change.place;
-    // After a crash a start may not know that the change counts, and would take
-    // more of the closing origins. The entry proves that it counts. Operations
-    // that were received before the change are synced with it.
+    // After a crash a start may not know that the change counts, and would take more of the closing
+    // origins. The entry proves that it counts. Operations that were received before the change are
+    // synced with it.
     this.#proveDelivered(() => {
       change.ownLength = this.#blue.getHeld(site).sequence;
     });
   }
 
   /**
-   * Confirms the change once others have all that it depends on. The closed
-   * site may have been the only one with operations of this site on which red
-   * records depend. Another site must have them too, before the change counts.
-   * The same holds for operations of the closed site. If only this site had
-   * them and was lost, no site could reach the end of that stream.
+   * Confirms the change once others have all that it depends on. The closed site may have been the
+   * only one with operations of this site on which red records depend. Another site must have them
+   * too, before the change counts. The same holds for operations of the closed site. If only this
+   * site had them and was lost, no site could reach the end of that stream.
    */
   confirmDurable(): void {
     const change = this.#change;
@@ -206,8 +176,8 @@ export class Membership {
       if (blue.ownProgress.durable < change.ownLength) return;
       if (!change.closing.every((origin) => blue.isElsewhere(origin))) return;
     }
-    // Otherwise a record of the closed site might count in another red log
-    // after the end of its stream has been fixed.
+    // Otherwise a record of the closed site might count in another red log after the end of its
+    // stream has been fixed.
     if (!this.#copies.areDelivered(change.place)) return;
     change.ownLength = undefined;
     const held = change.closing.map((origin) => {
@@ -238,10 +208,7 @@ export class Membership {
     this.#place = place;
     if (saved === undefined) return;
     const held = new Map(
-      saved.held.map(([origin, sequence, stamp]) => [
-        origin,
-        { sequence, stamp },
-      ]),
+      saved.held.map(([origin, sequence, stamp]) => [origin, { sequence, stamp }]),
     );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
   }
@@ -258,29 +225,19 @@ export class Membership {
       directory !== null &&
       this.#origins.get(current).directory === directory;
     const problem = isThere ? undefined : this.#findProblem(record, current);
-    const origin =
-      problem !== undefined || isThere
-        ? current
-        : this.#apply(record, current, place);
-    if (site === this.#core.options.site)
-      this.#core.emit({ kind: 'changed', id, origin, problem });
+    const origin = problem !== undefined || isThere ? current : this.#apply(record, current, place);
+    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin, problem });
     if (problem === undefined && !isThere) this.#onChanged();
   }
 
-  /**
-   * Returns why the change is void, if so. The result is the same at all sites.
-   */
+  /** Returns why the change is void, if so. The result is the same at all sites. */
   #findProblem(
     { name, directory, leader, leaders = [] }: ChangeRecord,
     current: Origin | undefined,
   ): string | undefined {
     const origins = this.#origins;
-    if (current === undefined && directory === null)
-      return `no site is called '${name}' now`;
-    if (
-      current !== undefined &&
-      current === (leader ?? this.#core.options.redLeader)
-    ) {
+    if (current === undefined && directory === null) return `no site is called '${name}' now`;
+    if (current !== undefined && current === (leader ?? this.#core.options.redLeader)) {
       return `${name} is the leader of the red log: make another site the leader first`;
     }
     const led = current === undefined ? -1 : leaders.indexOf(current);
@@ -288,26 +245,19 @@ export class Membership {
       const log = origins.getName(origins.logs[led + 1] as Origin);
       return `${name} is the leader of the red log of ${log}: make another site the leader first`;
     }
-    if (directory === null && origins.members.length === 1)
-      return `${name} is the only site`;
+    if (directory === null && origins.members.length === 1) return `${name} is the only site`;
     if (
       origins.sites.some(
-        (origin) =>
-          directory !== null && origins.get(origin).directory === directory,
+        (origin) => directory !== null && origins.get(origin).directory === directory,
       )
     ) {
       return `the data directory of ${name} was closed before: begin on an empty one`;
     }
     if (origins.size >= MAX_ORIGINS)
       return `the deployment has had ${MAX_ORIGINS} origins, as many as it may`;
-    if (
-      this.#change === undefined ||
-      (current !== undefined && this.#change.awaiting.has(current))
-    )
+    if (this.#change === undefined || (current !== undefined && this.#change.awaiting.has(current)))
       return undefined;
-    const missing = [...this.#change.awaiting]
-      .map((origin) => origins.getName(origin))
-      .join(', ');
+    const missing = [...this.#change.awaiting].map((origin) => origins.getName(origin)).join(', ');
     return `another change is pending, and has to be confirmed by ${missing} first`;
   }
 
@@ -319,14 +269,9 @@ export class Membership {
   ): Origin {
     const origins = this.#origins;
     if (current !== undefined) origins.set(current, { state: 'closing' });
-    // All members have to confirm the change, except the new one: it begins
-    // with the change.
+    // All members have to confirm the change, except the new one: it begins with the change.
     const awaiting = new Set(origins.members);
-    const {
-      closing = [],
-      joining = [],
-      held = new Map<Origin, StreamEnd>(),
-    } = this.#change ?? {};
+    const { closing = [], joining = [], held = new Map<Origin, StreamEnd>() } = this.#change ?? {};
     const isNew = directory !== null;
     const known: KnownOrigin = {
       site,
@@ -334,9 +279,7 @@ export class Membership {
       state: 'joining',
       directory: directory ?? undefined,
     };
-    const added = isNew
-      ? [origins.add(address === undefined ? known : { ...known, address })]
-      : [];
+    const added = isNew ? [origins.add(address === undefined ? known : { ...known, address })] : [];
     this.#place = place;
     this.#change = {
       place,
@@ -348,18 +291,9 @@ export class Membership {
     return (added[0] ?? current) as Origin;
   }
 
-  #onAck(
-    { site, change, held }: AckRecord,
-    place: number,
-    isProven: boolean,
-  ): void {
+  #onAck({ site, change, held }: AckRecord, place: number, isProven: boolean): void {
     const pending = this.#change;
-    if (
-      pending === undefined ||
-      pending.place !== change ||
-      !pending.awaiting.delete(site)
-    )
-      return;
+    if (pending === undefined || pending.place !== change || !pending.awaiting.delete(site)) return;
     for (const [origin, sequence, stamp] of held) {
       if (sequence > (pending.held.get(origin)?.sequence ?? 0))
         pending.held.set(origin, { sequence, stamp });
@@ -374,16 +308,15 @@ export class Membership {
       });
     }
     for (const origin of pending.joining) {
-      if (this.#origins.isMember(origin))
-        this.#origins.set(origin, { state: 'open' });
+      if (this.#origins.isMember(origin)) this.#origins.set(origin, { state: 'open' });
       if (origin === this.#core.options.site && !isProven) this.#proveOpen();
     }
     this.#onChanged();
   }
 
   /**
-   * Otherwise a start after a crash might not know that it was open. It would
-   * report operations as not done that were done.
+   * Otherwise a start after a crash might not know that it was open. It would report operations as
+   * not done that were done.
    */
   #proveOpen(): void {
     this.#isOpening = true;
@@ -391,8 +324,8 @@ export class Membership {
   }
 
   /**
-   * Stores an entry in the own log. Once it is on the disk, it proves that what
-   * was delivered counts.
+   * Stores an entry in the own log. Once it is on the disk, it proves that what was delivered
+   * counts.
    */
   #proveDelivered(done: () => void = () => undefined): void {
     const { redDelivered } = this.#core;

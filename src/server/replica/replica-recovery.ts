@@ -1,7 +1,6 @@
 /**
- * How a replica is saved for a checkpoint, and how a start restores it: first
- * the checkpoint, then the entries of the site's own log behind it. Nothing of
- * other sites or of the red log is needed.
+ * How a replica is saved for a checkpoint, and how a start restores it: first the checkpoint, then
+ * the entries of the site's own log behind it. Nothing of other sites or of the red log is needed.
  */
 import {
   getSavedRed,
@@ -11,12 +10,7 @@ import {
   type SharedState,
 } from '../records/checkpoint.ts';
 import type { HybridClock } from '../records/clock.ts';
-import type {
-  LocalEntry,
-  OperationId,
-  RedDelivered,
-  SlotDecision,
-} from '../records/records.ts';
+import type { LocalEntry, OperationId, RedDelivered, SlotDecision } from '../records/records.ts';
 import type { Activation } from './activation.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
@@ -38,8 +32,8 @@ export interface SavedReplica {
 export interface RecoveredReplica {
   readonly checkpoint?: SavedReplica | undefined;
   /**
-   * Entries of the site's own log from position `start` on. Those before the
-   * checkpoint's cut are kept for other sites.
+   * Entries of the site's own log from position `start` on. Those before the checkpoint's cut are
+   * kept for other sites.
    */
   readonly start: number;
   readonly entries: readonly LocalEntry[];
@@ -73,20 +67,13 @@ export interface RecoveredLengths {
   readonly provenRedCounts: readonly number[];
 }
 
-/**
- * Saves the small parts of the state, which belong together with the changes of
- * the sections.
- */
-export function saveReplica(
-  replica: SavedParts,
-): Omit<SavedReplica, 'sections'> {
+/** Saves the small parts of the state, which belong together with the changes of the sections. */
+export function saveReplica(replica: SavedParts): Omit<SavedReplica, 'sections'> {
   const { state, clock, blue, red, membership, activation } = replica;
   const streams = blue.save();
   const change = membership.save();
   const { inForce, activated } = activation;
-  const unsent = blue.streams.saveUnsent(
-    replica.options.sizes ?? DEFAULT_MACHINE_SIZES,
-  );
+  const unsent = blue.streams.saveUnsent(replica.options.sizes ?? DEFAULT_MACHINE_SIZES);
   return {
     shared: {
       origins: replica.options.origins.save(),
@@ -146,8 +133,7 @@ function loadCheckpoint(
     section.restore(sections[name] ?? new Map());
   replica.state.loadStable(shared.stable);
   replica.clock.advanceTo(own.clock);
-  for (const [site, term, directory] of own.terms ?? [])
-    replica.starts.set(site, term, directory);
+  for (const [site, term, directory] of own.terms ?? []) replica.starts.set(site, term, directory);
   const streams = shared.applied.map((applied, origin) => {
     const waiting = own.waiting[origin] ?? [];
     return {
@@ -164,11 +150,7 @@ function loadCheckpoint(
   replica.red.loadGlobals(shared.globals ?? []);
 }
 
-function restoreEntry(
-  replica: SavedParts,
-  entry: LocalEntry,
-  position: number,
-): void {
+function restoreEntry(replica: SavedParts, entry: LocalEntry, position: number): void {
   switch (entry.kind) {
     case 'blue':
       return restoreBlue(replica, { operation: entry.operation, position });
@@ -201,13 +183,8 @@ function getDelivered({ red, reds = [] }: SharedState): readonly number[] {
   return [red, ...reds].map(({ deliveredCount }) => deliveredCount);
 }
 
-function getOwnOperations(
-  entries: readonly LocalEntry[],
-  start: number,
-): LoggedOperation[] {
+function getOwnOperations(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
   return entries.flatMap((entry, index) =>
-    entry.kind === 'blue'
-      ? [{ operation: entry.operation, position: start + index }]
-      : [],
+    entry.kind === 'blue' ? [{ operation: entry.operation, position: start + index }] : [],
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The replica of one site, as a pure state machine: the same code runs in
- * production and in the simulator.
+ * The replica of one site, as a pure state machine: the same code runs in production and in the
+ * simulator.
  */
 import { Fifo } from '../collections/fifo.ts';
 import { Activation } from './activation.ts';
@@ -8,11 +8,7 @@ import { BluePath } from './causal/blue-path.ts';
 import type { Section } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { CoverageWaiters } from './core/coverage-waiters.ts';
-import {
-  concludedError,
-  droppedError,
-  joiningError,
-} from '../records/failures.ts';
+import { concludedError, droppedError, joiningError } from '../records/failures.ts';
 import { LowWatermarks } from './low-watermarks.ts';
 import { Membership, type MembershipPort } from './membership.ts';
 import { isKeyed, formatOperationId } from '../records/operation-id.ts';
@@ -41,10 +37,7 @@ import type { Stage } from '../records/replica-output.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
-import type {
-  RetainedReplies,
-  RetainedReplyStats,
-} from './exactly-once/id-table.ts';
+import type { RetainedReplies, RetainedReplyStats } from './exactly-once/id-table.ts';
 import { KnownStarts } from './known-starts.ts';
 import {
   EMPTY_REPLICA,
@@ -57,16 +50,10 @@ import {
 import { Writes } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
-/**
- * Called when an entry of the site's own log is synced, with its position
- * there.
- */
+/** Called when an entry of the site's own log is synced, with its position there. */
 type OnSynced = (position: number) => void;
 
-/**
- * The replica of one site. After each input `takeOutputs` returns what has to
- * be done.
- */
+/** The replica of one site. After each input `takeOutputs` returns what has to be done. */
 export class Replica implements ReplicaCore, SavedParts {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
@@ -83,26 +70,17 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly #watermarks: LowWatermarks;
   readonly #lostRights: LostRights | undefined;
   readonly #quarantine: ClockQuarantine;
-  /**
-   * The name of this start of the site. Operations without a name get theirs
-   * from it.
-   */
+  /** The name of this start of the site. Operations without a name get theirs from it. */
   protected readonly name: string;
   nowMs = 0;
   wallMs = 0;
   #outputs: ReplicaOutput[] = [];
   readonly #unsynced = new Fifo<OnSynced>();
-  /**
-   * The entries of the last output, if that stores some. More entries are added
-   * to them.
-   */
+  /** The entries of the last output, if that stores some. More entries are added to them. */
   #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   #isRetired = false;
-  /**
-   * Submissions that came before the operations of the own log were applied
-   * again.
-   */
+  /** Submissions that came before the operations of the own log were applied again. */
   readonly #earlySubmissions = new Fifo<Submission>();
   /** By the ordinal of the partition. */
   readonly #provenRedCounts: readonly number[];
@@ -115,10 +93,7 @@ export class Replica implements ReplicaCore, SavedParts {
   ) {
     this.options = options;
     options.origins.load(stored.checkpoint?.shared.origins ?? []);
-    this.name = formatStartName(
-      options.origins.get(options.site),
-      options.epoch,
-    );
+    this.name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.activation = new Activation(
@@ -134,18 +109,13 @@ export class Replica implements ReplicaCore, SavedParts {
     this.writes = this.createWrites();
     this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.name);
     this.membership = this.createMembership();
-    this.rights = hasBounded(options.service.tables)
-      ? this.createRights()
-      : undefined;
+    this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
     this.#provenRedCounts = found.provenRedCounts;
     this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
-    lastStamps[options.site] = Math.max(
-      this.clock.last,
-      lastStamps[options.site] ?? 0,
-    );
+    lastStamps[options.site] = Math.max(this.clock.last, lastStamps[options.site] ?? 0);
     this.#quarantine.begin(nowMs, wallMs, lastStamps);
     this.blue.sendGreetings();
     if (options.origins.isMember(options.site)) this.membership.confirm();
@@ -175,16 +145,14 @@ export class Replica implements ReplicaCore, SavedParts {
       : orders.map(({ deliveredCount }) => deliveredCount);
   }
 
-  /**
-   * When a tick is due without any input, because a request waits for a slot.
-   */
+  /** When a tick is due without any input, because a request waits for a slot. */
   get wakeAtMs(): number | undefined {
     return this.red.wakeAtMs;
   }
 
   /**
-   * The number of records of a partition's red log that are known to be
-   * committed since before the restart.
+   * The number of records of a partition's red log that are known to be committed since before the
+   * restart.
    */
   getProvenRedCount(partition: number): number {
     return this.#provenRedCounts[partition] ?? 0;
@@ -193,9 +161,7 @@ export class Replica implements ReplicaCore, SavedParts {
   get retainedReplies(): RetainedReplies {
     return {
       own: this.lookups.slots.retainedReplies,
-      red: sumRetained(
-        this.red.orders.map(({ outcomes }) => outcomes.retainedReplies),
-      ),
+      red: sumRetained(this.red.orders.map(({ outcomes }) => outcomes.retainedReplies)),
     };
   }
 
@@ -219,16 +185,16 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * The position in the site's own log from which on other sites may lack
-   * entries. If they lack none, it is that of the next entry.
+   * The position in the site's own log from which on other sites may lack entries. If they lack
+   * none, it is that of the next entry.
    */
   get retainedFrom(): number {
     return this.blue.streams.retainedFrom ?? this.#syncedLength;
   }
 
   /**
-   * The number of entries of the site's own log that are kept because other
-   * sites lack some of them.
+   * The number of entries of the site's own log that are kept because other sites lack some of
+   * them.
    */
   get backlogLength(): number {
     return this.#syncedLength - this.retainedFrom;
@@ -245,24 +211,17 @@ export class Replica implements ReplicaCore, SavedParts {
     return outputs;
   }
 
-  /**
-   * Nothing becomes visible by a submission alone, so nothing has to be
-   * applied.
-   */
+  /** Nothing becomes visible by a submission alone, so nothing has to be applied. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
     if (this.blue.isRecovered) this.#start(submission);
     else this.#earlySubmissions.push(submission);
   }
 
-  receive(
-    from: Origin,
-    message: BlueMessage | SlotMessage | RightsMessage,
-  ): void {
+  receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
     if (message.kind === 'slot.request' || message.kind === 'slot.answered')
       this.lookups.receive(from, message);
-    else if (message.kind === 'rights.request')
-      this.rights?.receive(from, message);
+    else if (message.kind === 'rights.request') this.rights?.receive(from, message);
     else this.blue.receive(from, message);
     this.#applyVisible();
   }
@@ -276,14 +235,11 @@ export class Replica implements ReplicaCore, SavedParts {
 
   #deliver(order: RedOrder, record: RedRecord): void {
     order.deliver(record);
-    if (order.holds !== undefined)
-      this.options.observer?.onRedDelivered?.(record);
+    if (order.holds !== undefined) this.options.observer?.onRedDelivered?.(record);
     const place = order.deliveredCount;
     const isProven = place <= this.getProvenRedCount(order.partition);
-    if (record.kind === 'member')
-      this.membership.deliver(record, place, isProven);
-    else if (record.kind === 'activate')
-      this.activation.deliver(record, place, isProven);
+    if (record.kind === 'member') this.membership.deliver(record, place, isProven);
+    else if (record.kind === 'activate') this.activation.deliver(record, place, isProven);
   }
 
   /** The site advances the time before this. */
@@ -308,23 +264,20 @@ export class Replica implements ReplicaCore, SavedParts {
       this.coverage.cancel(serial) ??
       this.lookups.cancel(serial) ??
       this.rights?.waiting.cancel(serial);
-    if (waiting === undefined)
-      this.red.abandon(this.createOperationId(serial), serial);
-    // A named operation may have begun elsewhere, or another caller may wait
-    // for it here.
+    if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
+    // A named operation may have begun elsewhere, or another caller may wait for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
   /**
-   * Proposes the marker of this start while the red order can be reached. An
-   * operation that comes after the marker has passed is certain to be new.
+   * Proposes the marker of this start while the red order can be reached. An operation that comes
+   * after the marker has passed is certain to be new.
    */
   markStart(): void {
     const { origins, site } = this.options;
     if (origins.get(site).state !== 'open') return;
     for (const [partition, { isFull }] of this.red.admissions.entries())
-      if (!isFull)
-        this.red.ensureMarkerPassed(this.createOperationId(0), partition);
+      if (!isFull) this.red.ensureMarkerPassed(this.createOperationId(0), partition);
   }
 
   hasWaiter(id: OperationId): boolean {
@@ -368,8 +321,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * A record whose stamp is too far ahead does not enter the red log. It is
-   * sent again until the clock is right.
+   * A record whose stamp is too far ahead does not enter the red log. It is sent again until the
+   * clock is right.
    */
   acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
     return proposed.every(({ record }) => {
@@ -385,8 +338,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * A message of a later start of a site has come. This is stored before
-   * anything that the message leads to.
+   * A message of a later start of a site has come. This is stored before anything that the message
+   * leads to.
    */
   noteTerm(site: Origin, term: number, directory?: string): void {
     this.starts.set(site, term, directory);
@@ -400,19 +353,13 @@ export class Replica implements ReplicaCore, SavedParts {
 
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
     const { serial, wantedStages, sessionVector } = submission;
-    const isLast =
-      stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
+    const isLast = stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
     if (!isReply(answer)) {
       const { identity } = submission;
-      // At this stage the update fails because of a record in the red log,
-      // which is final.
+      // At this stage the update fails because of a record in the red log, which is final.
       const isConcluded =
-        stage === 'strong' &&
-        identity !== undefined &&
-        isKeyed(identity.id) &&
-        answer.retryable;
-      // The result of a weak level, also a rejection, ends nothing if a
-      // stronger level follows.
+        stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
+      // The result of a weak level, also a rejection, ends nothing if a stronger level follows.
       const error = isConcluded ? concludedError(answer) : answer;
       this.emit({
         kind: 'failed',
@@ -423,9 +370,7 @@ export class Replica implements ReplicaCore, SavedParts {
       return;
     }
     const seen =
-      stage === 'tentative' || sessionVector === undefined
-        ? undefined
-        : [...this.state.stable];
+      stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
     if (seen !== undefined) this.options.observer?.onViewed?.(submission);
     this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }
@@ -461,8 +406,7 @@ export class Replica implements ReplicaCore, SavedParts {
 
   protected readonly membershipPort: MembershipPort = {
     onMembersChanged: () => this.#onMembersChanged(),
-    getMembersPlace: (partition) =>
-      this.red.orders[partition]?.membersPlace ?? 0,
+    getMembersPlace: (partition) => this.red.orders[partition]?.membersPlace ?? 0,
   };
 
   protected createMembership(): Membership {
@@ -470,8 +414,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   protected createState(): SiteState {
-    const { service, origins, generators, site, maxRedBytes, partitions } =
-      this.options;
+    const { service, origins, generators, site, maxRedBytes, partitions } = this.options;
     const { checkChoice } = this.activation;
     const ports = { ...generators, checkChoice, maxRedBytes, partitions };
     return new SiteState(service, origins, {
@@ -509,10 +452,7 @@ export class Replica implements ReplicaCore, SavedParts {
     this.#watermarks.onApplied(operation);
   };
 
-  /**
-   * Applies everything that has become visible, and continues what waited for
-   * it.
-   */
+  /** Applies everything that has become visible, and continues what waited for it. */
   #applyVisible(): void {
     for (let mayMove = true; mayMove;) {
       const hasBlueMoved = this.blue.applyVisible();
@@ -534,26 +474,23 @@ export class Replica implements ReplicaCore, SavedParts {
     this.blue.flush();
   }
 
-  /**
-   * Whether something here waits for operations of a partition's red log that
-   * are not here.
-   */
+  /** Whether something here waits for operations of a partition's red log that are not here. */
   waitsForRed(partition: number): boolean {
     const log = this.options.origins.logs[partition] as Origin;
     return this.blue.waitsForLog(log) || this.red.waitsForLog(log);
   }
 
   /**
-   * Whether each red log has the origin here. Behind that, all that the site of
-   * the origin lacks is kept for it.
+   * Whether each red log has the origin here. Behind that, all that the site of the origin lacks is
+   * kept for it.
    */
   isInAllLogs(origin: Origin): boolean {
     return this.red.orders.every(({ members }) => members.isSite(origin));
   }
 
   /**
-   * The logs beside `main` in whose copies here this site has no vote yet. They
-   * may have been confirmed without it.
+   * The logs beside `main` in whose copies here this site has no vote yet. They may have been
+   * confirmed without it.
    */
   get logsWithoutVote(): readonly number[] {
     const { site } = this.options;
@@ -576,11 +513,9 @@ export class Replica implements ReplicaCore, SavedParts {
 
   #start(submission: Submission): void {
     const rejection = this.activation.getRejection(submission.plan.name);
-    if (rejection !== undefined)
-      return this.writes.refuse(submission, rejection);
+    if (rejection !== undefined) return this.writes.refuse(submission, rejection);
     if (submission.plan.isRead) this.#read(submission);
-    else if (!this.membership.takesWrites)
-      this.writes.refuse(submission, joiningError());
+    else if (!this.membership.takesWrites) this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);
   }
 
@@ -588,17 +523,15 @@ export class Replica implements ReplicaCore, SavedParts {
     const { wantedStages, serial, sessionVector } = submission;
     const isCovered = this.coverage.isCovered(sessionVector);
     if (wantedStages.causal && isCovered) this.#readHere(submission);
-    // If the site lacks what the session has seen and a strong view follows,
-    // the weak view is skipped, not delayed.
+    // If the site lacks what the session has seen and a strong view follows, the weak view is
+    // skipped, not delayed.
     if (wantedStages.strong) {
       const admission = this.red.admissionOf(submission);
-      if (admission.isFull)
-        this.reply(submission, 'strong', admission.fullError());
+      if (admission.isFull) this.reply(submission, 'strong', admission.fullError());
       else this.red.read(this.createOperationId(serial), submission);
       return;
     }
-    if (!isCovered)
-      this.writes.runWhenSeen(submission, () => this.#readHere(submission));
+    if (!isCovered) this.writes.runWhenSeen(submission, () => this.#readHere(submission));
   }
 
   #readHere(submission: Submission): void {

@@ -2,10 +2,7 @@
  * Updates at one site. Each is executed at its slot, and a log entry answers it
  * (docs/spec/exactly-once.md).
  */
-import {
-  isCorrectableError,
-  type CorrectableError,
-} from '../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId, isKeyed } from '../records/operation-id.ts';
@@ -31,14 +28,8 @@ import {
   type OperationLookupHost,
 } from './exactly-once/operation-lookup.ts';
 
-/**
- * Receives the outcome of a generator, and how long the operation has waited
- * for rights.
- */
-type OnOutcome = (
-  outcome: GeneratorOutcome | CorrectableError,
-  lackedMs?: number,
-) => void;
+/** Receives the outcome of a generator, and how long the operation has waited for rights. */
+type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
 
 function isOutcome(
   executed: GeneratorOutcome | CorrectableError | RightsShortfall,
@@ -51,10 +42,7 @@ interface UnansweredWrite {
   /** The sequence number of the operation in the stream of this site. */
   readonly sequence: number;
   readonly submission: Submission;
-  /**
-   * The slot that the operation decides. It is `undefined` for an operation
-   * without a name.
-   */
+  /** The slot that the operation decides. It is `undefined` for an operation without a name. */
   readonly slot: DedupSlot | undefined;
 }
 
@@ -62,25 +50,18 @@ export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
   /**
-   * Why no operation that may be blue begins here any more. Operations that
-   * have begun still get their result.
+   * Why no operation that may be blue begins here any more. Operations that have begun still get
+   * their result.
    */
   rejection: CorrectableError | undefined;
   readonly #blue: BluePath;
   readonly #red: RedPath;
   /** The name of this start of the site, from which operations get theirs. */
   readonly #startName: string;
-  /**
-   * Own blue operations become visible in the order in which they were made.
-   */
+  /** Own blue operations become visible in the order in which they were made. */
   readonly #unanswered = new Fifo<UnansweredWrite>();
 
-  constructor(
-    core: ReplicaCore,
-    blue: BluePath,
-    red: RedPath,
-    startName: string,
-  ) {
+  constructor(core: ReplicaCore, blue: BluePath, red: RedPath, startName: string) {
     this.core = core;
     this.#blue = blue;
     this.#red = red;
@@ -100,9 +81,7 @@ export class Writes implements OperationLookupHost {
   isFullFor(submission: Submission): boolean {
     const { plan, identity } = submission;
     return (
-      identity !== undefined &&
-      this.isCertified(plan) &&
-      this.#red.isFullFor(identity, submission)
+      identity !== undefined && this.isCertified(plan) && this.#red.isFullFor(identity, submission)
     );
   }
 
@@ -111,10 +90,7 @@ export class Writes implements OperationLookupHost {
   }
 
   joinRed(submission: Submission): boolean {
-    return (
-      submission.identity !== undefined &&
-      this.#red.join(submission.identity.id, submission)
-    );
+    return submission.identity !== undefined && this.#red.join(submission.identity.id, submission);
   }
 
   protected createLookups(): OperationLookups {
@@ -123,8 +99,7 @@ export class Writes implements OperationLookupHost {
 
   submit(submission: Submission): void {
     const { identity, plan } = submission;
-    // An idempotency key is decided in the log of its home, whichever operation
-    // is called with it.
+    // An idempotency key is decided in the log of its home, whichever operation is called with it.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (plan.isAlwaysRed && !hasKey) this.#begin(submission);
     else if (this.rejection !== undefined && !this.#isKnown(submission))
@@ -139,16 +114,15 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Begins an operation that is certain to be red. A new one is refused if too
-   * much waits already. A known one only waits for its result.
+   * Begins an operation that is certain to be red. A new one is refused if too much waits already.
+   * A known one only waits for its result.
    */
   #begin(submission: Submission): void {
     const red = this.#red;
     const { identity } = submission;
     if (identity !== undefined && red.hasOperation(identity.id, submission))
       return this.escalateToRed(submission);
-    // This is checked again when its session is covered: others may have taken
-    // all slots meanwhile.
+    // This is checked again when its session is covered: others may have taken all slots meanwhile.
     const isRefused = (): boolean => {
       const rejection = this.#getRejection(submission);
       if (rejection === undefined) return false;
@@ -156,10 +130,7 @@ export class Writes implements OperationLookupHost {
         identity === undefined ||
         (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
       const { waitsFor } = red.admissionOf(submission);
-      const unsure =
-        waitsFor === undefined
-          ? mayHaveStartedError()
-          : redAwayUnknownError(waitsFor);
+      const unsure = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
       this.replyCommitted(submission, isSure ? rejection : unsure);
       return true;
     };
@@ -171,50 +142,35 @@ export class Writes implements OperationLookupHost {
     const { identity, plan } = submission;
     const red = this.#red;
     const admission = red.admissionOf(submission);
-    // A new operation is refused, so that the client keeps those for which it
-    // may send retries.
+    // A new operation is refused, so that the client keeps those for which it may send retries.
     if (identity?.hop === 0 && red.isFullFor(identity, submission))
       return unacknowledgedError(this.lookups.slots.limits);
-    // A rejection that is not in the log would be wrong once the client
-    // retries. If there is room, the red order has to reject.
-    return identity !== undefined && !admission.isFull
-      ? undefined
-      : admission.getRejection(plan);
+    // A rejection that is not in the log would be wrong once the client retries. If there is room,
+    // the red order has to reject.
+    return identity !== undefined && !admission.isFull ? undefined : admission.getRejection(plan);
   }
 
   /**
-   * Refuses an operation. It may have begun before, here or at a site that it
-   * was sent to earlier.
+   * Refuses an operation. It may have begun before, here or at a site that it was sent to earlier.
    */
   refuse(submission: Submission, rejection: CorrectableError): void {
     const { identity } = submission;
-    const hasBegun =
-      identity !== undefined && (identity.hop > 0 || this.#isKnown(submission));
-    this.replyCommitted(
-      submission,
-      hasBegun ? mayHaveStartedError() : rejection,
-    );
+    const hasBegun = identity !== undefined && (identity.hop > 0 || this.#isKnown(submission));
+    this.replyCommitted(submission, hasBegun ? mayHaveStartedError() : rejection);
   }
 
-  /**
-   * Whether this site knows the operation, so that a retry waits for its
-   * result.
-   */
+  /** Whether this site knows the operation, so that a retry waits for its result. */
   #isKnown(submission: Submission): boolean {
     const { identity } = submission;
     if (identity === undefined) return false;
     const { id, home, hop } = identity;
-    if (this.#red.hasOperation(id, submission) || this.core.hasWaiter(id))
-      return true;
-    return (
-      this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !==
-      undefined
-    );
+    if (this.#red.hasOperation(id, submission) || this.core.hasWaiter(id)) return true;
+    return this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !== undefined;
   }
 
   /**
-   * Whether no other site can have the operation, and all proposals of earlier
-   * starts of this site are known.
+   * Whether no other site can have the operation, and all proposals of earlier starts of this site
+   * are known.
    */
   #isCertainlyNew({ id, hop }: SubmissionIdentity): boolean {
     // This is the name of the marker. Submissions have serials from 1 on.
@@ -223,14 +179,10 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs the generator, and again when lacking rights have come, unless the
-   * operation has ended meanwhile.
+   * Runs the generator, and again when lacking rights have come, unless the operation has ended
+   * meanwhile.
    */
-  #runWithRights(
-    submission: Submission,
-    end: OnOutcome,
-    otherwise: OtherEnd = {},
-  ): void {
+  #runWithRights(submission: Submission, end: OnOutcome, otherwise: OtherEnd = {}): void {
     const sinceMs = this.core.nowMs;
     const run = (): RightsShortfall | undefined => {
       const outcome = this.#runIfRoom(submission);
@@ -257,8 +209,7 @@ export class Writes implements OperationLookupHost {
     rightsWaitedMs?: number,
   ): void {
     const id = formatOperationId(this.#startName, submission.serial);
-    if (!isOutcome(outcome))
-      return this.core.reply(submission, 'committed', outcome);
+    if (!isOutcome(outcome)) return this.core.reply(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#mustCertify(submission, outcome))
       return this.#red.begin(id, submission, outcome, {
@@ -266,11 +217,7 @@ export class Writes implements OperationLookupHost {
         rightsWaitedMs,
       });
     if (choice === undefined)
-      return this.core.reply(
-        submission,
-        'committed',
-        outcome.domainError ?? reply,
-      );
+      return this.core.reply(submission, 'committed', outcome.domainError ?? reply);
     const { sequence } = this.#blue.commit({
       id,
       hop: undefined,
@@ -280,25 +227,16 @@ export class Writes implements OperationLookupHost {
     this.#unanswered.push({ sequence, submission, slot: undefined });
   }
 
-  /**
-   * The lookup has come to an open slot of this site's log: the operation is
-   * executed here.
-   */
+  /** The lookup has come to an open slot of this site's log: the operation is executed here. */
   executeIn(lookup: OperationLookup): void {
-    if (this.core.coverage.isCovered(lookup.submission.sessionVector))
-      this.#execute(lookup);
+    if (this.core.coverage.isCovered(lookup.submission.sessionVector)) this.#execute(lookup);
     else this.#executeWhenSeen(lookup);
   }
 
   #execute(lookup: OperationLookup): void {
-    // Almost no service has bounded fields. Without them nothing can wait for
-    // rights.
+    // Almost no service has bounded fields. Without them nothing can wait for rights.
     if (this.core.rights === undefined)
-      return this.#decide(
-        lookup,
-        this.#runIfRoom(lookup.submission) as GeneratorOutcome,
-        0,
-      );
+      return this.#decide(lookup, this.#runIfRoom(lookup.submission) as GeneratorOutcome, 0);
     return this.#runWithRights(
       lookup.submission,
       (outcome, lackedMs) => this.#decide(lookup, outcome, lackedMs),
@@ -310,15 +248,12 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * The slot may be decided while an operation waits: another site has claimed
-   * it, or a retry was executed.
+   * The slot may be decided while an operation waits: another site has claimed it, or a retry was
+   * executed.
    */
   #isDecided({ identity, hop }: OperationLookup): boolean {
     const { slots } = this.lookups;
-    return (
-      slots.find(identity.id, hop) !== undefined ||
-      slots.rivalOf(identity.id) !== undefined
-    );
+    return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;
   }
 
   #executeWhenSeen(lookup: OperationLookup): void {
@@ -330,17 +265,12 @@ export class Writes implements OperationLookupHost {
     );
   }
 
-  /**
-   * Sends an operation to the red log for good. There only its identifier
-   * counts.
-   */
+  /** Sends an operation to the red log for good. There only its identifier counts. */
   escalateToRed(
     submission: Submission,
     isRefused: () => boolean = () => this.#isHalted(submission),
   ): void {
-    const id =
-      submission.identity?.id ??
-      formatOperationId(this.#startName, submission.serial);
+    const id = submission.identity?.id ?? formatOperationId(this.#startName, submission.serial);
     if (this.#red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
       if (this.#red.join(id, submission) || isRefused()) return;
@@ -352,30 +282,23 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * An operation that was handed over has no result here for now. Another site
-   * may have brought it into the red log.
+   * An operation that was handed over has no result here for now. Another site may have brought it
+   * into the red log.
    */
   #isHalted(submission: Submission): boolean {
     const { halted, waitsFor } = this.#red.admissionOf(submission);
     if (halted === undefined && waitsFor === undefined) return false;
-    const error =
-      waitsFor === undefined
-        ? mayHaveStartedError()
-        : redAwayUnknownError(waitsFor);
+    const error = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
     this.replyCommitted(submission, error);
     return true;
   }
 
   /**
-   * Whether the outcome has to be certified. An outcome without effects may be
-   * a rejection because of stale reads. So it is certified if some path of the
-   * operation is red, unless its generator declares that the snapshot of the
-   * site is enough.
+   * Whether the outcome has to be certified. An outcome without effects may be a rejection because
+   * of stale reads. So it is certified if some path of the operation is red, unless its generator
+   * declares that the snapshot of the site is enough.
    */
-  #mustCertify(
-    { plan }: Submission,
-    { choice, isLocal }: GeneratorOutcome,
-  ): boolean {
+  #mustCertify({ plan }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
     if (plan.isAlwaysRed) return true;
     if (choice !== undefined) return choice.color === 'red';
     return this.isCertified(plan) && isLocal !== true;
@@ -394,8 +317,7 @@ export class Writes implements OperationLookupHost {
     if (!isOutcome(outcome)) return this.#decideFailure(lookup, outcome);
     const { submission, identity, hop } = lookup;
     const { choice, reply, domainError } = outcome;
-    if (this.#mustCertify(submission, outcome))
-      return this.handOver(lookup, outcome, lackedMs);
+    if (this.#mustCertify(submission, outcome)) return this.handOver(lookup, outcome, lackedMs);
     if (choice === undefined) {
       return domainError === undefined
         ? this.#recordHere(lookup, { reply })
@@ -417,8 +339,8 @@ export class Writes implements OperationLookupHost {
 
   #decideFailure(lookup: OperationLookup, failure: CorrectableError): void {
     const { identity, submission } = lookup;
-    // The obstacle may be gone when the operation is retried. A retry with the
-    // same key has to be able to succeed.
+    // The obstacle may be gone when the operation is retried. A retry with the same key has to be
+    // able to succeed.
     const mayPass =
       this.#red.admissionOf(submission).isTemporary(failure) ||
       (failure.retryable && isKeyed(identity.id));
@@ -427,41 +349,31 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Records a reply that holds on the snapshot of this site. */
-  #recordHere(
-    lookup: OperationLookup,
-    answer: Omit<ReplyRecord, 'kind' | 'vector'>,
-  ): void {
+  #recordHere(lookup: OperationLookup, answer: Omit<ReplyRecord, 'kind' | 'vector'>): void {
     const vector = this.core.state.stable.slice();
     this.recordReply(lookup, { kind: 'record', ...answer, vector });
   }
 
   /**
-   * Leaves the slot open if only a halted red log is in the way, or if an
-   * operation with a key failed temporarily. So a retry executes the operation
-   * once that is fixed. Until then nothing of it is done, unless another copy
-   * is executed: one that waits here, or one that the client has sent to another
-   * site before, which may claim the slot.
+   * Leaves the slot open if only a halted red log is in the way, or if an operation with a key
+   * failed temporarily. So a retry executes the operation once that is fixed. Until then nothing of
+   * it is done, unless another copy is executed: one that waits here, or one that the client has
+   * sent to another site before, which may claim the slot.
    */
-  #leaveSlotOpen(
-    { submission, identity }: OperationLookup,
-    failure: CorrectableError,
-  ): void {
+  #leaveSlotOpen({ submission, identity }: OperationLookup, failure: CorrectableError): void {
     const { id, hop, hasMoved = hop > 0 } = identity;
     const hasCopy = hasMoved || this.core.hasWaiter(id);
     this.replyCommitted(submission, hasCopy ? mayHaveStartedError() : failure);
   }
 
-  /**
-   * Records a reply without effects. A late copy of the request must get the
-   * same reply.
-   */
+  /** Records a reply without effects. A late copy of the request must get the same reply. */
   protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }
 
   /**
-   * The slot records that the operation is red before it goes to the red log: a
-   * retry must not become blue.
+   * The slot records that the operation is red before it goes to the red log: a retry must not
+   * become blue.
    */
   protected handOver(
     { submission, identity: { id }, hop }: OperationLookup,
@@ -483,19 +395,15 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs the generator within the rights of the site. A red outcome fails if
-   * too much waits for the red order.
+   * Runs the generator within the rights of the site. A red outcome fails if too much waits for the
+   * red order.
    */
-  #runIfRoom(
-    submission: Submission,
-  ): GeneratorOutcome | CorrectableError | RightsShortfall {
+  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | RightsShortfall {
     const executed = this.#run(submission);
     if (!isOutcome(executed)) return executed;
     const { rights } = this.core;
-    const outcome =
-      rights === undefined ? executed : rights.resolvePath(executed);
-    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
-      return outcome;
+    const outcome = rights === undefined ? executed : rights.resolvePath(executed);
+    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome)) return outcome;
     const admission = this.#red.admissionOf(submission);
     return admission.getRejection(submission.plan) ?? outcome;
   }
@@ -510,22 +418,15 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs `run` once the site has what the session of the submission has seen.
-   * If that takes too long, runs `late`. Default of `late`: the submission
-   * fails
+   * Runs `run` once the site has what the session of the submission has seen. If that takes too
+   * long, runs `late`. Default of `late`: the submission fails
    */
-  runWhenSeen(
-    submission: Submission,
-    run: () => void,
-    late?: () => void,
-  ): void {
+  runWhenSeen(submission: Submission, run: () => void, late?: () => void): void {
     const { nowMs, options, coverage } = this.core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run,
-      late:
-        late ??
-        (() => this.replyCommitted(submission, replicaBehindError(options))),
+      late: late ?? (() => this.replyCommitted(submission, replicaBehindError(options))),
       submission,
     });
   }

@@ -24,28 +24,21 @@ export function isOnBoundedField(
   { table, field }: { readonly table: string; readonly field: string },
 ): boolean {
   // A request of another site may contain any name, even `constructor`.
-  return (
-    Object.hasOwn(tables, table) &&
-    tables[table]?.fields[field]?.kind === 'bounded'
-  );
+  return Object.hasOwn(tables, table) && tables[table]?.fields[field]?.kind === 'bounded';
 }
 
 /**
- * Whether a red effect depends on the pool of a bounded field. All effects do
- * except `give`, which only adds.
+ * Whether a red effect depends on the pool of a bounded field. All effects do except `give`, which
+ * only adds.
  */
 export function drawsOnPool(tables: Tables, effect: Effect): boolean {
   return effect.action !== 'give' && isOnBoundedField(tables, effect);
 }
 
 /**
- * Sums what effects take from each bounded field. What the same effects give
- * cannot be taken yet.
+ * Sums what effects take from each bounded field. What the same effects give cannot be taken yet.
  */
-export function sumTakes(
-  tables: Tables,
-  effects: readonly Effect[],
-): readonly RightsNeed[] {
+export function sumTakes(tables: Tables, effects: readonly Effect[]): readonly RightsNeed[] {
   let needs: RightsNeed[] | undefined;
   for (const effect of effects) {
     if (effect.action !== 'take' || !isOnBoundedField(tables, effect)) continue;
@@ -53,19 +46,15 @@ export function sumTakes(
     const isSame = (need: RightsNeed): boolean =>
       need.table === table && need.key === key && need.field === field;
     const before = needs?.find(isSame)?.amount ?? 0;
-    const remaining: RightsNeed[] =
-      needs?.filter((need) => !isSame(need)) ?? [];
-    needs = [
-      ...remaining,
-      { table, key, field, amount: before + (value as number) },
-    ];
+    const remaining: RightsNeed[] = needs?.filter((need) => !isSame(need)) ?? [];
+    needs = [...remaining, { table, key, field, amount: before + (value as number) }];
   }
   return needs ?? NO_NEEDS;
 }
 
 /**
- * Creates the error for a take of more than is left. A generator that has read
- * `left` would not have chosen it.
+ * Creates the error for a take of more than is left. A generator that has read `left` would not
+ * have chosen it.
  */
 export function takeTooLargeError(
   shadow: string,

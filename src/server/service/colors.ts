@@ -1,6 +1,6 @@
 /**
- * Determines the colors of a service from `blue`, `red` and `colors`, and
- * derives what follows from them.
+ * Determines the colors of a service from `blue`, `red` and `colors`, and derives what follows from
+ * them.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
@@ -26,20 +26,17 @@ export interface ServiceColors {
   /** Becomes `shadow` in the context of generators. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   /**
-   * Writes that may be red. One site alone must not decide their answer, even
-   * if they change nothing.
+   * Writes that may be red. One site alone must not decide their answer, even if they change
+   * nothing.
    */
   readonly maybeRed: ReadonlySet<string>;
 }
 
 /**
- * Returns the color of each shadow operation. Throws `INVALID_ARGUMENT` if one
- * has no color, two, or an impossible one.
+ * Returns the color of each shadow operation. Throws `INVALID_ARGUMENT` if one has no color, two,
+ * or an impossible one.
  */
-export function getColors(
-  operations: ShadowOperations,
-  value: unknown = {},
-): Colors {
+export function getColors(operations: ShadowOperations, value: unknown = {}): Colors {
   const own = getOwnColors(operations);
   checkColorInput(operations, value);
   for (const name of Object.keys(value)) {
@@ -64,8 +61,8 @@ export function createServiceColors(
   tables: Tables,
 ): ServiceColors {
   const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
-  // If no shadow operation is red or may become red, no other site can have an
-  // operation that comes before.
+  // If no shadow operation is red or may become red, no other site can have an operation that comes
+  // before.
   const maybeRed = [
     ...getUncoloredWrites(contract, 'red'),
     ...(hasRed ? getUncoloredWrites(contract, undefined) : []),
@@ -77,17 +74,13 @@ export function createServiceColors(
   };
 }
 
-/**
- * Returns the writes of a contract that are declared red, or without a color of
- * their own.
- */
+/** Returns the writes of a contract that are declared red, or without a color of their own. */
 export function getUncoloredWrites(
   { operations }: Contract,
   requested: 'red' | undefined,
 ): string[] {
   const isWanted = (name: string): boolean =>
-    operations[name]?.access === 'write' &&
-    operations[name].color === requested;
+    operations[name]?.access === 'write' && operations[name].color === requested;
   return Object.keys(operations).filter(isWanted);
 }
 
@@ -105,8 +98,8 @@ function getOwnColors(operations: ShadowOperations): Colors {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming an invalid color, or one
- * that fits no shadow operation
+ * @throws CorrectableError `INVALID_ARGUMENT` naming an invalid color, or one that fits no shadow
+ * operation
  */
 export function checkColorInput(
   operations: Readonly<Record<string, object>>,
@@ -116,11 +109,7 @@ export function checkColorInput(
   for (const [name, color] of Object.entries(value as Colors)) {
     const field = `colors.${name}`;
     const names = Object.keys(operations).join(', ');
-    check(
-      Object.hasOwn(operations, name),
-      field,
-      `is of no shadow operation; there are ${names}`,
-    );
+    check(Object.hasOwn(operations, name), field, `is of no shadow operation; there are ${names}`);
     check(isColor(color), field, "must be 'blue' or 'red'");
     const hasReply = 'reply' in (operations[name] ?? {});
     check(
@@ -135,13 +124,8 @@ function createShadowBuilders(
   operations: Readonly<Record<string, AnyShadowOperation>>,
   colors: Colors,
 ): ShadowBuilders<ShadowOperations> {
-  const builders: Record<
-    string,
-    (args: unknown, reply?: unknown) => ChosenShadow<unknown>
-  > = {};
-  for (const [name, { effects, reply: makesReply }] of Object.entries(
-    operations,
-  )) {
+  const builders: Record<string, (args: unknown, reply?: unknown) => ChosenShadow<unknown>> = {};
+  for (const [name, { effects, reply: makesReply }] of Object.entries(operations)) {
     const color = colors[name] ?? 'red';
     builders[name] = (value, reply) => {
       const args = makesReply === undefined ? value : freezeWireCopy(value);
@@ -158,13 +142,11 @@ function createShadowBuilders(
 }
 
 /**
- * Copies effects: an author may return the same array twice, or effects made by
- * hand. Values that are not arrays are rejected later.
+ * Copies effects: an author may return the same array twice, or effects made by hand. Values that
+ * are not arrays are rejected later.
  */
 function copyEffects(value: readonly Effect[]): readonly Effect[] {
-  return Array.isArray(value)
-    ? (value as readonly Effect[]).map(copyEffect)
-    : value;
+  return Array.isArray(value) ? (value as readonly Effect[]).map(copyEffect) : value;
 }
 
 /** One plain object literal, which reads each part once. */

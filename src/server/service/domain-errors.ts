@@ -1,7 +1,4 @@
-/**
- * Domain errors at a site: a generator's context creates them, and the
- * generator throws them.
- */
+/** Domain errors at a site: a generator's context creates them, and the generator throws them. */
 import {
   CorrectableError,
   isCorrectableError,
@@ -13,15 +10,9 @@ import type {
   OperationSpecs,
 } from '../../protocol/contract/contract.ts';
 import type { Schema } from '../../protocol/contract/schema-parts.ts';
-import {
-  createSchemaCheck,
-  type SchemaCheck,
-} from '../../protocol/contract/parse-sync.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../protocol/contract/parse-sync.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
-import {
-  markInternal,
-  createInternalError,
-} from '../records/internal-errors.ts';
+import { markInternal, createInternalError } from '../records/internal-errors.ts';
 import {
   ChosenShadow,
   UncertifiedResult,
@@ -41,18 +32,14 @@ export class ThrownDomainError extends Error {
 }
 
 /**
- * Type of a generator's `errors`: one function for each error that the contract
- * declares for its operation.
+ * Type of a generator's `errors`: one function for each error that the contract declares for its
+ * operation.
  */
 export type DomainErrorFactory<S extends OperationSpec> = {
-  readonly [N in keyof ErrorInputOf<S>]: (
-    data: ErrorInputOf<S>[N],
-  ) => ThrownDomainError;
+  readonly [N in keyof ErrorInputOf<S>]: (data: ErrorInputOf<S>[N]) => ThrownDomainError;
 };
 
-/**
- * Creates the errors of all operations and validates them against the contract.
- */
+/** Creates the errors of all operations and validates them against the contract. */
 export class DomainErrors {
   readonly #factories = new Map<string, DomainErrorFactory<OperationSpec>>();
   /** By operation and name of the error. */
@@ -78,27 +65,25 @@ export class DomainErrors {
   }
 
   /**
-   * Returns whether the contract declares the error for this operation. It may
-   * come from another operation.
+   * Returns whether the contract declares the error for this operation. It may come from another
+   * operation.
    */
   declares(operation: string, { domain }: ThrownDomainError): boolean {
     return Object.hasOwn(this.getFactories(operation), domain.name);
   }
 
   /**
-   * Returns the error for the client, the same for a retry. Its data are a
-   * copy, so later changes have no effect.
+   * Returns the error for the client, the same for a retry. Its data are a copy, so later changes
+   * have no effect.
    *
-   * @throws CorrectableError `INVALID_VALUE` if its data do not match the
-   * contract.
+   * @throws CorrectableError `INVALID_VALUE` if its data do not match the contract.
    */
   toClientError(
     operation: string,
     { domain: { name, data } }: ThrownDomainError,
   ): CorrectableError {
     const check = this.#checks.get(formatErrorName(operation, name));
-    const checked =
-      check === undefined ? data : checkForClient(() => check(data));
+    const checked = check === undefined ? data : checkForClient(() => check(data));
     return new CorrectableError('DOMAIN', `${operation}: ${name}`, {
       domain: { name, data: freezeWireCopy(checked) },
     });
@@ -120,15 +105,12 @@ function checkForClient<T>(check: () => T): T {
 }
 
 /**
- * Returns the reply for a value that a generator or a shadow operation
- * returned. Throws `INVALID_VALUE` if it does not fit the contract.
+ * Returns the reply for a value that a generator or a shadow operation returned. Throws
+ * `INVALID_VALUE` if it does not fit the contract.
  */
 export type ReplyCheck = (returned: unknown) => Reply;
 
-export function createReplyCheck(
-  operation: string,
-  result: Schema,
-): ReplyCheck {
+export function createReplyCheck(operation: string, result: Schema): ReplyCheck {
   const check = createSchemaCheck(operation, result);
   return (returned) => {
     const reply = toReply(returned);
@@ -144,41 +126,29 @@ export function createReplyCheck(
   };
 }
 
-/**
- * Explains a missing result. Usually it was forgotten beside a shadow
- * operation.
- */
-function explainMissing(
-  error: CorrectableError,
-  value: unknown,
-): CorrectableError {
+/** Explains a missing result. Usually it was forgotten beside a shadow operation. */
+function explainMissing(error: CorrectableError, value: unknown): CorrectableError {
   if (value !== undefined || error.code !== 'INVALID_VALUE') return error;
-  const how =
-    'Return one, or give it beside the arguments: shadow.x(args, result).';
+  const how = 'Return one, or give it beside the arguments: shadow.x(args, result).';
   const { field, cause } = error;
   return markInternal(
-    new CorrectableError(
-      'INVALID_VALUE',
-      `${error.message} There is none. ${how}`,
-      { field, cause },
-    ),
+    new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, {
+      field,
+      cause,
+    }),
   );
 }
 
 /**
- * Rejects an error or a choice inside a result: a loose schema would accept it
- * as a result, and its meaning would be lost.
+ * Rejects an error or a choice inside a result: a loose schema would accept it as a result, and its
+ * meaning would be lost.
  */
 function rejectMisplaced(operation: string, value: unknown): void {
   const found = MISPLACED.find(([kind]) => value instanceof kind);
   if (found === undefined) return;
   const [, description, fix] = found;
   const message = `'${operation}' gave ${description} in place of a result, and would lose it there. ${fix}`;
-  throw createInternalError(
-    'INVALID_ARGUMENT',
-    message,
-    `generators.${operation}`,
-  );
+  throw createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
 }
 
 const MISPLACED = [

@@ -1,6 +1,6 @@
 /**
- * Conditions that an author declares for all sites at all times: on single
- * rows, and on all tables together.
+ * Conditions that an author declares for all sites at all times: on single rows, and on all tables
+ * together.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
@@ -10,9 +10,7 @@ import type { Tables } from './tables.ts';
 
 /** Conditions on single rows, by table and name. */
 export type Invariants<T extends Tables> = {
-  readonly [K in keyof T]?: Readonly<
-    Record<string, (row: RowReader<T[K]['fields']>) => boolean>
-  >;
+  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
 };
 
 /** Conditions on all tables of one snapshot, by name. */
@@ -25,13 +23,9 @@ type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 /** Invariants without their types. */
 export interface DeclaredInvariants {
   /** Invariants of rows, by table and name. */
-  readonly invariants: Readonly<
-    Record<string, Readonly<Record<string, AnyInvariant>>>
-  >;
+  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
   /** Invariants of all tables, by name. */
-  readonly snapshotInvariants: Readonly<
-    Record<string, (tables: TablesReader<Tables>) => boolean>
-  >;
+  readonly snapshotInvariants: Readonly<Record<string, (tables: TablesReader<Tables>) => boolean>>;
 }
 
 /** Why a condition does not hold. */
@@ -41,18 +35,12 @@ export interface InvariantFailure {
 }
 
 /**
- * A promise would count as true and its result would be lost, so it is as wrong
- * as an exception.
+ * A promise would count as true and its result would be lost, so it is as wrong as an exception.
  */
-export const RETURNED_PROMISE =
-  'returned a promise: it must return true or false synchronously';
+export const RETURNED_PROMISE = 'returned a promise: it must return true or false synchronously';
 
-/**
- * Returns what is wrong if a condition does not hold; `undefined` if it holds.
- */
-export function findInvariantFailure(
-  holds: () => boolean,
-): InvariantFailure | undefined {
+/** Returns what is wrong if a condition does not hold; `undefined` if it holds. */
+export function findInvariantFailure(holds: () => boolean): InvariantFailure | undefined {
   try {
     const value: unknown = holds();
     if (!isThenable(value)) return value ? undefined : {};
@@ -71,8 +59,8 @@ const SNAPSHOT_INVARIANT_CALL =
   "{ snapshotInvariants: { 'a doctor is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming an invariant that is no
- * function, or of an unknown table
+ * @throws CorrectableError `INVALID_ARGUMENT` naming an invariant that is no function, or of an
+ * unknown table
  */
 export function checkInvariants(
   tables: Tables,
@@ -83,10 +71,7 @@ export function checkInvariants(
 ): DeclaredInvariants {
   const { invariants = {}, snapshotInvariants = {} } = value;
   checkRecord(invariants, { call: ROW_INVARIANT_CALL, field: 'invariants' });
-  for (const [table, ofTable] of Object.entries(invariants as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [table, ofTable] of Object.entries(invariants as object) as [string, unknown][]) {
     const field = `invariants.${table}`;
     check(
       Object.hasOwn(tables, table),
@@ -107,10 +92,7 @@ function checkConditions(
   { call, field }: { readonly call: string; readonly field: string },
 ): void {
   checkRecord(value, { call, field });
-  for (const [name, holds] of Object.entries(value as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [name, holds] of Object.entries(value as object) as [string, unknown][]) {
     const advice = `must be a function that returns whether it holds: write ${call}`;
     check(typeof holds === 'function', `${field}.${name}`, advice);
   }

@@ -1,15 +1,12 @@
 /**
- * What a site needs to know of one operation of a service, in one object. It is
- * found by the operation's name where an operation enters: at the gateway, at
- * the binding of a site, and in a log. From there it is carried along, because
- * parts that each looked the name up could come to different answers.
+ * What a site needs to know of one operation of a service, in one object. It is found by the
+ * operation's name where an operation enters: at the gateway, at the binding of a site, and in a
+ * log. From there it is carried along, because parts that each looked the name up could come to
+ * different answers.
  */
 import type { Access } from '../../correctable/operation.ts';
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
-import {
-  canCreateObject,
-  type Schema,
-} from '../../protocol/contract/schema-parts.ts';
+import { canCreateObject, type Schema } from '../../protocol/contract/schema-parts.ts';
 import type { Color } from '../records/effect.ts';
 import type { DomainErrorFactory, ReplyCheck } from './domain-errors.ts';
 import type { AnyGenerator, Service } from './service.ts';
@@ -23,8 +20,8 @@ export interface OperationPlan {
   /** Whether it goes to the red order whatever its generator chooses. */
   readonly isAlwaysRed: boolean;
   /**
-   * Whether some path of it may be red. Then one site alone must not decide its
-   * answer, even if it changes nothing.
+   * Whether some path of it may be red. Then one site alone must not decide its answer, even if it
+   * changes nothing.
    */
   readonly mayBeRed: boolean;
   /** Whether it shares the limit of the service's `throttled` operations. */
@@ -48,13 +45,12 @@ export type OperationPlans = ReadonlyMap<string, OperationPlan>;
 const plansByService = new WeakMap<Service, OperationPlans>();
 
 /**
- * Returns the plans of a service, made at the first call. They are not part of
- * the service itself: a copy of it with another generator has other plans.
+ * Returns the plans of a service, made at the first call. They are not part of the service itself:
+ * a copy of it with another generator has other plans.
  */
 export function getOperationPlans(service: Service): OperationPlans {
   let plans = plansByService.get(service);
-  if (plans === undefined)
-    plansByService.set(service, (plans = createPlans(service)));
+  if (plans === undefined) plansByService.set(service, (plans = createPlans(service)));
   return plans;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The partitions of a deployment: which site leads the red log of each, and
- * which sites confirm its records.
+ * The partitions of a deployment: which site leads the red log of each, and which sites confirm its
+ * records.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
@@ -19,9 +19,8 @@ export interface PartitionOptions<N extends string = string> {
   /** The site that orders the red operations on its rows. */
   readonly leader: N;
   /**
-   * The sites of which a majority must have a red operation before it is
-   * confirmed. Name sites near the leader for a short time, and at least two.
-   * Default: all sites
+   * The sites of which a majority must have a red operation before it is confirmed. Name sites near
+   * the leader for a short time, and at least two. Default: all sites
    */
   readonly voters?: readonly N[] | undefined;
 }
@@ -53,11 +52,11 @@ export const partitionsByName: OptionCheck = (value, field) => {
 };
 
 /**
- * Returns who leads and who confirms, for each partition of the option. They
- * are in the order of their ordinals, from 1 on: `main` is not among them.
+ * Returns who leads and who confirms, for each partition of the option. They are in the order of
+ * their ordinals, from 1 on: `main` is not among them.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a site that does not exist, a
- * leader that is no voter, and a voter alone among more than two sites
+ * @throws CorrectableError `INVALID_ARGUMENT` for a site that does not exist, a leader that is no
+ * voter, and a voter alone among more than two sites
  */
 export function resolvePartitions(
   partitions: PartitionsOption | undefined,
@@ -73,10 +72,7 @@ export function resolvePartitions(
 }
 
 /** The order in which voters are written has no meaning. */
-function sortSites(
-  voters: readonly string[],
-  sites: readonly string[],
-): readonly string[] {
+function sortSites(voters: readonly string[], sites: readonly string[]): readonly string[] {
   return sites.filter((site) => voters.includes(site));
 }
 
@@ -95,8 +91,7 @@ function checkPartition(
       `must be one of ${all}, got ${leader === undefined ? 'nothing' : JSON.stringify(leader)}`,
     );
   const unknown = voters.find((voter) => !sites.includes(voter));
-  if (unknown !== undefined)
-    refuse('voters', `'${unknown}' is not one of ${all}`);
+  if (unknown !== undefined) refuse('voters', `'${unknown}' is not one of ${all}`);
   if (!voters.includes(leader))
     refuse(
       'voters',

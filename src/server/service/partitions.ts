@@ -1,7 +1,6 @@
 /**
- * Partitions: named sets of rows, each with a red log of its own. Where a row
- * lives is data, and no function of the service: two versions of a function
- * could order one row in two logs.
+ * Partitions: named sets of rows, each with a red log of its own. Where a row lives is data, and no
+ * function of the service: two versions of a function could order one row in two logs.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { OperationSpecs } from '../../protocol/contract/contract.ts';
@@ -31,15 +30,13 @@ export interface Partitions {
   readonly names: readonly string[];
   readonly count: number;
   /**
-   * Returns the ordinal of the log that orders red operations on this row. It
-   * is `undefined` if the table has `partition: 'none'`, in a deployment with
-   * one log too.
+   * Returns the ordinal of the log that orders red operations on this row. It is `undefined` if the
+   * table has `partition: 'none'`, in a deployment with one log too.
    */
   ofRow(table: string, key: string): number | undefined;
   /**
-   * Returns the ordinal of the home log of an operation with these parsed
-   * arguments. It depends on nothing else, so a retry at another site has the
-   * same home.
+   * Returns the ordinal of the home log of an operation with these parsed arguments. It depends on
+   * nothing else, so a retry at another site has the same home.
    */
   homeOf(operation: Home, args: unknown): number;
 }
@@ -50,8 +47,8 @@ export interface PartitionLayout {
   /** The site that leads its red log. */
   readonly leader: string;
   /**
-   * The sites of which a majority confirms, in the deployment's order. Absent
-   * in a cluster if they are all members, also those that join later.
+   * The sites of which a majority confirms, in the deployment's order. Absent in a cluster if they
+   * are all members, also those that join later.
    */
   readonly voters?: readonly string[];
 }
@@ -60,12 +57,11 @@ export interface PartitionLayout {
 export type PartitionsByName = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the partitions of a deployment for a service. Ordinals follow from
- * the names alone, in any order of the options.
+ * Creates the partitions of a deployment for a service. Ordinals follow from the names alone, in
+ * any order of the options.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a name that no partition can
- * have, for more than 16 logs, and if a table or an operation of the service
- * names what does not exist
+ * @throws CorrectableError `INVALID_ARGUMENT` for a name that no partition can have, for more than
+ * 16 logs, and if a table or an operation of the service names what does not exist
  */
 export function createPartitions(
   service: Declarations,
@@ -83,9 +79,7 @@ class NamedPartitions implements Partitions {
   readonly names: readonly string[];
   readonly count: number;
   readonly #ordinals: ReadonlyMap<string, number>;
-  /**
-   * The log of all rows of a table, or `byKey`. Tables of `main` are not in it.
-   */
+  /** The log of all rows of a table, or `byKey`. Tables of `main` are not in it. */
   readonly #tables: ReadonlyMap<string, number | undefined | typeof BY_KEY>;
 
   constructor(tables: Tables, names: readonly string[]) {
@@ -105,16 +99,13 @@ class NamedPartitions implements Partitions {
 
   homeOf({ partition, partitionBy }: Home, args: unknown): number {
     if (this.count === 1) return MAIN_LOG;
-    if (partition !== undefined)
-      return this.#ordinals.get(partition) ?? MAIN_LOG;
+    if (partition !== undefined) return this.#ordinals.get(partition) ?? MAIN_LOG;
     if (partitionBy === undefined) return MAIN_LOG;
     const text = getAtPath(args, partitionBy);
     return typeof text === 'string' ? this.#ofText(text) : MAIN_LOG;
   }
 
-  #findTables(
-    tables: Tables,
-  ): ReadonlyMap<string, number | undefined | typeof BY_KEY> {
+  #findTables(tables: Tables): ReadonlyMap<string, number | undefined | typeof BY_KEY> {
     const found = new Map<string, number | undefined | typeof BY_KEY>();
     for (const [table, { partition = MAIN }] of Object.entries(tables)) {
       if (partition === NO_PARTITION) found.set(table, undefined);
@@ -136,8 +127,7 @@ class NamedPartitions implements Partitions {
 /** Returns `keys.0` or `writes.0.key` of arguments, if it is there. */
 function getAtPath(args: unknown, path: string): unknown {
   // Most operations name one argument, and this runs several times for each.
-  if (!path.includes('.'))
-    return (args as Readonly<Record<string, unknown>>)[path];
+  if (!path.includes('.')) return (args as Readonly<Record<string, unknown>>)[path];
   let value = args;
   for (const name of path.split('.'))
     value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
@@ -148,8 +138,8 @@ function getAtPath(args: unknown, path: string): unknown {
 const NAME = /^[A-Za-z][\w-]{0,63}$/;
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for a name that no partition can
- * have, and for more than 16 logs
+ * @throws CorrectableError `INVALID_ARGUMENT` for a name that no partition can have, and for more
+ * than 16 logs
  */
 export function checkPartitionNames(names: readonly string[]): void {
   for (const name of names) checkName(name);
@@ -181,43 +171,31 @@ function checkTables(tables: Tables, names: readonly string[]): void {
   }
 }
 
-function checkOperations(
-  operations: OperationSpecs,
-  names: readonly string[],
-): void {
+function checkOperations(operations: OperationSpecs, names: readonly string[]): void {
   for (const [name, spec] of Object.entries(operations)) {
     const { args, partition, partitionBy } = spec;
-    if (partition !== undefined)
-      checkIsPartition(partition, names, `operations.${name}.partition`);
+    if (partition !== undefined) checkIsPartition(partition, names, `operations.${name}.partition`);
     if (partitionBy === undefined) continue;
     const problem = describeArgumentProblem(args, partitionBy);
     if (problem !== undefined)
-      throw createInvalidArgumentError(
-        `operations.${name}.partitionBy`,
-        problem,
-      );
+      throw createInvalidArgumentError(`operations.${name}.partitionBy`, problem);
   }
 }
 
-function checkIsPartition(
-  name: string,
-  names: readonly string[],
-  field: string,
-): void {
+function checkIsPartition(name: string, names: readonly string[], field: string): void {
   if (names.includes(name)) return;
   const problem = `this deployment has no partition '${name}', only ${names.join(', ')}. Name one of these, or create the deployment with it`;
   throw createInvalidArgumentError(field, problem);
 }
 
 /**
- * Returns the writes that may be red and do not declare where they belong.
- * Their home is `main`, whatever their rows are.
+ * Returns the writes that may be red and do not declare where they belong. Their home is `main`,
+ * whatever their rows are.
  */
 export function listWritesWithoutPartition({
   contract,
   maybeRed,
-}: Pick<Declarations, 'contract'> &
-  Pick<Service, 'maybeRed'>): readonly string[] {
+}: Pick<Declarations, 'contract'> & Pick<Service, 'maybeRed'>): readonly string[] {
   return Object.entries(contract.operations)
     .filter(
       ([name, { access, partition, partitionBy }]) =>

@@ -7,9 +7,8 @@ import type { ChosenShadow } from '../records/reply.ts';
 /** A generator's private copy of the snapshot. */
 export interface Scratchpad {
   /**
-   * Applies a shadow operation to the copy and returns its reply. From then on
-   * `tables` shows the change. To replicate it, return the shadow operation as
-   * well.
+   * Applies a shadow operation to the copy and returns its reply. From then on `tables` shows the
+   * change. To replicate it, return the shadow operation as well.
    */
   apply<R>(chosen: ChosenShadow<R>): R;
   /** Discards all changes of the copy. */
@@ -24,13 +23,12 @@ export type RowReader<F extends Fields> = {
 /** A table, as generators read it. */
 export interface TableReader<F extends Fields, I extends string = never> {
   /**
-   * Returns the row with this primary key. The fields of an absent row have
-   * their initial values.
+   * Returns the row with this primary key. The fields of an absent row have their initial values.
    */
   row(key: string): RowReader<F>;
   /**
-   * Returns whether the row exists: an operation wrote to it or inserted it,
-   * and none has removed it since.
+   * Returns whether the row exists: an operation wrote to it or inserted it, and none has removed
+   * it since.
    */
   has(key: string): boolean;
   /**
@@ -41,16 +39,14 @@ export interface TableReader<F extends Fields, I extends string = never> {
    */
   keys(options?: ScanOptions<string>): readonly string[];
   /**
-   * Looks up rows by the value of an indexed field. Returns primary keys in the
-   * order of values, then of keys.
+   * Looks up rows by the value of an indexed field. Returns primary keys in the order of values,
+   * then of keys.
    *
    * @example
    * tables.notes.by.owner({ equals: 'ann' })
    */
   readonly by: {
-    readonly [K in I]: (
-      options?: ScanOptions<ScalarIn<ValueOf<F[K]>>>,
-    ) => readonly string[];
+    readonly [K in I]: (options?: ScanOptions<ScalarIn<ValueOf<F[K]>>>) => readonly string[];
   };
 }
 

@@ -1,14 +1,9 @@
 /**
- * A service: a contract with its implementation, as tables, shadow operations
- * with colors, and generators (RedBlue, OSDI 2012, §5). It runs at the sites
- * only.
+ * A service: a contract with its implementation, as tables, shadow operations with colors, and
+ * generators (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
 import type { Principal } from '../../correctable/binding.ts';
-import {
-  CorrectableError,
-  check,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, check, createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
   checkMemberName,
   checkOptionNames,
@@ -25,11 +20,7 @@ import type {
 } from '../../protocol/contract/contract.ts';
 import type { Color } from '../records/effect.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
-import {
-  DomainErrors,
-  createReplyCheck,
-  type DomainErrorFactory,
-} from './domain-errors.ts';
+import { DomainErrors, createReplyCheck, type DomainErrorFactory } from './domain-errors.ts';
 import {
   checkColorInput,
   createServiceColors,
@@ -37,12 +28,7 @@ import {
   getUncoloredWrites,
   type ServiceColors,
 } from './colors.ts';
-import type {
-  ChosenShadow,
-  UncertifiedResult,
-  Reply,
-  WithMeta,
-} from '../records/reply.ts';
+import type { ChosenShadow, UncertifiedResult, Reply, WithMeta } from '../records/reply.ts';
 import type {
   AnyShadowOperation,
   Colors,
@@ -63,8 +49,8 @@ import {
 import type { Tables } from './tables.ts';
 
 /**
- * Input of a generator. Use nothing else in a generator, so that a second run
- * gives the same result.
+ * Input of a generator. Use nothing else in a generator, so that a second run gives the same
+ * result.
  */
 export interface GeneratorContext<
   T extends Tables,
@@ -75,8 +61,8 @@ export interface GeneratorContext<
   /** The tables at one snapshot. */
   readonly tables: TablesReader<T>;
   /**
-   * Chooses a shadow operation: return its result. An operation that its
-   * contract declares blue has only blue ones.
+   * Chooses a shadow operation: return its result. An operation that its contract declares blue has
+   * only blue ones.
    */
   readonly shadow: ShadowBuilders<S, ColorOf<O>, C>;
   /**
@@ -88,50 +74,42 @@ export interface GeneratorContext<
    */
   readonly scratchpad: Scratchpad;
   /**
-   * Creates the errors that the contract declares for the operation: throw one.
-   * The client receives it with its data. Like a result, an error depends on
-   * what the generator has read. So it is certified if the operation may be
-   * red.
+   * Creates the errors that the contract declares for the operation: throw one. The client receives
+   * it with its data. Like a result, an error depends on what the generator has read. So it is
+   * certified if the operation may be red.
    *
    * @example
    * if (balance < amount) throw errors.notEnough({ balance });
    */
   readonly errors: DomainErrorFactory<O>;
   /**
-   * The user that the operation is executed for, as `authorize` of the gateway
-   * gets it: a frozen copy, the same if the generator runs again. A gateway
-   * without `authenticate` gives all clients the principal `{ id: '' }`.
-   * `undefined` if a client in this process submitted the operation, unless its
-   * binding is one of `withPrincipal`.
+   * The user that the operation is executed for, as `authorize` of the gateway gets it: a frozen
+   * copy, the same if the generator runs again. A gateway without `authenticate` gives all clients
+   * the principal `{ id: '' }`. `undefined` if a client in this process submitted the operation,
+   * unless its binding is one of `withPrincipal`.
    *
    * @example
    * if (tables.orders.row(order).owner !== principal?.id) throw errors.notYours();
    */
   readonly principal: Principal | undefined;
-  /**
-   * When the client submitted the operation, in milliseconds since the epoch.
-   */
+  /** When the client submitted the operation, in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * Returns an identifier that is unique at all sites, safe in a URL, and the
-   * same if the generator runs again.
+   * Returns an identifier that is unique at all sites, safe in a URL, and the same if the generator
+   * runs again.
    */
   readonly uniqueId: () => string;
-  /**
-   * Returns a number in [0, 1): the same sequence if the generator runs again.
-   */
+  /** Returns a number in [0, 1): the same sequence if the generator runs again. */
   readonly random: () => number;
 }
 
 /** The colors that the contract allows for an operation. */
-type ColorOf<O extends OperationSpec> = O extends { readonly color: 'blue' }
-  ? 'blue'
-  : Color;
+type ColorOf<O extends OperationSpec> = O extends { readonly color: 'blue' } ? 'blue' : Color;
 
 /**
- * Result of a generator: a plain result, which changes nothing, an
- * `uncertified` one, or one chosen shadow operation. A read chooses none. An
- * operation that is declared red returns no `uncertified` result.
+ * Result of a generator: a plain result, which changes nothing, an `uncertified` one, or one chosen
+ * shadow operation. A read chooses none. An operation that is declared red returns no `uncertified`
+ * result.
  */
 export type GeneratorResult<O extends OperationSpec, R = ResultInputOf<O>> =
   | R
@@ -141,9 +119,7 @@ export type GeneratorResult<O extends OperationSpec, R = ResultInputOf<O>> =
       ? never
       : UncertifiedResult<R>);
 
-/**
- * One generator for each operation of the contract, or for those named in `G`.
- */
+/** One generator for each operation of the contract, or for those named in `G`. */
 export type Generators<
   O extends OperationSpecs,
   T extends Tables,
@@ -158,21 +134,17 @@ export type Generators<
 };
 
 /**
- * Requires all generators after inference. During inference, the compiler would
- * blame the generators that exist.
+ * Requires all generators after inference. During inference, the compiler would blame the
+ * generators that exist.
  */
 type RequireGenerators<O extends OperationSpecs, G extends keyof O> = {
   readonly [
-    K in Exclude<keyof O, G> &
-      string as `defineService: no generator for the operation '${K}'`
+    K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`
   ]: never;
 };
 
 /** Requires a color of each shadow operation, if the compiler knows them. */
-type RequireColors<
-  S extends ShadowOperations,
-  C extends Colors,
-> = string extends keyof S
+type RequireColors<S extends ShadowOperations, C extends Colors> = string extends keyof S
   ? unknown
   : {
       readonly [
@@ -182,8 +154,8 @@ type RequireColors<
     };
 
 /**
- * Implementation of a contract. `G` names the operations with a generator, and
- * `C` has the colors of `colors`.
+ * Implementation of a contract. `G` names the operations with a generator, and `C` has the colors
+ * of `colors`.
  */
 export interface ServiceImplementation<
   O extends OperationSpecs,
@@ -199,32 +171,29 @@ export interface ServiceImplementation<
   readonly colors?: (C & FittingColors<S, C>) | undefined;
   readonly generators: Generators<O, T, S, G, C>;
   /**
-   * Operations that are red, even if they choose a blue shadow operation. Their
-   * clients can retry at another site if the first one is away. Any other
-   * operation that may be blue belongs to the first site's log until it turns
-   * out red.
+   * Operations that are red, even if they choose a blue shadow operation. Their clients can retry
+   * at another site if the first one is away. Any other operation that may be blue belongs to the
+   * first site's log until it turns out red.
    */
   readonly alwaysRed?: readonly (keyof O & string)[] | undefined;
   /**
-   * Red writes that share a limit at each site: at most `maxInFlight` in
-   * flight, each place used once in `minSlotIntervalMs`. More wait at the site,
-   * before their preliminary view. Since every site keeps the limit, a view can
-   * carry how much may happen elsewhere, for `getSafeThreshold`. Name all
-   * operations that take from the same field.
+   * Red writes that share a limit at each site: at most `maxInFlight` in flight, each place used
+   * once in `minSlotIntervalMs`. More wait at the site, before their preliminary view. Since every
+   * site keeps the limit, a view can carry how much may happen elsewhere, for `getSafeThreshold`.
+   * Name all operations that take from the same field.
    */
   readonly throttled?:
     | (Throttle & { readonly operations: readonly (keyof O & string)[] })
     | undefined;
   /**
-   * Checked after every operation by `simulateService`, and at sites with
-   * `checkInvariants`: not in production.
+   * Checked after every operation by `simulateService`, and at sites with `checkInvariants`: not in
+   * production.
    */
   readonly invariants?: Invariants<T> | undefined;
   /**
-   * Conditions on all tables together, for example that all names are unique.
-   * Checked like `invariants`, after an operation changes a table that the
-   * condition read last time. A site spends at most a twentieth of its time on
-   * it.
+   * Conditions on all tables together, for example that all names are unique. Checked like
+   * `invariants`, after an operation changes a table that the condition read last time. A site
+   * spends at most a twentieth of its time on it.
    */
   readonly snapshotInvariants?: SnapshotInvariants<T> | undefined;
 }
@@ -263,21 +232,20 @@ export interface Service<O extends OperationSpecs = OperationSpecs>
   readonly domainErrors: DomainErrors;
   readonly throttled?: ServiceThrottle | undefined;
   /**
-   * Validate results of generators and shadow operations against the contract,
-   * by the name of the operation. They throw `INVALID_VALUE` for an invalid
-   * one.
+   * Validate results of generators and shadow operations against the contract, by the name of the
+   * operation. They throw `INVALID_VALUE` for an invalid one.
    */
   readonly resultChecks: Readonly<Record<string, (returned: unknown) => Reply>>;
 }
 
 /**
- * Creates a service from a contract and its implementation. Types are inferred
- * from the tables to the generators.
+ * Creates a service from a contract and its implementation. Types are inferred from the tables to
+ * the generators.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an operation has no generator,
- * or a generator no operation.
- * @throws CorrectableError `INVALID_ARGUMENT` if a shadow operation has no
- * color, or a color no shadow operation.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an operation has no generator, or a generator no
+ * operation.
+ * @throws CorrectableError `INVALID_ARGUMENT` if a shadow operation has no color, or a color no
+ * shadow operation.
  * @example
  * const bankService = defineService(bank, {
  *   tables: { accounts: table({ balance: counter() }) },
@@ -375,8 +343,7 @@ function checkWriteNames(
   for (const name of names) {
     const { access, color } = contract.operations[name] ?? {};
     if (access === 'write' && color !== 'blue') continue;
-    const description =
-      access === 'write' ? 'is declared blue in' : 'is not a write of';
+    const description = access === 'write' ? 'is declared blue in' : 'is not a write of';
     const problem = `'${name}' ${description} '${contract.name}'. Name writes only that may be red.`;
     throw createInvalidArgumentError(field, problem);
   }
@@ -397,21 +364,17 @@ function checkThrottle(
   const rule =
     'maxInFlight must be a positive integer, and minSlotIntervalMs a positive number of milliseconds.';
   check(isThrottle, 'throttled', rule);
-  const operations = checkWriteNames(
-    'throttled.operations',
-    contract,
-    value.operations,
-  );
+  const operations = checkWriteNames('throttled.operations', contract, value.operations);
   return { maxInFlight, minSlotIntervalMs, operations };
 }
 
 /**
- * Returns the same service with other colors of some shadow operations, however
- * they were declared. An operation that is declared red, or is in `alwaysRed`,
- * stays red. One that is declared blue fails if it chooses a newly red one.
+ * Returns the same service with other colors of some shadow operations, however they were declared.
+ * An operation that is declared red, or is in `alwaysRed`, stays red. One that is declared blue
+ * fails if it chooses a newly red one.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the value is no service, or if
- * a color matches no shadow operation.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no service, or if a color matches no
+ * shadow operation.
  * @example
  * // Does it have to be red?
  * simulateService(withColors(bankService, { withdraw: 'blue' }), { draw });
@@ -422,26 +385,18 @@ export function withColors<S extends Service>(service: S, colors: Colors): S {
   checkColorInput(shadowOperations, colors);
   return {
     ...service,
-    ...createServiceColors(
-      contract,
-      shadowOperations,
-      { ...service.colors, ...colors },
-      tables,
-    ),
+    ...createServiceColors(contract, shadowOperations, { ...service.colors, ...colors }, tables),
   };
 }
 
 const CREATED_HERE = Symbol('made by this copy of the package');
 
-/**
- * Marks each service that this copy of the package creates. Copies of the
- * object keep the mark.
- */
+/** Marks each service that this copy of the package creates. Copies of the object keep the mark. */
 const createdHere = { [CREATED_HERE]: true };
 
 /**
- * Throws `INVALID_ARGUMENT` for a service of another copy of the package, whose
- * effects look like any value. `call` is the right call.
+ * Throws `INVALID_ARGUMENT` for a service of another copy of the package, whose effects look like
+ * any value. `call` is the right call.
  */
 export function requireService(value: unknown, call: string): void {
   check(
@@ -467,11 +422,7 @@ function checkImplementation(
   parts: Readonly<Record<string, true>>,
 ): void {
   const isContract = isRecord(contract) && isRecord(contract['operations']);
-  check(
-    isContract,
-    'contract',
-    `must be one made by defineContract: write ${CALL}`,
-  );
+  check(isContract, 'contract', `must be one made by defineContract: write ${CALL}`);
   checkRecord(value, { call: CALL, field: 'implementation' });
   checkOptionNames(value, { call: CALL }, parts);
   const {
@@ -484,17 +435,10 @@ function checkImplementation(
     call: '{ tables: { accounts: table({ balance: counter() }) } }',
     field: 'tables',
   });
-  for (const [name, table] of Object.entries(tables as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [name, table] of Object.entries(tables as object) as [string, unknown][]) {
     checkMemberName(name, `tables.${name}`);
     const isTable = isRecord(table) && isRecord(table['fields']);
-    check(
-      isTable,
-      `tables.${name}`,
-      'must be made by table, as table({ balance: counter() })',
-    );
+    check(isTable, `tables.${name}`, 'must be made by table, as table({ balance: counter() })');
   }
   const isFunction = typeof shadowOperations === 'function';
   check(
@@ -506,43 +450,28 @@ function checkImplementation(
     call: '{ generators: { deposit: (args, { shadow }) => … } }',
     field: 'generators',
   });
-  for (const [name, generator] of Object.entries(generators as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [name, generator] of Object.entries(generators as object) as [string, unknown][]) {
     check(
       typeof generator === 'function',
       `generators.${name}`,
       'must be a function, as (args, { shadow }) => …',
     );
   }
-  check(
-    Array.isArray(alwaysRed),
-    'alwaysRed',
-    "must be a list of names, as ['dequeue']",
-  );
+  check(Array.isArray(alwaysRed), 'alwaysRed', "must be a list of names, as ['dequeue']");
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming a shadow operation that
- * none of `blue`, `red` and `shadow` created
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a shadow operation that none of `blue`, `red`
+ * and `shadow` created
  */
 function checkShadowOperations(value: unknown): void {
   checkRecord(value, {
     call: '({ accounts }) => ({ deposit: blue(…) })',
     field: 'shadowOperations',
   });
-  for (const [name, operation] of Object.entries(value as object) as [
-    string,
-    unknown,
-  ][]) {
+  for (const [name, operation] of Object.entries(value as object) as [string, unknown][]) {
     checkMemberName(name, `shadowOperations.${name}`);
-    const isShadow =
-      isRecord(operation) && typeof operation['effects'] === 'function';
-    check(
-      isShadow,
-      `shadowOperations.${name}`,
-      'must be made by blue, red or shadow',
-    );
+    const isShadow = isRecord(operation) && typeof operation['effects'] === 'function';
+    check(isShadow, `shadowOperations.${name}`, 'must be made by blue, red or shadow');
   }
 }

@@ -1,23 +1,14 @@
 /**
- * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI
- * 2012, §5.1). They are what is replicated. Each has a color, of its own or of
- * its service's `colors`.
+ * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI 2012, §5.1). They are
+ * what is replicated. Each has a color, of its own or of its service's `colors`.
  */
 import { check } from '../../correctable/errors.ts';
-import type {
-  Color,
-  Effect,
-  GoesByRights,
-  ResultsOf,
-} from '../records/effect.ts';
+import type { Color, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
 import type { ChosenShadow, WithMeta } from '../records/reply.ts';
 
 declare const noReply: unique symbol;
 
-/**
- * The reply type of a shadow operation without `reply`: the generator gives the
- * reply.
- */
+/** The reply type of a shadow operation without `reply`: the generator gives the reply. */
 export interface NoReply {
   readonly [noReply]: true;
 }
@@ -26,9 +17,9 @@ declare const possibleColorsType: unique symbol;
 declare const usesRightsType: unique symbol;
 
 /**
- * A shadow operation whose color is in the service's `colors`. `A`: its
- * arguments. `R`: the reply that it makes from the results of its effects. `C`:
- * the colors that it may get. `T`: whether it takes by rights.
+ * A shadow operation whose color is in the service's `colors`. `A`: its arguments. `R`: the reply
+ * that it makes from the results of its effects. `C`: the colors that it may get. `T`: whether it
+ * takes by rights.
  */
 export interface UncoloredOperation<
   in A = never,
@@ -41,9 +32,8 @@ export interface UncoloredOperation<
   /** Carries the possible colors. Never present at run time. */
   readonly [possibleColorsType]?: C;
   /**
-   * Carries, for the type checker only, whether the operation uses rights. If
-   * so, it is red where its site lacks them, although it is declared blue.
-   * Never present at run time.
+   * Carries, for the type checker only, whether the operation uses rights. If so, it is red where
+   * its site lacks them, although it is declared blue. Never present at run time.
    */
   readonly [usesRightsType]?: T;
 }
@@ -61,9 +51,7 @@ export interface ShadowOperation<
 /** Shadow operations by name. */
 export type ShadowOperations = Readonly<Record<string, UncoloredOperation>>;
 
-/**
- * A shadow operation without its types. Its color is in the service's `colors`.
- */
+/** A shadow operation without its types. Its color is in the service's `colors`. */
 export interface AnyShadowOperation {
   effects(args: unknown): readonly Effect[];
   reply?(results: readonly unknown[], args: unknown): unknown;
@@ -83,29 +71,19 @@ export type Uncolored<S extends ShadowOperations> = {
 }[keyof S];
 
 /**
- * Allowed `colors` for the shadow operations `S`. If `S` is built at run time,
- * the check is at run time too.
+ * Allowed `colors` for the shadow operations `S`. If `S` is built at run time, the check is at run
+ * time too.
  */
-export type FittingColors<
-  S extends ShadowOperations,
-  C extends Colors,
-> = string extends keyof C
+export type FittingColors<S extends ShadowOperations, C extends Colors> = string extends keyof C
   ? C
   : {
-      readonly [K in keyof C]: K extends Uncolored<S>
-        ? PossibleColors<S[K]>
-        : never;
+      readonly [K in keyof C]: K extends Uncolored<S> ? PossibleColors<S[K]> : never;
     };
 
-type PossibleColors<S> =
-  S extends UncoloredOperation<never, unknown, infer C> ? C : never;
+type PossibleColors<S> = S extends UncoloredOperation<never, unknown, infer C> ? C : never;
 
 /** The color of the shadow operation `K`: its own, or the one in `colors`. */
-type ColorIn<
-  S extends ShadowOperations,
-  C extends Colors,
-  K extends keyof S,
-> = S[K] extends {
+type ColorIn<S extends ShadowOperations, C extends Colors, K extends keyof S> = S[K] extends {
   readonly color: infer Own;
 }
   ? Own
@@ -114,22 +92,16 @@ type ColorIn<
     : Color;
 
 /**
- * The colors with which the shadow operation `K` may end. One that takes by
- * rights is red if its site lacks them.
+ * The colors with which the shadow operation `K` may end. One that takes by rights is red if its
+ * site lacks them.
  */
-type FinalColors<
-  S extends ShadowOperations,
-  C extends Colors,
-  K extends keyof S,
-> =
+type FinalColors<S extends ShadowOperations, C extends Colors, K extends keyof S> =
   | ColorIn<S, C, K>
-  | (S[K] extends UncoloredOperation<never, unknown, Color, true>
-      ? 'red'
-      : never);
+  | (S[K] extends UncoloredOperation<never, unknown, Color, true> ? 'red' : never);
 
 /**
- * Type of a generator's `shadow`: one function for each shadow operation of the
- * allowed colors. `C` are those of `colors`.
+ * Type of a generator's `shadow`: one function for each shadow operation of the allowed colors. `C`
+ * are those of `colors`.
  */
 export type ShadowBuilders<
   S extends ShadowOperations,
@@ -145,16 +117,12 @@ export type ShadowBuilders<
     : never;
 };
 
-/**
- * A shadow operation whose effects use no arguments accepts the arguments of
- * any operation.
- */
+/** A shadow operation whose effects use no arguments accepts the arguments of any operation. */
 type ArgsOf<A> = [A] extends [never] ? unknown : A;
 
 /**
- * Creates a blue shadow operation, which commits at its own site at once. It
- * must commute with every other and keep every invariant in every valid state
- * (RedBlue, OSDI 2012, §5.3).
+ * Creates a blue shadow operation, which commits at its own site at once. It must commute with
+ * every other and keep every invariant in every valid state (RedBlue, OSDI 2012, §5.3).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example
@@ -176,10 +144,9 @@ export function blue(
 }
 
 /**
- * Creates a red shadow operation. All sites apply red ones in one order. It
- * commits only if the data that its generator read is unchanged at that point.
- * With `reply`, the answer is made from the results of its effects once
- * applied.
+ * Creates a red shadow operation. All sites apply red ones in one order. It commits only if the
+ * data that its generator read is unchanged at that point. With `reply`, the answer is made from
+ * the results of its effects once applied.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example
@@ -208,17 +175,15 @@ export function red(
 }
 
 /** The colors that a shadow operation with these effects may get. */
-type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [
-  Effect<unknown, 'blue'>,
-]
+type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>]
   ? Color
   : 'red';
 
 /**
- * Creates a shadow operation whose color is in the service's `colors`. So the
- * code is separate from the color, and a tool can find the color. With `reply`,
- * the answer is made from the results of its effects when they are applied.
- * With `reply`, or with an effect for red ones only, it can only be red.
+ * Creates a shadow operation whose color is in the service's `colors`. So the code is separate from
+ * the color, and a tool can find the color. With `reply`, the answer is made from the results of
+ * its effects when they are applied. With `reply`, or with an effect for red ones only, it can only
+ * be red.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example

@@ -1,12 +1,8 @@
 /**
- * Finds out whether an argument of an operation is text in every call. It reads
- * zod's definitions of what schemas return, since generators get that.
+ * Finds out whether an argument of an operation is text in every call. It reads zod's definitions
+ * of what schemas return, since generators get that.
  */
-import {
-  getLazySchema,
-  isSchemaPart,
-  type Schema,
-} from '../../protocol/contract/schema-parts.ts';
+import { getLazySchema, isSchemaPart, type Schema } from '../../protocol/contract/schema-parts.ts';
 
 /** Some lazy schemas create new ones without end. */
 const MAX_DEPTH = 16;
@@ -20,16 +16,12 @@ type SchemaDef = Readonly<Record<string, unknown>>;
 type Rule = (def: SchemaDef, depth: number) => boolean;
 
 /**
- * Describes why an operation with these arguments cannot be placed by one of
- * them. Returns `undefined` if it can.
+ * Describes why an operation with these arguments cannot be placed by one of them. Returns
+ * `undefined` if it can.
  */
-export function describeArgumentProblem(
-  args: Schema,
-  name: string,
-): string | undefined {
+export function describeArgumentProblem(args: Schema, name: string): string | undefined {
   const path = name.split('.');
-  const find: Rule = ({ shape }) =>
-    Object.hasOwn((shape ?? {}) as object, path[0] as string);
+  const find: Rule = ({ shape }) => Object.hasOwn((shape ?? {}) as object, path[0] as string);
   if (!fulfills(args, find))
     return `there is no argument '${name}' in every call. Name one that is text, as z.string()`;
   if (fulfills(args, isTextAt(path))) return undefined;
@@ -41,9 +33,7 @@ function isTextAt([name, ...rest]: readonly string[]): Rule {
   if (name === undefined) return isText;
   return ({ type, shape, element }, depth) => {
     const part =
-      type === 'array' && name === FIRST_ITEM
-        ? element
-        : ((shape ?? {}) as SchemaDef)[name];
+      type === 'array' && name === FIRST_ITEM ? element : ((shape ?? {}) as SchemaDef)[name];
     return fulfills(part, isTextAt(rest), depth);
   };
 }
@@ -64,8 +54,7 @@ function isText({ type, entries, values }: SchemaDef): boolean {
 }
 
 function unwrapOptional(schema: unknown): unknown {
-  if (!isSchemaPart(schema) || schema._zod.def['type'] !== 'optional')
-    return schema;
+  if (!isSchemaPart(schema) || schema._zod.def['type'] !== 'optional') return schema;
   return unwrapOptional(schema._zod.def['innerType']);
 }
 

@@ -1,42 +1,30 @@
-/**
- * Reports invariants that operations break, while a service is being developed.
- */
+/** Reports invariants that operations break, while a service is being developed. */
 import type { Effect } from '../records/effect.ts';
 import type { OperationId } from '../records/records.ts';
 import { performance } from 'node:perf_hooks';
-import {
-  InvariantCheck,
-  type BrokenInvariant,
-} from '../replica/core/invariant-check.ts';
+import { InvariantCheck, type BrokenInvariant } from '../replica/core/invariant-check.ts';
 import { RETURNED_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isInDevelopment } from './is-in-development.ts';
 
-/**
- * The maximum of reported rows that are remembered. A row that stays broken is
- * reported once.
- */
+/** The maximum of reported rows that are remembered. A row that stays broken is reported once. */
 const MAX_REPORTED_ROWS = 1000;
 
 /**
- * Conditions on the whole snapshot may read everything. They get this share of
- * the time, and may save up this much of it.
+ * Conditions on the whole snapshot may read everything. They get this share of the time, and may
+ * save up this much of it.
  */
 const CPU_SHARE = 0.05;
 const MAX_SAVED_MS = 100;
 
 /**
- * Whether invariants are checked by default. Without any invariant an observer
- * would only take time.
+ * Whether invariants are checked by default. Without any invariant an observer would only take
+ * time.
  */
-export function hasInvariants({
-  invariants,
-  snapshotInvariants,
-}: Service): boolean {
-  const count =
-    Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
+export function hasInvariants({ invariants, snapshotInvariants }: Service): boolean {
+  const count = Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
   return isInDevelopment() && count > 0;
 }
 
@@ -55,8 +43,8 @@ const ADVICE =
   'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
- * Reports once each row that breaks an invariant, and each condition on all
- * tables that does not hold.
+ * Reports once each row that breaks an invariant, and each condition on all tables that does not
+ * hold.
  *
  * @param elapsedMs a monotonic clock
  */
@@ -67,11 +55,7 @@ export function createInvariantObserver(
   elapsedMs: () => number = () => performance.now(),
 ): InvariantObserver {
   const reported = new Set<string>();
-  const report = (
-    name: string,
-    description: string,
-    { error }: BrokenInvariant,
-  ): void => {
+  const report = (name: string, description: string, { error }: BrokenInvariant): void => {
     if (reported.has(name) || reported.size >= MAX_REPORTED_ROWS) return;
     reported.add(name);
     const instead = error === undefined ? '' : ` (the condition ${error})`;
@@ -86,10 +70,7 @@ export function createInvariantObserver(
   const hasConditions = Object.keys(service.snapshotInvariants).length > 0;
   /** Tables that have changed since the conditions were last checked. */
   const changed = new Set<string>();
-  const checkConditions = (
-    { id, shadow, effects }: AppliedChange,
-    state: SiteState,
-  ): void => {
+  const checkConditions = ({ id, shadow, effects }: AppliedChange, state: SiteState): void => {
     for (const { table } of effects) changed.add(table);
     const found = budget.run(() => check.findBrokenConditions(changed, state));
     if (found === undefined) return;
@@ -107,9 +88,7 @@ export function createInvariantObserver(
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
         // An invariant that returns a promise does so for every row.
         const name =
-          broken.error === RETURNED_PROMISE
-            ? [table, invariant]
-            : [table, key, invariant];
+          broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
         report(name.join('\n'), description, broken);
       }
       if (hasConditions) checkConditions(operation, state);
@@ -129,8 +108,8 @@ class CpuBudget {
   }
 
   /**
-   * Runs `work` if the budget allows it, and returns its result. Returns
-   * `undefined` if it did not run.
+   * Runs `work` if the budget allows it, and returns its result. Returns `undefined` if it did not
+   * run.
    */
   run<T>(work: () => T): T | undefined {
     const begunMs = this.#elapsedMs();

@@ -1,7 +1,7 @@
 /**
- * A one-way link between two sites in one process. Messages arrive in order,
- * each after the same delay. The link holds a limited amount. Messages beyond
- * that are dropped, as in a network, and are sent again if they matter.
+ * A one-way link between two sites in one process. Messages arrive in order, each after the same
+ * delay. The link holds a limited amount. Messages beyond that are dropped, as in a network, and
+ * are sent again if they matter.
  */
 import { Fifo } from '../collections/fifo.ts';
 
@@ -12,8 +12,8 @@ export interface LinkLimits {
 }
 
 /**
- * Far more than windows let sites send before they get an answer. A link gets
- * this full only if the receiver is held up.
+ * Far more than windows let sites send before they get an answer. A link gets this full only if the
+ * receiver is held up.
  */
 export const LINK_LIMITS: LinkLimits = {
   maxMessages: 1 << 16,
@@ -35,8 +35,8 @@ export interface LinkOptions<M> {
 }
 
 /**
- * A link. Its timer exists only while messages are in flight, so that it does
- * not keep the process alive.
+ * A link. Its timer exists only while messages are in flight, so that it does not keep the process
+ * alive.
  */
 export class Link<M> {
   readonly #options: LinkOptions<M>;
@@ -80,8 +80,7 @@ export class Link<M> {
 
   #schedule(delayMs: number): void {
     const fire = (): void => this.#fire();
-    this.#timer =
-      delayMs <= 0 ? setImmediate(fire) : setTimeout(fire, Math.ceil(delayMs));
+    this.#timer = delayMs <= 0 ? setImmediate(fire) : setTimeout(fire, Math.ceil(delayMs));
   }
 
   #fire(): void {
@@ -94,8 +93,8 @@ export class Link<M> {
       due.push(message);
     }
     const next = this.#inFlight.at(0);
-    // The timer is set before the messages are handled, because messages that
-    // these send come after those in flight.
+    // The timer is set before the messages are handled, because messages that these send come after
+    // those in flight.
     if (next !== undefined) this.#schedule(next.dueAtMs - nowMs);
     if (due.length > 0) this.#options.deliver(due);
   }

@@ -1,23 +1,11 @@
 /**
- * Raises the alarms of a site with several red logs: rows that are held for
- * long, operations that need rows of several partitions most of the time, and
- * partitions with few voters.
+ * Raises the alarms of a site with several red logs: rows that are held for long, operations that
+ * need rows of several partitions most of the time, and partitions with few voters.
  */
-import {
-  createAlarmRaiser,
-  shortenText,
-  type OnAlarm,
-} from '../alarms/site-alarm.ts';
+import { createAlarmRaiser, shortenText, type OnAlarm } from '../alarms/site-alarm.ts';
 import { parseName } from '../generator/read-set.ts';
-import {
-  getPartition,
-  type BlueOperation,
-  type RedOperation,
-} from '../records/records.ts';
-import type {
-  HeldRowsReport,
-  ReplicaObserver,
-} from '../replica/core/replica-port.ts';
+import { getPartition, type BlueOperation, type RedOperation } from '../records/records.ts';
+import type { HeldRowsReport, ReplicaObserver } from '../replica/core/replica-port.ts';
 import type { Partitions } from '../service/partitions.ts';
 import { HELD_LIMIT_MS } from './machine/held-rows.ts';
 
@@ -44,8 +32,7 @@ export function createPartitionAlarms(
   onAlarm: OnAlarm,
 ): Pick<ReplicaObserver, 'onCreated' | 'onRowsHeld'> {
   const raise = createAlarmRaiser(site, onAlarm);
-  const nameOf = (partition: number): string =>
-    partitions.names[partition] ?? '';
+  const nameOf = (partition: number): string => partitions.names[partition] ?? '';
   const runs = new Map<string, Runs>();
   const reported = new Set<string>();
 
@@ -71,18 +58,14 @@ export function createPartitionAlarms(
       counted.count += 1;
       if (record.others !== undefined) {
         counted.globals += 1;
-        for (const table of listOtherTables(record, partitions))
-          counted.tables.add(table);
+        for (const table of listOtherTables(record, partitions)) counted.tables.add(table);
       }
       if (counted.count === JUDGED_RUNS) judge(operation, counted);
     },
     onRowsHeld: (held) => {
       const { partition, home, rows } = held;
-      const named = rows
-        .slice(0, MAX_NAMED_ROWS)
-        .map((row) => shortenText(row, MAX_ROW_LENGTH));
-      if (rows.length > named.length)
-        named.push(`${rows.length - named.length} more`);
+      const named = rows.slice(0, MAX_NAMED_ROWS).map((row) => shortenText(row, MAX_ROW_LENGTH));
+      if (rows.length > named.length) named.push(`${rows.length - named.length} more`);
       const problem = `rows of the partition ${nameOf(partition)} are held for more than ${HELD_LIMIT_MS / 1000} s (${named.join(', ')})`;
       const effect = `Operations of the partition ${nameOf(home)} hold them, and red operations on these rows wait`;
       raise('rows-held', `${problem}. ${effect}. ${adviseOn(held)}.`);
@@ -112,9 +95,8 @@ interface VotedLog {
 }
 
 /**
- * Returns a function that looks at the names of the members, and reports logs
- * with too few voters among them. A log whose voters are all sites has as many
- * as the operator wants.
+ * Returns a function that looks at the names of the members, and reports logs with too few voters
+ * among them. A log whose voters are all sites has as many as the operator wants.
  */
 export function createVoterAlarm(
   site: string,
@@ -150,10 +132,7 @@ function isRed(record: BlueOperation | RedOperation): record is RedOperation {
 }
 
 /** Returns the tables with rows that the home of a global does not order. */
-function listOtherTables(
-  operation: RedOperation,
-  partitions: Partitions,
-): readonly string[] {
+function listOtherTables(operation: RedOperation, partitions: Partitions): readonly string[] {
   const home = getPartition(operation);
   const { effects, reads, ranges = [] } = operation;
   const isElsewhere = (table: string, key: string | undefined): boolean => {
@@ -162,9 +141,7 @@ function listOtherTables(
     return partition !== undefined && partition !== home;
   };
   return [
-    ...[...effects, ...reads.map(parseName)].filter(({ table, key }) =>
-      isElsewhere(table, key),
-    ),
+    ...[...effects, ...reads.map(parseName)].filter(({ table, key }) => isElsewhere(table, key)),
     ...ranges,
   ].map(({ table }) => table);
 }

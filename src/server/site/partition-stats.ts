@@ -1,6 +1,6 @@
 /**
- * What a site with several red logs counts for each of them. Times are those
- * between two events at this site, so another site may have other ones.
+ * What a site with several red logs counts for each of them. Times are those between two events at
+ * this site, so another site may have other ones.
  */
 // Imported, because the global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
@@ -13,10 +13,7 @@ import {
   type RedOperation,
   type RedRecord,
 } from '../records/records.ts';
-import type {
-  PassedRecord,
-  ReplicaObserver,
-} from '../replica/core/replica-port.ts';
+import type { PassedRecord, ReplicaObserver } from '../replica/core/replica-port.ts';
 import type { CertificationDecision } from '../records/certification-result.ts';
 import { CertificationCounter } from './certification-stats.ts';
 
@@ -32,15 +29,14 @@ export class TimeSum {
 }
 
 /**
- * How an execution of a global ended. `refused`: a hold or its record met a
- * conflict. `aborted`: a site has ended it, because a hold was missing for long
- * or a part of its snapshot was lost.
+ * How an execution of a global ended. `refused`: a hold or its record met a conflict. `aborted`: a
+ * site has ended it, because a hold was missing for long or a part of its snapshot was lost.
  */
 export type GlobalOutcome = 'committed' | 'refused' | 'aborted';
 
 /**
- * The figures of one red log. Operations, globals and checks are those of this
- * site. Holds and gate waits are those of all sites.
+ * The figures of one red log. Operations, globals and checks are those of this site. Holds and gate
+ * waits are those of all sites.
  */
 export class LogFigures {
   /** Red operations that have committed, also globals. */
@@ -93,14 +89,8 @@ export class PartitionStats implements ReplicaObserver {
     this.#elapsedMs = elapsedMs;
   }
 
-  readonly onRejected: NonNullable<ReplicaObserver['onRejected']> = (
-    operation,
-    conflict,
-  ) =>
-    this.logs[getPartition(operation)]?.rejections.onRejected(
-      operation,
-      conflict,
-    );
+  readonly onRejected: NonNullable<ReplicaObserver['onRejected']> = (operation, conflict) =>
+    this.logs[getPartition(operation)]?.rejections.onRejected(operation, conflict);
 
   readonly onRedDelivered = (record: RedRecord): void =>
     void this.#deliveredAtMs.set(record, this.#elapsedMs());
@@ -123,21 +113,14 @@ export class PartitionStats implements ReplicaObserver {
       log.failedChecks += record.site === this.#site ? 1 : 0;
   };
 
-  #countCommit(
-    log: LogFigures,
-    operation: RedOperation,
-    { kind }: CertificationDecision,
-  ): void {
+  #countCommit(log: LogFigures, operation: RedOperation, { kind }: CertificationDecision): void {
     if (kind !== 'commit' || operation.site !== this.#site) return;
     log.committed += 1;
     if (isGlobal(operation)) log.globals.committed += 1;
   }
 
   /** A hold in another log may have ended it, and it counts in its home. */
-  #countEnded(
-    operation: GlobalOperation,
-    { kind }: CertificationDecision,
-  ): void {
+  #countEnded(operation: GlobalOperation, { kind }: CertificationDecision): void {
     const home = this.logs[getPartition(operation)];
     if (home === undefined) return;
     home.globals[kind === 'abort' ? 'aborted' : 'refused'] += 1;
@@ -145,11 +128,7 @@ export class PartitionStats implements ReplicaObserver {
 }
 
 /** The time of a hold is not known if it was granted before the start. */
-function endHold(
-  log: LogFigures,
-  execution: ExecutionName,
-  nowMs: number,
-): void {
+function endHold(log: LogFigures, execution: ExecutionName, nowMs: number): void {
   const sinceMs = log.heldSinceMs.get(execution);
   if (sinceMs === undefined) return;
   log.heldSinceMs.delete(execution);

@@ -1,6 +1,6 @@
 /**
- * Raises alarms about clocks that are wrong, generators that throw by mistake,
- * and messages that are not taken.
+ * Raises alarms about clocks that are wrong, generators that throw by mistake, and messages that
+ * are not taken.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { formatThrown } from '../records/failures.ts';
@@ -8,26 +8,18 @@ import type { Origin, Origins } from '../records/origin.ts';
 import type { RejectedMessageError } from '../messages/envelope.ts';
 import type { OnGeneratorError } from '../generator/generator-budget.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
-import {
-  shortenText,
-  type OnAlarm,
-  type SiteAlarm,
-} from '../alarms/site-alarm.ts';
+import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
 
 /**
- * Returns an observer that raises the alarms about other sites: their clocks,
- * and sites that are away for too long.
+ * Returns an observer that raises the alarms about other sites: their clocks, and sites that are
+ * away for too long.
  */
 export function createClockObserver(
   origins: Origins,
   site: Origin,
   onAlarm: OnAlarm,
 ): ReplicaObserver {
-  const raise = (
-    kind: SiteAlarm['kind'],
-    peer: Origin,
-    description: string,
-  ): void => {
+  const raise = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };
     onAlarm({
       kind,
@@ -43,23 +35,13 @@ export function createClockObserver(
         `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
     onReleased: (peer) =>
-      raise(
-        'clock-released',
-        peer,
-        'its clock is right again, and what it writes is taken.',
-      ),
+      raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
     onClockBehind: (byMs, shownBy) => {
       const name = origins.getName(site);
       const [evidence, effect] =
         shownBy === 'log'
-          ? [
-              'the other sites, as the stamps in its own log show',
-              'It goes on above these stamps',
-            ]
-          : [
-              'the clocks of most other sites',
-              'It refuses what they write until that has changed',
-            ];
+          ? ['the other sites, as the stamps in its own log show', 'It goes on above these stamps']
+          : ['the clocks of most other sites', 'It refuses what they write until that has changed'];
       onAlarm({
         kind: 'clock-behind',
         site: name,
@@ -86,8 +68,7 @@ export function createClockObserver(
       const fate = isFull
         ? 'No more can be kept, so updates are refused.'
         : 'Everything is kept for them, up to maxBacklogEntries entries. Then updates are refused.';
-      const advice =
-        'Repair the links, or start these sites. Retire those that are lost for good.';
+      const advice = 'Repair the links, or start these sites. Retire those that are lost for good.';
       const problem = `has waited too long for ${away}, and without them there is no majority of the sites`;
       onAlarm({
         kind: 'site-cut-off',
@@ -99,8 +80,8 @@ export function createClockObserver(
 }
 
 /**
- * The maximum of alarms of a kind in one window. Other sites and clients decide
- * how often there is a cause.
+ * The maximum of alarms of a kind in one window. Other sites and clients decide how often there is
+ * a cause.
  */
 const MAX_ALARMS_PER_WINDOW = 10;
 const WINDOW_MS = 1000;
@@ -110,8 +91,8 @@ type Clock = () => number;
 const readClock: Clock = () => performance.now();
 
 /**
- * Passes on a limited number of alarms in each window. Each one states how many
- * were left out before it.
+ * Passes on a limited number of alarms in each window. Each one states how many were left out
+ * before it.
  */
 function throttleAlarms<A extends readonly unknown[]>(
   raise: (leftOut: string, ...args: A) => void,
@@ -132,9 +113,7 @@ function throttleAlarms<A extends readonly unknown[]>(
     }
     reported += 1;
     const others =
-      leftOut === 0
-        ? ''
-        : ` (${leftOut} more alarms of this kind were left out before it)`;
+      leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
     leftOut = 0;
     raise(others, ...args);
   };
@@ -158,20 +137,14 @@ export function createRejectionAlarm(
   site: Origin,
   onAlarm: OnAlarm,
 ): (rejection: RejectedMessageError) => void {
-  return throttleAlarms(
-    (leftOut, { message: description, from }: RejectedMessageError) => {
-      const names = {
-        site: origins.getName(site),
-        peer:
-          from === undefined
-            ? 'an unknown site'
-            : origins.getName(from as Origin),
-      };
-      const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
-      onAlarm({ kind: 'message-rejected', ...names, message });
-    },
-    readClock,
-  );
+  return throttleAlarms((leftOut, { message: description, from }: RejectedMessageError) => {
+    const names = {
+      site: origins.getName(site),
+      peer: from === undefined ? 'an unknown site' : origins.getName(from as Origin),
+    };
+    const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
+    onAlarm({ kind: 'message-rejected', ...names, message });
+  }, readClock);
 }
 
 /** Reports a link that has no room, up to a number each second. */
@@ -190,9 +163,7 @@ export function createLinkAlarm(
 /** The thrown value may have getters, whose code must not run here. */
 function formatThrownSafely(thrown: unknown): string {
   try {
-    return isCorrectableError(thrown)
-      ? `${thrown.code}: ${thrown.message}`
-      : formatThrown(thrown);
+    return isCorrectableError(thrown) ? `${thrown.code}: ${thrown.message}` : formatThrown(thrown);
   } catch {
     return typeof thrown;
   }

@@ -1,12 +1,12 @@
 /**
- * A site as a binding with the levels `tentative` < `causal` < `strong`. Red
- * updates have `tentative` and `strong`, reads have `causal` and `strong`. A
- * blue update is committed at once. It has one view, final at `causal`,
- * whichever levels were requested, because it never becomes more than that.
+ * A site as a binding with the levels `tentative` < `causal` < `strong`. Red updates have
+ * `tentative` and `strong`, reads have `causal` and `strong`. A blue update is committed at once.
+ * It has one view, final at `causal`, whichever levels were requested, because it never becomes
+ * more than that.
  *
- * A session costs nothing at one site: everything that the site answers at
- * `causal` or `strong` is in its snapshots from then on. What the session has
- * seen at another site comes as a signed token, and the operation waits for it.
+ * A session costs nothing at one site: everything that the site answers at `causal` or `strong` is
+ * in its snapshots from then on. What the session has seen at another site comes as a signed token,
+ * and the operation waits for it.
  */
 import type {
   Binding,
@@ -16,11 +16,7 @@ import type {
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  EncodingSink,
-  CheckedOperation,
-  type PreparingBinding,
-} from '../../protocol/hosting.ts';
+import { EncodingSink, CheckedOperation, type PreparingBinding } from '../../protocol/hosting.ts';
 import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { rememberDefaults } from '../../protocol/contract/omit-defaults.ts';
 import {
@@ -37,10 +33,7 @@ import {
 } from '../../protocol/redblue-levels.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type {
-  OperationPlan,
-  OperationPlans,
-} from '../service/operation-plan.ts';
+import type { OperationPlan, OperationPlans } from '../service/operation-plan.ts';
 import { SiteSession, type SessionTokens } from './submission/site-session.ts';
 import { createIdentity } from './submission/submission-identity.ts';
 import {
@@ -61,21 +54,12 @@ export interface SubmissionPort {
   readonly tokens: SessionTokens;
   /** Why the site has stopped, if its storage has failed. */
   readonly failure?: CorrectableError | undefined;
-  /**
-   * Why updates are refused for now, for example on a full disk. Reads are
-   * served.
-   */
+  /** Why updates are refused for now, for example on a full disk. Reads are served. */
   readonly writeRefusal?: CorrectableError | undefined;
   submit(submission: Submitter): void;
-  /**
-   * Applies at once what the submissions so far have led to, if the site
-   * collects them.
-   */
+  /** Applies at once what the submissions so far have led to, if the site collects them. */
   endTurn?(): void;
-  /**
-   * Fails the submissions in flight that came through this handle. The site
-   * itself goes on.
-   */
+  /** Fails the submissions in flight that came through this handle. The site itself goes on. */
   endSubmissions(handle: object): void;
 }
 
@@ -91,14 +75,12 @@ class PreparedPlan {
 }
 
 /**
- * The binding of one site. A site has many such handles, and closing one closes
- * only that. If a gateway is its direct user, values come from the wire and go
- * there. For other users in the process it copies values, so that no user holds
- * the site's own objects. That includes a user between the site and a gateway.
+ * The binding of one site. A site has many such handles, and closing one closes only that. If a
+ * gateway is its direct user, values come from the wire and go there. For other users in the
+ * process it copies values, so that no user holds the site's own objects. That includes a user
+ * between the site and a gateway.
  */
-export class SiteBinding
-  implements Binding<RedBlueLevels, true>, PreparingBinding
-{
+export class SiteBinding implements Binding<RedBlueLevels, true>, PreparingBinding {
   readonly name: string;
   readonly isExactlyOnce = true;
   readonly hasIdempotencyKeys = true;
@@ -141,21 +123,13 @@ export class SiteBinding
   }
 
   supports(operation: Operation): boolean {
-    return (
-      this.#findPrepared(operation) !== undefined ||
-      this.#site.plans.has(operation.name)
-    );
+    return this.#findPrepared(operation) !== undefined || this.#site.plans.has(operation.name);
   }
 
-  prepareOperation(
-    name: string,
-    registered: RegisteredOperation,
-  ): object | undefined {
+  prepareOperation(name: string, registered: RegisteredOperation): object | undefined {
     const plan = this.#site.plans.get(name);
     const isSame = this.#site.contract.operations[name] === registered;
-    return plan !== undefined && isSame
-      ? new PreparedPlan(this, plan)
-      : undefined;
+    return plan !== undefined && isSame ? new PreparedPlan(this, plan) : undefined;
   }
 
   operationHash(name: string): string | undefined {
@@ -170,20 +144,14 @@ export class SiteBinding
   ): void {
     try {
       if (this.#isClosed) throw closedError(this.name);
-      // A gateway directly over the site has checked the operation by the same
-      // contract, and encodes at once what it receives.
+      // A gateway directly over the site has checked the operation by the same contract, and
+      // encodes at once what it receives.
       const prepared = EncodingSink.isEncodingSink(sink)
         ? this.#findPrepared(operation)
         : undefined;
       const plan = prepared ?? this.#getPlan(operation);
-      const args =
-        prepared === undefined
-          ? this.#parseArgs(operation, plan)
-          : operation.args;
-      const wantedStages = getPlan(
-        plan.isRead ? READ_PLANS : WRITE_PLANS,
-        levels,
-      );
+      const args = prepared === undefined ? this.#parseArgs(operation, plan) : operation.args;
+      const wantedStages = getPlan(plan.isRead ? READ_PLANS : WRITE_PLANS, levels);
       const session = this.#getSession(context);
       const identity = plan.isRead
         ? undefined
@@ -203,16 +171,13 @@ export class SiteBinding
 
   #findPrepared(operation: Operation): OperationPlan | undefined {
     const prepared = CheckedOperation.getPrepared(operation);
-    return prepared instanceof PreparedPlan && prepared.handle === this
-      ? prepared.plan
-      : undefined;
+    return prepared instanceof PreparedPlan && prepared.handle === this ? prepared.plan : undefined;
   }
 
   #getPlan({ name }: Operation): OperationPlan {
     const { plans, contract } = this.#site;
     const plan = plans.get(name);
-    if (plan === undefined)
-      throw createUnknownOperationError(contract.name, name, plans.keys());
+    if (plan === undefined) throw createUnknownOperationError(contract.name, name, plans.keys());
     return plan;
   }
 
@@ -224,16 +189,15 @@ export class SiteBinding
 
   #getSession({ session }: InvocationContext): SiteSession | undefined {
     if (session === undefined || session instanceof SiteSession) return session;
-    const message =
-      'session: give one that openSession of a redblue binding has made.';
+    const message = 'session: give one that openSession of a redblue binding has made.';
     throw new CorrectableError('INVALID_ARGUMENT', message, {
       field: 'context.session',
     });
   }
 
   /**
-   * Closes this handle on the site. The site and other handles go on. The
-   * deployment stops the site.
+   * Closes this handle on the site. The site and other handles go on. The deployment stops the
+   * site.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;

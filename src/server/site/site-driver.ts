@@ -1,6 +1,6 @@
 /**
- * Runs one site in a process. It gives the state machine of the site the time,
- * storage and links, and answers submitters.
+ * Runs one site in a process. It gives the state machine of the site the time, storage and links,
+ * and answers submitters.
  */
 // This is imported because a global would be looked up at each call.
 import type { MemberChange, OperationId } from '../records/records.ts';
@@ -25,15 +25,8 @@ import {
 } from './submission/submission-errors.ts';
 import type { SessionTokens } from './submission/site-session.ts';
 import type { SubmissionPort } from './site-binding.ts';
-import {
-  type Submitter,
-  deliverFailure,
-  deliverView,
-} from './submission/submitter.ts';
-import {
-  getOperationPlans,
-  type OperationPlans,
-} from '../service/operation-plan.ts';
+import { type Submitter, deliverFailure, deliverView } from './submission/submitter.ts';
+import { getOperationPlans, type OperationPlans } from '../service/operation-plan.ts';
 import { SiteMachine } from './site-machine.ts';
 import type {
   RejectedMessageCounts,
@@ -61,15 +54,14 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** The maximum of submissions in flight. More fail with `OVERLOADED`. */
   readonly maxInFlight: number;
   /**
-   * The maximum of entries that are kept for sites that lack them. Beyond it
-   * updates fail with `OVERLOADED`.
+   * The maximum of entries that are kept for sites that lack them. Beyond it updates fail with
+   * `OVERLOADED`.
    */
   readonly maxBacklogEntries: number;
   readonly tokens: SessionTokens;
   /**
-   * The clock of this machine was set by this many milliseconds, which is more
-   * than is allowed between sites. The number is below 0 if the clock was set
-   * back.
+   * The clock of this machine was set by this many milliseconds, which is more than is allowed
+   * between sites. The number is below 0 if the clock was set back.
    */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Called when the members have changed, and when this site was closed. */
@@ -77,51 +69,36 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** The site has ended, and was not closed. */
   readonly onEnded?: (() => void) | undefined;
   /**
-   * Sends a request of the red log of a partition to the server that keeps it.
-   * Only some engines have a server.
+   * Sends a request of the red log of a partition to the server that keeps it. Only some engines
+   * have a server.
    */
-  readonly request?:
-    | ((request: ServerRequest, partition: number) => void)
-    | undefined;
-  /**
-   * The server of the red log cannot be reached, or has little room left, or is
-   * well again.
-   */
+  readonly request?: ((request: ServerRequest, partition: number) => void) | undefined;
+  /** The server of the red log cannot be reached, or has little room left, or is well again. */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
   /** The site takes no more records of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /**
-   * Another node of this site has gone on, so that this one has ended. If
-   * `peer` is set, a node of that site was overtaken, and its messages are not
-   * taken.
+   * Another node of this site has gone on, so that this one has ended. If `peer` is set, a node of
+   * that site was overtaken, and its messages are not taken.
    */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
   /** Another site was closed, and its rights to bounded fields are lost. */
-  readonly onRightsLost?:
-    | ((origin: Origin, lost: readonly LostRight[]) => void)
-    | undefined;
-  /**
-   * A newer version is in force than the one that the site runs. The site has
-   * ended.
-   */
+  readonly onRightsLost?: ((origin: Origin, lost: readonly LostRight[]) => void) | undefined;
+  /** A newer version is in force than the one that the site runs. The site has ended. */
   readonly onOutdated?: ((message: string) => void) | undefined;
-  /**
-   * No other site has confirmed the start for long. Updates are refused until
-   * one has.
-   */
+  /** No other site has confirmed the start for long. Updates are refused until one has. */
   readonly onAlone?: (() => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
 
 /**
- * The time and the state of writes that all submissions of one turn share. A
- * turn is an iteration of the event loop.
+ * The time and the state of writes that all submissions of one turn share. A turn is an iteration
+ * of the event loop.
  */
 interface EventLoopTurn {
   /**
-   * When the turn began: by the clock that only runs forward, and in
-   * milliseconds since the epoch.
+   * When the turn began: by the clock that only runs forward, and in milliseconds since the epoch.
    */
   readonly nowMs: number;
   readonly wallMs: number;
@@ -142,25 +119,24 @@ export class SiteDriver implements SubmissionPort {
   readonly #machine: SiteMachine;
   readonly #submitters = new SequenceMap<Submitter>();
   /**
-   * By serial: removes the abort listener of a submission. Only submissions
-   * that were in flight for long have one.
+   * By serial: removes the abort listener of a submission. Only submissions that were in flight for
+   * long have one.
    */
   readonly #removeListeners = new Map<number, () => void>();
   /**
-   * The difference of the wall clock and the clock that only runs forward, when
-   * it was last checked.
+   * The difference of the wall clock and the clock that only runs forward, when it was last
+   * checked.
    */
   #wallAheadMs: number;
   #nextSerial = 1;
   /**
-   * The turn in which submissions have come. Their outputs are applied at its
-   * end. So all frames that came together need one reading of the clock and one
-   * write to the log.
+   * The turn in which submissions have come. Their outputs are applied at its end. So all frames
+   * that came together need one reading of the clock and one write to the log.
    */
   #turn: EventLoopTurn | undefined;
   /**
-   * The next serial at the last tick, and at the one before. A submission that
-   * has waited for a tick may be given up.
+   * The next serial at the last tick, and at the one before. A submission that has waited for a
+   * tick may be given up.
    */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
@@ -193,14 +169,10 @@ export class SiteDriver implements SubmissionPort {
   }
 
   get failure(): CorrectableError | undefined {
-    return this.#end?.cause === undefined
-      ? undefined
-      : siteStoppedError(this.#end);
+    return this.#end?.cause === undefined ? undefined : siteStoppedError(this.#end);
   }
 
-  /**
-   * Why all updates are refused for now although the site runs, if they are.
-   */
+  /** Why all updates are refused for now although the site runs, if they are. */
   get writeRefusal(): CorrectableError | undefined {
     return this.#findWriteRejection() ?? this.#machine.writeRefusal;
   }
@@ -220,8 +192,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Whether the site has not stopped, and another site has confirmed this start
-   * if that is needed.
+   * Whether the site has not stopped, and another site has confirmed this start if that is needed.
    */
   get isConfirmed(): boolean {
     return this.#machine.isConfirmed;
@@ -269,18 +240,15 @@ export class SiteDriver implements SubmissionPort {
     if (!this.#isActing) this.#runTurn();
   }
 
-  /**
-   * A message of another site could not be decoded. It is counted and reported.
-   */
+  /** A message of another site could not be decoded. It is counted and reported. */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);
     this.#runTurn();
   }
 
   /**
-   * Starts the site. Operations that were in flight when it was stopped go on.
-   * It has to be called once all sites can receive. Before that nothing is
-   * changed.
+   * Starts the site. Operations that were in flight when it was stopped go on. It has to be called
+   * once all sites can receive. Before that nothing is changed.
    */
   start(): void {
     this.#options.storage.attach(this.#machine, {
@@ -315,8 +283,7 @@ export class SiteDriver implements SubmissionPort {
     try {
       this.#machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
-      // An error of the service outside of its generators fails only that
-      // operation.
+      // An error of the service outside of its generators fails only that operation.
       this.#forget(serial);
       submission.onFailure(error, undefined);
     }
@@ -326,12 +293,7 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     const { storage } = this.#options;
     for (const envelope of envelopes) {
-      this.#machine.receive(
-        envelope,
-        performance.now(),
-        Date.now(),
-        !storage.isStuck,
-      );
+      this.#machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
     }
     this.#runTurn();
   }
@@ -355,8 +317,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Proposes that the version of this site comes into force. `onMembership`
-   * reports the outcome under the returned name.
+   * Proposes that the version of this site comes into force. `onMembership` reports the outcome
+   * under the returned name.
    */
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -364,17 +326,13 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.activation.propose();
   }
 
-  /**
-   * The version that is in force. It is `undefined` if that is the one that the
-   * site runs.
-   */
+  /** The version that is in force. It is `undefined` if that is the one that the site runs. */
   get inForce(): DeploymentVersion | undefined {
     return this.#machine.replica.activation.inForce;
   }
 
   /**
-   * Proposes a change of the members. `onMembership` reports the outcome under
-   * the returned name.
+   * Proposes a change of the members. `onMembership` reports the outcome under the returned name.
    */
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -397,8 +355,7 @@ export class SiteDriver implements SubmissionPort {
   ): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
-    if (this.#submitters.size >= maxInFlight)
-      return overloadedError(maxInFlight);
+    if (this.#submitters.size >= maxInFlight) return overloadedError(maxInFlight);
     return plan.isRead ? undefined : writeRejection;
   }
 
@@ -408,8 +365,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): EventLoopTurn {
-    // This runs after the messages that have already arrived were read, and
-    // before the event loop waits for more.
+    // This runs after the messages that have already arrived were read, and before the event loop
+    // waits for more.
     setImmediate(() => this.endTurn());
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);
@@ -422,8 +379,7 @@ export class SiteDriver implements SubmissionPort {
     if (fullReason !== undefined) return fullError(fullReason);
     const isBacklogFull =
       this.#machine.isBacklogFull ||
-      (absence === undefined &&
-        this.#machine.backlogLength >= maxBacklogEntries);
+      (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
     if (isBacklogFull) return backlogError(maxBacklogEntries);
     return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
   }
@@ -437,8 +393,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Entries that are not on the disk by now may never be. The site must not go
-   * on as if they were.
+   * Entries that are not on the disk by now may never be. The site must not go on as if they were.
    */
   #stop(cause: Error): void {
     this.#endWith({
@@ -485,24 +440,18 @@ export class SiteDriver implements SubmissionPort {
       if (!ends(submitter)) return;
       ended.push(serial);
       this.#forget(serial);
-      deliverFailure(
-        submitter,
-        interruptedError(submitter.plan.access, reason, cause),
-        undefined,
-      );
+      deliverFailure(submitter, interruptedError(submitter.plan.access, reason, cause), undefined);
     });
     return ended;
   }
 
   /**
-   * Runs a turn: stores entries, sends messages and answers callers, in the
-   * order of the machine's outputs. The inputs are operations, messages, ticks,
-   * or synced entries. The machine has run all of them by now, except synced
-   * entries. At the end, the next tick is planned.
+   * Runs a turn: stores entries, sends messages and answers callers, in the order of the machine's
+   * outputs. The inputs are operations, messages, ticks, or synced entries. The machine has run all
+   * of them by now, except synced entries. At the end, the next tick is planned.
    */
   #runTurn(): void {
-    // After a pause another process may have the data. Then nothing is reported
-    // any more.
+    // After a pause another process may have the data. Then nothing is reported any more.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
     try {
@@ -512,11 +461,9 @@ export class SiteDriver implements SubmissionPort {
         this.#synced.clear();
         // One reading of the clock is enough for all that is reported now.
         const nowMs = performance.now();
-        for (const output of this.#machine.takeOutputs())
-          this.#applyOutput(output, nowMs);
-        // Storage in memory has synced entries by now. They are answered in the
-        // same turn. Entries on a disk are synced later, and begin another
-        // turn.
+        for (const output of this.#machine.takeOutputs()) this.#applyOutput(output, nowMs);
+        // Storage in memory has synced entries by now. They are answered in the same turn. Entries
+        // on a disk are synced later, and begin another turn.
       } while (this.#synced.size > 0);
     } finally {
       this.#isActing = false;
@@ -528,8 +475,7 @@ export class SiteDriver implements SubmissionPort {
   #applyOutput(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        // Sites of one process share its clock, so an envelope does not need
-        // its time.
+        // Sites of one process share its clock, so an envelope does not need its time.
         return this.#options.send(output.envelope);
       case 'store':
         return this.#options.storage.append(output.log, output.entries);
@@ -537,11 +483,7 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onRedHalted?.(output.halt);
       case 'retired':
         this.#options.onMembership?.(output);
-        return this.#endFor(
-          `: ${output.message}`,
-          output.message,
-          'use another site',
-        );
+        return this.#endFor(`: ${output.message}`, output.message, 'use another site');
       case 'members':
       case 'changed':
       case 'behind':
@@ -550,11 +492,7 @@ export class SiteDriver implements SubmissionPort {
         return this.#onForked(output.message);
       case 'outdated':
         this.#options.onOutdated?.(output.message);
-        return this.#endFor(
-          `, since ${output.message}`,
-          output.message,
-          'use another site',
-        );
+        return this.#endFor(`, since ${output.message}`, output.message, 'use another site');
       case 'peer-forked':
         return this.#options.onForked?.(output.message, output.peer);
       case 'rights-lost':
@@ -586,48 +524,33 @@ export class SiteDriver implements SubmissionPort {
     return this.#submitters.remove(serial);
   }
 
-  /**
-   * Delivers a view. A client that has left does not get the view of a read
-   * that took long.
-   */
+  /** Delivers a view. A client that has left does not get the view of a read that took long. */
   #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
-    if (
-      submitter.plan.isRead &&
-      isLongRunning(submitter, nowMs) &&
-      submitter.signal.aborted
-    )
+    if (submitter.plan.isRead && isLongRunning(submitter, nowMs) && submitter.signal.aborted)
       return;
     deliverView(submitter, view);
   }
 
-  #deliverFailure({
-    serial,
-    error,
-    stage,
-  }: Extract<SiteOutput, { kind: 'failed' }>): void {
+  #deliverFailure({ serial, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
     const submitter = this.#getSubmitter(serial, stage === undefined);
     if (submitter !== undefined) deliverFailure(submitter, error, stage);
   }
 
-  /**
-   * Sets a timer for the time at which a caller waits for something that no
-   * message announces.
-   */
+  /** Sets a timer for the time at which a caller waits for something that no message announces. */
   #wakeInTime(): void {
     const { wakeAtMs } = this.#machine;
     if (wakeAtMs !== undefined && !this.#closed) this.#waker.set(wakeAtMs);
   }
 
   /**
-   * Gives up submissions for which no caller waits any more. Most submissions
-   * end before a tick. Only the others are checked, so that the first cost no
-   * signal.
+   * Gives up submissions for which no caller waits any more. Most submissions end before a tick.
+   * Only the others are checked, so that the first cost no signal.
    */
   #checkAbandoned(): void {
-    // This is a tick later than the deadline, so that the client reports the
-    // timeout first. The client knows best what was sent.
+    // This is a tick later than the deadline, so that the client reports the timeout first. The
+    // client knows best what was sent.
     const overBefore = Date.now() - this.#options.tickIntervalMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;
@@ -647,9 +570,7 @@ export class SiteDriver implements SubmissionPort {
   #listen(signal: AbortSignal, serial: number): void {
     const abandon = (): void => this.#abandon(serial);
     signal.addEventListener('abort', abandon, { once: true });
-    this.#removeListeners.set(serial, () =>
-      signal.removeEventListener('abort', abandon),
-    );
+    this.#removeListeners.set(serial, () => signal.removeEventListener('abort', abandon));
   }
 
   #abandon(serial: number): void {
@@ -668,19 +589,12 @@ export class SiteDriver implements SubmissionPort {
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }, this.#options.tickIntervalMs);
-    // Links keep the process alive while something is in flight. A tick only
-    // repairs losses.
+    // Links keep the process alive while something is in flight. A tick only repairs losses.
     this.#ticker.unref();
   }
 }
 
-/**
- * Whether an operation took so long that a check of its abort signal costs
- * little beside it.
- */
-function isLongRunning(
-  { acceptedAtMs = 0 }: Submitter,
-  nowMs: number,
-): boolean {
+/** Whether an operation took so long that a check of its abort signal costs little beside it. */
+function isLongRunning({ acceptedAtMs = 0 }: Submitter, nowMs: number): boolean {
   return nowMs - acceptedAtMs > SIGNAL_CHECK_DELAY_MS;
 }

@@ -1,12 +1,8 @@
 /**
- * One site as a pure state machine: its replica and its nodes of the red logs,
- * connected to each other.
+ * One site as a pure state machine: its replica and its nodes of the red logs, connected to each
+ * other.
  */
-import type {
-  MemberChange,
-  OperationId,
-  RedRecord,
-} from '../records/records.ts';
+import type { MemberChange, OperationId, RedRecord } from '../records/records.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
 import { getPartitionOf, getRedKind, type LogKind } from '../log/local-log.ts';
@@ -20,17 +16,10 @@ import {
 import { RedLogConsumer } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
-import {
-  EMPTY_STATE,
-  type CheckpointCut,
-  type RecoveredState,
-} from '../log/recovered-state.ts';
+import { EMPTY_STATE, type CheckpointCut, type RecoveredState } from '../log/recovered-state.ts';
 import type { LogPositions } from '../log/log-positions.ts';
 import type { Section } from '../records/checkpoint.ts';
-import {
-  MessageFilter,
-  type MessageFilterOptions,
-} from '../messages/message-filter.ts';
+import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import {
   isNodeMessage,
   MAIN_PARTITION,
@@ -66,9 +55,8 @@ import {
 } from './site-options.ts';
 
 /**
- * One site. Inputs come with the time, by a clock that only runs forward and by
- * the wall clock. After the inputs of a turn `takeOutputs` returns what has to
- * be done.
+ * One site. Inputs come with the time, by a clock that only runs forward and by the wall clock.
+ * After the inputs of a turn `takeOutputs` returns what has to be done.
  */
 export class SiteMachine {
   readonly replica: Replica;
@@ -100,9 +88,7 @@ export class SiteMachine {
     this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
     const { site, origins, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
-    this.messageFilter = this.createMessageFilter(
-      this.#createFilterOptions(options),
-    );
+    this.messageFilter = this.createMessageFilter(this.#createFilterOptions(options));
     this.#messageIntake = new MessageIntake(
       this.messageFilter,
       redLog,
@@ -124,45 +110,28 @@ export class SiteMachine {
       replica: this.replica,
       createReader: (log, saved) => this.createRedLogReader(log, saved),
     });
-    this.#absenceWatch = new AbsenceWatch(
-      options,
-      this.#absent,
-      this.replica,
-      this.redLogs.nodes,
-    );
+    this.#absenceWatch = new AbsenceWatch(options, this.#absent, this.replica, this.redLogs.nodes);
     this.#cuts = new CheckpointCuts(this.replica, this.redLogs);
     this.#reportHalt();
     this.#handshake = this.#createHandshake(options);
-    // The greeting comes first, because other sites need it in order to take
-    // the rest.
+    // The greeting comes first, because other sites need it in order to take the rest.
     this.#handshake.greetAll(nowMs);
-    const needsPeer =
-      options.needsPeer === true && origins.getOthers(site).length > 0;
+    const needsPeer = options.needsPeer === true && origins.getOthers(site).length > 0;
     this.#early = new EarlyUpdates(
       needsPeer ? nowMs + ALONE_AFTER_MS : undefined,
       this.replica,
       this.redLogs.nodes,
     );
-    this.#start = new StartConfirmation(
-      options,
-      this.#early,
-      this.#handshake,
-      (output) => this.#outputs.push(output),
+    this.#start = new StartConfirmation(options, this.#early, this.#handshake, (output) =>
+      this.#outputs.push(output),
     );
     this.#settle();
   }
 
-  /**
-   * Whether something is in flight that a lost message could hold up. Then
-   * ticks are needed.
-   */
+  /** Whether something is in flight that a lost message could hold up. Then ticks are needed. */
   get isBusy(): boolean {
     const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
-    return (
-      this.replica.isBusy ||
-      this.redLogs.isBusy ||
-      (isWaiting && !this.#hasStopped)
-    );
+    return this.replica.isBusy || this.redLogs.isBusy || (isWaiting && !this.#hasStopped);
   }
 
   /** The red log of `main`. */
@@ -170,10 +139,7 @@ export class SiteMachine {
     return this.redLogs.nodes[0] as RedLog<RedRecord>;
   }
 
-  /**
-   * When a tick is due even if nothing happens. It is `undefined` if there is
-   * no such time.
-   */
+  /** When a tick is due even if nothing happens. It is `undefined` if there is no such time. */
   get wakeAtMs(): number | undefined {
     // This runs after every turn, so it creates no list.
     const atMs = Math.min(
@@ -189,8 +155,8 @@ export class SiteMachine {
   }
 
   /**
-   * Why no checkpoint can be made now, if so: a red log does not agree with the
-   * records that were taken from it.
+   * Why no checkpoint can be made now, if so: a red log does not agree with the records that were
+   * taken from it.
    */
   get cutProblem(): string | undefined {
     if (this.#hasStopped) return 'the site has stopped';
@@ -213,10 +179,7 @@ export class SiteMachine {
     return this.redLogs.addRetainedFrom({ local, red: 0 });
   }
 
-  /**
-   * The number of entries of the longest log that are kept because another site
-   * lacks them.
-   */
+  /** The number of entries of the longest log that are kept because another site lacks them. */
   get backlogLength(): number {
     return Math.max(this.replica.backlogLength, this.redLogs.backlogLength);
   }
@@ -234,10 +197,7 @@ export class SiteMachine {
     };
   }
 
-  /**
-   * Ends a turn. Returns its outputs in order: entries to store, messages to
-   * send, and answers.
-   */
+  /** Ends a turn. Returns its outputs in order: entries to store, messages to send, and answers. */
   takeOutputs(): SiteOutput[] {
     this.#settle();
     const outputs = this.#outputs;
@@ -246,8 +206,8 @@ export class SiteMachine {
   }
 
   /**
-   * Runs an operation. The outputs of several that came together are exchanged
-   * once, when they are taken.
+   * Runs an operation. The outputs of several that came together are exchanged once, when they are
+   * taken.
    */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
@@ -259,8 +219,7 @@ export class SiteMachine {
   }
 
   /**
-   * Whether the site has not stopped, and another site has confirmed this start
-   * if that is needed.
+   * Whether the site has not stopped, and another site has confirmed this start if that is needed.
    */
   get isConfirmed(): boolean {
     return !this.#early.isUnconfirmed && !this.#hasStopped;
@@ -280,15 +239,10 @@ export class SiteMachine {
   }
 
   /**
-   * Takes a message. Without room it takes none that would have to be stored:
-   * its sender sends it again.
+   * Takes a message. Without room it takes none that would have to be stored: its sender sends it
+   * again.
    */
-  receive(
-    envelope: Envelope,
-    nowMs: number,
-    wallMs = nowMs,
-    hasRoom = true,
-  ): void {
+  receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
     const isFull = this.redLogs.isFull || !hasRoom;
     if (!this.#messageIntake.hasRoomFor(envelope, isFull)) return;
@@ -336,9 +290,8 @@ export class SiteMachine {
   }
 
   /**
-   * Proposes a change of the members: a site joins, is rebuilt on another
-   * directory, or is retired. Returns the name under which the output `changed`
-   * reports the outcome.
+   * Proposes a change of the members: a site joins, is rebuilt on another directory, or is retired.
+   * Returns the name under which the output `changed` reports the outcome.
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {
     this.#nowMs = nowMs;
@@ -350,8 +303,8 @@ export class SiteMachine {
   }
 
   /**
-   * No client waits any more for the submission with this serial. It ends at
-   * once if nothing of it has left the site.
+   * No client waits any more for the submission with this serial. It ends at once if nothing of it
+   * has left the site.
    */
   abandon(serial: number): void {
     this.#settleInput();
@@ -373,8 +326,8 @@ export class SiteMachine {
     if (!isConnected) return;
 
     this.replica.markStart();
-    // This site may have been closed meanwhile: the reply to its hello reports
-    // that, even if it has nothing else to send.
+    // This site may have been closed meanwhile: the reply to its hello reports that, even if it has
+    // nothing else to send.
     this.#handshake.greet(site);
   }
 
@@ -405,9 +358,7 @@ export class SiteMachine {
     this.#checkGone();
   }
 
-  /**
-   * Begins an input at this time. Returns whether the site still takes any.
-   */
+  /** Begins an input at this time. Returns whether the site still takes any. */
   #beginInput(nowMs: number, wallMs: number): boolean {
     this.#settleInput();
     if (this.#isRetired || this.#hasStopped) return false;
@@ -417,8 +368,8 @@ export class SiteMachine {
   }
 
   /**
-   * Exchanges the outputs of the input before, so that each input finds the
-   * site as the one before it has left it.
+   * Exchanges the outputs of the input before, so that each input finds the site as the one before
+   * it has left it.
    */
   #settleInput(): void {
     if (this.#hasInput) this.#settle();
@@ -431,8 +382,7 @@ export class SiteMachine {
     if (this.#hasStopped) return;
     let hasLogOutputs: boolean;
     do {
-      for (const output of this.replica.takeOutputs())
-        this.#onReplicaOutput(output);
+      for (const output of this.replica.takeOutputs()) this.#onReplicaOutput(output);
       hasLogOutputs = false;
       let partition = 0;
       for (const log of this.redLogs.nodes) {
@@ -453,9 +403,7 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createAbsentSites(
-    ...args: ConstructorParameters<typeof AbsentSites>
-  ): AbsentSites {
+  protected createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
     return new AbsentSites(...args);
   }
 
@@ -479,10 +427,8 @@ export class SiteMachine {
       partitionCount: origins.logs.length,
       epoch,
       onRejected: options.onMessageRejected,
-      onUnknownStart: (peer, term) =>
-        this.#handshake.ask(peer, this.#nowMs, term),
-      onSuperseded:
-        options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
+      onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
+      onSuperseded: options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
       newestRules: version?.own.rules,
       getRules: () => this.replica.activation.inForce?.rules,
       onNewerRules: (problem) => this.#onOutdated(problem),
@@ -495,10 +441,8 @@ export class SiteMachine {
       replica,
       messageFilter,
       redLogs: this.redLogs,
-      send: (to, message) =>
-        this.#sendEnvelopes([messageFilter.seal(to, message)]),
-      onPeerForked: (peer, message) =>
-        this.#outputs.push({ kind: 'peer-forked', peer, message }),
+      send: (to, message) => this.#sendEnvelopes([messageFilter.seal(to, message)]),
+      onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
     });
   }
@@ -520,9 +464,7 @@ export class SiteMachine {
       message: new NeedsNewerVersionError(problem).message,
     });
 
-  /**
-   * Stops the site. Outputs from before are still applied, and nothing follows.
-   */
+  /** Stops the site. Outputs from before are still applied, and nothing follows. */
   #stop(output: SiteOutput): void {
     if (this.#hasStopped) return;
     this.#early.refuse();
@@ -537,14 +479,12 @@ export class SiteMachine {
   }
 
   #onReplicaOutput(output: ReplicaOutput): void {
-    if (output.kind === 'propose')
-      this.#early.propose(output.record, this.#nowMs);
+    if (output.kind === 'propose') this.#early.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#early.withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
     else if (output.kind === 'forked') this.#onForked(output.message);
-    else if (output.kind === 'fork')
-      this.#handshake.noteFork(output.origin, output.message);
+    else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
       if (output.kind === 'members')
@@ -592,28 +532,21 @@ export class SiteMachine {
   #deliverRecords(records: readonly RedRecord[], partition: number): void {
     const problem = this.replica.activation.findProblem(records);
     if (problem !== undefined) return this.#onOutdated(problem);
-    if (records.length > 0 && !this.#hasStopped)
-      this.replica.deliver(records, partition);
+    if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records, partition);
     if (records.some(({ kind }) => kind === 'member'))
       this.#absenceWatch.onMembersChanged(partition);
     this.#reportHalt();
   }
 
   #reportHalt(): void {
-    for (const halt of this.redLogs.takeNewHalts())
-      this.#outputs.push({ kind: 'halted', halt });
+    for (const halt of this.redLogs.takeNewHalts()) this.#outputs.push({ kind: 'halted', halt });
   }
 
   #sendEnvelopes(envelopes: readonly Envelope[]): void {
-    for (const envelope of envelopes)
-      this.#outputs.push({ kind: 'send', envelope });
+    for (const envelope of envelopes) this.#outputs.push({ kind: 'send', envelope });
   }
 
-  #send(
-    to: Origin,
-    message: SiteMessage,
-    partition: number = MAIN_PARTITION,
-  ): void {
+  #send(to: Origin, message: SiteMessage, partition: number = MAIN_PARTITION): void {
     // The site may have been closed since.
     if (this.#options.origins.isMember(to))
       this.#sendEnvelopes([this.messageFilter.seal(to, message, partition)]);

@@ -16,11 +16,7 @@ import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
 import { Origins, type KnownOrigin, type Origin } from '../records/origin.ts';
-import type {
-  MemberRecord,
-  OpeningRecord,
-  RedRecord,
-} from '../records/records.ts';
+import type { MemberRecord, OpeningRecord, RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -34,8 +30,8 @@ export type SiteOutput =
       readonly entries: readonly unknown[];
     }
   /**
-   * The site takes no more of the red log. Red operations wait, blue ones go
-   * on. This is reported once for each start.
+   * The site takes no more of the red log. Red operations wait, blue ones go on. This is reported
+   * once for each start.
    */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   /** Only engines whose log is kept by a server have these outputs. */
@@ -47,29 +43,23 @@ export type SiteOutput =
     }
   | Extract<LogOutput<unknown>, { kind: 'unavailable' | 'available' | 'full' }>
   | MemberOutput
-  /**
-   * Another node of this site has gone on. This one takes and sends nothing
-   * more, for good.
-   */
+  /** Another node of this site has gone on. This one takes and sends nothing more, for good. */
   | { readonly kind: 'forked'; readonly message: string }
   /**
-   * A newer version of the program or the service is in force. The site takes
-   * and sends nothing more.
+   * A newer version of the program or the service is in force. The site takes and sends nothing
+   * more.
    */
   | { readonly kind: 'outdated'; readonly message: string }
   /**
-   * Another node of that site has gone on. This site takes nothing more of the
-   * start that was overtaken.
+   * Another node of that site has gone on. This site takes nothing more of the start that was
+   * overtaken.
    */
   | {
       readonly kind: 'peer-forked';
       readonly peer: Origin;
       readonly message: string;
     }
-  /**
-   * No other site has confirmed this start for long. Updates are refused until
-   * one has.
-   */
+  /** No other site has confirmed this start for long. Updates are refused until one has. */
   | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
@@ -78,8 +68,8 @@ export interface RedLogPlace {
   /** The site that sequences the log. */
   readonly leader: Origin;
   /**
-   * The names of the sites that count for a majority. A site that is rebuilt
-   * takes the place of its earlier incarnation. Default: all
+   * The names of the sites that count for a majority. A site that is rebuilt takes the place of its
+   * earlier incarnation. Default: all
    */
   readonly voters?: readonly string[] | undefined;
   /** The same as `committedRedEntries`, of this log. Default: 0 */
@@ -88,8 +78,8 @@ export interface RedLogPlace {
 }
 
 /**
- * How a log begins that was restored without all that was confirmed. Its leader
- * appends that as an `opening` record.
+ * How a log begins that was restored without all that was confirmed. Its leader appends that as an
+ * `opening` record.
  */
 export interface LogOpening extends Pick<OpeningRecord, 'stamp' | 'holds'> {
   /** The number of entries before that record. */
@@ -98,70 +88,62 @@ export interface LogOpening extends Pick<OpeningRecord, 'stamp' | 'holds'> {
 
 export interface SiteOptions extends ReplicaOptions {
   /**
-   * Identifies the deployment. It is the same at all its sites, and differs
-   * from that of any other deployment.
+   * Identifies the deployment. It is the same at all its sites, and differs from that of any other
+   * deployment.
    */
   readonly deployment: string;
   /** The site that sequences the red log of `main`. */
   readonly redLeader: Origin;
   /** How the red log of `main` begins, if it lacks confirmed records. */
   readonly redOpening?: LogOpening | undefined;
-  /**
-   * The red logs of the other partitions, in the order of their ordinals.
-   * Default: none
-   */
+  /** The red logs of the other partitions, in the order of their ordinals. Default: none */
   readonly redLogs?: readonly RedLogPlace[] | undefined;
-  /**
-   * The name of the red log if its leader may change. Default: the name of its
-   * leader
-   */
+  /** The name of the red log if its leader may change. Default: the name of its leader */
   readonly redLogName?: string | undefined;
   /**
-   * The number of red log entries that are known to be committed at the start,
-   * in addition to those that the site's own log proves. An earlier start has
-   * answered by these. They are shown before other sites reply. Default: 0.
+   * The number of red log entries that are known to be committed at the start, in addition to those
+   * that the site's own log proves. An earlier start has answered by these. They are shown before
+   * other sites reply. Default: 0.
    */
   readonly committedRedEntries?: number | undefined;
   /**
-   * The limits of what is kept for a site that is away. Default: everything is
-   * kept, and updates are refused in the end
+   * The limits of what is kept for a site that is away. Default: everything is kept, and updates
+   * are refused in the end
    */
   readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log. Default: the built-in one */
   readonly redLog?: RedLogEngine | undefined;
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /**
-   * The maximum of bytes that a site keeps while its red log has halted.
-   * Default: `MAX_HALTED_BYTES`
+   * The maximum of bytes that a site keeps while its red log has halted. Default:
+   * `MAX_HALTED_BYTES`
    */
   readonly maxHaltedBytes?: number | undefined;
   /**
-   * Names the data directory of this node. Other sites ignore a node whose
-   * directory they know by another name.
+   * Names the data directory of this node. Other sites ignore a node whose directory they know by
+   * another name.
    */
   readonly directory?: string | undefined;
   /**
-   * The generation of the red log. Sites with different generations ignore each
-   * other. Default: 0.
+   * The generation of the red log. Sites with different generations ignore each other. Default: 0.
    */
   readonly generation?: number | undefined;
   /**
-   * Whether a start stops if other sites know a later start of its site.
-   * Otherwise it goes on above that one. A start of another site has to stop if
-   * it began before the last one that was accepted here.
+   * Whether a start stops if other sites know a later start of its site. Otherwise it goes on above
+   * that one. A start of another site has to stop if it began before the last one that was accepted
+   * here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /**
-   * Whether updates are answered only after another site has accepted this
-   * start. They wait for that for `ALONE_AFTER_MS`, and are refused after that.
+   * Whether updates are answered only after another site has accepted this start. They wait for
+   * that for `ALONE_AFTER_MS`, and are refused after that.
    */
   readonly needsPeer?: boolean | undefined;
 }
 
 /**
- * The numbers of messages that were not taken, by reason. `clock` counts
- * refused stamps of sites whose clock is wrong. `room` counts messages for
- * which there was no room.
+ * The numbers of messages that were not taken, by reason. `clock` counts refused stamps of sites
+ * whose clock is wrong. `room` counts messages for which there was no room.
  */
 export type RejectedMessageCounts = MessageRejectionCounts & {
   readonly clock: number;
@@ -171,29 +153,22 @@ export type RejectedMessageCounts = MessageRejectionCounts & {
 export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
   /**
-   * When it last sent a message, by the clock that only runs forward. It is
-   * `undefined` if it has sent none at this start.
+   * When it last sent a message, by the clock that only runs forward. It is `undefined` if it has
+   * sent none at this start.
    */
   readonly heardAtMs?: number | undefined;
 }
 
 export interface SiteProgress {
-  /**
-   * The number of this start, which is greater than that of any earlier one.
-   */
+  /** The number of this start, which is greater than that of any earlier one. */
   readonly start: number;
   /** The number of records of the red log of `main` that were delivered. */
   readonly red: number;
   /** The same for each partition by its ordinal, if there are several. */
   readonly reds?: readonly number[] | undefined;
-  /**
-   * By ordinal: the stamp of each origin up to which the site has applied
-   * everything.
-   */
+  /** By ordinal: the stamp of each origin up to which the site has applied everything. */
   readonly stable: readonly number[];
-  /**
-   * By ordinal of the origin: the number of blue operations that the site has.
-   */
+  /** By ordinal of the origin: the number of blue operations that the site has. */
   readonly streams: readonly number[];
   /** The number of entries that are kept because another site lacks them. */
   readonly backlog: number;
@@ -203,14 +178,8 @@ export interface SiteProgress {
   readonly halt: string | undefined;
 }
 
-/**
- * Describes the members, and when each of them last sent a message to this
- * site.
- */
-export function describeMembers(
-  origins: Origins,
-  absent: AbsentSites,
-): MemberStatus[] {
+/** Describes the members, and when each of them last sent a message to this site. */
+export function describeMembers(origins: Origins, absent: AbsentSites): MemberStatus[] {
   return origins.sites.map((origin) => ({
     ...origins.get(origin),
     origin,
@@ -239,19 +208,11 @@ export function describeStreams(replica: Replica): StreamProgress {
   };
 }
 
-/**
- * How long updates of a start wait for another site before they are refused.
- */
+/** How long updates of a start wait for another site before they are refused. */
 export const ALONE_AFTER_MS = 10_000;
 
-/**
- * Returns the replica's part of a directory: its own log, and its part of the
- * checkpoint.
- */
-export function toRecoveredReplica({
-  local,
-  checkpoint,
-}: RecoveredState): RecoveredReplica {
+/** Returns the replica's part of a directory: its own log, and its part of the checkpoint. */
+export function toRecoveredReplica({ local, checkpoint }: RecoveredState): RecoveredReplica {
   if (checkpoint === undefined) return { ...local, checkpoint };
   const { shared, own } = getSavedSite(checkpoint);
   return {
@@ -284,14 +245,12 @@ export function getRedLogPlace(
       opening: redOpening,
     };
   const place = redLogs?.[partition - 1];
-  if (place === undefined)
-    throw new Error(`no leader is named for partition ${partition}`);
+  if (place === undefined) throw new Error(`no leader is named for partition ${partition}`);
   return place;
 }
 
 /**
- * Returns the sites that get the red log of a partition, and its voters among
- * the members.
+ * Returns the sites that get the red log of a partition, and its voters among the members.
  *
  * @param origins the members as the log has them
  */
@@ -303,15 +262,11 @@ export function getLogMembers(
 ): LogMembers {
   const { voters } = getRedLogPlace(options, partition);
   if (voters === undefined) return { sites, voters: open };
-  const isVoter = (site: Origin): boolean =>
-    voters.includes(origins.getName(site));
+  const isVoter = (site: Origin): boolean => voters.includes(origins.getName(site));
   return { sites, voters: open.filter(isVoter) };
 }
 
-/**
- * Creates this site's node of the red log of a partition, with the copy that it
- * has.
- */
+/** Creates this site's node of the red log of a partition, with the copy that it has. */
 export function createRedLog(
   engine: RedLogEngine,
   options: SiteOptions,
@@ -336,10 +291,7 @@ function formatLogName(options: SiteOptions, partition: number): string {
   return partition === 0 ? name : `${name}/${partitions?.names[partition]}`;
 }
 
-/**
- * Returns how a record changes the members. A copy may have several changes
- * that became one.
- */
+/** Returns how a record changes the members. A copy may have several changes that became one. */
 function findMemberChange(
   record: MemberRecord,
   options: SiteOptions,
@@ -376,9 +328,7 @@ function createLogOptions(
   return {
     site,
     getMemberChange: (record) =>
-      record.kind === 'member'
-        ? findMemberChange(record, options, partition, origins)
-        : undefined,
+      record.kind === 'member' ? findMemberChange(record, options, partition, origins) : undefined,
     leader: getRedLogPlace(options, partition).leader,
     identity: formatLogName(options, partition),
     partition,
@@ -391,8 +341,8 @@ function createLogOptions(
 }
 
 /**
- * Returns the options of the replica. They contain the limits of the red log's
- * engine, and no leaders if servers order the records.
+ * Returns the options of the replica. They contain the limits of the red log's engine, and no
+ * leaders if servers order the records.
  */
 export function toReplicaOptions(
   options: SiteOptions,

@@ -11,8 +11,7 @@ export class WakeTimer {
   }
 
   /**
-   * Calls `onWake` at that time, or at an earlier one to which it is set
-   * already.
+   * Calls `onWake` at that time, or at an earlier one to which it is set already.
    *
    * @param atMs by the clock of `performance.now()`
    */

@@ -1,16 +1,11 @@
 /**
- * Effects on top of a state: operations in flight (Correctables, OSDI 2016,
- * §5.2), or a scratchpad. Their cost does not grow with the number of
- * operations in flight.
+ * Effects on top of a state: operations in flight (Correctables, OSDI 2016, §5.2), or a scratchpad.
+ * Their cost does not grow with the number of operations in flight.
  */
 import { type Effect, isRemoval, isWholeRow } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
 import type { OwnedEffects } from '../service/fields/owned-effects.ts';
-import {
-  compareEntries,
-  type Entry,
-  type ReadRange,
-} from '../records/read-range.ts';
+import { compareEntries, type Entry, type ReadRange } from '../records/read-range.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
 import { getIndexedValues } from './table-store.ts';
@@ -24,17 +19,14 @@ interface PresenceChange {
 const NO_CHANGES: PresenceChange[] = [];
 
 /**
- * Determines whether a row exists: the pending writes, insertions and removals
- * of one row, in order, each owned by an operation.
+ * Determines whether a row exists: the pending writes, insertions and removals of one row, in
+ * order, each owned by an operation.
  */
 class PendingPresence {
   readonly #removable: boolean;
   /** The pending changes, in a table whose rows can be removed. */
   #changes: PresenceChange[] = NO_CHANGES;
-  /**
-   * The number of pending writes. It suffices if rows of the table are never
-   * removed.
-   */
+  /** The number of pending writes. It suffices if rows of the table are never removed. */
   #writes = 0;
 
   constructor(removable: boolean) {
@@ -51,10 +43,7 @@ class PendingPresence {
     else this.#changes.push({ owner, exists });
   }
 
-  /**
-   * Removes one change of the owner. Must be called once for each of its
-   * changes.
-   */
+  /** Removes one change of the owner. Must be called once for each of its changes. */
   remove(owner: number): void {
     if (!this.#removable) {
       this.#writes -= 1;
@@ -63,14 +52,10 @@ class PendingPresence {
     let first = 0;
     while (this.#changes[first]?.owner === owner) first += 1;
     if (first > 0) this.#changes.splice(0, first);
-    else
-      this.#changes = this.#changes.filter((change) => change.owner !== owner);
+    else this.#changes = this.#changes.filter((change) => change.owner !== owner);
   }
 
-  /**
-   * Returns whether the row exists, if `isBelow` returns whether it exists in
-   * the state below.
-   */
+  /** Returns whether the row exists, if `isBelow` returns whether it exists in the state below. */
   applyTo(isBelow: () => boolean): boolean {
     if (!this.#removable) return this.#writes > 0 || isBelow();
     return this.#changes.at(-1)?.exists ?? isBelow();
@@ -83,9 +68,8 @@ interface PendingField {
 }
 
 /**
- * The pending effects on one row. They exist only while operations are in
- * flight, and few fields are written. So arrays suffice, and are cheap to
- * create.
+ * The pending effects on one row. They exist only while operations are in flight, and few fields
+ * are written. So arrays suffice, and are cheap to create.
  */
 interface PendingRow {
   readonly fields: PendingField[];
@@ -99,15 +83,9 @@ interface PendingTable {
   keys: SortedEntries | undefined;
 }
 
-/**
- * The state below an overlay. Notes whether the overlay would have returned
- * another value.
- */
+/** The state below an overlay. Notes whether the overlay would have returned another value. */
 export class UnderlyingState implements StateReader {
-  /**
-   * Whether the overlay has effects on anything that was read since this was
-   * set to false.
-   */
+  /** Whether the overlay has effects on anything that was read since this was set to false. */
   wasCovered = false;
   readonly #base: StateReader;
   readonly #tables: ReadonlyMap<string, PendingTable>;
@@ -167,8 +145,8 @@ export class Overlay implements StateReader {
   remove(owner: number, effects: readonly Effect[]): void {
     if (effects.length === 0) return;
     this.#size -= 1;
-    // Several effects of one owner on one field are removed together. The
-    // second time nothing is left to do.
+    // Several effects of one owner on one field are removed together. The second time nothing is
+    // left to do.
     const done = effects.length > 1 ? new Set<OwnedEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
@@ -182,8 +160,7 @@ export class Overlay implements StateReader {
         if (pending.isEmpty) row.fields.splice(index, 1);
       }
       row.presence.remove(owner);
-      if (row.fields.length === 0 && row.presence.size === 0)
-        this.#forget(effect);
+      if (row.fields.length === 0 && row.presence.size === 0) this.#forget(effect);
     }
   }
 
@@ -216,10 +193,7 @@ export class Overlay implements StateReader {
     return mergeScans(below, own, rows, reverse);
   }
 
-  *#ownKeys(
-    range: ReadRange,
-    reverse: boolean,
-  ): Generator<Entry, void, undefined> {
+  *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
     const table = this.#table(range.table);
     if (table.keys === undefined) {
       table.keys = new SortedEntries();
@@ -238,8 +212,7 @@ export class Overlay implements StateReader {
     const own = new SortedEntries();
     for (const key of rows.keys()) {
       if (!this.has(table, key)) continue;
-      for (const value of getIndexedValues(this.read(table, key, field)))
-        own.add({ value, key });
+      for (const value of getIndexedValues(this.read(table, key, field))) own.add({ value, key });
     }
     return own.scan(range, reverse);
   }
@@ -294,17 +267,13 @@ export class Overlay implements StateReader {
   }
 }
 
-function getPendingField(
-  { fields }: PendingRow,
-  field: string,
-): OwnedEffects | undefined {
+function getPendingField({ fields }: PendingRow, field: string): OwnedEffects | undefined {
   for (const { name, effects } of fields) if (name === field) return effects;
   return undefined;
 }
 
 /**
- * Merges two ordered scans: the rows below that are not replaced, and the rows
- * that replace others.
+ * Merges two ordered scans: the rows below that are not replaced, and the rows that replace others.
  */
 function* mergeScans(
   below: Iterable<Entry>,
@@ -318,8 +287,7 @@ function* mergeScans(
     reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0;
   for (const entry of below) {
     if (replaced.has(entry.key)) continue;
-    for (; next.done !== true && isFirst(next.value, entry); next = own.next())
-      yield next.value;
+    for (; next.done !== true && isFirst(next.value, entry); next = own.next()) yield next.value;
     yield entry;
   }
   for (; next.done !== true; next = own.next()) yield next.value;

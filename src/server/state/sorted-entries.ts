@@ -1,7 +1,6 @@
 /**
- * A sorted set, stored in chunks of bounded length. The cost of a change is a
- * search and the copy of one chunk. The cost of a scan is proportional to the
- * entries that it yields.
+ * A sorted set, stored in chunks of bounded length. The cost of a change is a search and the copy
+ * of one chunk. The cost of a scan is proportional to the entries that it yields.
  */
 import {
   compareEntries,
@@ -13,17 +12,13 @@ import {
 
 const MAX_CHUNK_ENTRIES = 512;
 
-/**
- * A sorted set of entries. It must not change while a scan of it is in flight.
- */
+/** A sorted set of entries. It must not change while a scan of it is in flight. */
 export class SortedEntries {
   readonly #chunks: Entry[][] = [];
   readonly #maxChunk: number;
   #size = 0;
 
-  /**
-   * @param maxChunk a chunk that would be longer is split
-   */
+  /** @param maxChunk a chunk that would be longer is split */
   constructor(maxChunk = MAX_CHUNK_ENTRIES) {
     this.#maxChunk = maxChunk;
   }
@@ -39,13 +34,9 @@ export class SortedEntries {
     if (chunk === undefined) {
       this.#chunks.push([entry]);
     } else {
-      const place = findFirstIndex(
-        chunk,
-        (other) => compareEntries(other, entry) >= 0,
-      );
+      const place = findFirstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
       const there = chunk[place];
-      if (there !== undefined && compareEntries(there, entry) === 0)
-        return false;
+      if (there !== undefined && compareEntries(there, entry) === 0) return false;
       chunk.splice(place, 0, entry);
       if (chunk.length > this.#maxChunk)
         this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
@@ -59,10 +50,7 @@ export class SortedEntries {
     const index = this.#chunkFor(entry);
     const chunk = this.#chunks[index];
     if (chunk === undefined) return false;
-    const place = findFirstIndex(
-      chunk,
-      (other) => compareEntries(other, entry) >= 0,
-    );
+    const place = findFirstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
     const there = chunk[place];
     if (there === undefined || compareEntries(there, entry) !== 0) return false;
     chunk.splice(place, 1);
@@ -77,11 +65,8 @@ export class SortedEntries {
   }
 
   *#forward(range: ReadRange): Generator<Entry, void, undefined> {
-    const isInside = (entry: Entry): boolean =>
-      isAtOrAfterStart(range, entry.value);
-    const first = findFirstIndex(this.#chunks, (chunk) =>
-      isInside(chunk.at(-1) as Entry),
-    );
+    const isInside = (entry: Entry): boolean => isAtOrAfterStart(range, entry.value);
+    const first = findFirstIndex(this.#chunks, (chunk) => isInside(chunk.at(-1) as Entry));
     for (let index = first; index < this.#chunks.length; index += 1) {
       const chunk = this.#chunks[index] as Entry[];
       for (
@@ -98,17 +83,10 @@ export class SortedEntries {
 
   *#backward(range: ReadRange): Generator<Entry, void, undefined> {
     const isPast = (entry: Entry): boolean => !isBeforeEnd(range, entry.value);
-    const pastChunk = findFirstIndex(this.#chunks, (chunk) =>
-      isPast(chunk.at(-1) as Entry),
-    );
-    for (
-      let index = Math.min(pastChunk, this.#chunks.length - 1);
-      index >= 0;
-      index -= 1
-    ) {
+    const pastChunk = findFirstIndex(this.#chunks, (chunk) => isPast(chunk.at(-1) as Entry));
+    for (let index = Math.min(pastChunk, this.#chunks.length - 1); index >= 0; index -= 1) {
       const chunk = this.#chunks[index] as Entry[];
-      const end =
-        index === pastChunk ? findFirstIndex(chunk, isPast) : chunk.length;
+      const end = index === pastChunk ? findFirstIndex(chunk, isPast) : chunk.length;
       for (let place = end - 1; place >= 0; place -= 1) {
         const entry = chunk[place] as Entry;
         if (!isAtOrAfterStart(range, entry.value)) return;
@@ -128,13 +106,10 @@ export class SortedEntries {
 }
 
 /**
- * Index of the first element for which `holds`, which must hold for all after
- * it too; the length if for none.
+ * Index of the first element for which `holds`, which must hold for all after it too; the length if
+ * for none.
  */
-function findFirstIndex<T>(
-  sorted: readonly T[],
-  holds: (element: T) => boolean,
-): number {
+function findFirstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -1,7 +1,4 @@
-/**
- * The materialized state of one site: its stable snapshot, which only ever
- * moves forward.
- */
+/** The materialized state of one site: its stable snapshot, which only ever moves forward. */
 import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
@@ -13,10 +10,7 @@ import type { Vector } from '../records/vector.ts';
 export interface StateReader {
   read(table: string, key: string, field: string): unknown;
   has(table: string, key: string): boolean;
-  /**
-   * The rows of an interval of one order, lazily; valid until the state
-   * changes.
-   */
+  /** The rows of an interval of one order, lazily; valid until the state changes. */
   scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
 }
 
@@ -37,8 +31,8 @@ export class Store implements StateReader, Section {
   }
 
   /**
-   * Returns whether red operations alone ensure that the row exists, so that
-   * every later red operation finds it.
+   * Returns whether red operations alone ensure that the row exists, so that every later red
+   * operation finds it.
    */
   existsByRed(table: string, key: string): boolean {
     return this.#table(table).existsByRed(key);
@@ -64,22 +58,14 @@ export class Store implements StateReader, Section {
     for (const table of this.#tables.values()) table.forgetRemovals(covered);
   }
 
-  /**
-   * Everything as plain data, equal at two sites exactly when they have
-   * converged.
-   */
+  /** Everything as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown {
     return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
   }
 
-  /**
-   * Returns the remembered removals as plain data, which `snapshot` leaves out.
-   */
+  /** Returns the remembered removals as plain data, which `snapshot` leaves out. */
   getRemovalTimes(): unknown {
-    return [...this.#tables].map(([name, table]) => [
-      name,
-      table.getRemovalTimes(),
-    ]);
+    return [...this.#tables].map(([name, table]) => [name, table.getRemovalTimes()]);
   }
 
   get changeCount(): number {
@@ -115,9 +101,7 @@ export class Store implements StateReader, Section {
   }
 
   restore(rows: SectionRows): void {
-    const parts = new Map<string, SavedRow[]>(
-      [...this.#tables.keys()].map((name) => [name, []]),
-    );
+    const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
     for (const [name, saved] of rows) {
       const [table, key] = parseSavedName(name);
       if (table !== PARTS) this.#table(table).restore(key, saved);
@@ -131,8 +115,7 @@ export class Store implements StateReader, Section {
 
   #table(name: string): TableStore {
     const table = this.#tables.get(name);
-    if (table === undefined)
-      throw new Error(`no table '${name}': sites run different services`);
+    if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
     return table;
   }
 }

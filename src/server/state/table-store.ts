@@ -1,6 +1,6 @@
 /**
- * The rows of one table at one site, with the orders that scans read: of
- * primary keys, and of each indexed field.
+ * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
+ * indexed field.
  */
 import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
 import { deepFreeze } from '../../values/deep-freeze.ts';
@@ -16,19 +16,9 @@ import {
   isRemoval,
   isWholeRow,
 } from '../records/effect.ts';
-import type {
-  FieldKind,
-  FieldOptions,
-  FieldState,
-  StateParts,
-} from '../service/fields/field.ts';
+import type { FieldKind, FieldOptions, FieldState, StateParts } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
-import {
-  isScalar,
-  type Entry,
-  type ReadRange,
-  type Scalar,
-} from '../records/read-range.ts';
+import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';
@@ -46,13 +36,12 @@ interface Column {
 
 interface Row {
   /**
-   * The states of the fields, by the positions of the fields. A field that was
-   * never written has none.
+   * The states of the fields, by the positions of the fields. A field that was never written has
+   * none.
    */
   readonly states: (FieldState | undefined)[];
   /**
-   * The latest insertion, or write of a field that may be blue. It is kept if
-   * rows can be removed.
+   * The latest insertion, or write of a field that may be blue. It is kept if rows can be removed.
    */
   writtenAt: OrderPosition | undefined;
   /** Whether a red operation has written the row since its last removal. */
@@ -62,8 +51,8 @@ interface Row {
 }
 
 /**
- * A row as it is saved: its fields, its `Row` properties, and its last removal
- * if rows can be removed.
+ * A row as it is saved: its fields, its `Row` properties, and its last removal if rows can be
+ * removed.
  */
 type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
@@ -85,8 +74,8 @@ export class TableStore {
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /**
-   * When rows were last removed. A write with an earlier stamp that arrives
-   * later belongs to the removed row.
+   * When rows were last removed. A write with an earlier stamp that arrives later belongs to the
+   * removed row.
    */
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
@@ -95,30 +84,24 @@ export class TableStore {
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
     this.#removable = removable;
-    const columns = Object.entries(fields).map(
-      ([field, options], position): Column => {
-        const kind = FIELD_KINDS[options.kind];
-        const index = indexes.includes(field) ? new SortedEntries() : undefined;
-        return {
-          name: field,
-          position,
-          kind,
-          options,
-          initial: kind.state(undefined, options),
-          index,
-        };
-      },
-    );
+    const columns = Object.entries(fields).map(([field, options], position): Column => {
+      const kind = FIELD_KINDS[options.kind];
+      const index = indexes.includes(field) ? new SortedEntries() : undefined;
+      return {
+        name: field,
+        position,
+        kind,
+        options,
+        initial: kind.state(undefined, options),
+        index,
+      };
+    });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
-    this.#isRemovedByBlue =
-      removable && !columns.some(({ kind }) => kind.isRedOnly);
+    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
     this.parts = new SavedParts({
-      fields: columns
-        .filter(({ kind }) => kind.hasParts === true)
-        .map((column) => column.name),
+      fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
       keys: () => this.#rows.keys(),
-      getParts: (key, field) =>
-        this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
+      getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
     });
   }
 
@@ -132,8 +115,8 @@ export class TableStore {
   }
 
   /**
-   * Whether every later red operation finds the row: a red one has written it,
-   * and no blue one can remove it.
+   * Whether every later red operation finds the row: a red one has written it, and no blue one can
+   * remove it.
    */
   existsByRed(key: string): boolean {
     return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
@@ -142,8 +125,7 @@ export class TableStore {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     if (range.field === undefined) return this.#keys.scan(range, reverse);
     const index = this.#columns.get(range.field)?.index;
-    if (index === undefined)
-      throw new Error(`no index '${this.#name}.${range.field}'`);
+    if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
     return index.scan(range, reverse);
   }
 
@@ -163,8 +145,7 @@ export class TableStore {
     const { index } = column;
     if (index === undefined) {
       const result = state.apply(effect, stamp);
-      if (state.parts !== undefined)
-        this.parts.note(effect.key, effect.field, state.parts);
+      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
       return result;
     }
     const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
@@ -189,8 +170,8 @@ export class TableStore {
   }
 
   /**
-   * As plain data, equal at two sites exactly when they have converged: without
-   * removals, which sites forget.
+   * As plain data, equal at two sites exactly when they have converged: without removals, which
+   * sites forget.
    */
   snapshot(): unknown {
     return [...this.#rows]
@@ -198,10 +179,7 @@ export class TableStore {
       .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
-  /**
-   * When rows were last removed, as plain data, of those removals that are
-   * remembered.
-   */
+  /** When rows were last removed, as plain data, of those removals that are remembered. */
   getRemovalTimes(): unknown {
     return [...this.#removedAt]
       .toSorted(compareKeys)
@@ -211,13 +189,12 @@ export class TableStore {
   /** The keys of all that has to be saved. */
   *savedKeys(): Iterable<string> {
     yield* this.#rows.keys();
-    for (const key of this.#removedAt.keys())
-      if (!this.#rows.has(key)) yield key;
+    for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
   }
 
   /**
-   * Returns a row as plain data that `restore` takes. It is `undefined` if
-   * there is nothing to save.
+   * Returns a row as plain data that `restore` takes. It is `undefined` if there is nothing to
+   * save.
    */
   save(key: string): unknown {
     const row = this.#rows.get(key);
@@ -232,18 +209,12 @@ export class TableStore {
     if (row === undefined && removedAt === undefined) return undefined;
     const place = (at: OrderPosition | undefined): SavedPosition | null =>
       at === undefined ? null : savePosition(at);
-    return [
-      saved,
-      place(writtenAt),
-      isRed,
-      place(removedAt),
-    ] satisfies StoredRow;
+    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
   }
 
   /** Creates a row from the result of `save`. */
   restore(key: string, saved: unknown): void {
-    const [fields, writtenAt = null, isRed = false, removedAt = null] =
-      saved as StoredRow;
+    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
       this.#removedAt.set(key, loadPosition(removedAt));
       this.#removals += 1;
@@ -279,15 +250,13 @@ export class TableStore {
   }
 
   /**
-   * Returns whether the effect belongs to a removed row. For fields that only
-   * red operations write, the red order determines that instead.
+   * Returns whether the effect belongs to a removed row. For fields that only red operations write,
+   * the red order determines that instead.
    */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
     const removedAt = this.#removedAt.get(effect.key);
     return (
-      removedAt !== undefined &&
-      compareStamps(stamp, removedAt) < 0 &&
-      !this.#isRedOnly(effect)
+      removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect)
     );
   }
 
@@ -303,20 +272,15 @@ export class TableStore {
       this.#removedAt.set(key, toPosition(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const [{ name, position, index }, state] of this.#getWrittenFields(
-      row,
-    )) {
-      const before =
-        index === undefined ? NO_VALUES : getIndexedValues(state.read());
+    for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
+      const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
       state.clear(stamp);
       if (state.parts !== undefined) this.parts.note(key, name, state.parts);
-      if (index !== undefined)
-        updateIndex(index, key, before, getIndexedValues(state.read()));
+      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
     }
     row.isRed = false;
-    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0)
-      return;
+    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
     this.#rows.delete(key);
     this.#keys.delete({ value: key, key });
   }
@@ -331,8 +295,7 @@ export class TableStore {
 
   #savedFields(row: Row): Readonly<Record<string, unknown>> {
     const fields: [name: string, saved: unknown][] = [];
-    for (const [{ name }, state] of this.#getWrittenFields(row))
-      fields.push([name, state.save()]);
+    for (const [{ name }, state] of this.#getWrittenFields(row)) fields.push([name, state.save()]);
     return Object.fromEntries(fields);
   }
 
@@ -352,17 +315,12 @@ export class TableStore {
   #getColumn(field: string): Column {
     const column = this.#columns.get(field);
     if (column === undefined)
-      throw new Error(
-        `no field '${this.#name}.${field}': sites run different services`,
-      );
+      throw new Error(`no field '${this.#name}.${field}': sites run different services`);
     return column;
   }
 }
 
-/**
- * Returns the part of a stamp that is kept for long. It leaves out what the
- * operation had seen.
- */
+/** Returns the part of a stamp that is kept for long. It leaves out what the operation had seen. */
 const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
   time,
   site,
@@ -372,22 +330,14 @@ const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
 
 const NO_VALUES: readonly Scalar[] = [];
 
-/**
- * The values under which a field's value is found: one of a register or cell,
- * several of a set.
- */
+/** The values under which a field's value is found: one of a register or cell, several of a set. */
 export function getIndexedValues(value: unknown): readonly Scalar[] {
   if (isScalar(value)) return [value];
-  return value instanceof Set
-    ? [...(value as Set<unknown>)].filter(isScalar)
-    : NO_VALUES;
+  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NO_VALUES;
 }
 
 /** Returns those index values of a field that the effect may add or remove. */
-function getTouchedValues(
-  state: FieldState,
-  { value }: Effect,
-): readonly Scalar[] {
+function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar[] {
   if (state.holds === undefined) return getIndexedValues(state.read());
   return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
 }
@@ -403,10 +353,7 @@ function updateIndex(
   for (const value of after) if (!had.has(value)) index.add({ value, key });
 }
 
-function compareKeys(
-  [a]: readonly [string, unknown],
-  [b]: readonly [string, unknown],
-): number {
+function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : 1;
 }
 
@@ -449,8 +396,7 @@ class SavedParts {
 
   /** Notes that a field has changed. */
   note(key: string, field: string, parts: StateParts): void {
-    for (const number of parts.takeChanged())
-      this.changes.add(formatSavedName(field, number, key));
+    for (const number of parts.takeChanged()) this.changes.add(formatSavedName(field, number, key));
   }
 
   changeAll(): void {
@@ -468,14 +414,11 @@ class SavedParts {
   restore(rows: readonly SavedRow[]): void {
     if (this.#host.fields.length === 0) return;
     const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
-    for (const { key, field, number, saved } of parts.toSorted(
-      (a, b) => a.number - b.number,
-    )) {
+    for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
       this.#host.getParts(key, field)?.restore(number, saved);
     }
     for (const key of this.#host.keys()) {
-      for (const field of this.#host.fields)
-        this.#host.getParts(key, field)?.checkRestored();
+      for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
     }
   }
 
@@ -484,8 +427,7 @@ class SavedParts {
     if (fields.length === 0) return;
     for (const key of this.#host.keys()) {
       for (const field of fields) {
-        for (const number of this.#host.getParts(key, field)?.getNumbers() ??
-          [])
+        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
           yield formatSavedName(field, number, key);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Writes checkpoints of a running site in slices. The last slice and the rest
- * of the state are of one moment.
+ * Writes checkpoints of a running site in slices. The last slice and the rest of the state are of
+ * one moment.
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
@@ -14,15 +14,12 @@ import {
 } from './format/checkpoint-file.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
-import {
-  formatCheckpointCopyName,
-  formatCheckpointName,
-} from './format/file-names.ts';
+import { formatCheckpointCopyName, formatCheckpointName } from './format/file-names.ts';
 import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
 /**
- * The positions of a checkpoint in the logs: it has the entries before
- * `contained`. The logs keep their entries from `kept` on.
+ * The positions of a checkpoint in the logs: it has the entries before `contained`. The logs keep
+ * their entries from `kept` on.
  */
 export interface CommitPositions {
   readonly contained: LogPositions;
@@ -40,17 +37,11 @@ export interface CheckpointerOptions {
   readonly source: CheckpointSource;
   /** A checkpoint is on the disk, in the file with this number. */
   onDone(positions: CommitPositions, file: number): void;
-  /**
-   * The checkpoint could not be written. No data is lost, but the logs stay
-   * longer.
-   */
+  /** The checkpoint could not be written. No data is lost, but the logs stay longer. */
   onFailed(error: Error): void;
 }
 
-/**
- * A checkpoint file that is not changed or removed while it is held, up to the
- * end of a commit.
- */
+/** A checkpoint file that is not changed or removed while it is held, up to the end of a commit. */
 export interface HeldCheckpoint {
   /** The number of the file, and its two copies with the same bytes. */
   readonly number: number;
@@ -70,10 +61,7 @@ interface CurrentFile {
   frames: number;
   /** Checksum of all payloads so far. */
   sum: number;
-  /**
-   * Length after the first checkpoint, which has the whole state; 0 before
-   * that.
-   */
+  /** Length after the first checkpoint, which has the whole state; 0 before that. */
   wholeBytes: number;
 }
 
@@ -93,9 +81,7 @@ export class Checkpointer {
   readonly #held = new Map<number, number>();
   readonly #released = new Set<number>();
 
-  /**
-   * @param replaced the number of the file that the first checkpoint replaces
-   */
+  /** @param replaced the number of the file that the first checkpoint replaces */
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
@@ -111,8 +97,8 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
-    // Check this first: all rows are written before the cut is requested, and
-    // would be written again at each retry.
+    // Check this first: all rows are written before the cut is requested, and would be written
+    // again at each retry.
     if (cutProblem !== undefined)
       return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
@@ -120,26 +106,18 @@ export class Checkpointer {
     const { source, sizes = DEFAULT_STORAGE_SIZES } = this.#options;
     this.#slices = new CheckpointSlices(source, sizes);
     const current = this.#current;
-    const maxBytes = Math.max(
-      sizes.minRewriteBytes,
-      2 * (current?.wholeBytes ?? 0),
-    );
-    if (
-      current !== undefined &&
-      current.position <= maxBytes &&
-      !this.#isFreshFileWanted
-    )
+    const maxBytes = Math.max(sizes.minRewriteBytes, 2 * (current?.wholeBytes ?? 0));
+    if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted)
       return this.#slice(current);
-    if (current !== undefined && current.position > maxBytes)
-      sizes.onExceeded?.('minRewriteBytes');
+    if (current !== undefined && current.position > maxBytes) sizes.onExceeded?.('minRewriteBytes');
     this.#isFreshFileWanted = false;
     this.#abandonFile();
     this.#begin();
   }
 
   /**
-   * Makes a checkpoint and keeps its file until it is released. It is written
-   * into a new file if the present one does not fit.
+   * Makes a checkpoint and keeps its file until it is released. It is written into a new file if
+   * the present one does not fit.
    */
   takeSnapshot(done: OnSnapshot, { isFreshFile = false } = {}): void {
     if (this.#isClosed) return done(new Error('the storage was closed'));
@@ -177,16 +155,14 @@ export class Checkpointer {
 
   #nextSlice(): void {
     this.#options.timing.later(() => {
-      if (!this.#isClosed && this.#current !== undefined)
-        this.#slice(this.#current);
+      if (!this.#isClosed && this.#current !== undefined) this.#slice(this.#current);
     });
   }
 
   #slice(current: CurrentFile): void {
     try {
       const { rows, isLast } = this.#slices.take();
-      if (!isLast)
-        return this.#write(current, formatRows(rows), () => this.#nextSlice());
+      if (!isLast) return this.#write(current, formatRows(rows), () => this.#nextSlice());
       // No changed rows are left: the rest is the state of this moment.
       const { source } = this.#options;
       const { smallParts, contained } = source.createCut();
@@ -251,23 +227,18 @@ export class Checkpointer {
   }
 
   /**
-   * Changes were taken that are on no disk now, so the next checkpoint must
-   * have the whole state.
+   * Changes were taken that are on no disk now, so the next checkpoint must have the whole state.
    */
   #giveUp(error: Error): void {
     const current = this.#current;
     this.#abandonFile();
-    // A file without a commit is useless. A file with a commit is still the
-    // last checkpoint.
+    // A file without a commit is useless. A file with a commit is still the last checkpoint.
     if (current !== undefined && current.wholeBytes === 0) {
       this.#outdated.pop();
       this.#remove(current.number);
     }
     this.#isRunning = false;
-    this.#endInFlight(
-      [...this.#inFlight.splice(0), ...this.#requests.splice(0)],
-      error,
-    );
+    this.#endInFlight([...this.#inFlight.splice(0), ...this.#requests.splice(0)], error);
   }
 
   #endInFlight(waiting: readonly OnSnapshot[], error: Error): void {
@@ -285,8 +256,7 @@ export class Checkpointer {
 
   #remove(number: number): void {
     if (this.#held.has(number)) return void this.#released.add(number);
-    for (const path of getPaths(this.#options.directory, number))
-      this.#options.files.remove(path);
+    for (const path of getPaths(this.#options.directory, number)) this.#options.files.remove(path);
   }
 }
 
@@ -309,8 +279,7 @@ function createMirrored(
   files.create(first, 0, (error, item) => {
     if (item === undefined) return done(error);
     files.create(second, 0, (secondError, other) => {
-      if (other !== undefined)
-        return done(undefined, mirrorWrites(item, other));
+      if (other !== undefined) return done(undefined, mirrorWrites(item, other));
       item.close();
       files.remove(first);
       done(secondError);
@@ -352,16 +321,16 @@ const INITIAL_ROWS = 8;
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
 /**
- * Takes changed rows in slices by size. A slice grows with the changes that
- * come meanwhile, so that the last one comes soon.
+ * Takes changed rows in slices by size. A slice grows with the changes that come meanwhile, so that
+ * the last one comes soon.
  */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   readonly #sizes: StorageSizes;
   #characters: number;
   /**
-   * Rows that were taken and are not in a slice yet. If small rows are followed
-   * by large ones, more rows were requested than fit into a slice.
+   * Rows that were taken and are not in a slice yet. If small rows are followed by large ones, more
+   * rows were requested than fit into a slice.
    */
   #taken: CheckpointRow[] = [];
   /** The size of the rows that were last requested. */
@@ -369,10 +338,7 @@ export class CheckpointSlices {
   #remainingRows = Infinity;
   #firstTaken = 0;
 
-  constructor(
-    source: CheckpointSource,
-    sizes: StorageSizes = DEFAULT_STORAGE_SIZES,
-  ) {
+  constructor(source: CheckpointSource, sizes: StorageSizes = DEFAULT_STORAGE_SIZES) {
     this.#source = source;
     this.#sizes = sizes;
     this.#characters = sizes.maxSliceCharacters;
@@ -392,14 +358,11 @@ export class CheckpointSlices {
   }
 
   /**
-   * Takes about as many changed rows as are requested at a time. Returns
-   * whether there were any.
+   * Takes about as many changed rows as are requested at a time. Returns whether there were any.
    */
   #requestRows(): boolean {
     const { rows, characters } = this.#lastRequestCharacters;
-    const fit = Math.floor(
-      (MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters),
-    );
+    const fit = Math.floor((MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters));
     const max = Math.min(
       this.#sizes.maxRequestedRows,
       rows === 0 ? INITIAL_ROWS : Math.max(1, fit),
@@ -407,9 +370,7 @@ export class CheckpointSlices {
     for (const [name, section] of Object.entries(this.#source.sections)) {
       this.#taken = section
         .takeChanges(max)
-        .map(([row, value]) =>
-          value === undefined ? [name, row] : [name, row, value],
-        );
+        .map(([row, value]) => (value === undefined ? [name, row] : [name, row, value]));
       this.#lastRequestCharacters = { rows: this.#taken.length, characters: 0 };
       if (this.#taken.length === this.#sizes.maxRequestedRows)
         this.#sizes.onExceeded?.('maxRequestedRows');
@@ -425,8 +386,8 @@ export class CheckpointSlices {
       left += section.changeCount;
       firstTaken += section.initialRowsTaken ?? 0;
     }
-    // Rows that were taken for the first time were not counted as remaining.
-    // They show nothing of how fast rows change.
+    // Rows that were taken for the first time were not counted as remaining. They show nothing of
+    // how fast rows change.
     if (left - this.#remainingRows >= firstTaken - this.#firstTaken)
       this.#characters *= SLICE_GROWTH;
     this.#remainingRows = left;

@@ -1,13 +1,6 @@
-/**
- * Storage on a disk: synced logs with group commit, checkpoints, and recovery
- * from both.
- */
+/** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type {
-  CheckpointSource,
-  SiteStorage,
-  StorageEvents,
-} from '../log/site-storage.ts';
+import type { CheckpointSource, SiteStorage, StorageEvents } from '../log/site-storage.ts';
 import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import { isAtMost, pickPositions } from '../log/log-positions.ts';
 import type { RecoveredState } from '../log/recovered-state.ts';
@@ -28,21 +21,17 @@ export interface DurableStorageOptions {
   /** The name of the site, which its files contain. */
   readonly site?: string;
   readonly segmentBytes?: number;
-  /**
-   * From this many waiting entries on, a group does not wait for the write
-   * before it.
-   */
+  /** From this many waiting entries on, a group does not wait for the write before it. */
   readonly largeGroup?: number;
   /**
-   * A checkpoint is made whenever this many bytes were written to the logs. A
-   * restart reads about as many again.
+   * A checkpoint is made whenever this many bytes were written to the logs. A restart reads about
+   * as many again.
    */
   readonly checkpointBytes?: number;
   /** Default: `DEFAULT_STORAGE_SIZES` */
   readonly sizes?: StorageSizes | undefined;
   /**
-   * Reports whether this process still owns the directory. Absent if no other
-   * process can reach it.
+   * Reports whether this process still owns the directory. Absent if no other process can reach it.
    */
   readonly lock?: Ownership;
   /** Receives events that an operator must know. */
@@ -56,24 +45,17 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
 /**
- * On a full disk, the checkpoint makes room, and operations that need room are
- * refused meanwhile.
+ * On a full disk, the checkpoint makes room, and operations that need room are refused meanwhile.
  */
 const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
-/**
- * A site that is restarted often makes a checkpoint when it has this many log
- * files.
- */
+/** A site that is restarted often makes a checkpoint when it has this many log files. */
 const MAX_SEGMENTS_AT_START = 4;
 
 export class DurableStorage implements SiteStorage {
   readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
-  /**
-   * The recovered state until it is loaded. It may be as large as the site's
-   * state.
-   */
+  /** The recovered state until it is loaded. It may be as large as the site's state. */
   #recovered: RecoveredSite | undefined;
   readonly #log: SegmentLog;
   #checkpointer: Checkpointer | undefined;
@@ -87,15 +69,13 @@ export class DurableStorage implements SiteStorage {
   #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
-  /**
-   * The checkpoint that will be retried: only the last one that was planned.
-   */
+  /** The checkpoint that will be retried: only the last one that was planned. */
   #plannedRetry: object | undefined;
   #closing: Promise<void> | undefined;
 
   /**
-   * @throws CorrectableError `UNAVAILABLE` if the data is unreadable, or there
-   * is no room for a new file
+   * @throws CorrectableError `UNAVAILABLE` if the data is unreadable, or there is no room for a new
+   * file
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const {
@@ -107,15 +87,9 @@ export class DurableStorage implements SiteStorage {
       largeGroup = LARGE_GROUP,
     } = options;
     this.#options = options;
-    this.#recovered =
-      recovered ?? recoverAndReport(files, directory, options.events, site);
+    this.#recovered = recovered ?? recoverAndReport(files, directory, options.events, site);
     files.makeDirectory(directory);
-    const {
-      lengths,
-      segments,
-      nextSegment: number,
-      lastCheckpoint,
-    } = this.#recovered;
+    const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
     const listener: LocalLogListener = {
       onSynced: (log, length) => this.#onSynced(log, length),
@@ -172,9 +146,7 @@ export class DurableStorage implements SiteStorage {
   get fullReason(): string | undefined {
     const error = this.#log.fullReason;
     if (error === undefined) return undefined;
-    return isNoSpace(error)
-      ? 'The disk is full'
-      : `No log file can be made (${error.message})`;
+    return isNoSpace(error) ? 'The disk is full' : `No log file can be made (${error.message})`;
   }
 
   get isStuck(): boolean {
@@ -197,8 +169,7 @@ export class DurableStorage implements SiteStorage {
       uselessFiles,
     } = this.#onRecovered;
     this.#recovered = undefined;
-    // Only once all sites can start: a start that fails leaves everything as it
-    // was.
+    // Only once all sites can start: a start that fails leaves everything as it was.
     for (const path of uselessFiles) files.remove(path);
     this.#checkpointer = new Checkpointer(
       {
@@ -214,9 +185,7 @@ export class DurableStorage implements SiteStorage {
       lastCheckpoint?.file,
     );
     const isDue =
-      this.#log.segmentCount > MAX_SEGMENTS_AT_START ||
-      hasOneCopy ||
-      damages.length > 0;
+      this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
     if (isDue) timing.later(() => this.checkpoint());
   }
 
@@ -236,15 +205,9 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer?.start();
   }
 
-  /**
-   * Makes a checkpoint of the state from now on. Its file stays until it is
-   * released.
-   */
-  takeSnapshot(
-    ...[done, options]: Parameters<Checkpointer['takeSnapshot']>
-  ): void {
-    if (this.#checkpointer === undefined)
-      return done(new Error('the site has not begun'));
+  /** Makes a checkpoint of the state from now on. Its file stays until it is released. */
+  takeSnapshot(...[done, options]: Parameters<Checkpointer['takeSnapshot']>): void {
+    if (this.#checkpointer === undefined) return done(new Error('the site has not begun'));
     this.#checkpointedBytes = this.#log.writtenBytes;
     this.#checkpointer.takeSnapshot(done, options);
   }
@@ -261,10 +224,8 @@ export class DurableStorage implements SiteStorage {
 
   #end(): Promise<void> {
     this.#checkpointer?.close();
-    if (this.hasBegun)
-      return new Promise((resolve) => this.#log.close(resolve));
-    // A start that failed has written nothing, so its file number need not be
-    // kept.
+    if (this.hasBegun) return new Promise((resolve) => this.#log.close(resolve));
+    // A start that failed has written nothing, so its file number need not be kept.
     this.#log.discard();
     return Promise.resolve();
   }
@@ -273,8 +234,7 @@ export class DurableStorage implements SiteStorage {
     this.#listener?.onSynced(log, length);
     this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
-    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes)
-      this.checkpoint();
+    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
   }
 
   #onCheckpoint(positions: CommitPositions, file: number): void {
@@ -287,42 +247,26 @@ export class DurableStorage implements SiteStorage {
     this.#log.allowSmallerFile();
   }
 
-  /**
-   * Removes the segments that are in the checkpoint and that no other site
-   * needs.
-   */
+  /** Removes the segments that are in the checkpoint and that no other site needs. */
   #removeOldSegments(): void {
     const { contained, retainedFrom } = this.#checkpointed;
     const end = this.#log.oldestEnd;
-    if (
-      this.#source === undefined ||
-      end === undefined ||
-      !isAtMost(end, contained)
-    )
-      return;
+    if (this.#source === undefined || end === undefined || !isAtMost(end, contained)) return;
     if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
-    // They must be recorded as not needed first. Otherwise a loss of one of
-    // them could not be noticed.
-    else if (
-      this.#plannedRetry === undefined &&
-      isAtMost(end, this.#source.retainedFrom)
-    )
+    // They must be recorded as not needed first. Otherwise a loss of one of them could not be
+    // noticed.
+    else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom))
       this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
     if (isFenced(error)) return this.#log.fail(error);
-    // Reported once, and retried less and less often: each attempt may write
-    // much.
-    if (this.#checkpointRetryMs === FULL_RETRY_MS)
-      this.#options.events?.onCheckpointFailed(error);
+    // Reported once, and retried less and less often: each attempt may write much.
+    if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.onCheckpointFailed(error);
     const retryMs = this.isFull
       ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
       : this.#checkpointRetryMs;
-    this.#checkpointRetryMs = Math.min(
-      this.#checkpointRetryMs * 2,
-      MAX_CHECKPOINT_RETRY_MS,
-    );
+    this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, MAX_CHECKPOINT_RETRY_MS);
     const retry = {};
     this.#plannedRetry = retry;
     this.#options.timing.afterMs(retryMs, () => {
@@ -333,10 +277,7 @@ export class DurableStorage implements SiteStorage {
   }
 }
 
-/**
- * Recovers a site and reports its damage. Throws `UNAVAILABLE` if something is
- * missing.
- */
+/** Recovers a site and reports its damage. Throws `UNAVAILABLE` if something is missing. */
 export function recoverAndReport(
   files: Files,
   folder: string,
@@ -346,9 +287,7 @@ export function recoverAndReport(
   try {
     const recovered = recoverSite(files, folder, site);
     for (const damage of recovered.damages)
-      events?.onDamaged(
-        `${damage}. Nothing is lost by it, and it is made again`,
-      );
+      events?.onDamaged(`${damage}. Nothing is lost by it, and it is made again`);
     return recovered;
   } catch (error) {
     events?.onDamaged((error as Error).message);
@@ -361,9 +300,5 @@ function cannotStartError(error: Error): CorrectableError {
   const reason = isNoSpace(error)
     ? 'there is no room on the disk for a new log file'
     : error.message;
-  return new CorrectableError(
-    'UNAVAILABLE',
-    `The site cannot start: ${reason}.`,
-    { cause: error },
-  );
+  return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}.`, { cause: error });
 }

@@ -1,7 +1,7 @@
 /**
- * Recovers a site at its start: the last checkpoint and the entries after it,
- * up to the first torn frame. Every start writes into a new file, whose header
- * has the end of the file before. So a missing file is noticed.
+ * Recovers a site at its start: the last checkpoint and the entries after it, up to the first torn
+ * frame. Every start writes into a new file, whose header has the end of the file before. So a
+ * missing file is noticed.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -17,15 +17,8 @@ import {
   type LogCounts,
   type LogPositions,
 } from '../log/log-positions.ts';
-import {
-  toRedLogs,
-  type RecoveredRedLog,
-  type RecoveredState,
-} from '../log/recovered-state.ts';
-import {
-  readCheckpoint,
-  type FoundCheckpoint,
-} from './format/checkpoint-file.ts';
+import { toRedLogs, type RecoveredRedLog, type RecoveredState } from '../log/recovered-state.ts';
+import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
@@ -46,13 +39,11 @@ export interface RecoveredSite {
   /** Segments with entries. */
   readonly segments: readonly Segment[];
   /**
-   * Files without needed content. They can be removed once there is a file with
-   * a larger number.
+   * Files without needed content. They can be removed once there is a file with a larger number.
    */
   readonly uselessFiles: readonly string[];
   /**
-   * The number and positions of the last checkpoint. It can be removed once
-   * there is another one.
+   * The number and positions of the last checkpoint. It can be removed once there is another one.
    */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
   /** Damaged or missing files without a loss of data. */
@@ -99,28 +90,17 @@ interface FoundCopy {
 }
 
 /**
- * Recovers a site from its directory. Without `site`, it may be any site's.
- * Throws `UNAVAILABLE` if something is missing.
+ * Recovers a site from its directory. Without `site`, it may be any site's. Throws `UNAVAILABLE` if
+ * something is missing.
  */
-export function recoverSite(
-  files: Files,
-  folder: string,
-  site?: string,
-): RecoveredSite {
+export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
   const latest = findLatestCheckpoint(files, folder, names);
-  const logs = readSegments(
-    files,
-    folder,
-    segmentNumbers,
-    latest.retainedFrom,
-    site,
-  );
+  const logs = readSegments(files, folder, segmentNumbers, latest.retainedFrom, site);
   const { checkpoint, contained, number } = latest;
   const lengths: LogCounts = { local: 0, red: 0 };
-  for (const log of getLogKinds(logs.start, logs.entries))
-    lengths[log] = getEnd(logs, log);
+  for (const log of getLogKinds(logs.start, logs.entries)) lengths[log] = getEnd(logs, log);
   checkContinuity(logs, lengths, latest);
   return {
     stored: {
@@ -136,39 +116,27 @@ export function recoverSite(
     segments: logs.segments,
     uselessFiles: [...latest.superseded, ...logs.useless],
     lastCheckpoint:
-      number === undefined
-        ? undefined
-        : { file: number, ...(contained ?? logs.start) },
+      number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
     damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
     hasOneCopy: latest.copies.some(
       ({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0),
     ),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
     nextCheckpoint:
-      Math.max(
-        getCheckpointNumbers(names).at(-1) ?? 0,
-        logs.checkpoint?.file ?? 0,
-      ) + 1,
+      Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
   };
 }
 
 /** Returns the red log of `main`, and those of other partitions if any has entries. */
-function getRedLogs({
-  start,
-  entries,
-}: Logs): Pick<RecoveredState, 'red' | 'partitions'> {
+function getRedLogs({ start, entries }: Logs): Pick<RecoveredState, 'red' | 'partitions'> {
   const toLog = (kind: LogKind): RecoveredRedLog => ({
     start: start[kind] ?? 0,
     entries: (entries[kind] ?? []) as RecoveredRedLog['entries'],
   });
-  const ordinals = getLogKinds(start, entries).map(
-    (kind) => getPartitionOf(kind) ?? 0,
-  );
+  const ordinals = getLogKinds(start, entries).map((kind) => getPartitionOf(kind) ?? 0);
   const last = Math.max(...ordinals);
   return toRedLogs(
-    Array.from({ length: last + 1 }, (_, partition) =>
-      toLog(getRedKind(partition)),
-    ),
+    Array.from({ length: last + 1 }, (_, partition) => toLog(getRedKind(partition))),
   );
 }
 
@@ -186,8 +154,8 @@ export function getCheckpointNumbers(names: readonly string[]): number[] {
 }
 
 /**
- * Returns the newest file with a commit. Newer files were not finished, and
- * older ones were about to be removed.
+ * Returns the newest file with a commit. Newer files were not finished, and older ones were about
+ * to be removed.
  */
 function findLatestCheckpoint(
   files: Files,
@@ -200,15 +168,12 @@ function findLatestCheckpoint(
     for (const copy of readCopies(files, folder, names, number)) {
       const { path, content } = copy;
       found.push(copy);
-      if (content?.damage !== undefined)
-        damages.push(`${path}: ${content.damage}`);
+      if (content?.damage !== undefined) damages.push(`${path}: ${content.damage}`);
     }
   const [best] = found
     .filter(({ content }) => content?.checkpoint !== undefined)
     .toSorted(
-      (a, b) =>
-        b.number - a.number ||
-        (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
+      (a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
     );
   const others = found.filter(
     ({ number, content }) => number !== best?.number && content !== undefined,
@@ -223,8 +188,8 @@ function findLatestCheckpoint(
 }
 
 /**
- * Reads the two copies of a checkpoint. Equal bytes are decoded once, since that
- * takes most of the time of a start.
+ * Reads the two copies of a checkpoint. Equal bytes are decoded once, since that takes most of the
+ * time of a start.
  */
 function readCopies(
   files: Files,
@@ -232,13 +197,8 @@ function readCopies(
   names: readonly string[],
   number: number,
 ): FoundCopy[] {
-  let last:
-    | { readonly bytes: Uint8Array; readonly content: FoundCheckpoint }
-    | undefined;
-  const copies = [
-    formatCheckpointName(number),
-    formatCheckpointCopyName(number),
-  ];
+  let last: { readonly bytes: Uint8Array; readonly content: FoundCheckpoint } | undefined;
+  const copies = [formatCheckpointName(number), formatCheckpointCopyName(number)];
   return copies.map((name) => {
     const path = `${folder}/${name}`;
     if (!names.includes(name)) return { number, path, content: undefined };
@@ -249,15 +209,8 @@ function readCopies(
   });
 }
 
-/**
- * Checks that checkpoint and logs make one state: all entries after the
- * checkpoint must exist.
- */
-function checkContinuity(
-  logs: Logs,
-  lengths: LogPositions,
-  latest: LatestCheckpoint,
-): void {
+/** Checks that checkpoint and logs make one state: all entries after the checkpoint must exist. */
+function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckpoint): void {
   const { checkpoint, contained, retainedFrom, damages } = latest;
   for (const log of getLogKinds(lengths, contained ?? {})) {
     if (checkpoint !== undefined && contained === undefined) continue;
@@ -269,15 +222,11 @@ function checkContinuity(
           ? 'there is no whole checkpoint'
           : `the checkpoint that is left ends at ${from}`;
       const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
-      throw unreadableError(
-        `the ${log} log begins at entry ${start}, and ${description}${reason}`,
-      );
+      throw unreadableError(`the ${log} log begins at entry ${start}, and ${description}${reason}`);
     }
     if (retainedFrom !== undefined && start > (retainedFrom[log] ?? 0)) {
       const subject = `those from ${retainedFrom[log] ?? 0} on are kept for other sites`;
-      throw unreadableError(
-        `the ${log} log begins at entry ${start}, and ${subject}`,
-      );
+      throw unreadableError(`the ${log} log begins at entry ${start}, and ${subject}`);
     }
     const end = lengths[log] ?? 0;
     if (end < from) {
@@ -289,25 +238,19 @@ function checkContinuity(
 }
 
 /**
- * Reports checkpoints that the logs name and that are missing or have only one
- * copy. The logs or the other copy are enough.
+ * Reports checkpoints that the logs name and that are missing or have only one copy. The logs or
+ * the other copy are enough.
  */
-function findLostCheckpoints(
-  logs: Logs,
-  { number = 0, copies }: LatestCheckpoint,
-): string[] {
+function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
   const known = logs.checkpoint;
-  // No log file was created after the checkpoint. But both its copies are
-  // written before it counts.
+  // No log file was created after the checkpoint. But both its copies are written before it counts.
   if (known === undefined || known.file < number) {
     return copies.flatMap(({ path, content }) =>
       content === undefined ? [`${path} is gone`] : [],
     );
   }
   if (known.file > number)
-    return [
-      `the checkpoint in file ${known.file} is gone, or an older one is in its place`,
-    ];
+    return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
   return copies.flatMap(({ path, content }) => {
     if (content === undefined) return [`${path} is gone`];
     const { contained = known, damage } = content;
@@ -325,9 +268,7 @@ function readSegments(
 ): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
-  let damaged:
-    | { readonly path: string; readonly damage: LogDamage }
-    | undefined;
+  let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
   for (const number of numbers) {
     const path = formatPath(folder, number);
     const { header, entries, damage } = readLog(files.read(path), number);
@@ -339,17 +280,14 @@ function readSegments(
     checkHeader(header, path, site);
     const { term, checkpoint } = header;
     const positions = pickPositions(header);
-    // The writer was deposed before, and was notified: none of its entries was
-    // acknowledged.
+    // The writer was deposed before, and was notified: none of its entries was acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);
       continue;
     }
     const segment: Segment = { number, ...positions };
     if (logs !== undefined && isRemnant(logs, segment, retainedFrom)) {
-      useless.push(
-        ...logs.segments.map((earlier) => formatPath(folder, earlier.number)),
-      );
+      useless.push(...logs.segments.map((earlier) => formatPath(folder, earlier.number)));
       logs = undefined;
     }
     logs ??= {
@@ -363,8 +301,7 @@ function readSegments(
     findJoinPosition(logs, segment, path);
     // What the earlier file has after its end did not count.
     damaged = damage && { path, damage };
-    for (const { log, entry } of entries)
-      (logs.entries[log] ??= []).push(entry);
+    for (const { log, entry } of entries) (logs.entries[log] ??= []).push(entry);
     logs.segments.push(segment);
     logs.checkpoint = checkpoint ?? logs.checkpoint;
     logs.term = term;
@@ -384,15 +321,10 @@ function readSegments(
 }
 
 /** Throws if the file has another format, or belongs to another site. */
-function checkHeader(
-  header: SegmentHeader,
-  path: string,
-  site: string | undefined,
-): void {
+function checkHeader(header: SegmentHeader, path: string, site: string | undefined): void {
   if (header.format !== FORMAT_VERSION)
     throw unreadableError(`${path} ${describeFormat(header.format)}`);
-  if (site === undefined || header.site === undefined || header.site === site)
-    return;
+  if (site === undefined || header.site === undefined || header.site === site) return;
 
   const owner = `a file of site '${header.site}', and not of '${site}'`;
   throw unreadableError(`${path} is ${owner}: two directories were exchanged`);
@@ -405,33 +337,21 @@ function damageError(
   const red = getLogKinds(laterEntries)
     .slice(1)
     .map((log) => `${laterEntries[log] ?? 0} of the ${log} one`);
-  const behind = [
-    `${laterEntries.local} entries of the local log`,
-    ...red,
-  ].join(' and ');
+  const behind = [`${laterEntries.local} entries of the local log`, ...red].join(' and ');
   const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
   return unreadableError(`${path} is damaged at byte ${position}: ${lost}`);
 }
 
 /**
- * Whether the entries remain from a removal that a crash interrupted. Then no
- * entry before the next file is needed.
+ * Whether the entries remain from a removal that a crash interrupted. Then no entry before the next
+ * file is needed.
  */
-function isRemnant(
-  logs: Logs,
-  next: Segment,
-  retained: LatestCheckpoint['retainedFrom'],
-): boolean {
+function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
   if (retained === undefined || !isAtMost(next, retained)) return false;
-  return getLogKinds(next).some(
-    (log) => countMissingBefore(logs, next, log) > 0,
-  );
+  return getLogKinds(next).some((log) => countMissingBefore(logs, next, log) > 0);
 }
 
-/**
- * Returns how many entries of a log are missing between what was read and the
- * next file.
- */
+/** Returns how many entries of a log are missing between what was read and the next file. */
 function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
   return (next[log] ?? 0) - getEnd(logs, log);
 }
@@ -441,8 +361,8 @@ function formatPath(folder: string, number: number): string {
 }
 
 /**
- * Returns where a file joins the entries before it, as of its creation. What
- * the earlier file has beyond that never counted.
+ * Returns where a file joins the entries before it, as of its creation. What the earlier file has
+ * beyond that never counted.
  */
 function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   for (const log of getLogKinds(segment, logs.entries)) {
@@ -456,10 +376,7 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   }
 }
 
-/**
- * What to do if a site cannot go on from its data. Another site cannot send it
- * its past yet.
- */
+/** What to do if a site cannot go on from its data. Another site cannot send it its past yet. */
 export const RESTORE_ADVICE =
   'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +
   'Do not remove the directory of a single site: one that starts without its past contradicts the others for ever. ' +

@@ -1,10 +1,10 @@
 /**
- * All logs of a site, in one sequence of files of full size. They are written
- * in groups, and two groups may be in flight.
+ * All logs of a site, in one sequence of files of full size. They are written in groups, and two
+ * groups may be in flight.
  *
- * The next file is created when the current one is half full, and retried each
- * second. Until it exists, the log reports that it is full, and the other half
- * takes what was accepted. Only a failed write ends the log.
+ * The next file is created when the current one is half full, and retried each second. Until it
+ * exists, the log reports that it is full, and the other half takes what was accepted. Only a
+ * failed write ends the log.
  */
 import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import {
@@ -15,13 +15,7 @@ import {
   type LogCounts,
   type LogPositions,
 } from '../log/log-positions.ts';
-import {
-  isFenced,
-  isNoSpace,
-  type Files,
-  type SyncedFile,
-  type Timing,
-} from './disk/files.ts';
+import { isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
 import {
   FORMAT_VERSION,
@@ -29,11 +23,7 @@ import {
   type Segment,
   type SegmentHeader,
 } from './format/file-names.ts';
-import {
-  FULL_RETRY_MS,
-  OrderedWrites,
-  type OrderedWritesOptions,
-} from './disk/ordered-writes.ts';
+import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
@@ -70,24 +60,24 @@ interface NextFile {
 /** The first file of a start is small, because the start waits for it. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
 /**
- * A group that is this much smaller than the one before waits for more. It is
- * probably the end of a client's frame, and the next frame is on its way.
+ * A group that is this much smaller than the one before waits for more. It is probably the end of a
+ * client's frame, and the next frame is on its way.
  */
 const SMALL_GROUP_SHARE = 1 / 8;
 /**
- * Groups of up to this many entries wait for more, and let answers be sent
- * before: their write may hold up everything else.
+ * Groups of up to this many entries wait for more, and let answers be sent before: their write may
+ * hold up everything else.
  */
 const MAX_FEW_ENTRIES = 8;
 /**
- * Two small groups at a time would be two halves of one, and disks take as long
- * for a half as for a whole one.
+ * Two small groups at a time would be two halves of one, and disks take as long for a half as for a
+ * whole one.
  */
 const MAX_CONCURRENT_WRITES = 2;
 
 /**
- * This many groups with the same few entries come from one client that waits
- * for each answer. No more will come meanwhile.
+ * This many groups with the same few entries come from one client that waits for each answer. No
+ * more will come meanwhile.
  */
 const MIN_EQUAL_GROUPS = 8;
 
@@ -106,10 +96,7 @@ export class SegmentLog {
   /** Bytes given to the current file, on the disk or not. */
   #position = 0;
   #frames = 0;
-  /**
-   * The number of the last file whose header, with the positions before it, is
-   * on the disk.
-   */
+  /** The number of the last file whose header, with the positions before it, is on the disk. */
   #durableHeader: number;
   #number: number;
   /** The largest number of a created file. */
@@ -144,14 +131,11 @@ export class SegmentLog {
   }
 
   /**
-   * Creates the first file. Its number, larger than all before, is the term.
-   * The first written group contains it.
+   * Creates the first file. Its number, larger than all before, is the term. The first written
+   * group contains it.
    */
   takeOver(): Term {
-    this.#file = this.#options.files.createNow(
-      this.#formatPath(this.#number),
-      this.#fileBytes,
-    );
+    this.#file = this.#options.files.createNow(this.#formatPath(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#term = this.#number;
     return this.#term;
@@ -169,9 +153,7 @@ export class SegmentLog {
   /** Whether entries wait for a further file. */
   get isStuck(): boolean {
     const isWaiting = this.#writes.size > 0 || this.#pending.length > 0;
-    return (
-      this.isFull && isWaiting && !this.#isPlanned && !this.#writes.isAtDisk
-    );
+    return this.isFull && isWaiting && !this.#isPlanned && !this.#writes.isAtDisk;
   }
 
   /** Bytes written since the start. */
@@ -183,10 +165,7 @@ export class SegmentLog {
     return this.#segments.length;
   }
 
-  /**
-   * Where the entries of the oldest file end; `undefined` if it is the current
-   * file.
-   */
+  /** Where the entries of the oldest file end; `undefined` if it is the current file. */
   get oldestEnd(): LogPositions | undefined {
     return this.#segments[1];
   }
@@ -203,18 +182,16 @@ export class SegmentLog {
     for (;;) {
       const next = this.#segments[1];
       if (next === undefined || !isAtMost(next, positions)) return;
-      // Without this file, none of the remaining ones would name the positions
-      // before it. Neither would an empty one.
+      // Without this file, none of the remaining ones would name the positions before it. Neither
+      // would an empty one.
       if (next.number > this.#durableHeader) return;
-      this.#options.files.remove(
-        this.#formatPath((this.#segments.shift() as Segment).number),
-      );
+      this.#options.files.remove(this.#formatPath((this.#segments.shift() as Segment).number));
     }
   }
 
   /**
-   * Allows a smaller file, once all removable files are gone. Before that, it
-   * would take the room of a checkpoint.
+   * Allows a smaller file, once all removable files are gone. Before that, it would take the room
+   * of a checkpoint.
    */
   allowSmallerFile(): void {
     this.#canBeSmaller = this.isFull;
@@ -228,10 +205,7 @@ export class SegmentLog {
     this.#options.files.removeNow(this.#formatPath(this.#number));
   }
 
-  /**
-   * Calls back once nothing is left to write, or nothing can be written any
-   * more.
-   */
+  /** Calls back once nothing is left to write, or nothing can be written any more. */
   close(done: () => void): void {
     this.#onIdle = () => {
       this.#isOver = true;
@@ -266,28 +240,19 @@ export class SegmentLog {
   }
 
   #write(): void {
-    if (this.#isOver || this.#pending.length === 0 || !this.#canWrite())
-      return this.#checkIdle();
+    if (this.#isOver || this.#pending.length === 0 || !this.#canWrite()) return this.#checkIdle();
     const { sizes = DEFAULT_STORAGE_SIZES } = this.#options;
-    const { bytes, count } = packEntries(
-      this.#pending,
-      HEADER_BYTES,
-      sizes.maxFrameBytes,
-    );
+    const { bytes, count } = packEntries(this.#pending, HEADER_BYTES, sizes.maxFrameBytes);
     if (count < this.#pending.length) sizes.onExceeded?.('maxFrameBytes');
     const frames = this.#createFrame(bytes);
-    if (this.#position + frames.length > this.#fileBytes)
-      return this.#switch(frames.length);
+    if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
     const isAll = count === this.#pending.length;
     const group = isAll ? this.#pending : this.#pending.splice(0, count);
     if (isAll) this.#pending = [];
     this.#writeOut(group, frames);
   }
 
-  /**
-   * Creates the frame of a group, after the header if it is the first in its
-   * file.
-   */
+  /** Creates the frame of a group, after the header if it is the first in its file. */
   #createFrame(packed: Uint8Array): Uint8Array {
     const file = this.#number;
     if (this.#frames > 0) {
@@ -323,14 +288,11 @@ export class SegmentLog {
     const counts: LogCounts = { local: 0, red: 0 };
     for (const { log } of group) countEntry(counts, log);
     const size = group.length;
-    this.#equalGroups =
-      size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
+    this.#equalGroups = size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
     this.#lastGroupSize = size;
-    const mayBlock =
-      size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
-    this.#writes.begin(
-      { file: this.#file as SyncedFile, bytes, position, mayBlock },
-      () => this.#onWritten(counts, size, bytes.length),
+    const mayBlock = size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
+    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position, mayBlock }, () =>
+      this.#onWritten(counts, size, bytes.length),
     );
   }
 
@@ -342,21 +304,18 @@ export class SegmentLog {
     const kinds = getLogKinds(counts);
     for (const kind of kinds)
       this.#lengths[kind] = (this.#lengths[kind] ?? 0) + (counts[kind] ?? 0);
-    // The next group is on its way to the disk before the answers to this one
-    // are sent.
+    // The next group is on its way to the disk before the answers to this one are sent.
     const smallCount = Math.max(MAX_FEW_ENTRIES, size * SMALL_GROUP_SHARE);
     if (this.#pending.length > 0 && this.#pending.length < smallCount)
       this.#plan(this.#options.timing.later);
     else this.#write();
     for (const kind of kinds) {
-      if ((counts[kind] ?? 0) > 0)
-        this.#options.listener.onSynced(kind, this.#lengths[kind] ?? 0);
+      if ((counts[kind] ?? 0) > 0) this.#options.listener.onSynced(kind, this.#lengths[kind] ?? 0);
     }
   }
 
   #switch(neededBytes: number): void {
-    // The header of the next file has the length of the logs before it, so only
-    // what counts.
+    // The header of the next file has the length of the logs before it, so only what counts.
     if (this.#writes.size > 0) return;
     if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
       if (this.#next !== undefined) {
@@ -392,31 +351,17 @@ export class SegmentLog {
   #create(sizeBytes: number, leastBytes: number, neededBytes: number): void {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
-    this.#options.files.create(
-      this.#formatPath(number),
-      sizeBytes,
-      (error, file) => {
-        const isTooLarge =
-          error !== undefined &&
-          isNoSpace(error) &&
-          sizeBytes / 2 >= leastBytes &&
-          !this.#isOver;
-        if (isTooLarge)
-          return this.#create(
-            Math.ceil(sizeBytes / 2),
-            leastBytes,
-            neededBytes,
-          );
-        this.#isMaking = false;
-        if (this.#isOver) file?.close();
-        else if (file !== undefined)
-          this.#onCreated({ number, file, sizeBytes });
-        // Another process owns the log and its next files, so there will be no
-        // room later.
-        else if (isFenced(error as Error)) this.fail(error as Error);
-        else this.#onNoSpace(error as Error, neededBytes);
-      },
-    );
+    this.#options.files.create(this.#formatPath(number), sizeBytes, (error, file) => {
+      const isTooLarge =
+        error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
+      if (isTooLarge) return this.#create(Math.ceil(sizeBytes / 2), leastBytes, neededBytes);
+      this.#isMaking = false;
+      if (this.#isOver) file?.close();
+      else if (file !== undefined) this.#onCreated({ number, file, sizeBytes });
+      // Another process owns the log and its next files, so there will be no room later.
+      else if (isFenced(error as Error)) this.fail(error as Error);
+      else this.#onNoSpace(error as Error, neededBytes);
+    });
   }
 
   #onCreated(next: NextFile): void {
@@ -430,9 +375,7 @@ export class SegmentLog {
   #onNoSpace(error: Error, neededBytes: number): void {
     this.#isNextMissing = true;
     this.#setFull(error);
-    this.#options.timing.afterMs(FULL_RETRY_MS, () =>
-      this.#makeNext(neededBytes),
-    );
+    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(neededBytes));
     this.#checkIdle();
   }
 
@@ -443,8 +386,8 @@ export class SegmentLog {
   }
 
   /**
-   * Ends the log: another process owns it, or its content on the disk is
-   * unknown after a failed write.
+   * Ends the log: another process owns it, or its content on the disk is unknown after a failed
+   * write.
    */
   fail(error: Error): void {
     if (this.#isOver) return;
@@ -457,8 +400,7 @@ export class SegmentLog {
 
   #checkIdle(): void {
     const isStuck = this.isFull && !this.#writes.isAtDisk;
-    const isBusy =
-      this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
+    const isBusy = this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
     if (!this.#isOver && !isStuck && isBusy) return;
     const onIdle = this.#onIdle;
     this.#onIdle = undefined;

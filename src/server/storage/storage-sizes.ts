@@ -1,14 +1,14 @@
 /**
- * Sizes of the storage of a site that users do not set. They are options, so
- * that the simulator draws small ones and reaches what is beyond them.
+ * Sizes of the storage of a site that users do not set. They are options, so that the simulator
+ * draws small ones and reaches what is beyond them.
  */
 
 export interface StorageSizes {
   /** The approximate size of a frame. A larger entry has one of its own. */
   readonly maxFrameBytes: number;
   /**
-   * A checkpoint file is rewritten when it is longer than this, and longer than
-   * twice its length after the last rewrite.
+   * A checkpoint file is rewritten when it is longer than this, and longer than twice its length
+   * after the last rewrite.
    */
   readonly minRewriteBytes: number;
   /** The approximate number of characters in a slice of a checkpoint. */

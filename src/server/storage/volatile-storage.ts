@@ -4,8 +4,8 @@ import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 
 /**
- * Storage in memory, for demonstrations and tests. It stores nothing, so an
- * entry counts as synced at once.
+ * Storage in memory, for demonstrations and tests. It stores nothing, so an entry counts as synced
+ * at once.
  */
 export class VolatileStorage implements SiteStorage {
   readonly stored: RecoveredState = EMPTY_STATE;
@@ -16,10 +16,7 @@ export class VolatileStorage implements SiteStorage {
   readonly #lengths: LogCounts = { local: 0, red: 0 };
   #listener: LocalLogListener | undefined;
 
-  /**
-   * @param term larger than at any earlier start, since nothing is known about
-   * those here
-   */
+  /** @param term larger than at any earlier start, since nothing is known about those here */
   constructor(term: Term) {
     this.term = term;
   }

@@ -1,6 +1,6 @@
 /**
- * Checks bindings when the caller of a read cancels it, when a client closes,
- * and when the binding closes.
+ * Checks bindings when the caller of a read cancels it, when a client closes, and when the binding
+ * closes.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -17,24 +17,21 @@ import {
 import { ViewRecorder } from './view-recorder.ts';
 
 /**
- * A read that is answered within this time need not check its signal, because
- * creating the signal costs more than a fast read.
+ * A read that is answered within this time need not check its signal, because creating the signal
+ * costs more than a fast read.
  */
 const ABANDON_GRACE_MS = 100;
 /**
- * The number of operations that share a signal. Above ten listeners Node warns
- * of a leak, although there is none yet.
+ * The number of operations that share a signal. Above ten listeners Node warns of a leak, although
+ * there is none yet.
  */
 const OPERATIONS_PER_SIGNAL = 8;
 
-export async function survivesCancellation(
-  context: TestContext,
-): Promise<void> {
+export async function survivesCancellation(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
   await context.withClient(async (client) => {
     const leaving = client.invoke(read);
-    // A binding may answer at once. Then no operation in flight can be
-    // cancelled.
+    // A binding may answer at once. Then no operation in flight can be cancelled.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
@@ -48,10 +45,7 @@ export async function survivesCancellation(
   });
 }
 
-/**
- * Checks that a canceled read ends in the store too, because its result would
- * be dropped.
- */
+/** Checks that a canceled read ends in the store too, because its result would be dropped. */
 export async function abandonsReads(context: TestContext): Promise<void> {
   const { write, read, slowBinding } = context.subject;
   await context.withBinding(async (binding) => {
@@ -62,17 +56,14 @@ export async function abandonsReads(context: TestContext): Promise<void> {
     });
     const staying = ViewRecorder.submit(binding, read);
     leaving.abort(new Error('contract suite'));
-    const grace = new Promise((resolve) =>
-      setTimeout(resolve, ABANDON_GRACE_MS),
-    );
+    const grace = new Promise((resolve) => setTimeout(resolve, ABANDON_GRACE_MS));
     const untilThen = grace.then(() => left.views.length);
     await context.ends(staying, ', while another read was aborted');
     const reported = await untilThen;
     await waitForNextTurn();
     assertHolds(
       staying.final !== undefined,
-      () =>
-        `${formatOperation(read)}: fails with another read, which was aborted`,
+      () => `${formatOperation(read)}: fails with another read, which was aborted`,
       staying.error,
     );
     const late = left.views[reported];
@@ -85,8 +76,8 @@ export async function abandonsReads(context: TestContext): Promise<void> {
 }
 
 /**
- * Checks that listeners are removed. If a caller passes one signal to many
- * operations, the listeners of all of them would stay on it.
+ * Checks that listeners are removed. If a caller passes one signal to many operations, the
+ * listeners of all of them would stay on it.
  */
 export async function releasesSignals(context: TestContext): Promise<void> {
   const { subject } = context;
@@ -99,10 +90,7 @@ export async function releasesSignals(context: TestContext): Promise<void> {
     );
 }
 
-async function checkReleasesSignal(
-  context: TestContext,
-  binding: Binding,
-): Promise<void> {
+async function checkReleasesSignal(context: TestContext, binding: Binding): Promise<void> {
   const { write, read } = context.subject;
   const watched = new WatchedSignal();
   for (const operation of [write, read]) {
@@ -130,21 +118,14 @@ async function checkReleasesSignal(
 }
 
 /**
- * Checks that all operations in flight have ended when `close` has resolved,
- * and that nothing is reported after that.
+ * Checks that all operations in flight have ended when `close` has resolved, and that nothing is
+ * reported after that.
  */
-export async function endsOperationsOnClose(
-  context: TestContext,
-): Promise<void> {
+export async function endsOperationsOnClose(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
   await context.withBinding(async (binding) => {
-    const inFlight = [write, read].map((operation) =>
-      ViewRecorder.submit(binding, operation),
-    );
-    await context.withTimeout(
-      binding.close(),
-      'close() does not come to an end',
-    );
+    const inFlight = [write, read].map((operation) => ViewRecorder.submit(binding, operation));
+    await context.withTimeout(binding.close(), 'close() does not come to an end');
     const views = inFlight.map((listener) => listener.views.length);
     for (const listener of inFlight) {
       const name = formatOperation(listener.operation);
@@ -163,8 +144,7 @@ export async function endsOperationsOnClose(
       const name = formatOperation(listener.operation);
       assertHolds(
         view === undefined,
-        () =>
-          `close() ends nothing: ${name} goes on, with a view at ${view?.level} after it`,
+        () => `close() ends nothing: ${name} goes on, with a view at ${view?.level} after it`,
       );
     });
     const [reported] = late.views;
@@ -173,24 +153,17 @@ export async function endsOperationsOnClose(
       () =>
         `close() closes nothing: ${formatOperation(read)} after it still has a view at ${reported?.level}`,
     );
-    assertCode(
-      late.error,
-      'UNAVAILABLE',
-      `${formatOperation(read)}, after close()`,
-    );
+    assertCode(late.error, 'UNAVAILABLE', `${formatOperation(read)}, after close()`);
   });
 }
 
 export async function closesForClients(context: TestContext): Promise<void> {
   const { read } = context.subject;
   await context.withClient(async (client, binding) => {
-    // Observe the failure before closing, because closing may take longer than
-    // the timeout of the operation.
+    // Observe the failure before closing, because closing may take longer than the timeout of the
+    // operation.
     const ended = getFailure(client.invoke(read));
-    await context.withTimeout(
-      client.close(),
-      'close() does not come to an end',
-    );
+    await context.withTimeout(client.close(), 'close() does not come to an end');
     const error = await ended;
     const isTyped = error === undefined || isCorrectableError(error);
     assertHolds(
@@ -209,23 +182,16 @@ export async function closesUpdates(context: TestContext): Promise<void> {
   await context.withBinding(async (binding, { secondBinding }) => {
     const client = context.createClient(binding);
     const outcome = getOutcome(client.invoke(write));
-    await context.withTimeout(
-      client.close(),
-      'close() does not come to an end',
-    );
+    await context.withTimeout(client.close(), 'close() does not come to an end');
     const reported = await outcome;
     assertHolds(
       reported !== 'not typed',
       `${formatOperation(write)}, in flight at close(): fails with no CorrectableError`,
     );
-    const observer =
-      binding.openHandle === undefined ? await secondBinding?.() : binding;
-    if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined)
-      return;
+    const observer = binding.openHandle === undefined ? await secondBinding?.() : binding;
+    if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined) return;
     const asking = context.createClient(observer);
-    const { value: shown } = await context.getFinal(asking, read, [
-      asking.strongest,
-    ]);
+    const { value: shown } = await context.getFinal(asking, read, [asking.strongest]);
     await observer.close();
     const isDone = context.isSame(shown, expected);
     assertHolds(
@@ -240,17 +206,9 @@ export async function closesOneOfSeveral(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
   await context.withBinding(async (binding: Binding) => {
     if (binding.openHandle === undefined) return;
-    const [leaving, staying] = [
-      context.createClient(binding),
-      context.createClient(binding),
-    ];
-    const outcomes = [leaving, staying].map((client) =>
-      getOutcome(client.invoke(write)),
-    );
-    await context.withTimeout(
-      leaving.close(),
-      'close() does not come to an end',
-    );
+    const [leaving, staying] = [context.createClient(binding), context.createClient(binding)];
+    const outcomes = [leaving, staying].map((client) => getOutcome(client.invoke(write)));
+    await context.withTimeout(leaving.close(), 'close() does not come to an end');
     const [left, stayed] = [await outcomes[0], await outcomes[1]];
     assertHolds(
       left === 'done' || left === 'UNKNOWN',
@@ -290,8 +248,7 @@ class WatchedSignal {
     ) => {
       if (listener === null) return;
       add(type, listener, options);
-      if (!isFromPlatform(new Error('who listens').stack))
-        this.#listen(listener, options);
+      if (!isFromPlatform(new Error('who listens').stack)) this.#listen(listener, options);
     };
     signal.removeEventListener = (
       type: string,
@@ -316,13 +273,9 @@ class WatchedSignal {
     });
   }
 
-  #listen(
-    listener: SignalListener,
-    options: boolean | AddEventListenerOptions | undefined,
-  ): void {
+  #listen(listener: SignalListener, options: boolean | AddEventListenerOptions | undefined): void {
     this.#listening.add(listener);
-    // The listener was added with a `signal`, so it is removed when that signal
-    // aborts.
+    // The listener was added with a `signal`, so it is removed when that signal aborts.
     if (typeof options === 'object')
       options.signal?.addEventListener('abort', () => this.#release(listener), {
         once: true,
@@ -336,8 +289,8 @@ class WatchedSignal {
 }
 
 /**
- * Functions of the platform hold their listeners weakly. Node's `fetch` leaves
- * one until the request is collected.
+ * Functions of the platform hold their listeners weakly. Node's `fetch` leaves one until the
+ * request is collected.
  */
 function isFromPlatform(stack: string | undefined): boolean {
   return stack?.split('\n')[2]?.includes('node:internal') === true;

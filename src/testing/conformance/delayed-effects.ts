@@ -1,7 +1,4 @@
-/**
- * Checks abandoned updates: after some time, the data still match the reported
- * outcomes.
- */
+/** Checks abandoned updates: after some time, the data still match the reported outcomes. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -17,23 +14,18 @@ import {
 import { createMark, createMarks } from './histories.ts';
 
 /**
- * A queue or a timer executes a repeated or late update within this time. There
- * is no event to wait for.
+ * A queue or a timer executes a repeated or late update within this time. There is no event to wait
+ * for.
  */
 const DELAYED_EFFECT_MS = 250;
 /**
- * The number of canceled updates. Each is canceled one turn of the event loop
- * later than the one before.
+ * The number of canceled updates. Each is canceled one turn of the event loop later than the one
+ * before.
  */
 const CANCELED_WRITES = 8;
 
-/**
- * Runs all checks that have to wait, concurrently. Each uses an object of its
- * own.
- */
-export async function keepsReportedOutcomes(
-  context: TestContext,
-): Promise<void> {
+/** Runs all checks that have to wait, concurrently. Each uses an object of its own. */
+export async function keepsReportedOutcomes(context: TestContext): Promise<void> {
   const { subject } = context;
   await context.withBinding(async (binding, { secondBinding }) => {
     const client = context.createClient(binding);
@@ -50,12 +42,9 @@ export async function keepsReportedOutcomes(
       await context.waitUntilShown(client, single, weak);
     }
     const closed = createMark(subject, binding);
-    const other =
-      binding.openHandle === undefined ? await secondBinding?.() : binding;
+    const other = binding.openHandle === undefined ? await secondBinding?.() : binding;
     const reported =
-      closed &&
-      other &&
-      (await findOutcomeAtClose(context, context.createClient(other), closed));
+      closed && other && (await findOutcomeAtClose(context, context.createClient(other), closed));
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     await checkStillOnce(context, client, cancelled, subject);
     if (weak !== undefined) await checkStillOnce(context, client, single, weak);
@@ -70,8 +59,8 @@ export async function keepsReportedOutcomes(
 }
 
 /**
- * Returns the error that proves that the update was not executed, or
- * `undefined` if it may have been.
+ * Returns the error that proves that the update was not executed, or `undefined` if it may have
+ * been.
  */
 async function findOutcomeAtClose(
   context: TestContext,
@@ -112,22 +101,17 @@ async function checkNotDone(
   const isDone = context.isSame(value, expected);
   assertHolds(
     !isDone,
-    () =>
-      `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`,
+    () => `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`,
   );
 }
 
 /**
- * Cancels updates at several times. An update that was reported as not executed
- * must not be executed later either.
+ * Cancels updates at several times. An update that was reported as not executed must not be
+ * executed later either.
  */
-export async function reportsAbortsTruthfully(
-  context: TestContext,
-): Promise<void> {
+export async function reportsAbortsTruthfully(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
-    const tags = [
-      ...createMarks(context.subject, binding, CANCELED_WRITES).entries(),
-    ];
+    const tags = [...createMarks(context.subject, binding, CANCELED_WRITES).entries()];
     await context.getFinal(client, context.subject.read, [client.strongest]);
     const denied = await Promise.all(
       tags.map(async ([turns, mark]) => {
@@ -144,11 +128,6 @@ export async function reportsAbortsTruthfully(
     if (denied.flat().length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     for (const { failure, ...mark } of denied.flat())
-      await checkNotDone(
-        context,
-        client,
-        mark,
-        `cancelled: reported as not done (${failure})`,
-      );
+      await checkNotDone(context, client, mark, `cancelled: reported as not done (${failure})`);
   });
 }

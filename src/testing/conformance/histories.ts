@@ -1,18 +1,13 @@
 /**
- * Runs sequences of operations on one object. The effect of an update shows in
- * the results of later operations.
+ * Runs sequences of operations on one object. The effect of an update shows in the results of later
+ * operations.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import {
-  assertHolds,
-  formatOperation,
-  formatValue,
-  runConcurrently,
-} from './test-context.ts';
+import { assertHolds, formatOperation, formatValue, runConcurrently } from './test-context.ts';
 import type {
   AnyClient,
   ConformanceSubject,
@@ -31,53 +26,38 @@ export type History = (object: string) => readonly HistoryStep[];
 const runId = Math.random().toString(36).slice(2, 8);
 let objectCount = 0;
 
-/**
- * Runs the history of one object. Each step requests all levels, or only the
- * strongest one.
- */
+/** Runs the history of one object. Each step requests all levels, or only the strongest one. */
 export async function followsOneHistory(
   context: TestContext,
   isOnlyStrongest: boolean,
 ): Promise<void> {
   await context.withClient(async (client, binding) => {
-    await runConcurrently(
-      createHistories(context.subject, binding),
-      (history) =>
-        followHistory(
-          { trial: context, client, binding, isOnlyStrongest },
-          history(createObjectName()),
-        ),
+    await runConcurrently(createHistories(context.subject, binding), (history) =>
+      followHistory(
+        { trial: context, client, binding, isOnlyStrongest },
+        history(createObjectName()),
+      ),
     );
   });
 }
 
 /**
- * Runs the histories of several objects concurrently, each one step behind
- * another, so that no two of them have the same result.
+ * Runs the histories of several objects concurrently, each one step behind another, so that no two
+ * of them have the same result.
  */
-export async function followsManyHistories(
-  context: TestContext,
-): Promise<void> {
+export async function followsManyHistories(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
-    await runConcurrently(
-      createHistories(context.subject, binding),
-      async (history) => {
-        const all = Array.from({ length: OBJECTS }, () =>
-          history(createObjectName()),
-        );
-        if (!isSingleObject(all))
-          await followAll(
-            { trial: context, client, binding, isOnlyStrongest: false },
-            all,
-          );
-      },
-    );
+    await runConcurrently(createHistories(context.subject, binding), async (history) => {
+      const all = Array.from({ length: OBJECTS }, () => history(createObjectName()));
+      if (!isSingleObject(all))
+        await followAll({ trial: context, client, binding, isOnlyStrongest: false }, all);
+    });
   });
 }
 
 /**
- * Runs equal steps concurrently. Together they must have the results that they
- * have in sequence, in any order.
+ * Runs equal steps concurrently. Together they must have the results that they have in sequence, in
+ * any order.
  */
 export async function followsEqualSteps(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
@@ -104,8 +84,7 @@ async function runStepsConcurrently(
     const requested = `${formatOperation(step.operation)}, ${steps.length} at once`;
     assertHolds(
       at >= 0,
-      () =>
-        `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`,
+      () => `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`,
     );
     left.splice(at, 1);
   }
@@ -116,10 +95,7 @@ function groupEqualSteps(steps: readonly HistoryStep[]): HistoryStep[][] {
   const runs: HistoryStep[][] = [];
   for (const step of steps) {
     const before = runs.at(-1);
-    if (
-      before !== undefined &&
-      isSameOperation(before[0]!.operation, step.operation)
-    )
+    if (before !== undefined && isSameOperation(before[0]!.operation, step.operation))
       before.push(step);
     else runs.push([step]);
   }
@@ -156,10 +132,7 @@ class HistoryFollower {
       operation,
       isOnlyStrongest ? [client.strongest] : undefined,
     );
-    const after =
-      this.#doneSteps.length === 0
-        ? ''
-        : `, after ${this.#doneSteps.join(', ')}`;
+    const after = this.#doneSteps.length === 0 ? '' : `, after ${this.#doneSteps.join(', ')}`;
     const requested = isOnlyStrongest ? client.strongest : 'all levels';
     if ('expected' in step) {
       context.assertSame(
@@ -186,18 +159,12 @@ class HistoryFollower {
       () => `${versions()} after a newer preliminary one`,
     );
     const isOlder = isVersionOlder(this.#place.binding, version, newest);
-    assertHolds(
-      !isOlder,
-      () => `${versions()} after an earlier one of ${formatValue(newest)}`,
-    );
+    assertHolds(!isOlder, () => `${versions()} after an earlier one of ${formatValue(newest)}`);
     if (version !== undefined) this.#versions.set(operation, version);
   }
 }
 
-async function followHistory(
-  place: HistoryPlace,
-  steps: readonly HistoryStep[],
-): Promise<void> {
+async function followHistory(place: HistoryPlace, steps: readonly HistoryStep[]): Promise<void> {
   const follower = new HistoryFollower(place);
   for (const step of steps) await follower.onFinal(step);
 }
@@ -211,9 +178,7 @@ async function followAll(
     behind,
     follower: new HistoryFollower(place),
   }));
-  const ticks = Math.max(
-    ...followers.map(({ steps, behind }) => steps.length + behind),
-  );
+  const ticks = Math.max(...followers.map(({ steps, behind }) => steps.length + behind));
   for (let tick = 0; tick < ticks; tick++) {
     const now = followers.flatMap(({ steps, behind, follower }) => {
       const step = steps[tick - behind];
@@ -277,10 +242,7 @@ function createQueueHistory(object: string): readonly HistoryStep[] {
   return [...steps, { operation: dequeue(object), expected: null }];
 }
 
-/**
- * Returns whether the history is the same for every name, so that there is only
- * one object.
- */
+/** Returns whether the history is the same for every name, so that there is only one object. */
 export function isSingleObject([
   first = [],
   ...others
@@ -288,20 +250,16 @@ export function isSingleObject([
   return others.every((other) =>
     first.every(
       ({ operation }, at) =>
-        other[at] !== undefined &&
-        isSameOperation(operation, other[at].operation),
+        other[at] !== undefined && isSameOperation(operation, other[at].operation),
     ),
   );
 }
 
 /**
- * Returns the first update of the history of a new object, if the second step
- * is a read that shows whether the update was executed.
+ * Returns the first update of the history of a new object, if the second step is a read that shows
+ * whether the update was executed.
  */
-export function createMark(
-  subject: ConformanceSubject,
-  binding: Binding,
-): MarkedWrite | undefined {
+export function createMark(subject: ConformanceSubject, binding: Binding): MarkedWrite | undefined {
   const [history] = createHistories(subject, binding);
   const [first, second] = history!(createObjectName());
   const isMark =
@@ -319,18 +277,17 @@ export function createMark(
 }
 
 /**
- * Returns as many marks as possible, each for its own object. A mark is an
- * update and its expected result. Returns none if histories do not begin like
- * this, or if there is only one object.
+ * Returns as many marks as possible, each for its own object. A mark is an update and its expected
+ * result. Returns none if histories do not begin like this, or if there is only one object.
  */
 export function createMarks(
   subject: ConformanceSubject,
   binding: Binding,
   count: number,
 ): readonly MarkedWrite[] {
-  const tags = Array.from({ length: count }, () =>
-    createMark(subject, binding),
-  ).filter((mark) => mark !== undefined);
+  const tags = Array.from({ length: count }, () => createMark(subject, binding)).filter(
+    (mark) => mark !== undefined,
+  );
   const [first, second] = tags;
   if (first === undefined || second === undefined) return [];
   return isSameOperation(first.write, second.write) ? [] : tags;

@@ -12,10 +12,7 @@ import {
 } from './test-context.ts';
 import { ViewRecorder } from './view-recorder.ts';
 
-/**
- * The maximum number of reads, because a final view may overtake a preliminary
- * one.
- */
+/** The maximum number of reads, because a final view may overtake a preliminary one. */
 const READ_ATTEMPTS = 20;
 
 const UNKNOWN_OPERATION: Operation = {
@@ -56,8 +53,7 @@ export async function ordersViews(context: TestContext): Promise<void> {
     const final = views.at(-1)!;
     assertHolds(
       final.level === client.strongest,
-      () =>
-        `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
+      () => `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
     );
     context.assertSame(
       final.value,
@@ -70,8 +66,7 @@ export async function ordersViews(context: TestContext): Promise<void> {
     );
     assertHolds(
       lost.length === 0,
-      () =>
-        `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
+      () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
     );
   });
 }
@@ -84,8 +79,7 @@ export async function deliversEachLevel(context: TestContext): Promise<void> {
       const views = await context.collectViews(client, read, [level]);
       assertHolds(
         views.length === 1,
-        () =>
-          `${formatOperation(read)}, asked for ${level}: ${views.length} views, not one`,
+        () => `${formatOperation(read)}, asked for ${level}: ${views.length} views, not one`,
       );
       const reached = views[0]!.level;
       assertHolds(
@@ -98,8 +92,8 @@ export async function deliversEachLevel(context: TestContext): Promise<void> {
 }
 
 /**
- * Checks all events of an operation while later operations run. A view that is
- * too late arrives by then.
+ * Checks all events of an operation while later operations run. A view that is too late arrives by
+ * then.
  */
 export async function deliversInOrder(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
@@ -119,19 +113,16 @@ export async function deliversInOrder(context: TestContext): Promise<void> {
         await context.ends(listener, `, asked for ${requested.join(', ')}`);
       }
     }
-    for (let n = 0; n < READ_ATTEMPTS; n++)
-      listeners.push(await readOnce(context, binding));
+    for (let n = 0; n < READ_ATTEMPTS; n++) listeners.push(await readOnce(context, binding));
     for (const listener of listeners) listener.check();
   });
 }
 
 /**
- * Checks that each level has views. A caller that requests a level without any
- * would wait for the final view.
+ * Checks that each level has views. A caller that requests a level without any would wait for the
+ * final view.
  */
-export async function deliversPreliminaries(
-  context: TestContext,
-): Promise<void> {
+export async function deliversPreliminaries(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
   await context.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
@@ -148,10 +139,7 @@ export async function deliversPreliminaries(
   });
 }
 
-async function readOnce(
-  context: TestContext,
-  binding: Binding,
-): Promise<ViewRecorder> {
+async function readOnce(context: TestContext, binding: Binding): Promise<ViewRecorder> {
   const { read } = context.subject;
   const listener = ViewRecorder.submit(binding, read);
   await context.ends(listener, ', asked for all levels');
@@ -159,8 +147,8 @@ async function readOnce(
 }
 
 /**
- * After the failure, no weaker view is delivered. If no stronger level is left,
- * the failure is the last event.
+ * After the failure, no weaker view is delivered. If no stronger level is left, the failure is the
+ * last event.
  */
 export async function deliversWeakerLevels(
   context: TestContext,
@@ -171,8 +159,7 @@ export async function deliversWeakerLevels(
     const error = await getFailure(client.invoke(read));
     assertHolds(
       isCorrectableError(error),
-      () =>
-        `${formatOperation(read)}, whose strongest level is to fail: ${formatError(error)}`,
+      () => `${formatOperation(read)}, whose strongest level is to fail: ${formatError(error)}`,
     );
     assertHolds(
       error.lastView !== undefined,
@@ -182,10 +169,7 @@ export async function deliversWeakerLevels(
   }, open);
 }
 
-/**
- * A pending weaker level must not delay the failure of the final view without
- * limit.
- */
+/** A pending weaker level must not delay the failure of the final view without limit. */
 export async function failsWithoutReply(
   context: TestContext,
   open: () => Promise<OpenedBinding>,
@@ -195,40 +179,28 @@ export async function failsWithoutReply(
     const listener = ViewRecorder.submit(binding, read);
     const description =
       'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
-    await context.withTimeout(
-      listener.closed,
-      `${formatOperation(read)}, ${description}`,
-    );
+    await context.withTimeout(listener.closed, `${formatOperation(read)}, ${description}`);
     assertHolds(
       listener.final === undefined,
-      () =>
-        `${formatOperation(read)}: a final view, but no level is to have one`,
+      () => `${formatOperation(read)}: a final view, but no level is to have one`,
     );
   }, open);
 }
 
-export async function rejectsUnknownOperations(
-  context: TestContext,
-): Promise<void> {
+export async function rejectsUnknownOperations(context: TestContext): Promise<void> {
   const { read } = context.subject;
   await context.withClient(async (client, binding) => {
     assertHolds(
       !binding.supports(UNKNOWN_OPERATION),
       'supports(): true for an operation that there is not',
     );
-    assertHolds(
-      binding.supports(read),
-      () => `supports(): not true for ${formatOperation(read)}`,
-    );
+    assertHolds(binding.supports(read), () => `supports(): not true for ${formatOperation(read)}`);
     const error = await getFailure(client.invoke(UNKNOWN_OPERATION));
     assertCode(error, 'UNSUPPORTED', 'an unknown operation');
   });
 }
 
-export async function failsWithTypedError(
-  context: TestContext,
-  failing: Operation,
-): Promise<void> {
+export async function failsWithTypedError(context: TestContext, failing: Operation): Promise<void> {
   await context.withClient(async (client) => {
     const error = await getFailure(client.invoke(failing));
     assertHolds(
@@ -243,9 +215,7 @@ export async function failsWithTypedError(
   });
 }
 
-export async function getFailure(
-  operation: PromiseLike<unknown>,
-): Promise<unknown> {
+export async function getFailure(operation: PromiseLike<unknown>): Promise<unknown> {
   return operation.then(
     () => undefined,
     (reason: unknown) => reason,

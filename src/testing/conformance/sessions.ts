@@ -1,6 +1,6 @@
 /**
- * Checks sessions: a client with a session sees everything that it has written
- * and seen, of every object.
+ * Checks sessions: a client with a session sees everything that it has written and seen, of every
+ * object.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import {
@@ -19,9 +19,7 @@ import { isVersionOlder } from './view-recorder.ts';
 
 type Session = ReturnType<AnyClient['session']>;
 
-export async function keepsSessionGuarantees(
-  context: TestContext,
-): Promise<void> {
+export async function keepsSessionGuarantees(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
     if (binding.openSession === undefined) {
       return assertCode(
@@ -53,8 +51,7 @@ async function checkReadsOwnWrite(
       const own = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
       context.assertSame(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
-      const versions = (): string =>
-        `version ${formatValue(version)} after ${formatValue(newest)}`;
+      const versions = (): string => `version ${formatValue(version)} after ${formatValue(newest)}`;
       assertHolds(
         !isOlder,
         () =>
@@ -73,16 +70,12 @@ async function checkReadsAllOwnWrites(
   const tags = createMarks(context.subject, binding, 2);
   using session = client.session();
   for (const { write } of tags) await client.invokeStrong(write, { session });
-  const description =
-    'in the session that wrote several objects: does not show what it wrote';
+  const description = 'in the session that wrote several objects: does not show what it wrote';
   for (const mark of tags)
     await checkWeakRead({ trial: context, client, session }, mark, description);
 }
 
-/**
- * Checks that writes of another client stay visible once the session has seen
- * them.
- */
+/** Checks that writes of another client stay visible once the session has seen them. */
 async function checkMonotonicReads(
   context: TestContext,
   client: AnyClient,
@@ -102,8 +95,8 @@ async function checkMonotonicReads(
 }
 
 /**
- * Checks that weaker levels deliver no view to a session while they are stale
- * for it, and deliver views again once they have caught up.
+ * Checks that weaker levels deliver no view to a session while they are stale for it, and deliver
+ * views again once they have caught up.
  */
 export async function skipsStaleViews(
   context: TestContext,

@@ -1,20 +1,14 @@
 /**
- * Opens and closes the binding under test, and waits for events, but not longer
- * than the timeout.
+ * Opens and closes the binding under test, and waits for events, but not longer than the timeout.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { createClient, type Client } from '../../correctable/client/client.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import {
-  isCorrectableError,
-  type ErrorCode,
-} from '../../correctable/errors.ts';
+import { isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
-/**
- * The part of a test runner that the suite needs. The functions of vitest fit.
- */
+/** The part of a test runner that the suite needs. The functions of vitest fit. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly test: (name: string, body: () => Promise<void>) => unknown;
@@ -22,8 +16,8 @@ export interface TestRunner {
 }
 
 /**
- * Compares values. If they differ, the error of the runner becomes the `cause`
- * of a `ConformanceError`.
+ * Compares values. If they differ, the error of the runner becomes the `cause` of a
+ * `ConformanceError`.
  */
 export interface Expectation {
   toEqual(expected: unknown): void;
@@ -33,14 +27,11 @@ export interface Expectation {
 export interface OpenedBinding {
   readonly binding: Binding;
   /**
-   * Returns another binding to the same store, if there can be one. It sees the
-   * writes of a closed one.
+   * Returns another binding to the same store, if there can be one. It sees the writes of a closed
+   * one.
    */
   readonly secondBinding?: (() => Promise<Binding>) | undefined;
-  /**
-   * Stops the store behind the binding. The suite has closed the binding
-   * before.
-   */
+  /** Stops the store behind the binding. The suite has closed the binding before. */
   readonly release?: (() => Promise<void>) | undefined;
 }
 
@@ -50,16 +41,10 @@ export interface PausedBinding extends OpenedBinding {
   readonly resume: () => Promise<void>;
 }
 
-/**
- * One step of a history, which starts after the previous one has its final
- * view.
- */
+/** One step of a history, which starts after the previous one has its final view. */
 export interface HistoryStep {
   readonly operation: Operation;
-  /**
-   * Value of the final view at the strongest level. If it is absent, any value
-   * passes.
-   */
+  /** Value of the final view at the strongest level. If it is absent, any value passes. */
   readonly expected?: unknown;
 }
 
@@ -74,18 +59,16 @@ export interface ConformanceSubject {
   /** Result of `read` at the strongest level after one `write`. */
   readonly expected: unknown;
   /**
-   * Returns the steps for one object, by its name, with their results. Use
-   * several writes, whose results or reads differ if a write is applied never,
-   * once or twice. If the steps depend on the name, the suite runs histories of
-   * several objects concurrently. It also runs equal steps in a row
-   * concurrently. It uses each name once. If a history starts with a write and
-   * a read with `expected`, that pair also runs for many objects at once. These
-   * runs use sessions, and clients that close. If writes have `expected`, their
-   * preliminary views are checked too.
+   * Returns the steps for one object, by its name, with their results. Use several writes, whose
+   * results or reads differ if a write is applied never, once or twice. If the steps depend on the
+   * name, the suite runs histories of several objects concurrently. It also runs equal steps in a
+   * row concurrently. It uses each name once. If a history starts with a write and a read with
+   * `expected`, that pair also runs for many objects at once. These runs use sessions, and clients
+   * that close. If writes have `expected`, their preliminary views are checked too.
    *
-   * Default: the portable operations that the binding supports: `put` and
-   * `get`, and `enqueue`, `dequeue` and `peek`. Without them, `write` and
-   * `read` run once, which cannot find writes that are lost later.
+   * Default: the portable operations that the binding supports: `put` and `get`, and `enqueue`,
+   * `dequeue` and `peek`. Without them, `write` and `read` run once, which cannot find writes that
+   * are lost later.
    *
    * @example
    * history: (object) => [
@@ -98,48 +81,43 @@ export interface ConformanceSubject {
   /** An operation whose final view fails, if the store has one. */
   readonly failingOperation?: Operation | undefined;
   /**
-   * Functions that create bindings like `createBinding`, if possible, whose
-   * weaker levels give no view. The key describes what the levels do instead,
-   * for example `fail` or `stay away`.
+   * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no
+   * view. The key describes what the levels do instead, for example `fail` or `stay away`.
    */
-  readonly weakLevelFails?:
-    | Readonly<Record<string, () => Promise<OpenedBinding>>>
-    | undefined;
+  readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>> | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, that is offline. The
-   * strongest level of a read fails at once while a weaker one is still
-   * pending. The weaker one then gives a view.
+   * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a
+   * read fails at once while a weaker one is still pending. The weaker one then gives a view.
    */
   readonly strongLevelFails?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, whose weaker levels
-   * never answer a read. Its strongest level fails at once. Leave it out if the
-   * binding queries its levels one after another.
+   * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read.
+   * Its strongest level fails at once. Leave it out if the binding queries its levels one after
+   * another.
    */
   readonly neverResponds?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, whose reads take about
-   * half a second. With a faster one the suite cannot check how the binding
-   * handles canceled reads.
+   * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With
+   * a faster one the suite cannot check how the binding handles canceled reads.
    */
   readonly slowBinding?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, whose weaker levels
-   * get no write until `resume` is called, like a replica that has stopped
-   * replicating. Use it for bindings with sessions.
+   * Creates a binding like `createBinding`, if possible, whose weaker levels get no write until
+   * `resume` is called, like a replica that has stopped replicating. Use it for bindings with
+   * sessions.
    */
   readonly pausedWeakLevel?: (() => Promise<PausedBinding>) | undefined;
   /**
-   * How long the suite waits for an event before a test fails, in milliseconds.
-   * The default is less than the timeout of test runners. For a slower store,
-   * raise the timeout of the runner too. Default: 4 000
+   * How long the suite waits for an event before a test fails, in milliseconds. The default is less
+   * than the timeout of test runners. For a slower store, raise the timeout of the runner too.
+   * Default: 4 000
    */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Thrown if the binding under test breaks a rule of bindings. Its message names
- * the rule and how it is broken.
+ * Thrown if the binding under test breaks a rule of bindings. Its message names the rule and how it
+ * is broken.
  */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
@@ -152,17 +130,10 @@ export function assertHolds(
 ): asserts isKept {
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
-  throw new ConformanceError(
-    message,
-    cause === undefined ? undefined : { cause },
-  );
+  throw new ConformanceError(message, cause === undefined ? undefined : { cause });
 }
 
-export function assertCode(
-  error: unknown,
-  code: ErrorCode,
-  description: string,
-): void {
+export function assertCode(error: unknown, code: ErrorCode, description: string): void {
   assertHolds(
     isCorrectableError(error, code),
     () => `${description}: not ${code}, but ${formatError(error)}`,
@@ -176,9 +147,8 @@ export function formatOperation({ name, key }: Operation): string {
 export function formatValue(value: unknown): string {
   try {
     return (
-      JSON.stringify(value, (_, part: unknown) =>
-        typeof part === 'bigint' ? `${part}n` : part,
-      ) ?? String(value)
+      JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ??
+      String(value)
     );
   } catch {
     return String(value);
@@ -186,8 +156,7 @@ export function formatValue(value: unknown): string {
 }
 
 /**
- * Returns the text of a failure for messages. `undefined` is an operation that
- * closed without one.
+ * Returns the text of a failure for messages. `undefined` is an operation that closed without one.
  */
 export function formatError(error: unknown): string {
   if (error === undefined) return 'closed with a final view';
@@ -198,14 +167,13 @@ export function formatError(error: unknown): string {
 export type AnyClient = Client<Levels>;
 
 /**
- * Test runners give up after five seconds. This is less, because a binding has
- * to be opened and closed too.
+ * Test runners give up after five seconds. This is less, because a binding has to be opened and
+ * closed too.
  */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /**
- * An update, and the result of `read` at the strongest level after the update
- * was executed once.
+ * An update, and the result of `read` at the strongest level after the update was executed once.
  */
 export interface MarkedWrite {
   readonly write: Operation;
@@ -230,8 +198,8 @@ export class TestContext {
   }
 
   /**
-   * Opens a binding for `body` and closes it after that. If both fail, the
-   * failure of `body` is reported.
+   * Opens a binding for `body` and closes it after that. If both fail, the failure of `body` is
+   * reported.
    */
   async withBinding(
     body: (binding: Binding, opened: OpenedBinding) => Promise<void>,
@@ -243,10 +211,7 @@ export class TestContext {
       await body(opened.binding, opened);
       isKept = true;
     } finally {
-      const closed = this.withTimeout(
-        opened.binding.close(),
-        'close() does not come to an end',
-      );
+      const closed = this.withTimeout(opened.binding.close(), 'close() does not come to an end');
       await (isKept ? closed : closed.catch(() => undefined));
       await opened.release?.();
     }
@@ -256,10 +221,7 @@ export class TestContext {
     body: (client: AnyClient, binding: Binding) => Promise<void>,
     open?: () => Promise<OpenedBinding>,
   ): Promise<void> {
-    return this.withBinding(
-      (binding) => body(this.createClient(binding), binding),
-      open,
-    );
+    return this.withBinding((binding) => body(this.createClient(binding), binding), open);
   }
 
   /** Creates a client whose timeout is that of the suite. */
@@ -285,18 +247,11 @@ export class TestContext {
     return views;
   }
 
-  async getFinal(
-    client: AnyClient,
-    operation: Operation,
-    levels?: Levels,
-  ): Promise<AnyView> {
+  async getFinal(client: AnyClient, operation: Operation, levels?: Levels): Promise<AnyView> {
     return (await this.collectViews(client, operation, levels)).at(-1)!;
   }
 
-  /**
-   * Checks that the strongest read of `mark` shows that its update was executed
-   * once.
-   */
+  /** Checks that the strongest read of `mark` shows that its update was executed once. */
   async assertShows(
     client: AnyClient,
     { write, read, expected }: MarkedWrite,
@@ -315,8 +270,7 @@ export class TestContext {
     const difference = this.#difference(actual, expected);
     assertHolds(
       difference === undefined,
-      () =>
-        `${description}: ${formatValue(actual)}, not ${formatValue(expected)}`,
+      () => `${description}: ${formatValue(actual)}, not ${formatValue(expected)}`,
       difference,
     );
   }
@@ -330,9 +284,7 @@ export class TestContext {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const giveUp = (): void =>
-        reject(
-          new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`),
-        );
+        reject(new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`));
       timer = setTimeout(giveUp, this.timeoutMs);
     });
     try {
@@ -350,8 +302,8 @@ export class TestContext {
   }
 
   /**
-   * Reads until the strongest read shows the update. The event loop continues
-   * between reads, because otherwise no timeout would fire.
+   * Reads until the strongest read shows the update. The event loop continues between reads,
+   * because otherwise no timeout would fire.
    */
   async waitUntilShown(
     client: AnyClient,
@@ -383,8 +335,7 @@ export class TestContext {
 }
 
 /**
- * Calls `body` with all items concurrently. When all have ended, rejects with
- * the first failure.
+ * Calls `body` with all items concurrently. When all have ended, rejects with the first failure.
  */
 export async function runConcurrently<T>(
   all: readonly T[],
@@ -394,10 +345,7 @@ export async function runConcurrently<T>(
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/**
- * Waits for one turn of the event loop. All promises that can settle have done
- * so by then.
- */
+/** Waits for one turn of the event loop. All promises that can settle have done so by then. */
 export function waitForNextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,7 +1,6 @@
 /**
- * Checks `readVersions` and `commit`. A transaction depends on these two: with
- * a version that does not change, or a read of two states, it loses an update
- * without an error.
+ * Checks `readVersions` and `commit`. A transaction depends on these two: with a version that does
+ * not change, or a read of two states, it loses an update without an error.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -32,10 +31,7 @@ const PAIR_WRITES = 12;
 const ADDITIONS = 4;
 const WORKERS = 3;
 
-/**
- * The values of one key in sequence. Even if two are equal, their versions must
- * differ.
- */
+/** The values of one key in sequence. Even if two are equal, their versions must differ. */
 const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
 
 /** How often a store may refuse one operation with `CONFLICT`. */
@@ -69,22 +65,13 @@ function withTransactions(
   });
 }
 
-/**
- * A binding that accepts any name, as `tiered` does, may fail with
- * `UNSUPPORTED` later.
- */
-async function hasTransactions(
-  binding: Binding,
-  client: AnyClient,
-): Promise<boolean> {
+/** A binding that accepts any name, as `tiered` does, may fail with `UNSUPPORTED` later. */
+async function hasTransactions(binding: Binding, client: AnyClient): Promise<boolean> {
   const probe = readVersions(['probe']);
   const [canRead, canCommit] = [probe, commit([], [])].map((operation) =>
     binding.supports(operation),
   );
-  assertHolds(
-    canRead === canCommit,
-    'supports(): readVersions without commit, or the reverse',
-  );
+  assertHolds(canRead === canCommit, 'supports(): readVersions without commit, or the reverse');
   if (canRead !== true) return false;
   try {
     await client.invokeStrong(probe);
@@ -140,15 +127,14 @@ async function write(
   const { committed, changed } = (value ?? {}) as CommitResult;
   assertHolds(
     typeof committed === 'boolean' && Array.isArray(changed),
-    () =>
-      `commit: ${formatValue(value)}, not { committed, changed }. ${UNSUPPORTED_ADVICE}`,
+    () => `commit: ${formatValue(value)}, not { committed, changed }. ${UNSUPPORTED_ADVICE}`,
   );
   return { committed, changed };
 }
 
 /**
- * Retries after `CONFLICT`. A store may refuse a read or a commit with that
- * error, and has then written nothing.
+ * Retries after `CONFLICT`. A store may refuse a read or a commit with that error, and has then
+ * written nothing.
  */
 async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
   for (let refusals = 1; ; refusals++) {
@@ -156,60 +142,39 @@ async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
       return await submit();
     } catch (error) {
       const cause = error instanceof ConformanceError ? error.cause : error;
-      if (!isCorrectableError(cause, 'CONFLICT') || refusals > MAX_REFUSALS)
-        throw error;
+      if (!isCorrectableError(cause, 'CONFLICT') || refusals > MAX_REFUSALS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, refusals));
   }
 }
 
 /**
- * Checks that a key without a value has a version, and that each write changes
- * the versions of its keys.
+ * Checks that a key without a value has a version, and that each write changes the versions of its
+ * keys.
  */
 export function certifiesVersions(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client }) => {
     const store = { trial: context, client };
     const [absent, other] = await read(store, ['a', 'b']);
-    context.assertSame(
-      absent!.value,
-      undefined,
-      'readVersions of a key without a value',
-    );
+    context.assertSame(absent!.value, undefined, 'readVersions of a key without a value');
 
     const reads = [
       { key: 'a', version: absent!.version },
       { key: 'b', version: other!.version },
     ];
     const first = await write(store, reads, [{ key: 'a', value: 1 }]);
-    context.assertSame(
-      first,
-      { committed: true, changed: [] },
-      'commit of unchanged reads',
-    );
+    context.assertSame(first, { committed: true, changed: [] }, 'commit of unchanged reads');
 
     const second = await write(store, reads, [{ key: 'b', value: 2 }]);
     const stale = { committed: false, changed: ['a'] };
-    context.assertSame(
-      second,
-      stale,
-      'commit with a version of "a" that is out of date',
-    );
+    context.assertSame(second, stale, 'commit with a version of "a" that is out of date');
 
     const blind = await write(store, [], [{ key: 'b', value: 3 }]);
-    context.assertSame(
-      blind,
-      { committed: true, changed: [] },
-      'commit of a write without a read',
-    );
+    context.assertSame(blind, { committed: true, changed: [] }, 'commit of a write without a read');
 
     const present = await read(store, ['a', 'b']);
     const values = present.map(({ value }) => value);
-    context.assertSame(
-      values,
-      [1, 3],
-      'readVersions after two commits, and one that was refused',
-    );
+    context.assertSame(values, [1, 3], 'readVersions after two commits, and one that was refused');
 
     const onlyReads = await write(store, reads, []);
     context.assertSame(
@@ -220,10 +185,7 @@ export function certifiesVersions(context: TestContext): Promise<void> {
   });
 }
 
-/**
- * Checks that no version occurs twice. Otherwise a commit would ignore all
- * writes in between.
- */
+/** Checks that no version occurs twice. Otherwise a commit would ignore all writes in between. */
 export function givesNewVersions(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client }) => {
     const store = { trial: context, client };
@@ -234,16 +196,12 @@ export function givesNewVersions(context: TestContext): Promise<void> {
     }
     assertHolds(
       new Set(versions).size === versions.length,
-      () =>
-        `readVersions: a version comes back after other writes: ${formatValue(versions)}`,
+      () => `readVersions: a version comes back after other writes: ${formatValue(versions)}`,
     );
   });
 }
 
-/**
- * Checks that a value that the caller already has is not sent again, unless it
- * has changed.
- */
+/** Checks that a value that the caller already has is not sent again, unless it has changed. */
 export function omitsKnownValues(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client }) => {
     const store = { trial: context, client };
@@ -263,27 +221,13 @@ export function omitsKnownValues(context: TestContext): Promise<void> {
       ['b', b!.version],
     ]);
     const [changed, unchanged] = await read(store, ['a', 'b'], known);
-    context.assertSame(
-      changed?.value,
-      'new',
-      'readVersions: the value of a key that has changed',
-    );
-    context.assertSame(
-      unchanged?.version,
-      b!.version,
-      'readVersions: the version of an old key',
-    );
-    context.assertSame(
-      unchanged?.value,
-      undefined,
-      'readVersions: a value that the caller has',
-    );
+    context.assertSame(changed?.value, 'new', 'readVersions: the value of a key that has changed');
+    context.assertSame(unchanged?.version, b!.version, 'readVersions: the version of an old key');
+    context.assertSame(unchanged?.value, undefined, 'readVersions: a value that the caller has');
   });
 }
 
-/**
- * Checks that of several commits that have read the same version, one succeeds.
- */
+/** Checks that of several commits that have read the same version, one succeeds. */
 export function commitsOneOfSeveral(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client, rival }) => {
     const [hot] = await read({ trial: context, client }, ['hot']);
@@ -300,30 +244,17 @@ export function commitsOneOfSeveral(context: TestContext): Promise<void> {
     });
     assertHolds(
       won.length === 1,
-      () =>
-        `commit: ${won.length} of ${RIVALS} with the same version were committed, not 1`,
+      () => `commit: ${won.length} of ${RIVALS} with the same version were committed, not 1`,
     );
 
     const keys = ['hot', ...rivals.map((at) => `own ${at}`)];
-    const values = (await read({ trial: context, client }, keys)).map(
-      ({ value }) => value,
-    );
-    const expected = [
-      won[0],
-      ...rivals.map((at) => (at === won[0] ? at : undefined)),
-    ];
-    context.assertSame(
-      values,
-      expected,
-      'after several commits of one key: all writes of one',
-    );
+    const values = (await read({ trial: context, client }, keys)).map(({ value }) => value);
+    const expected = [won[0], ...rivals.map((at) => (at === won[0] ? at : undefined))];
+    context.assertSame(values, expected, 'after several commits of one key: all writes of one');
   });
 }
 
-/**
- * Checks that values that are always written together are read together, at
- * every level.
- */
+/** Checks that values that are always written together are read together, at every level. */
 export function readsOneState(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client, rival }) => {
     const progress = { isWritten: false };
@@ -346,9 +277,7 @@ async function writePairs(store: Reader): Promise<void> {
 
 async function checkPair({ trial: context, client }: Reader): Promise<void> {
   const keys = ['left', 'right'];
-  const views = await retryConflicts(() =>
-    context.collectViews(client, readVersions(keys)),
-  );
+  const views = await retryConflicts(() => context.collectViews(client, readVersions(keys)));
   for (const { value, level } of views) {
     assertVersions(value, keys);
     const [left, right] = value.map((item) => item.value);
@@ -363,16 +292,13 @@ async function checkPair({ trial: context, client }: Reader): Promise<void> {
 /** Checks that each committed addition counts once. */
 export function losesNoUpdate(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ client, rival }) => {
-    const workers = Array.from({ length: WORKERS }, (_, at) =>
-      at % 2 === 0 ? client : rival,
-    );
+    const workers = Array.from({ length: WORKERS }, (_, at) => (at % 2 === 0 ? client : rival));
     await runConcurrently(workers, async (worker) => {
       const store = { trial: context, client: worker };
       for (let added = 0, refused = 0; added < ADDITIONS;) {
         if (await tryAdd(store)) added++;
         else refused++;
-        // Each refusal requires another addition that was committed after its
-        // read.
+        // Each refusal requires another addition that was committed after its read.
         assertHolds(
           refused <= (WORKERS - 1) * ADDITIONS,
           'commit: refused more often than other commits have changed what it had just read',
@@ -380,11 +306,7 @@ export function losesNoUpdate(context: TestContext): Promise<void> {
       }
     });
     const [total] = await read({ trial: context, client }, ['count']);
-    context.assertSame(
-      total?.value,
-      WORKERS * ADDITIONS,
-      'additions that were committed',
-    );
+    context.assertSame(total?.value, WORKERS * ADDITIONS, 'additions that were committed');
   });
 }
 
@@ -409,48 +331,30 @@ export function certifiesPuts(context: TestContext): Promise<void> {
     const stale = [{ key: 'k', version: absent!.version }];
     const refused = await write(store, stale, [{ key: 'k', value: 2 }]);
     const changed = { committed: false, changed: ['k'] };
-    context.assertSame(
-      refused,
-      changed,
-      'commit with a version from before a put',
-    );
+    context.assertSame(refused, changed, 'commit with a version from before a put');
 
-    await write(
-      store,
-      [{ key: 'k', version: present!.version }],
-      [{ key: 'k', value: 3 }],
-    );
-    const { value } = await context.getFinal(rival, get('k'), [
-      rival.strongest,
-    ]);
+    await write(store, [{ key: 'k', version: present!.version }], [{ key: 'k', value: 3 }]);
+    const { value } = await context.getFinal(rival, get('k'), [rival.strongest]);
     context.assertSame(value, 3, 'get after a commit');
   });
 }
 
 /**
- * Checks that the refused state is not returned again. Otherwise each further
- * run would begin with it and be refused again.
+ * Checks that the refused state is not returned again. Otherwise each further run would begin with
+ * it and be refused again.
  */
 export function showsRefusals(context: TestContext): Promise<void> {
   return withTransactions(context, async ({ binding, client, rival }) => {
     if (binding.openSession === undefined) return;
     const [absent] = await read({ trial: context, client }, ['k']);
-    await write(
-      { trial: context, client: rival },
-      [],
-      [{ key: 'k', value: 1 }],
-    );
+    await write({ trial: context, client: rival }, [], [{ key: 'k', value: 1 }]);
 
     using session = client.session();
     const stale = [{ key: 'k', version: absent!.version }];
     const { committed } = await retryConflicts(() =>
       Promise.resolve(client.invokeStrong(commit(stale, []), { session })),
     );
-    context.assertSame(
-      committed,
-      false,
-      'commit with a version that is out of date',
-    );
+    context.assertSame(committed, false, 'commit with a version that is out of date');
     const near = { session, levels: [client.weakest] as [string] };
     const [shown] = await retryConflicts(() =>
       Promise.resolve(client.invoke(readVersions(['k']), near)),

@@ -1,6 +1,6 @@
 /**
- * The sink of the suite. It records all events of one submission before a
- * client can drop any of them.
+ * The sink of the suite. It records all events of one submission before a client can drop any of
+ * them.
  */
 import {
   type SubmissionOrigin,
@@ -12,12 +12,7 @@ import {
 } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  assertHolds,
-  formatOperation,
-  formatValue,
-  formatError,
-} from './test-context.ts';
+import { assertHolds, formatOperation, formatValue, formatError } from './test-context.ts';
 
 interface RecordedView {
   readonly level: string;
@@ -52,11 +47,7 @@ export class ViewRecorder implements Sink {
   readonly #values: { value: unknown; version: unknown }[] = [];
   #close!: () => void;
 
-  private constructor(
-    binding: Binding,
-    operation: Operation,
-    requested: readonly string[],
-  ) {
+  private constructor(binding: Binding, operation: Operation, requested: readonly string[]) {
     this.#binding = binding;
     this.#levels = binding.consistencyLevels();
     this.operation = operation;
@@ -65,8 +56,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * Submits an operation as a client does. If the submission throws, the
-   * operation fails. If it returns a promise, the operation ends with it.
+   * Submits an operation as a client does. If the submission throws, the operation fails. If it
+   * returns a promise, the operation ends with it.
    */
   static submit(
     binding: Binding,
@@ -83,19 +74,12 @@ export class ViewRecorder implements Sink {
       trace: undefined,
     };
     try {
-      const value = binding.submitOperation(
-        operation,
-        levels,
-        listener,
-        context,
-      ) as unknown;
+      const value = binding.submitOperation(operation, levels, listener, context) as unknown;
       if (isThenable(value)) {
         value.then(
           () =>
             listener.#onEnd(
-              new Error(
-                'the promise of submitOperation resolved before a final view',
-              ),
+              new Error('the promise of submitOperation resolved before a final view'),
             ),
           (error: unknown) => listener.#onEnd(error),
         );
@@ -119,20 +103,13 @@ export class ViewRecorder implements Sink {
   confirm(level: string, seq: number, details?: ViewDetails): void {
     const reported = this.#values[seq];
     if (reported === undefined) this.#unreportedError ??= seq;
-    this.#onCall(
-      level,
-      reported?.value,
-      details?.version ?? reported?.version,
-      details,
-    );
+    this.#onCall(level, reported?.value, details?.version ?? reported?.version, details);
   }
 
   fail(error: unknown, level?: string): void {
     if (level !== undefined && this.#rank(level) < this.#strongest) return;
-    const isGuess =
-      level !== undefined && this.#rank(level) < this.#levels.length - 1;
-    if (isGuess && !this.isClosed && this.operation.access === 'write')
-      this.#failedBy = level;
+    const isGuess = level !== undefined && this.#rank(level) < this.#levels.length - 1;
+    if (isGuess && !this.isClosed && this.operation.access === 'write') this.#failedBy = level;
     this.#onEnd(error);
   }
 
@@ -141,8 +118,7 @@ export class ViewRecorder implements Sink {
     const requested = `${formatOperation(this.operation)}, asked for ${this.requested.join(', ')}`;
     assertHolds(
       this.#unreportedError === undefined,
-      () =>
-        `${requested}: confirms view ${this.#unreportedError}, which it has not delivered`,
+      () => `${requested}: confirms view ${this.#unreportedError}, which it has not delivered`,
     );
     this.#checkLevels(requested);
     this.#checkOrder(requested);
@@ -150,8 +126,7 @@ export class ViewRecorder implements Sink {
     const guess = this.#failedBy;
     assertHolds(
       guess === undefined,
-      () =>
-        `${requested}: fails by ${guess}, but no weaker level than its final fails a write`,
+      () => `${requested}: fails by ${guess}, but no weaker level than its final fails a write`,
     );
     assertHolds(
       this.final !== undefined,
@@ -164,11 +139,10 @@ export class ViewRecorder implements Sink {
     for (const { level, isFinal } of this.views) {
       assertHolds(
         this.#rank(level) >= 0,
-        () =>
-          `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
+        () => `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
       );
-      // A view with a stronger level may replace that of the strongest
-      // requested level. A final view may have a weaker one.
+      // A view with a stronger level may replace that of the strongest requested level. A final
+      // view may have a weaker one.
       assertHolds(
         isFinal || this.requested.includes(level),
         () => `${requested}: a view at ${level}, which was not requested`,
@@ -180,8 +154,7 @@ export class ViewRecorder implements Sink {
     const isInPlace = stronger === undefined || stronger === this.final;
     assertHolds(
       isInPlace && others.length === 0,
-      () =>
-        `${requested}: a view at ${stronger?.level}, which was not requested`,
+      () => `${requested}: a view at ${stronger?.level}, which was not requested`,
     );
   }
 
@@ -190,17 +163,14 @@ export class ViewRecorder implements Sink {
     const late = end < 0 ? undefined : this.views[end + 1];
     assertHolds(
       late === undefined,
-      () =>
-        `${requested}: a view at ${late?.level} after the final one, which no caller sees`,
+      () => `${requested}: a view at ${late?.level} after the final one, which no caller sees`,
     );
     this.views.reduce<RecordedView | undefined>((before, view) => {
       if (before === undefined) return view;
-      const isStronger =
-        view.isFinal || this.#rank(view.level) > this.#rank(before.level);
+      const isStronger = view.isFinal || this.#rank(view.level) > this.#rank(before.level);
       assertHolds(
         isStronger,
-        () =>
-          `${requested}: a view at ${view.level} after one at ${before.level}`,
+        () => `${requested}: a view at ${view.level} after one at ${before.level}`,
       );
       return view;
     }, undefined);
@@ -208,26 +178,20 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * Delivered values belong to their receivers. If the binding still changes
-   * one, its receivers see the change.
+   * Delivered values belong to their receivers. If the binding still changes one, its receivers see
+   * the change.
    */
   #checkValues(requested: string): void {
-    const changed = this.views.find(
-      ({ value, text }) => formatValue(value) !== text,
-    );
+    const changed = this.views.find(({ value, text }) => formatValue(value) !== text);
     const values = (): string =>
       `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
     assertHolds(
       changed === undefined,
-      () =>
-        `${requested}: the value of the view at ${changed?.level} was ${values()}`,
+      () => `${requested}: the value of the view at ${changed?.level} was ${values()}`,
     );
   }
 
-  /**
-   * A client drops a preliminary view that is older than another one, but never
-   * a final view.
-   */
+  /** A client drops a preliminary view that is older than another one, but never a final view. */
   #checkVersions(requested: string): void {
     const { final } = this;
     const newer = this.views.find(({ version }) =>
@@ -235,10 +199,7 @@ export class ViewRecorder implements Sink {
     );
     const versions = (): string =>
       `a final view of version ${formatValue(final?.version)} after one of ${formatValue(newer?.version)}`;
-    assertHolds(
-      newer === undefined,
-      () => `${requested}: goes back in versions: ${versions()}`,
-    );
+    assertHolds(newer === undefined, () => `${requested}: goes back in versions: ${versions()}`);
   }
 
   get #strongest(): number {
@@ -249,14 +210,8 @@ export class ViewRecorder implements Sink {
     return this.#levels.indexOf(level);
   }
 
-  #onCall(
-    level: string,
-    value: unknown,
-    version: unknown,
-    details: ViewDetails | undefined,
-  ): void {
-    const isFinal =
-      details?.final === true || this.#rank(level) >= this.#strongest;
+  #onCall(level: string, value: unknown, version: unknown, details: ViewDetails | undefined): void {
+    const isFinal = details?.final === true || this.#rank(level) >= this.#strongest;
     this.views.push({
       level,
       value,
@@ -280,16 +235,10 @@ export class ViewRecorder implements Sink {
 }
 
 /**
- * Returns whether the binding considers `version` older. Versions that cannot
- * be compared are not older.
+ * Returns whether the binding considers `version` older. Versions that cannot be compared are not
+ * older.
  */
-export function isVersionOlder(
-  binding: Binding,
-  version: unknown,
-  than: unknown,
-): boolean {
+export function isVersionOlder(binding: Binding, version: unknown, than: unknown): boolean {
   if (version === undefined || than === undefined) return false;
-  return binding.isOlder === undefined
-    ? isOlder(version, than)
-    : binding.isOlder(version, than);
+  return binding.isOlder === undefined ? isOlder(version, than) : binding.isOlder(version, than);
 }

@@ -1,7 +1,4 @@
-/**
- * Checks the values of weaker views: they may be old, but must be values of
- * this object.
- */
+/** Checks the values of weaker views: they may be old, but must be values of this object. */
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
@@ -24,13 +21,13 @@ import {
 } from './histories.ts';
 
 /**
- * The number of updates of an object. If a store returns wrong values, it does
- * so within this number.
+ * The number of updates of an object. If a store returns wrong values, it does so within this
+ * number.
  */
 const WRITES = 3;
 /**
- * The number of updates of the first object before the second one is read,
- * which must not show values of the first.
+ * The number of updates of the first object before the second one is read, which must not show
+ * values of the first.
  */
 const WRITES_AHEAD = 2;
 
@@ -38,22 +35,18 @@ const WRITES_AHEAD = 2;
 interface UnreadObject {
   readonly read: Operation;
   readonly writes: readonly Operation[];
-  /**
-   * The values that the object has had, as far as views at the strongest level
-   * have shown them.
-   */
+  /** The values that the object has had, as far as views at the strongest level have shown them. */
   readonly knownValues: unknown[];
 }
 
 /**
- * Checks that any level shows only past or present values of the strongest. A
- * second object shows mixed-up data.
+ * Checks that any level shows only past or present values of the strongest. A second object shows
+ * mixed-up data.
  */
 export async function showsPastValues(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
-    await runConcurrently(
-      createHistories(context.subject, binding),
-      (history) => checkTwoObjects(context, client, history),
+    await runConcurrently(createHistories(context.subject, binding), (history) =>
+      checkTwoObjects(context, client, history),
     );
   });
 }
@@ -78,21 +71,15 @@ async function checkTwoObjects(
   const isAhead = new Promise<void>((resolve) => (goOn = resolve));
   await runConcurrently([first, second], async (object) => {
     if (object === first)
-      await followObject(context, client, first, () => goOn()).finally(() =>
-        goOn(),
-      );
+      await followObject(context, client, first, () => goOn()).finally(() => goOn());
     else await isAhead.then(() => followObject(context, client, second));
   });
 }
 
-function createUnreadObject(
-  steps: readonly HistoryStep[],
-): UnreadObject | undefined {
+function createUnreadObject(steps: readonly HistoryStep[]): UnreadObject | undefined {
   const operations = steps.map(({ operation }) => operation);
   const read = operations.find(({ access }) => access === 'read');
-  const writes = operations
-    .filter(({ access }) => access === 'write')
-    .slice(0, WRITES);
+  const writes = operations.filter(({ access }) => access === 'write').slice(0, WRITES);
   return read && { read, writes, knownValues: [] };
 }
 
@@ -111,8 +98,7 @@ async function followObject(
 }
 
 /**
- * Returns the result of the strongest read. Every weaker view must have this
- * value or a known one.
+ * Returns the result of the strongest read. Every weaker view must have this value or a known one.
  */
 async function readAndCheck(
   context: TestContext,
@@ -120,9 +106,7 @@ async function readAndCheck(
   read: Operation,
   before: readonly unknown[],
 ): Promise<unknown> {
-  const { value: newest } = await context.getFinal(client, read, [
-    client.strongest,
-  ]);
+  const { value: newest } = await context.getFinal(client, read, [client.strongest]);
   const known = [...before, newest];
   const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
   for (const levels of [client.levels, ...alone])
@@ -131,18 +115,16 @@ async function readAndCheck(
 }
 
 /**
- * The number of objects that are read just after their update, because weaker
- * copies may be up to date by chance.
+ * The number of objects that are read just after their update, because weaker copies may be up to
+ * date by chance.
  */
 const OBJECTS = 4;
 
 /**
- * Checks that a view that has the strongest level shows every update that was
- * acknowledged before, whatever was requested.
+ * Checks that a view that has the strongest level shows every update that was acknowledged before,
+ * whatever was requested.
  */
-export async function reportsReachedLevels(
-  context: TestContext,
-): Promise<void> {
+export async function reportsReachedLevels(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
     for (const mark of createMarks(context.subject, binding, OBJECTS))
       await checkReachedLevels(context, client, mark);
@@ -155,16 +137,9 @@ async function checkReachedLevels(
   { write, read, expected }: MarkedWrite,
 ): Promise<void> {
   await context.getFinal(client, write);
-  const requests = [
-    ...client.levels.map((level): [string] => [level]),
-    client.levels,
-  ];
+  const requests = [...client.levels.map((level): [string] => [level]), client.levels];
   await runConcurrently(requests, async (levels) => {
-    for (const { level, value } of await context.collectViews(
-      client,
-      read,
-      levels,
-    )) {
+    for (const { level, value } of await context.collectViews(client, read, levels)) {
       if (level !== client.strongest) continue;
       const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
       assertHolds(
@@ -177,39 +152,23 @@ async function checkReachedLevels(
 }
 
 /**
- * Checks preliminary views of repeated equal updates. Each must be one of the
- * results so far. The updates come from histories.
+ * Checks preliminary views of repeated equal updates. Each must be one of the results so far. The
+ * updates come from histories.
  */
 export async function guessesPastValues(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {
-    await runConcurrently(
-      createHistories(context.subject, binding),
-      async (history) => {
-        await followWrites(
-          context,
-          client,
-          takeEqualWrites(history(createObjectName())),
-        );
-        await checkPreliminaryOnly(
-          context,
-          client,
-          takeEqualWrites(history(createObjectName())),
-        );
-      },
-    );
+    await runConcurrently(createHistories(context.subject, binding), async (history) => {
+      await followWrites(context, client, takeEqualWrites(history(createObjectName())));
+      await checkPreliminaryOnly(context, client, takeEqualWrites(history(createObjectName())));
+    });
   });
 }
 
-/**
- * Returns the steps before another update, or before a step without a known
- * result.
- */
+/** Returns the steps before another update, or before a step without a known result. */
 function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
   const updates = steps.filter(({ operation }) => operation.access === 'write');
   const end = updates.findIndex(
-    (step) =>
-      !('expected' in step) ||
-      !isSameOperation(step.operation, updates[0]!.operation),
+    (step) => !('expected' in step) || !isSameOperation(step.operation, updates[0]!.operation),
   );
   return end < 0 ? updates : updates.slice(0, end);
 }
@@ -230,10 +189,7 @@ async function followWrites(
   }
 }
 
-/**
- * If only the preliminary view is requested, it is the only view that the
- * caller gets.
- */
+/** If only the preliminary view is requested, it is the only view that the caller gets. */
 async function checkPreliminaryOnly(
   context: TestContext,
   client: AnyClient,
@@ -257,11 +213,7 @@ async function checkValues(
   client: AnyClient,
   { operation, known, levels }: ValuesCheck,
 ): Promise<void> {
-  for (const { level, value } of await context.collectViews(
-    client,
-    operation,
-    levels,
-  )) {
+  for (const { level, value } of await context.collectViews(client, operation, levels)) {
     const was = known.some((item) => context.isSame(value, item));
     const requested = `${formatOperation(operation)}, asked for ${levels.join(', ')}`;
     const those = (): string => known.map(formatValue).join(', ');

@@ -1,6 +1,6 @@
 /**
- * Checks the updates of a binding: each is executed once, for all requested
- * levels, and even if its caller cancels it.
+ * Checks the updates of a binding: each is executed once, for all requested levels, and even if its
+ * caller cancels it.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -20,45 +20,33 @@ import type { Operation } from '../../correctable/operation.ts';
 import { createMarks } from './histories.ts';
 
 /**
- * The number of concurrent updates. With one, the final view hardly ever
- * overtakes the preliminary one.
+ * The number of concurrent updates. With one, the final view hardly ever overtakes the preliminary
+ * one.
  */
 const CONCURRENT_WRITES = 20;
-/**
- * A read whose weaker levels take longer is not awaited, because no rule
- * forbids that.
- */
+/** A read whose weaker levels take longer is not awaited, because no rule forbids that. */
 const HANG_TIMEOUT_MS = 1_000;
 
 export async function showsWrites(context: TestContext): Promise<void> {
   await context.withClient(async (client) => {
     await context.getFinal(client, context.subject.write);
-    await context.assertShows(
-      client,
-      context.subject,
-      'the final view is wrong',
-    );
+    await context.assertShows(client, context.subject, 'the final view is wrong');
   });
 }
 
-export async function levelsChooseViewsOnly(
-  context: TestContext,
-): Promise<void> {
+export async function levelsChooseViewsOnly(context: TestContext): Promise<void> {
   await context.withClient(async (client) => {
     const { write } = context.subject;
     await context.getFinal(client, write, [client.weakest]);
-    await context.waitUntilShown(
-      client,
-      `a write that was asked for ${client.weakest} alone`,
-    );
+    await context.waitUntilShown(client, `a write that was asked for ${client.weakest} alone`);
   });
 }
 
 export async function completesWrites(context: TestContext): Promise<void> {
   const { write } = context.subject;
   await context.withClient(async (client) => {
-    // An update may have no stronger level than this one. Then its view has
-    // this level, whatever is requested.
+    // An update may have no stronger level than this one. Then its view has this level, whatever is
+    // requested.
     const strongest = await context.getFinal(client, write, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
@@ -67,25 +55,17 @@ export async function completesWrites(context: TestContext): Promise<void> {
       );
       const requested = `${formatOperation(write)}, asked for ${level}`;
       for (const views of await Promise.all(updates)) {
-        assertHolds(
-          views.length === 1,
-          () => `${requested}: ${views.length} views, not one`,
-        );
+        assertHolds(views.length === 1, () => `${requested}: ${views.length} views, not one`);
         const reported = views[0]!.level;
-        const isStrongEnough =
-          client.levels.indexOf(reported) >= Math.min(rank, reached);
-        assertHolds(
-          isStrongEnough,
-          () => `${requested}: answered at ${reported}, which is weaker`,
-        );
+        const isStrongEnough = client.levels.indexOf(reported) >= Math.min(rank, reached);
+        assertHolds(isStrongEnough, () => `${requested}: answered at ${reported}, which is weaker`);
       }
     }
   });
 }
 
 /**
- * Checks that the caller of an executed update gets its result, even if the
- * preliminary view fails.
+ * Checks that the caller of an executed update gets its result, even if the preliminary view fails.
  */
 export async function completesWithoutWeakLevels(
   context: TestContext,
@@ -110,8 +90,8 @@ export async function completesWithoutWeakLevels(
 }
 
 /**
- * Checks that the failure of a weaker level does not fail the read (COR-6). A
- * level that hangs may delay the levels that are called after it.
+ * Checks that the failure of a weaker level does not fail the read (COR-6). A level that hangs may
+ * delay the levels that are called after it.
  */
 export async function readsWithoutWeakLevels(
   context: TestContext,
@@ -126,17 +106,14 @@ export async function readsWithoutWeakLevels(
       signal: leaving.signal,
     });
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const hangs = new Promise<void>(
-      (resolve) => (timer = setTimeout(resolve, HANG_TIMEOUT_MS)),
-    );
+    const hangs = new Promise<void>((resolve) => (timer = setTimeout(resolve, HANG_TIMEOUT_MS)));
     await Promise.race([reading.closed, hangs]);
     clearTimeout(timer);
     const { error, final } = reading;
     leaving.abort(new Error('contract suite'));
     assertHolds(
       error === undefined,
-      () =>
-        `${formatOperation(read)}: fails with its weaker levels: ${formatError(error)}`,
+      () => `${formatOperation(read)}: fails with its weaker levels: ${formatError(error)}`,
       error,
     );
     if (final === undefined) return;
@@ -147,37 +124,30 @@ export async function readsWithoutWeakLevels(
     );
     assertHolds(
       final.level === client.strongest,
-      () =>
-        `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
+      () => `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
     );
   }, open);
 }
 
-export async function executesCanceledWrites(
-  context: TestContext,
-): Promise<void> {
+export async function executesCanceledWrites(context: TestContext): Promise<void> {
   const { write, read } = context.subject;
   await context.withClient(async (client) => {
-    // Once the store has answered, submitted operations are in flight. Before
-    // that they may not have been sent.
+    // Once the store has answered, submitted operations are in flight. Before that they may not
+    // have been sent.
     await context.getFinal(client, read, [client.strongest]);
     const leaving = client.invoke(write);
-    // A binding may answer at once. Then no operation in flight can be
-    // cancelled.
+    // A binding may answer at once. Then no operation in flight can be cancelled.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
     if (!isDone) assertCode(error, 'UNKNOWN', 'a write that was cancelled');
-    await context.waitUntilShown(
-      client,
-      'a write that was cancelled in flight',
-    );
+    await context.waitUntilShown(client, 'a write that was cancelled in flight');
   });
 }
 
 /**
- * The context fields by which a binding may recognize a repeated submission.
- * Each has the name of the capability that the binding declares.
+ * The context fields by which a binding may recognize a repeated submission. Each has the name of
+ * the capability that the binding declares.
  */
 const CAPABILITIES = {
   operationId: 'isExactlyOnce',
@@ -186,9 +156,8 @@ const CAPABILITIES = {
 type Identity = keyof typeof CAPABILITIES;
 
 /**
- * Checks that a repeated submission is recognized, both after the first has
- * ended and while it is in flight. A submission with another name is no
- * repetition.
+ * Checks that a repeated submission is recognized, both after the first has ended and while it is
+ * in flight. A submission with another name is no repetition.
  */
 export async function checkExactlyOnce(context: TestContext): Promise<void> {
   await context.withBinding(async (binding) => {
@@ -202,21 +171,12 @@ export async function checkExactlyOnce(context: TestContext): Promise<void> {
   });
 }
 
-export async function keepsIdempotencyKeys(
-  context: TestContext,
-): Promise<void> {
+export async function keepsIdempotencyKeys(context: TestContext): Promise<void> {
   await context.withBinding(async (binding) => {
     if (binding.hasIdempotencyKeys !== true) return;
-    await checkRepeat(
-      context,
-      binding,
-      context.subject,
-      false,
-      'idempotencyKey',
-    );
+    await checkRepeat(context, binding, context.subject, false, 'idempotencyKey');
     const [next] = createMarks(context.subject, binding, 1);
-    if (next !== undefined)
-      await checkRepeat(context, binding, next, true, 'idempotencyKey');
+    if (next !== undefined) await checkRepeat(context, binding, next, true, 'idempotencyKey');
   });
 }
 
@@ -256,19 +216,14 @@ async function checkRepeat(
   );
 }
 
-/**
- * Checks that the operations of two clients are distinguished. Both count from
- * 1.
- */
+/** Checks that the operations of two clients are distinguished. Both count from 1. */
 async function distinguishesClients(
   context: TestContext,
   binding: Binding,
   tags: readonly MarkedWrite[],
 ): Promise<void> {
   for (const { write } of tags)
-    await context.ends(
-      submitNamed(binding, write, 'operationId', createClientName()),
-    );
+    await context.ends(submitNamed(binding, write, 'operationId', createClientName()));
   const client = context.createClient(binding);
   const description =
     'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
@@ -283,8 +238,7 @@ function submitNamed(
 ): ViewRecorder {
   const origin = { client: name, sequence: 1, acknowledged: 0 };
   const byClient = { operationId: `${name}-1`, origin };
-  const named =
-    identity === 'operationId' ? byClient : { idempotencyKey: name };
+  const named = identity === 'operationId' ? byClient : { idempotencyKey: name };
   return ViewRecorder.submit(binding, write, undefined, named);
 }
 

@@ -3,10 +3,9 @@ import type { Checkpoint } from '../../server/records/checkpoint.ts';
 import type { InstalledCopy } from './cluster/site-copies.ts';
 
 /**
- * The notes of the checkers, one for each checkpoint of a site. A site that
- * starts from a checkpoint is as it was then, so the checkers go back to their
- * notes of that time. The checkpoint itself carries only the number of its
- * note.
+ * The notes of the checkers, one for each checkpoint of a site. A site that starts from a
+ * checkpoint is as it was then, so the checkers go back to their notes of that time. The checkpoint
+ * itself carries only the number of its note.
  */
 export class CheckpointNotes {
   readonly #notes = new Map<number, unknown>();
@@ -17,18 +16,14 @@ export class CheckpointNotes {
   }
 
   /** Returns the cut with the number of its note among its small parts. */
-  pack(
-    { smallParts, contained }: CheckpointCut,
-    note: number,
-    notes: unknown,
-  ): CheckpointCut {
+  pack({ smallParts, contained }: CheckpointCut, note: number, notes: unknown): CheckpointCut {
     this.#notes.set(note, notes);
     return { smallParts: { note, rest: smallParts }, contained };
   }
 
   /**
-   * Separates the small parts of a checkpoint from its note. A checkpoint that
-   * came from another site has its note among its own parts.
+   * Separates the small parts of a checkpoint from its note. A checkpoint that came from another
+   * site has its note among its own parts.
    */
   unpack({ smallParts }: Checkpoint): {
     readonly smallParts: unknown;

@@ -36,32 +36,18 @@ export interface CoverageSources {
 }
 
 export function getCoverage(sources: CoverageSources): Record<string, number> {
-  const {
-    history,
-    clients,
-    sites,
-    disks,
-    leader,
-    counts,
-    partitions,
-    trimmedCommits,
-  } = sources;
+  const { history, clients, sites, disks, leader, counts, partitions, trimmedCommits } = sources;
   const sum = <T>(items: readonly T[], count: (item: T) => number): number =>
     items.reduce((total, item) => total + count(item), 0);
-  const ofSites = (count: (site: SimulatedSite) => number): number =>
-    sum(sites, count);
-  const ofDisks = (count: (disk: SimulatedDisk) => number): number =>
-    sum(disks, count);
-  const ofClients = (
-    count: (stats: SimulatedClient['stats']) => number,
-  ): number => sum(clients, ({ stats }) => count(stats));
+  const ofSites = (count: (site: SimulatedSite) => number): number => sum(sites, count);
+  const ofDisks = (count: (disk: SimulatedDisk) => number): number => sum(disks, count);
+  const ofClients = (count: (stats: SimulatedClient['stats']) => number): number =>
+    sum(clients, ({ stats }) => count(stats));
   const failed = (code: string): number =>
     history.operations.filter(({ error }) => error === code).length;
   return {
     'operations answered': history.getAnswered().length,
-    'operations failed': history.operations.filter(
-      ({ error }) => error !== undefined,
-    ).length,
+    'operations failed': history.operations.filter(({ error }) => error !== undefined).length,
     'answered CONFLICT': failed('CONFLICT'),
     'answered REPLICA_BEHIND': failed('REPLICA_BEHIND'),
     'blue applied': counts.blue,
@@ -73,22 +59,14 @@ export function getCoverage(sources: CoverageSources): Record<string, number> {
     'commits trimmed': trimmedCommits,
     crashes: ofSites(({ crashes }) => crashes),
     'torn writes': ofDisks(({ tornWrites }) => tornWrites),
-    'starts after a torn write': ofSites(
-      ({ startsAfterTornWrites }) => startsAfterTornWrites,
-    ),
-    'refused by a full disk': ofSites(
-      ({ fullDiskRejections }) => fullDiskRejections,
-    ),
+    'starts after a torn write': ofSites(({ startsAfterTornWrites }) => startsAfterTornWrites),
+    'refused by a full disk': ofSites(({ fullDiskRejections }) => fullDiskRejections),
     'files lost': ofDisks(({ damages }) => damages.lost),
     'bits flipped': ofDisks(({ damages }) => damages.flipped),
     'old files brought back': ofDisks(({ damages }) => damages.old),
-    'starts refused for damage': ofSites(
-      ({ rejectedStarts }) => rejectedStarts,
-    ),
+    'starts refused for damage': ofSites(({ rejectedStarts }) => rejectedStarts),
     checkpoints: ofSites(({ checkpoints }) => checkpoints),
-    'starts from a checkpoint': ofSites(
-      ({ startsFromCheckpoint }) => startsFromCheckpoint,
-    ),
+    'starts from a checkpoint': ofSites(({ startsFromCheckpoint }) => startsFromCheckpoint),
     'red logs halted': ofSites(({ halts }) => halts),
     'sites fenced': ofSites(({ fences }) => fences),
     'crashes of the leader': leader?.crashes ?? 0,

@@ -1,26 +1,14 @@
 /**
- * Damages the files of a site while it is down, in addition to a crash: files
- * disappear, bits flip, an old version returns. A start must then fail, or lose
- * nothing.
+ * Damages the files of a site while it is down, in addition to a crash: files disappear, bits flip,
+ * an old version returns. A start must then fail, or lose nothing.
  *
- * Two things are left out, since no site can notice them from its own
- * directory: damage to the last frame of its last log file, which looks like a
- * torn write, and the loss of that file as a whole.
+ * Two things are left out, since no site can notice them from its own directory: damage to the last
+ * frame of its last log file, which looks like a torn write, and the loss of that file as a whole.
  */
-import {
-  decodeFrames,
-  findFrames,
-  HEADER_BYTES,
-} from '../../server/storage/format/frames.ts';
-import {
-  parseFileNumbers,
-  formatSegmentName,
-} from '../../server/storage/format/file-names.ts';
+import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
+import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
 import { getLogKinds } from '../../server/log/log-positions.ts';
-import {
-  getRecoveredLog,
-  type RecoveredState,
-} from '../../server/log/recovered-state.ts';
+import { getRecoveredLog, type RecoveredState } from '../../server/log/recovered-state.ts';
 import type { RecoveredSite } from '../../server/storage/recovery.ts';
 import { PropertyViolation } from './checkers/checker.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -32,10 +20,7 @@ export interface Damage {
   readonly names: readonly string[];
 }
 
-/**
- * The files of the damage with their content afterwards. Removed files have
- * none.
- */
+/** The files of the damage with their content afterwards. Removed files have none. */
 export type DamageResult = Damage & {
   readonly changed: ReadonlyMap<string, Uint8Array | undefined>;
 };
@@ -50,9 +35,7 @@ export function drawDamage(
   const kind = random.pick(['lost', 'flipped', 'old'] as const);
   const eligible = [...files.keys()].filter((name) => {
     if (kind === 'flipped')
-      return (
-        countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0
-      );
+      return countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
     return name !== last && (kind === 'lost' || old.has(name));
   });
   const [first, ...rest] = eligible;
@@ -69,20 +52,14 @@ export function drawDamage(
     if (kind === 'lost') return undefined;
     if (kind === 'old') return old.get(name)?.slice();
     const bytes = (files.get(name) as Uint8Array).slice();
-    const place = random.between(
-      0,
-      countProvenBytes(bytes, name, name === last) - 1,
-    );
+    const place = random.between(0, countProvenBytes(bytes, name, name === last) - 1);
     bytes[place] = (bytes[place] as number) ^ (1 << random.between(0, 7));
     return bytes;
   }
 }
 
 /** Fails if a damaged disk lacks something that was there before, and does not say so. */
-export function checkNothingLost(
-  stored: RecoveredState,
-  undamaged: RecoveredSite,
-): void {
+export function checkNothingLost(stored: RecoveredState, undamaged: RecoveredSite): void {
   for (const log of getLogKinds(undamaged.lengths)) {
     const { start, entries } = getRecoveredLog(stored, log);
     const [has, had] = [start + entries.length, undamaged.lengths[log] ?? 0];
@@ -103,18 +80,11 @@ function findLastWrittenLog(files: DirectoryFiles): string | undefined {
   const numbers = parseFileNumbers([...files.keys()], 'log').toReversed();
   return numbers
     .map(formatSegmentName)
-    .find(
-      (name) =>
-        decodeFileFrames(files.get(name) as Uint8Array, name).length > 0,
-    );
+    .find((name) => decodeFileFrames(files.get(name) as Uint8Array, name).length > 0);
 }
 
 /** Returns how many of a file's first bytes were provably on the disk. */
-function countProvenBytes(
-  bytes: Uint8Array,
-  name: string,
-  isLast: boolean,
-): number {
+function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
   const lengths = decodeFileFrames(bytes, name);
   const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);
   if (!isLast) return wholeBytes;
@@ -127,9 +97,7 @@ function countProvenBytes(
   ]
     .filter(({ isSettled }) => isSettled)
     .map(({ index }) => index);
-  return lengths
-    .slice(0, settled.at(-1) ?? 0)
-    .reduce((sum, length) => sum + length, 0);
+  return lengths.slice(0, settled.at(-1) ?? 0).reduce((sum, length) => sum + length, 0);
 }
 
 function decodeFileFrames(bytes: Uint8Array, name: string): number[] {

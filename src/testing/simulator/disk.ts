@@ -1,12 +1,8 @@
 /**
- * A disk that loses unsynced writes at a crash, or some sectors of them. The
- * storage of production runs on it.
+ * A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production
+ * runs on it.
  */
-import {
-  markFenced,
-  type Files,
-  type SyncedFile,
-} from '../../server/storage/disk/files.ts';
+import { markFenced, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
@@ -16,8 +12,8 @@ export interface SimulatedDiskOptions {
   readonly random: Random;
   readonly syncMeanMs: number;
   /**
-   * The share of small writes that are durable, and are reported so, before the
-   * call returns. Default: 0
+   * The share of small writes that are durable, and are reported so, before the call returns.
+   * Default: 0
    */
   readonly instantShare?: number;
   /** The chance that a crash is followed by damage to files. Default: 0 */
@@ -37,9 +33,7 @@ const MAX_SMALL_WRITE_BYTES = SECTOR_BYTES;
 
 export class SimulatedDisk {
   isFull = false;
-  /**
-   * The number of writes of which a crash kept some sectors and lost others.
-   */
+  /** The number of writes of which a crash kept some sectors and lost others. */
   tornWrites = 0;
   /** The damages to files beside crashes, by kind. */
   readonly damages: Record<Damage['kind'], number> = {
@@ -64,8 +58,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * Returns the disk for one start of the site. After the next crash this mount
-   * has no effect any more.
+   * Returns the disk for one start of the site. After the next crash this mount has no effect any
+   * more.
    */
   mount(): Files {
     this.#mounts += 1;
@@ -77,12 +71,7 @@ export class SimulatedDisk {
       this.make(path, sizeBytes);
       return {
         write: (bytes, position, done) => {
-          if (isMounted())
-            this.write(
-              { path, bytes: bytes.slice(), position },
-              isMounted,
-              done,
-            );
+          if (isMounted()) this.write({ path, bytes: bytes.slice(), position }, isMounted, done);
         },
         close: () => {},
       };
@@ -93,8 +82,7 @@ export class SimulatedDisk {
     return {
       list: (folder) => this.list(folder),
       read: (path) => this.read(path),
-      readPart: (path, position, length) =>
-        this.read(path).subarray(position, position + length),
+      readPart: (path, position, length) => this.read(path).subarray(position, position + length),
       makeDirectory: () => {},
       createNow: make,
       create: (path, sizeBytes, done) =>
@@ -123,8 +111,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * Another process takes the disk over. Calls through the present mount have
-   * no effect, and report that.
+   * Another process takes the disk over. Calls through the present mount have no effect, and report
+   * that.
    */
   depose(): void {
     this.isDeposed = true;
@@ -142,14 +130,10 @@ export class SimulatedDisk {
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
-    if (damageChance > 0)
-      this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
+    if (damageChance > 0) this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
   }
 
-  /**
-   * The disk before it was damaged, read-only. `undefined` if it is not
-   * damaged.
-   */
+  /** The disk before it was damaged, read-only. `undefined` if it is not damaged. */
   get openUndamaged(): Files | undefined {
     const whole = this.#undamagedFiles;
     if (whole === undefined) return undefined;
@@ -164,9 +148,7 @@ export class SimulatedDisk {
     this.#undamagedFiles = undefined;
   }
 
-  /**
-   * Returns the present files, as a backup of the running site would have them.
-   */
+  /** Returns the present files, as a backup of the running site would have them. */
   copyFiles(): ReadonlyMap<string, Uint8Array> {
     return copyFiles(this.#files);
   }
@@ -232,25 +214,17 @@ export class SimulatedDisk {
   move(from: string, to: string): void {
     if (this.isFull) throw createNoSpaceError();
     for (const path of this.#findBelow(from)) {
-      this.#files.set(
-        `${to}${path.slice(from.length)}`,
-        this.#files.get(path) as Uint8Array,
-      );
+      this.#files.set(`${to}${path.slice(from.length)}`, this.#files.get(path) as Uint8Array);
       this.#files.delete(path);
     }
   }
 
   /** Returns the files with this name or in this directory. */
   #findBelow(path: string): string[] {
-    return [...this.#files.keys()].filter(
-      (file) => file === path || file.startsWith(`${path}/`),
-    );
+    return [...this.#files.keys()].filter((file) => file === path || file.startsWith(`${path}/`));
   }
 
-  /**
-   * Removes the file from view. Until the removal is durable, a crash may
-   * restore it.
-   */
+  /** Removes the file from view. Until the removal is durable, a crash may restore it. */
   beginToRemove(path: string): void {
     for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
   }
@@ -266,17 +240,10 @@ export class SimulatedDisk {
 
   /** Calls `run` after a time of the disk. */
   afterSync(run: () => void): void {
-    this.options.timeline.schedule(
-      this.options.random.exponential(this.options.syncMeanMs),
-      run,
-    );
+    this.options.timeline.schedule(this.options.random.exponential(this.options.syncMeanMs), run);
   }
 
-  write(
-    write: PendingWrite,
-    isMounted: () => boolean,
-    done: OnWriteDone,
-  ): void {
+  write(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const { instantShare = 0, random } = this.options;
     if (
       instantShare > 0 &&
@@ -288,8 +255,7 @@ export class SimulatedDisk {
     this.#unsynced.add(write);
     this.afterSync(() => {
       const wasDeposed = this.isDeposed && isMounted();
-      if (this.#unsynced.delete(write) || wasDeposed)
-        this.#sync(write, isMounted, done);
+      if (this.#unsynced.delete(write) || wasDeposed) this.#sync(write, isMounted, done);
     });
     this.onWritten(done);
   }
@@ -301,14 +267,9 @@ export class SimulatedDisk {
     done(error);
   }
 
-  #sync(
-    write: PendingWrite,
-    isMounted: () => boolean,
-    done: OnWriteDone,
-  ): void {
+  #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const isLonger =
-      write.position + write.bytes.length >
-      (this.#files.get(write.path)?.length ?? 0);
+      write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
     const isDeposed = this.isDeposed && isMounted();
     const error = isDeposed
       ? markFenced(new Error('taken over'))
@@ -325,20 +286,13 @@ export class SimulatedDisk {
     if (keepChance === 0.5) this.tornWrites += 1;
     for (let start = 0; start < write.bytes.length;) {
       const sector = Math.floor((write.position + start) / SECTOR_BYTES) + 1;
-      const end = Math.min(
-        write.bytes.length,
-        sector * SECTOR_BYTES - write.position,
-      );
+      const end = Math.min(write.bytes.length, sector * SECTOR_BYTES - write.position);
       if (random.chance(keepChance)) this.#store(write, start, end);
       start = end;
     }
   }
 
-  #store(
-    { path, bytes, position }: PendingWrite,
-    start: number,
-    end: number,
-  ): void {
+  #store({ path, bytes, position }: PendingWrite, start: number, end: number): void {
     const old = this.#files.get(path);
     if (old === undefined) return;
     let file = old;
@@ -351,16 +305,12 @@ export class SimulatedDisk {
   }
 }
 
-function copyFiles(
-  files: ReadonlyMap<string, Uint8Array>,
-): Map<string, Uint8Array> {
+function copyFiles(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
 }
 
 /** The disk of a site has one directory. */
-function toFileNames(
-  files: ReadonlyMap<string, Uint8Array>,
-): Map<string, Uint8Array> {
+function toFileNames(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [getFileName(path), bytes]));
 }
 

@@ -1,6 +1,6 @@
 /**
- * A red log of a faulty engine: it repeats records, skips some, and comes back
- * shorter. The log below it is correct.
+ * A red log of a faulty engine: it repeats records, skips some, and comes back shorter. The log
+ * below it is correct.
  */
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
@@ -25,14 +25,8 @@ export interface LogFaults {
 
 type Delivery<R> = LogOutput<R> & { readonly kind: 'deliver' };
 
-/**
- * Returns an engine with faulty nodes, or the engine itself if all chances are
- * 0.
- */
-export function createFaultyEngine(
-  engine: RedLogEngine,
-  faults: LogFaults,
-): RedLogEngine {
+/** Returns an engine with faulty nodes, or the engine itself if all chances are 0. */
+export function createFaultyEngine(engine: RedLogEngine, faults: LogFaults): RedLogEngine {
   const { redRepeatChance, redJumpChance, redRegressChance } = faults.options;
   if (redRepeatChance + redJumpChance + redRegressChance === 0) return engine;
   return {
@@ -42,8 +36,8 @@ export function createFaultyEngine(
 }
 
 /**
- * Adds faults to the methods by which a site gets deliveries from its node of
- * the log, and ticks it.
+ * Adds faults to the methods by which a site gets deliveries from its node of the log, and ticks
+ * it.
  */
 export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   const tick = log.tick.bind(log);
@@ -51,13 +45,11 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   let last: Delivery<R> | undefined;
   let hasJumped = false;
   let isJumpNoticed = false;
-  // Engines need not report the end. One that comes back shorter cannot report
-  // it truthfully.
+  // Engines need not report the end. One that comes back shorter cannot report it truthfully.
   Object.defineProperty(log, 'end', { value: undefined });
 
   /**
-   * If no record follows a gap, a comparison of the log with the delivered
-   * records finds the gap.
+   * If no record follows a gap, a comparison of the log with the delivered records finds the gap.
    */
   log.tick = (nowMs) => {
     tick(nowMs);
@@ -65,18 +57,14 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   };
   log.takeOutputs = () => {
     const outputs = takeOutputs();
-    const isQuiet =
-      !isJumpNoticed && outputs.every(({ kind }) => kind !== 'deliver');
+    const isQuiet = !isJumpNoticed && outputs.every(({ kind }) => kind !== 'deliver');
     if (isQuiet) return outputs;
     const disturbed = outputs.flatMap((output) =>
       output.kind === 'deliver' ? disturb(output) : [output],
     );
     if (!isJumpNoticed) return disturbed;
     hasJumped = isJumpNoticed = false;
-    return [
-      ...disturbed,
-      { kind: 'gap', message: 'it has more than it has delivered' },
-    ];
+    return [...disturbed, { kind: 'gap', message: 'it has more than it has delivered' }];
   };
   return log;
 
@@ -90,13 +78,9 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
       return [];
     }
     if (random.chance(options.redRegressChance))
-      return [
-        { kind: 'regressed', message: 'it ends before what it has delivered' },
-      ];
+      return [{ kind: 'regressed', message: 'it ends before what it has delivered' }];
     if (!random.chance(options.redRepeatChance)) return [delivery];
     faults.onRepeated();
-    return before === undefined
-      ? [delivery, delivery]
-      : [before, delivery, before, delivery];
+    return before === undefined ? [delivery, delivery] : [before, delivery, before, delivery];
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The operations of the clients of a run with their replies: the input of
- * checkers that look from outside.
+ * The operations of the clients of a run with their replies: the input of checkers that look from
+ * outside.
  */
 
 import type { Origin } from '../../server/records/origin.ts';
@@ -21,26 +21,17 @@ export interface ClientOperation {
     readonly site: Origin;
     readonly atMs: number;
   }[];
-  /**
-   * All reported failures in order, except those which only mean that the
-   * request came late.
-   */
+  /** All reported failures in order, except those which only mean that the request came late. */
   readonly failures: string[];
-  /**
-   * The effect of the operation at the site of its first reply, as the
-   * simulation saw it.
-   */
+  /** The effect of the operation at the site of its first reply, as the simulation saw it. */
   shownColor?: 'blue' | 'red' | 'none';
   /** Whether its first reply stood for a change. */
   isChange?: boolean;
-  /**
-   * Set if it failed for good. `UNKNOWN` means that it may have taken effect,
-   * or still will.
-   */
+  /** Set if it failed for good. `UNKNOWN` means that it may have taken effect, or still will. */
   error?: string;
   /**
-   * Whether its client was notified that nothing was or will be executed, and
-   * has not retried it since.
+   * Whether its client was notified that nothing was or will be executed, and has not retried it
+   * since.
    */
   isCertainlyNotApplied?: boolean;
 }
@@ -49,8 +40,8 @@ export interface ClientOperation {
 export interface OperationTraits {
   isRead(operation: { readonly operation: string }): boolean;
   /**
-   * Returns whether an answered update is durable only at the site that
-   * answered first, and later at the others.
+   * Returns whether an answered update is durable only at the site that answered first, and later
+   * at the others.
    */
   isBlue(operation: ClientOperation): boolean;
   /** Returns whether an answered update changed something. */
@@ -69,8 +60,7 @@ export class History {
   getAnswered(operation?: string): ClientOperation[] {
     return this.operations.filter(
       (item) =>
-        item.replies.length > 0 &&
-        (operation === undefined || item.operation === operation),
+        item.replies.length > 0 && (operation === undefined || item.operation === operation),
     );
   }
 }

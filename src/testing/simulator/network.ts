@@ -1,6 +1,5 @@
 /**
- * A hostile network: delays, losses, duplicates, reordering, partitions in one
- * or both directions.
+ * A hostile network: delays, losses, duplicates, reordering, partitions in one or both directions.
  */
 import type { Origin } from '../../server/records/origin.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
@@ -23,8 +22,8 @@ export interface Link {
 }
 
 /**
- * What became of a copy of a message. `cut`: a partition was in the way when it
- * was sent, or when it should have arrived.
+ * What became of a copy of a message. `cut`: a partition was in the way when it was sent, or when
+ * it should have arrived.
  */
 export interface MessageEnd {
   readonly message: SentMessage;
@@ -75,10 +74,7 @@ export class HostileNetwork {
     this.#timeline = timeline;
     this.#listener = listener;
     this.#healthyPeriods = calm;
-    this.#sites = Array.from(
-      { length: options.siteCount },
-      (_, place) => (place + 1) as Origin,
-    );
+    this.#sites = Array.from({ length: options.siteCount }, (_, place) => (place + 1) as Origin);
     this.#planPartition();
   }
 
@@ -94,15 +90,10 @@ export class HostileNetwork {
     if (this.#cutLinks.has(link)) return this.#lose(sent, nowMs, 'cut');
     if (!this.#isHealed && this.#random.chance(this.#options.lossChance))
       return this.#lose(sent, nowMs, 'lost');
-    const copies =
-      !this.#isHealed && this.#random.chance(this.#options.duplicateChance)
-        ? 2
-        : 1;
+    const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
-    const isSlow =
-      from === this.#slowSite && kind === BLUE_OPERATIONS && !this.#isHealed;
-    for (let copy = 0; copy < copies; copy += 1)
-      this.#deliver(link, sent, isSlow);
+    const isSlow = from === this.#slowSite && kind === BLUE_OPERATIONS && !this.#isHealed;
+    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent, isSlow);
   }
 
   /** The blue operations that this site sends come late, until it heals. */
@@ -138,8 +129,7 @@ export class HostileNetwork {
   #deliver(link: string, sent: SentMessage, isSlow: boolean): void {
     const { minDelayMs, delayMeanMs, isOrdered, slowStreamMs } = this.#options;
     const sentAtMs = this.#timeline.nowMs;
-    let arrivalMs =
-      sentAtMs + minDelayMs + this.#random.exponential(delayMeanMs);
+    let arrivalMs = sentAtMs + minDelayMs + this.#random.exponential(delayMeanMs);
     if (isSlow) arrivalMs += this.#random.exponential(slowStreamMs);
     // Other messages do not wait for slow ones.
     const order = isSlow ? `${link} ${sent.kind}` : link;
@@ -152,8 +142,7 @@ export class HostileNetwork {
     this.#timeline.schedule(arrivalMs - sentAtMs, () => {
       if (this.#cutLinks.has(link) || this.#closings !== closings)
         return this.#lose(sent, sentAtMs, 'cut');
-      // A message that arrives too early is not accepted, and has to be sent
-      // again.
+      // A message that arrives too early is not accepted, and has to be sent again.
       if (isOvertaking) this.#healthyPeriods.onDisturbed();
       this.#listener.onMessageEnd({
         message: sent,
@@ -176,16 +165,12 @@ export class HostileNetwork {
 
   /** Ordinals identify links. */
   #partition(): void {
-    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } =
-      this.#options;
+    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } = this.#options;
     this.partitions += 1;
-    const isolated = this.#sites[
-      this.#random.between(0, this.#sites.length - 1)
-    ] as Origin;
+    const isolated = this.#sites[this.#random.between(0, this.#sites.length - 1)] as Origin;
     const cut: Link[] = [];
     for (const other of this.#sites) {
-      if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3)))
-        continue;
+      if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3))) continue;
       cut.push({ from: isolated, to: other });
       if (!isPartitionOneWay) cut.push({ from: other, to: isolated });
     }

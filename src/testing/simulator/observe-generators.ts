@@ -1,11 +1,8 @@
 /**
- * Reports each run of a generator on the stable snapshot of a site to checkers,
- * at the moment of the run.
+ * Reports each run of a generator on the stable snapshot of a site to checkers, at the moment of
+ * the run.
  */
-import {
-  isCorrectableError,
-  type CorrectableError,
-} from '../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/generator/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-runner.ts';
 import type { Submission } from '../../server/replica/core/submissions.ts';
@@ -15,8 +12,8 @@ import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
 /**
- * Wraps the methods by which a site runs generators. `name` is that of the
- * site's start, which is part of drawn identifiers.
+ * Wraps the methods by which a site runs generators. `name` is that of the site's start, which is
+ * part of drawn identifiers.
  */
 export function observeGenerators(
   state: SiteState,
@@ -89,8 +86,7 @@ export function observeGenerators(
 }
 
 function toFailure({ code, message, domain }: CorrectableError): Outcome {
-  if (domain !== undefined)
-    return { hasFailed: false, effects: [], domainError: domain };
+  if (domain !== undefined) return { hasFailed: false, effects: [], domainError: domain };
   return { hasFailed: true, reason: `${code} ${message}`, effects: [] };
 }
 

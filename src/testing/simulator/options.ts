@@ -1,38 +1,19 @@
-/**
- * The hostility of a run. The seed also determines the options, so that runs
- * differ in kind.
- */
+/** The hostility of a run. The seed also determines the options, so that runs differ in kind. */
 import { Random } from '../../server/collections/random.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 
-/**
- * The services of runs without an explicit one. `generated` ones are drawn from
- * the seed.
- */
+/** The services of runs without an explicit one. `generated` ones are drawn from the seed. */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
-/**
- * Circumstances of one run. Times are in virtual milliseconds, chances in [0,
- * 1].
- */
+/** Circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
 export interface SimulationOptions {
   readonly siteCount: number;
   readonly clientCount: number;
   readonly operationsPerClient: number;
   /** The service that runs. */
   readonly scenario: ScenarioName;
-  /**
-   * The most frequent operations of clients. No profile draws `stocks`, `chains`
-   * and `rivals`.
-   */
-  readonly workload:
-    | 'mixed'
-    | 'bank'
-    | 'queues'
-    | 'hot'
-    | 'stocks'
-    | 'chains'
-    | 'rivals';
+  /** The most frequent operations of clients. No profile draws `stocks`, `chains` and `rivals`. */
+  readonly workload: 'mixed' | 'bank' | 'queues' | 'hot' | 'stocks' | 'chains' | 'rivals';
   readonly queueCount: number;
   readonly minDelayMs: number;
   readonly delayMeanMs: number;
@@ -51,8 +32,8 @@ export interface SimulationOptions {
   readonly crashEveryMs: number;
   readonly downMeanMs: number;
   /**
-   * Mean time between pauses, in which a site does nothing and loses nothing.
-   * `Infinity` means none.
+   * Mean time between pauses, in which a site does nothing and loses nothing. `Infinity` means
+   * none.
    */
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
@@ -64,37 +45,26 @@ export interface SimulationOptions {
   readonly largeGroup: number;
   /** Bytes written to a site's logs after which it makes a checkpoint. */
   readonly checkpointBytes: number;
-  /**
-   * Mean time between moments when a site's disk is full. `Infinity` means
-   * none.
-   */
+  /** Mean time between moments when a site's disk is full. `Infinity` means none. */
   readonly fullEveryMs: number;
   readonly fullMeanMs: number;
   /** Chance that a crash damages the files of the site. */
   readonly damageChance: number;
   /** Maximum deviation of a site's clock. */
   readonly maxSkewMs: number;
-  /**
-   * How far the clock of one site is ahead, beyond what the others accept. 0
-   * means none.
-   */
+  /** How far the clock of one site is ahead, beyond what the others accept. 0 means none. */
   readonly wildClockAheadMs: number;
-  /**
-   * When that clock is set right. `Infinity` means at the end of all faults.
-   */
+  /** When that clock is set right. `Infinity` means at the end of all faults. */
   readonly wildClockUntilMs: number;
-  /**
-   * Mean time between moments when the clock of a site is set. `Infinity` means
-   * none.
-   */
+  /** Mean time between moments when the clock of a site is set. `Infinity` means none. */
   readonly clockStepEveryMs: number;
   /** Maximum step back of a clock. */
   readonly maxClockStepBackMs: number;
   /** Maximum drift of clocks, as a share of the time. */
   readonly maxDrift: number;
   /**
-   * When a site and its disks are lost for good. Never the leader, and a
-   * majority remains. `Infinity` means never.
+   * When a site and its disks are lost for good. Never the leader, and a majority remains.
+   * `Infinity` means never.
    */
   readonly loseSiteAtMs: number;
   /** Chance that a client moves to another site if it waits too long. */
@@ -102,45 +72,35 @@ export interface SimulationOptions {
   /** Chance that a client uses a session. */
   readonly sessionChance: number;
   readonly thinkMeanMs: number;
-  /**
-   * How long a client waits for a final view before it resends the operation.
-   */
+  /** How long a client waits for a final view before it resends the operation. */
   readonly clientTimeoutMs: number;
-  /**
-   * Chance that it gives the operation up instead and continues with the next.
-   */
+  /** Chance that it gives the operation up instead and continues with the next. */
   readonly giveUpChance: number;
   readonly maxAttempts: number;
   /** How long a site waits for data that a session has seen. */
   readonly sessionTimeoutMs: number;
   /**
-   * Commits that certification remembers, and operations in tables of
-   * identifiers: few, so that they are trimmed.
+   * Commits that certification remembers, and operations in tables of identifiers: few, so that
+   * they are trimmed.
    */
   readonly maxWindowCommits: number;
   readonly maxIdentifiers: number;
-  /**
-   * Maximum number of operations of one client. More are refused until it
-   * acknowledges.
-   */
+  /** Maximum number of operations of one client. More are refused until it acknowledges. */
   readonly maxOperationsPerClient: number;
   /** Bytes of retained replies. */
   readonly maxReplyBytes: number;
   /** Maximum number of operations that wait for the red order at a site. */
   readonly maxRedInFlight: number;
-  /**
-   * Removals between two low watermarks. Few, so that removals are forgotten
-   * within a run.
-   */
+  /** Removals between two low watermarks. Few, so that removals are forgotten within a run. */
   readonly removalsPerWatermark: number;
   /**
-   * The number of places whose digests are known at first: few, so that sites
-   * make room for more within a run.
+   * The number of places whose digests are known at first: few, so that sites make room for more
+   * within a run.
    */
   readonly digestPlaces: number;
   /**
-   * Sizes inside the machines of a site (`MachineSizes`), and of its storage
-   * (`StorageSizes`): few and small, so that a run goes beyond them.
+   * Sizes inside the machines of a site (`MachineSizes`), and of its storage (`StorageSizes`): few
+   * and small, so that a run goes beyond them.
    */
   readonly maxBatch: number;
   readonly maxPassedOn: number;
@@ -155,46 +115,38 @@ export interface SimulationOptions {
   readonly maxRequestedRows: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
-  /**
-   * Maximum number of undecided red operations of a site below the run of
-   * another.
-   */
+  /** Maximum number of undecided red operations of a site below the run of another. */
   readonly maxPipelineLength: number;
-  /**
-   * Chance that the red log repeats entries to a site, leaves some out, or
-   * comes back shorter.
-   */
+  /** Chance that the red log repeats entries to a site, leaves some out, or comes back shorter. */
   readonly redRepeatChance: number;
   readonly redJumpChance: number;
   readonly redRegressChance: number;
   /**
-   * Mean time between moments when another holder takes over a site's log.
-   * `Infinity` means none.
+   * Mean time between moments when another holder takes over a site's log. `Infinity` means none.
    */
   readonly deposeEveryMs: number;
   /**
-   * The maximum number of red logs. How many there are, and who leads and
-   * confirms each, is drawn from the seed. Sites of a cluster, and etcd, have
-   * one.
+   * The maximum number of red logs. How many there are, and who leads and confirms each, is drawn
+   * from the seed. Sites of a cluster, and etcd, have one.
    */
   readonly maxLogs: number;
   /** With several logs: the share of operations with rows of two keys. */
   readonly pairShare: number;
   /**
-   * With several logs: the share of operations that use one row, which globals
-   * and locals have in common.
+   * With several logs: the share of operations that use one row, which globals and locals have in
+   * common.
    */
   readonly hotRowShare: number;
   /**
-   * Mean delay of the blue operations of the site that is lost, beyond that of
-   * its other messages. 0 means none.
+   * Mean delay of the blue operations of the site that is lost, beyond that of its other messages.
+   * 0 means none.
    */
   readonly slowStreamMs: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
   /**
-   * When a site joins, one is retired, one loses its directory, and one goes
-   * away. `Infinity` means never.
+   * When a site joins, one is retired, one loses its directory, and one goes away. `Infinity` means
+   * never.
    */
   readonly joinAtMs: number;
   readonly retireAtMs: number;
@@ -202,68 +154,56 @@ export interface SimulationOptions {
   readonly awayAtMs: number;
   readonly awayForMs: number;
   /**
-   * When a site is to be retired that leads a log beside `main`. Such a change
-   * is void. `Infinity` means never.
+   * When a site is to be retired that leads a log beside `main`. Such a change is void. `Infinity`
+   * means never.
    */
   readonly retireLeaderAtMs: number;
   /**
-   * When sites with leaders of red logs go away, and the logs are restored at
-   * the others. `Infinity` means never.
+   * When sites with leaders of red logs go away, and the logs are restored at the others.
+   * `Infinity` means never.
    */
   readonly restoreAtMs: number;
   /**
-   * Whether so many sites go away then that confirmed records may be lost, and
-   * that is accepted.
+   * Whether so many sites go away then that confirmed records may be lost, and that is accepted.
    */
   readonly acceptsLoss: boolean;
   /**
-   * Whether two sites are the voters of each log beside `main`. If a loss is
-   * accepted, both voters of a log are lost for good.
+   * Whether two sites are the voters of each log beside `main`. If a loss is accepted, both voters
+   * of a log are lost for good.
    */
   readonly hasFewVoters: boolean;
   /**
-   * When a directory is copied that is put back, or run by a second node, once
-   * all others know more.
+   * When a directory is copied that is put back, or run by a second node, once all others know
+   * more.
    */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
   /**
-   * The same for the leader of a log beside `main`, once all others know more
-   * of that log, and nothing more of the site itself.
+   * The same for the leader of a log beside `main`, once all others know more of that log, and
+   * nothing more of the site itself.
    */
   readonly oldLeaderAtMs: number;
-  /**
-   * When a second node runs on a copy of a directory and no other site reaches
-   * it.
-   */
+  /** When a second node runs on a copy of a directory and no other site reaches it. */
   readonly distantTwinAtMs: number;
-  /**
-   * For how long sites keep what one lacks that is away, and how much of it.
-   */
+  /** For how long sites keep what one lacks that is away, and how much of it. */
   readonly keepForMs: number;
   readonly maxBacklogEntries: number;
   /** Whether an etcd keeps the red log, and its delay one way. */
   readonly isEtcd: boolean;
   readonly etcdDelayMeanMs: number;
   /**
-   * Chances that a request or its reply is lost, and that a write lands when
-   * its connection is over.
+   * Chances that a request or its reply is lost, and that a write lands when its connection is
+   * over.
    */
   readonly etcdLossChance: number;
   readonly etcdLateChance: number;
-  /**
-   * Mean time between faults of servers and connections, and how long they
-   * last.
-   */
+  /** Mean time between faults of servers and connections, and how long they last. */
   readonly etcdFaultEveryMs: number;
   readonly etcdFaultMeanMs: number;
-  /**
-   * When its disks are copied that are put back later. `Infinity` means never.
-   */
+  /** When its disks are copied that are put back later. `Infinity` means never. */
   readonly etcdPutBackAtMs: number;
   /**
-   * The places between two marks, up to which etcd is trimmed, and the groups
-   * that a request reads.
+   * The places between two marks, up to which etcd is trimmed, and the groups that a request reads.
    */
   readonly etcdMarkEvery: number;
   readonly etcdPageGroups: number;
@@ -290,24 +230,16 @@ export const PROFILES = [
 /** A kind of run. */
 export type Profile = (typeof PROFILES)[number];
 
-/**
- * Draws the options of a run from its seed, within the limits of its profile.
- */
-export function drawOptions(
-  seed: number,
-  profile: Profile = 'swarm',
-): SimulationOptions {
-  if (profile === 'cluster')
-    return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
-  if (profile === 'restored')
-    return { ...drawOptions(seed, 'cluster'), ...drawRestored(seed) };
+/** Draws the options of a run from its seed, within the limits of its profile. */
+export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
+  if (profile === 'cluster') return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
+  if (profile === 'restored') return { ...drawOptions(seed, 'cluster'), ...drawRestored(seed) };
   if (profile === 'etcd')
     return {
       ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'),
       ...drawEtcd(seed),
     };
-  if (profile === 'logs')
-    return { ...drawOptions(seed, 'swarm'), ...drawLogs(seed) };
+  if (profile === 'logs') return { ...drawOptions(seed, 'swarm'), ...drawLogs(seed) };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -315,13 +247,10 @@ export function drawOptions(
   };
   // A client needs a reason to move, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
-  const partitions =
-    has('partitions') || profile === 'moves' || profile === 'leaving';
+  const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
-  const siteCount = loses
-    ? random.pick([3, 3, 5])
-    : random.pick([1, 2, 3, 3, 3, 5]);
+  const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
   const generated = {
     siteCount,
     clientCount: random.between(2, 10),
@@ -339,8 +268,7 @@ export function drawOptions(
     isPartitionTotal: random.chance(0.3),
     crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
     downMeanMs: random.between(20, 600),
-    pauseEveryMs:
-      partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
+    pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
     pauseMeanMs: random.between(50, 500),
     syncMeanMs: random.pick([0, 2, 10, 50, 150]),
     segmentBytes: random.pick([2_000, 8_000, 32_000]),
@@ -358,12 +286,7 @@ export function drawOptions(
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
     maxWindow: random.pick([1, 2, 8, 1000]),
-    scenario: random.pick([
-      'classic',
-      'classic',
-      'roster',
-      'generated',
-    ] as const),
+    scenario: random.pick(['classic', 'classic', 'roster', 'generated'] as const),
     sessionTimeoutMs: random.pick([100, 300, 1000]),
     maxWindowCommits: random.pick([5, 20, 50]),
     maxIdentifiers: random.pick([40, 80]),
@@ -395,8 +318,8 @@ export function drawOptions(
 const MAX_LOGS = 4;
 
 /**
- * Draws runs with several red logs, in a swarm of other faults. Their rows are
- * those of the classic service, since only that one has partitions.
+ * Draws runs with several red logs, in a swarm of other faults. Their rows are those of the classic
+ * service, since only that one has partitions.
  */
 function drawLogs(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x1095);
@@ -410,13 +333,13 @@ function drawLogs(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Draws one row that is held most of the time, or a site that is lost while its
- * holds are there and its blue operations are not.
+ * Draws one row that is held most of the time, or a site that is lost while its holds are there and
+ * its blue operations are not.
  */
 function drawRareLogs(random: Random): Partial<SimulationOptions> {
   const chance = random.fraction();
-  // Each execution waits for those before it. With one message or one commit
-  // at a time that takes minutes, which is slow and no fault.
+  // Each execution waits for those before it. With one message or one commit at a time that takes
+  // minutes, which is slow and no fault.
   if (chance < 0.1)
     return {
       scenario: 'classic',
@@ -429,8 +352,8 @@ function drawRareLogs(random: Random): Partial<SimulationOptions> {
 }
 
 /**
- * All that the lost site has sent arrives, however late. No site can close it,
- * so what it takes with it would be waited for until the end.
+ * All that the lost site has sent arrives, however late. No site can close it, so what it takes
+ * with it would be waited for until the end.
  */
 function drawSlowStreams(random: Random): Partial<SimulationOptions> {
   return {
@@ -463,8 +386,8 @@ const NO_ETCD = {
 } as const;
 
 /**
- * Draws the faults of an etcd and its clients. No clock is ahead then: sites do
- * not check stamps of each other before etcd has the records.
+ * Draws the faults of an etcd and its clients. No clock is ahead then: sites do not check stamps of
+ * each other before etcd has the records.
  */
 function drawEtcd(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xe7cd);
@@ -529,9 +452,9 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Draws runs in which the red logs are restored at other sites. A node on an
- * old directory would have to follow the generation first. A faulty red log
- * does not report its end, and nothing leads it.
+ * Draws runs in which the red logs are restored at other sites. A node on an old directory would
+ * have to follow the generation first. A faulty red log does not report its end, and nothing leads
+ * it.
  */
 function drawRestored(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x4e57);
@@ -554,8 +477,8 @@ function drawRestored(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Draws tables for some runs that never forget an operation. Then an operation
- * that expires without an acknowledgement is a fault.
+ * Draws tables for some runs that never forget an operation. Then an operation that expires without
+ * an acknowledgement is a fault.
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
@@ -572,8 +495,8 @@ function drawTables(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Draws sizes inside a site that users do not set. It uses a generator of its
- * own, so that other options stay the same for a seed.
+ * Draws sizes inside a site that users do not set. It uses a generator of its own, so that other
+ * options stay the same for a seed.
  */
 function drawSizes(seed: number) {
   const random = new Random(seed ^ 0x512e);
@@ -596,8 +519,8 @@ function drawSizes(seed: number) {
 }
 
 /**
- * Draws limits by rights. It uses a generator of its own, so that other options
- * stay the same for a seed. In half of the runs sites are near each other.
+ * Draws limits by rights. It uses a generator of its own, so that other options stay the same for a
+ * seed. In half of the runs sites are near each other.
  */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
@@ -612,10 +535,7 @@ function drawRights(seed: number): Partial<SimulationOptions> {
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
-/**
- * Clients at all sites retry before an answer can arrive, so an operation is
- * always in flight.
- */
+/** Clients at all sites retry before an answer can arrive, so an operation is always in flight. */
 const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,
@@ -630,8 +550,8 @@ const CROWD_OPTIONS: Partial<SimulationOptions> = {
 };
 
 /**
- * Draws faults of logs of other engines. It uses a generator of its own, so
- * that other options stay the same for a seed.
+ * Draws faults of logs of other engines. It uses a generator of its own, so that other options stay
+ * the same for a seed.
  */
 function drawEngines(seed: number, profile: Profile) {
   const random = new Random(seed ^ 0x109);
@@ -640,22 +560,20 @@ function drawEngines(seed: number, profile: Profile) {
     redRepeatChance: random.pick([0, 0.05, 0.5]),
     redJumpChance: isDrawn ? random.pick([0, 0, 0, 0.03]) : 0,
     redRegressChance: isDrawn ? random.pick([0, 0, 0, 0.02]) : 0,
-    deposeEveryMs:
-      isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
+    deposeEveryMs: isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
   };
 }
 
 /**
- * Draws clients that soon give up. It uses a generator of its own, so that
- * other options stay the same for a seed.
+ * Draws clients that soon give up. It uses a generator of its own, so that other options stay the
+ * same for a seed.
  */
 function drawLeaving(
   seed: number,
   profile: Profile,
 ): Partial<SimulationOptions> & { readonly giveUpChance: number } {
   const random = new Random(seed ^ 0x1eaf);
-  const leaves =
-    profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
+  const leaves = profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
   if (!leaves) return { giveUpChance: 0 };
   return {
     giveUpChance: random.pick([0.1, 0.3, 0.7]),
@@ -664,9 +582,8 @@ function drawLeaving(
 }
 
 /**
- * Draws runs in which all clients write the same rows, and the maximum length
- * of a pipeline. It uses a generator of its own, so that other options stay the
- * same for a seed.
+ * Draws runs in which all clients write the same rows, and the maximum length of a pipeline. It
+ * uses a generator of its own, so that other options stay the same for a seed.
  */
 function drawChains(
   seed: number,

@@ -1,7 +1,4 @@
-/**
- * Faults of sites, disks and clocks that a run plans by chance. They end when
- * everything heals.
- */
+/** Faults of sites, disks and clocks that a run plans by chance. They end when everything heals. */
 import type { Random } from '../../server/collections/random.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import type { SimulationOptions } from './options.ts';
@@ -19,8 +16,8 @@ export interface PlannedFaultsOptions {
 }
 
 /**
- * A clock is set forward by less than the accepted difference of sites. With
- * more, it would be wild.
+ * A clock is set forward by less than the accepted difference of sites. With more, it would be
+ * wild.
  */
 const MAX_CLOCK_STEP_MS = 500;
 
@@ -33,14 +30,8 @@ export class PlannedFaults {
 
   planForSite(site: SimulatedSite): void {
     const { options, random, counts } = this.#parts;
-    const {
-      crashEveryMs,
-      downMeanMs,
-      pauseEveryMs,
-      pauseMeanMs,
-      fullEveryMs,
-      deposeEveryMs,
-    } = options;
+    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } =
+      options;
 
     this.#plan(crashEveryMs, () => site.crash(random.exponential(downMeanMs)));
     this.#plan(pauseEveryMs, () => {
@@ -51,10 +42,7 @@ export class PlannedFaults {
     this.#plan(deposeEveryMs, () => site.depose());
   }
 
-  /**
-   * Plans that one of several sites is lost for good, but not the first one.
-   * Returns that site.
-   */
+  /** Plans that one of several sites is lost for good, but not the first one. Returns that site. */
   planLoss(sites: readonly SimulatedSite[]): SimulatedSite | undefined {
     const { options, timeline, random, isHealed } = this.#parts;
     const { loseSiteAtMs, siteCount } = options;
@@ -67,20 +55,15 @@ export class PlannedFaults {
     return site;
   }
 
-  /**
-   * Plans that one clock is wild for a while, and that others are set, mostly
-   * back, and drift.
-   */
+  /** Plans that one clock is wild for a while, and that others are set, mostly back, and drift. */
   planClocks(wild: SimulatedSite, sites: readonly SimulatedSite[]): void {
     const { options, timeline, random } = this.#parts;
     const { wildClockAheadMs, wildClockUntilMs, maxDrift } = options;
     wild.clock.set(wildClockAheadMs);
-    if (wildClockUntilMs !== Infinity)
-      timeline.schedule(wildClockUntilMs, () => wild.clock.set(0));
+    if (wildClockUntilMs !== Infinity) timeline.schedule(wildClockUntilMs, () => wild.clock.set(0));
 
     for (const site of sites) {
-      if (maxDrift > 0)
-        site.clock.setDrift((2 * random.fraction() - 1) * maxDrift);
+      if (maxDrift > 0) site.clock.setDrift((2 * random.fraction() - 1) * maxDrift);
       if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
     }
   }
@@ -104,9 +87,7 @@ export class PlannedFaults {
     const { options, timeline, random, counts } = this.#parts;
     counts.fullDisks += 1;
     site.setDiskFull(true);
-    timeline.schedule(random.exponential(options.fullMeanMs), () =>
-      this.makeRoom(site),
-    );
+    timeline.schedule(random.exponential(options.fullMeanMs), () => this.makeRoom(site));
   }
 
   /** Plans repeated faults until everything heals. `Infinity` means never. */

@@ -1,6 +1,6 @@
 /**
- * The first members of a run, and the limits of its sites: drawn ones, and
- * those that all runs share.
+ * The first members of a run, and the limits of its sites: drawn ones, and those that all runs
+ * share.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { MachineSizes } from '../../server/records/machine-sizes.ts';
@@ -33,10 +33,7 @@ function noteExceeded({ exceeded }: LimitCounts, size: string): void {
 }
 
 /** Returns the sizes of the storage of a site. */
-function createStorageSizes(
-  options: SimulationOptions,
-  counts: LimitCounts,
-): StorageSizes {
+function createStorageSizes(options: SimulationOptions, counts: LimitCounts): StorageSizes {
   const { maxFrameBytes, minRewriteBytes } = options;
   const { maxSliceCharacters, maxRequestedRows } = options;
   return {
@@ -48,22 +45,15 @@ function createStorageSizes(
   };
 }
 
-export function createStorageLimits(
-  options: SimulationOptions,
-  counts: LimitCounts,
-) {
+export function createStorageLimits(options: SimulationOptions, counts: LimitCounts) {
   const { segmentBytes, checkpointBytes, largeGroup } = options;
   const sizes = createStorageSizes(options, counts);
   return { segmentBytes, checkpointBytes, largeGroup, sizes };
 }
 
-function createMachineSizes(
-  options: SimulationOptions,
-  counts: LimitCounts,
-): MachineSizes {
+function createMachineSizes(options: SimulationOptions, counts: LimitCounts): MachineSizes {
   const { maxBatch, maxPassedOn, maxContended } = options;
-  const { maxEarlyFields, maxReceivedBytes, maxSavedUnsent, maxMarks } =
-    options;
+  const { maxEarlyFields, maxReceivedBytes, maxSavedUnsent, maxMarks } = options;
   return {
     maxBatch,
     maxPassedOn,
@@ -80,24 +70,11 @@ export function createReplicaLimits(
   options: SimulationOptions,
   counts: LimitCounts,
   Digest: typeof PrefixDigest = PrefixDigest,
-): Omit<
-  SiteOptions,
-  'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'
-> {
-  const {
-    maxAttempts,
-    maxWindowCommits,
-    maxIdentifiers,
-    maxOperationsPerClient,
-    maxReplyBytes,
-  } = options;
-  const {
-    sessionTimeoutMs,
-    removalsPerWatermark,
-    maxRedInFlight,
-    maxPipelineLength,
-    maxWindow,
-  } = options;
+): Omit<SiteOptions, 'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'> {
+  const { maxAttempts, maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes } =
+    options;
+  const { sessionTimeoutMs, removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } =
+    options;
   const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
   const maxOutcomes = {
     ...ID_TABLE_LIMITS,
@@ -142,10 +119,7 @@ export function createReplicaLimits(
   };
 }
 
-export function createOrigins(
-  siteCount: number,
-  partitions: readonly string[] = [],
-): Origins {
+export function createOrigins(siteCount: number, partitions: readonly string[] = []): Origins {
   return Origins.create(
     Array.from({ length: siteCount }, (_, place) => `s${place}`),
     partitions,

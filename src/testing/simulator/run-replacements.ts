@@ -11,10 +11,7 @@ import type { SimulationOptions } from './options.ts';
 import type { Scenario } from './scenario.ts';
 import type { MachineFactory } from './simulated-site-options.ts';
 
-/**
- * Replacements of production code: parts with a fault, to check that the fault
- * is found.
- */
+/** Replacements of production code: parts with a fault, to check that the fault is found. */
 export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
   readonly Disk?: typeof SimulatedDisk | undefined;
@@ -28,12 +25,8 @@ export interface RunReplacements {
 
 /** How to run a seed. */
 export interface SimulateOptions {
-  /**
-   * The scenario of the run. A function creates it from the options of the run.
-   */
-  readonly scenario:
-    | Scenario
-    | ((options: SimulationOptions, seed: number) => Scenario);
+  /** The scenario of the run. A function creates it from the options of the run. */
+  readonly scenario: Scenario | ((options: SimulationOptions, seed: number) => Scenario);
   /** Replace the options that the profile draws. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
   readonly replacements?: RunReplacements | undefined;

@@ -1,7 +1,4 @@
-/**
- * The subject of a run: a service, the operations that its clients draw, and
- * its own checkers.
- */
+/** The subject of a run: a service, the operations that its clients draw, and its own checkers. */
 import type { Principal } from '../../correctable/binding.ts';
 import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
@@ -11,10 +8,7 @@ import type { OperationTraits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
-/**
- * The inputs of a draw. `own` is a string that no other operation of the run
- * has.
- */
+/** The inputs of a draw. `own` is a string that no other operation of the run has. */
 export interface DrawOptions {
   readonly random: Random;
   readonly unique: string;
@@ -49,16 +43,11 @@ export interface Scenario {
   checkers(context: CheckerContext): readonly Checker[];
 }
 
-/**
- * Returns the traits of any service, from what the simulation itself saw of the
- * operations.
- */
+/** Returns the traits of any service, from what the simulation itself saw of the operations. */
 export function getObservedTraits({ contract }: Service): OperationTraits {
   return {
-    isRead: ({ operation }) =>
-      contract.operations[operation]?.access === 'read',
+    isRead: ({ operation }) => contract.operations[operation]?.access === 'read',
     isBlue: ({ shownColor }) => shownColor === 'blue',
-    hasEffect: ({ shownColor }) =>
-      shownColor === 'blue' || shownColor === 'red',
+    hasEffect: ({ shownColor }) => shownColor === 'blue' || shownColor === 'red',
   };
 }

@@ -1,9 +1,5 @@
 import type { Origin } from '../../server/records/origin.ts';
-import {
-  assertProperty,
-  type Checkers,
-  type FinalState,
-} from './checkers/checker.ts';
+import { assertProperty, type Checkers, type FinalState } from './checkers/checker.ts';
 import type { History } from './history.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SimulatedSite } from './simulated-site.ts';
@@ -23,8 +19,8 @@ export interface SettlementOptions {
 }
 
 /**
- * The end of a run: waits until the sites have exchanged everything, then
- * checks their final states and that nothing is left in flight.
+ * The end of a run: waits until the sites have exchanged everything, then checks their final states
+ * and that nothing is left in flight.
  */
 export class Settlement {
   readonly #options: SettlementOptions;
@@ -34,18 +30,16 @@ export class Settlement {
   }
 
   /**
-   * Lets late requests arrive and exchanges between the sites end. Returns
-   * whether all of them have ended.
+   * Lets late requests arrive and exchanges between the sites end. Returns whether all of them have
+   * ended.
    */
   settle(): boolean {
     const { timeline } = this.#options;
     timeline.run(timeline.nowMs + SETTLE_MS);
     const untilMs = timeline.nowMs + CONVERGE_MS;
     const hasSettled = (): boolean =>
-      this.#areSitesAlike &&
-      this.#remainingSites.every((site) => this.#isIdle(site));
-    while (!hasSettled() && timeline.nowMs < untilMs)
-      timeline.run(timeline.nowMs + SETTLE_STEP_MS);
+      this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site));
+    while (!hasSettled() && timeline.nowMs < untilMs) timeline.run(timeline.nowMs + SETTLE_STEP_MS);
     return hasSettled();
   }
 
@@ -63,20 +57,14 @@ export class Settlement {
           origins: machine.replica.options.origins,
         });
     }
-    assertProperty(
-      sites.length + lost.size === all.length,
-      () => 'a site is still down',
-    );
+    assertProperty(sites.length + lost.size === all.length, () => 'a site is still down');
     checkers.notify('onFinished', { sites, lost, history });
 
     checkers.current = 'leftovers';
-    const busy = all.flatMap((site) =>
-      site.isLost || this.#isIdle(site) ? [] : [site.origin],
-    );
+    const busy = all.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     assertProperty(
       busy.length === 0,
-      () =>
-        `something is left in flight at site ${busy.join()}, long after all have ended`,
+      () => `something is left in flight at site ${busy.join()}, long after all have ended`,
     );
   }
 
@@ -91,10 +79,10 @@ export class Settlement {
   }
 
   /**
-   * Returns whether nothing waits at the site and no early effect is shown on
-   * top of its state. If a site was lost, the others may wait for its messages
-   * for ever, which counts as idle. So may what meets a hold of that site: the
-   * others do not know that the site and its operations never come back.
+   * Returns whether nothing waits at the site and no early effect is shown on top of its state. If
+   * a site was lost, the others may wait for its messages for ever, which counts as idle. So may
+   * what meets a hold of that site: the others do not know that the site and its operations never
+   * come back.
    */
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
@@ -109,8 +97,7 @@ export class Settlement {
       !state.pipelined.isEmpty
     )
       return false;
-    const hasLostSite =
-      this.#remainingSites.length < this.#options.sites.length;
+    const hasLostSite = this.#remainingSites.length < this.#options.sites.length;
     return hasLostSite || !machine.isBusy;
   }
 
@@ -119,9 +106,7 @@ export class Settlement {
     const holds = replica.red.orders.flatMap((order) => [
       ...(order.holds?.standing.values() ?? []),
     ]);
-    return holds.some(({ operation }) =>
-      lost.some(({ origin }) => origin === operation.site),
-    );
+    return holds.some(({ operation }) => lost.some(({ origin }) => origin === operation.site));
   }
 
   get #remainingSites(): SimulatedSite[] {

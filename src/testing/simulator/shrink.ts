@@ -1,7 +1,4 @@
-/**
- * Finds a simpler run with the same fault. It shows what the fault needs, and
- * what it does not.
- */
+/** Finds a simpler run with the same fault. It shows what the fault needs, and what it does not. */
 import type { Profile, SimulationOptions } from './options.ts';
 import type { RunResult } from './run-result.ts';
 import type { SimulateOptions } from './run-replacements.ts';
@@ -40,19 +37,13 @@ const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
 /** Options that are halved. */
 const HALVED_OPTIONS = ['clientCount', 'operationsPerClient'] as const;
 
-/**
- * A simpler run with the same fault, and its difference from the run of the
- * seed.
- */
+/** A simpler run with the same fault, and its difference from the run of the seed. */
 export interface ShrunkRun {
   readonly result: RunResult;
   readonly overrides: Partial<SimulationOptions>;
 }
 
-/**
- * Leaves out and reduces what the fault does not need, in at most `maxRuns`
- * runs.
- */
+/** Leaves out and reduces what the fault does not need, in at most `maxRuns` runs. */
 export function shrinkRun(
   faulty: RunResult,
   profile: Profile,
@@ -62,8 +53,7 @@ export function shrinkRun(
   let best: ShrunkRun = { result: faulty, overrides: options.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {
-    if (runs >= maxRuns || !isEffective(best.result.options, change))
-      return false;
+    if (runs >= maxRuns || !isEffective(best.result.options, change)) return false;
     runs += 1;
     const overrides = { ...best.overrides, ...change };
     const result = simulate(faulty.seed, profile, { ...options, overrides });
@@ -71,8 +61,8 @@ export function shrinkRun(
     best = { result, overrides };
     return true;
   };
-  // Repeated until no run is simpler. A repetition of the simplest run must
-  // show that run, and no simpler one.
+  // Repeated until no run is simpler. A repetition of the simplest run must show that run, and no
+  // simpler one.
   for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
     for (const change of SIMPLIFICATIONS) tries(change);
@@ -85,12 +75,8 @@ export function shrinkRun(
   return best;
 }
 
-function isEffective(
-  options: SimulationOptions,
-  change: Partial<SimulationOptions>,
-): boolean {
-  if (change.siteCount !== undefined && change.siteCount >= options.siteCount)
-    return false;
+function isEffective(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
+  if (change.siteCount !== undefined && change.siteCount >= options.siteCount) return false;
   return Object.entries(change).some(
     ([name, value]) => options[name as keyof SimulationOptions] !== value,
   );

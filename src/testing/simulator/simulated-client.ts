@@ -1,24 +1,17 @@
 /**
- * A client. It makes one operation at a time, and retries it until it is
- * answered, at the same site or another one. Old requests may arrive late.
+ * A client. It makes one operation at a time, and retries it until it is answered, at the same site
+ * or another one. Old requests may arrive late.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import { encodeValue } from '../../server/storage/format/value-text.ts';
-import type {
-  ClientDomainError,
-  ClientView,
-  SubmissionEvent,
-} from './checkers/checker.ts';
+import type { ClientDomainError, ClientView, SubmissionEvent } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { SimulatedSite } from './simulated-site.ts';
-import type {
-  SiteReply,
-  SimulatedSubmission,
-} from './simulated-site-options.ts';
+import type { SiteReply, SimulatedSubmission } from './simulated-site-options.ts';
 import type { Timeline } from './timeline.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -44,8 +37,8 @@ interface Request {
 interface SentRequest {
   readonly request: Request;
   /**
-   * Whether this is an old request that arrives late. A site where the client
-   * has been since may have begun the operation.
+   * Whether this is an old request that arrives late. A site where the client has been since may
+   * have begun the operation.
    */
   readonly isLate: boolean;
   /** Absent if the site was down, or had no room. */
@@ -53,10 +46,7 @@ interface SentRequest {
   isAbandoned: boolean;
 }
 
-/**
- * The site that the operation in flight was sent to first, and how often it has
- * moved.
- */
+/** The site that the operation in flight was sent to first, and how often it has moved. */
 interface OperationPath {
   readonly home: Origin;
   hop: number;
@@ -71,13 +61,10 @@ const MAX_TIMEOUT_MS = 10_000;
 /** Maximum number of requests that are kept to arrive late. */
 const MAX_RETAINED_REQUESTS = 8;
 /**
- * Codes that prove that nothing was done: the queue of the red order is full,
- * or the red log has halted.
+ * Codes that prove that nothing was done: the queue of the red order is full, or the red log has
+ * halted.
  */
-const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set([
-  'OVERLOADED',
-  'UNAVAILABLE',
-]);
+const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE']);
 /** Codes that only mean that a request came late. */
 const LATE_CODES: ReadonlySet<string> = new Set(['ABORTED', 'REPLY_EXPIRED']);
 
@@ -124,16 +111,12 @@ export class SimulatedClient {
 
   #think(): void {
     const { timeline, random, options } = this.#options;
-    timeline.schedule(random.exponential(options.thinkMeanMs), () =>
-      this.#next(),
-    );
+    timeline.schedule(random.exponential(options.thinkMeanMs), () => this.#next());
   }
 
   #next(): void {
-    const { client, random, history, timeline, options, scenario } =
-      this.#options;
-    const sequence =
-      options.operationsPerClient - this.#remainingOperations + 1;
+    const { client, random, history, timeline, options, scenario } = this.#options;
+    const sequence = options.operationsPerClient - this.#remainingOperations + 1;
     const id = `c${client}/${sequence}`;
     if (random.chance(0.5)) this.#acknowledged = sequence - 1;
     this.#path = {
@@ -155,8 +138,8 @@ export class SimulatedClient {
   }
 
   /**
-   * Submits an operation, and resubmits it under the same identifier if no
-   * reply comes. A late reply counts all the same.
+   * Submits an operation, and resubmits it under the same identifier if no reply comes. A late
+   * reply counts all the same.
    */
   #submit(operation: ClientOperation, waits = 0): void {
     const { timeline, random, options } = this.#options;
@@ -165,12 +148,9 @@ export class SimulatedClient {
     if (this.#requests.length > MAX_RETAINED_REQUESTS) this.#requests.shift();
     const sending = this.#send(request);
     const isUp = sending.serial !== undefined;
-    // It waits longer each time. A client that moves on before a reply can
-    // arrive would never get one.
-    const timeoutMs = Math.min(
-      MAX_TIMEOUT_MS,
-      options.clientTimeoutMs * BACKOFF_FACTOR ** waits,
-    );
+    // It waits longer each time. A client that moves on before a reply can arrive would never get
+    // one.
+    const timeoutMs = Math.min(MAX_TIMEOUT_MS, options.clientTimeoutMs * BACKOFF_FACTOR ** waits);
     timeline.schedule(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {
         if (options.giveUpChance > 0 && random.chance(options.giveUpChance))
@@ -178,17 +158,14 @@ export class SimulatedClient {
         this.#maybeMove();
         this.#submit(operation, isUp ? waits + 1 : waits);
       } else if (random.chance(0.2)) {
-        this.#send(
-          random.pick(this.#requests as [Request, ...Request[]]),
-          true,
-        );
+        this.#send(random.pick(this.#requests as [Request, ...Request[]]), true);
       }
     });
   }
 
   /**
-   * Stops waiting, and notifies the site if it has the request. Replies that
-   * still arrive are noted.
+   * Stops waiting, and notifies the site if it has the request. Replies that still arrive are
+   * noted.
    */
   #giveUp(sending: SentRequest): void {
     const { serial, request } = sending;
@@ -208,8 +185,7 @@ export class SimulatedClient {
   #requestFor(operation: ClientOperation): Request {
     const { args, id, level } = operation;
     const reads = this.#options.history.traits.isRead(operation);
-    const causal =
-      reads && (level === 'causal' || this.#options.random.chance(0.5));
+    const causal = reads && (level === 'causal' || this.#options.random.chance(0.5));
     const wantedStages = {
       tentative: !reads,
       causal,
@@ -256,10 +232,8 @@ export class SimulatedClient {
   #maybeMove(): void {
     const { sites, random, options } = this.#options;
     const mustMove = this.#currentSite.isLost;
-    if (sites.length === 1 || !(mustMove || random.chance(options.moveChance)))
-      return;
-    this.#site =
-      (this.#site + random.between(1, sites.length - 1)) % sites.length;
+    if (sites.length === 1 || !(mustMove || random.chance(options.moveChance))) return;
+    this.#site = (this.#site + random.between(1, sites.length - 1)) % sites.length;
     this.#path.hop += 1;
     this.stats.moves += 1;
   }
@@ -288,13 +262,8 @@ export class SimulatedClient {
     } else if (answer.domain !== undefined) {
       this.#options.onDomainError({ ...about, stage, domain: answer.domain });
     }
-    // After the failure of one level, or a preliminary view, the end is still
-    // to come.
-    if (
-      answer.kind === 'preliminary' ||
-      (answer.kind === 'failed' && stage !== undefined)
-    )
-      return;
+    // After the failure of one level, or a preliminary view, the end is still to come.
+    if (answer.kind === 'preliminary' || (answer.kind === 'failed' && stage !== undefined)) return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
       const atMs = this.#options.timeline.nowMs;
@@ -311,29 +280,18 @@ export class SimulatedClient {
     if (wasOpen) this.#end();
   }
 
-  /**
-   * Some rejections mean that nothing was or will be executed, unless it is
-   * retried.
-   */
+  /** Some rejections mean that nothing was or will be executed, unless it is retried. */
   #noteNotExecuted(sending: SentRequest, code: string): void {
     const { operation, submission } = sending.request;
-    const isStated =
-      NOT_EXECUTED_CODES.has(code) ||
-      (code === 'ABORTED' && sending.isAbandoned);
-    if (
-      !isStated ||
-      sending.isLate ||
-      this.#lastSent.get(operation) !== sending
-    )
-      return;
+    const isStated = NOT_EXECUTED_CODES.has(code) || (code === 'ABORTED' && sending.isAbandoned);
+    if (!isStated || sending.isLate || this.#lastSent.get(operation) !== sending) return;
     operation.isCertainlyNotApplied = true;
-    if (code === 'ABORTED' && submission.identity !== undefined)
-      this.stats.undone += 1;
+    if (code === 'ABORTED' && submission.identity !== undefined) this.stats.undone += 1;
   }
 
   /**
-   * Returns whether a failure ends the operation. An unknown result is retried,
-   * unless it can never be known.
+   * Returns whether a failure ends the operation. An unknown result is retried, unless it can never
+   * be known.
    */
   #isFinalFailure(
     operation: ClientOperation,
@@ -345,14 +303,13 @@ export class SimulatedClient {
       this.stats.late += 1;
       return false;
     }
-    // In a small table, operations of others may have replaced this one, so its
-    // result is unknown.
+    // In a small table, operations of others may have replaced this one, so its result is unknown.
     if (code === 'REPLY_EXPIRED' && hasSmallTables(options)) {
       operation.error ??= 'UNKNOWN';
       return true;
     }
-    // This rejection is not retained as a reply. The same operation may be
-    // accepted when it is sent again.
+    // This rejection is not retained as a reply. The same operation may be accepted when it is sent
+    // again.
     if (NOT_EXECUTED_CODES.has(code)) {
       this.stats.refused += code === 'OVERLOADED' ? 1 : 0;
       operation.error ??= 'UNKNOWN';
@@ -360,13 +317,10 @@ export class SimulatedClient {
     }
     if (code === 'UNKNOWN') {
       this.stats.unknown += 1;
-      if (!isOpen(operation) || !sites.some(({ isLost }) => isLost))
-        return false;
+      if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
     } else
       operation.failures.push(
-        domain === undefined
-          ? code
-          : `${domain.name} ${encodeValue(domain.data)}`,
+        domain === undefined ? code : `${domain.name} ${encodeValue(domain.data)}`,
       );
     operation.error ??= code;
     return true;
@@ -382,8 +336,8 @@ export class SimulatedClient {
 }
 
 /**
- * Returns whether a table forgets operations that its clients have not
- * acknowledged. With the usual limits, that happens in no run.
+ * Returns whether a table forgets operations that its clients have not acknowledged. With the usual
+ * limits, that happens in no run.
  */
 function hasSmallTables({
   maxIdentifiers,
@@ -395,11 +349,7 @@ function hasSmallTables({
     maxOperationsPerClient: item = Infinity,
     maxBytesPerClient: bytes = Infinity,
   } = ID_TABLE_LIMITS;
-  return (
-    maxIdentifiers < maxOperations ||
-    maxOperationsPerClient < item ||
-    maxReplyBytes < bytes
-  );
+  return maxIdentifiers < maxOperations || maxOperationsPerClient < item || maxReplyBytes < bytes;
 }
 
 function isOpen({ replies, error }: ClientOperation): boolean {

@@ -4,8 +4,8 @@ import type { Timeline } from './timeline.ts';
 export const EPOCH_MS = Date.UTC(2024);
 
 /**
- * The wall clock of one simulated site. It is off by a constant skew, drifts,
- * and can be set like the clock of a real machine.
+ * The wall clock of one simulated site. It is off by a constant skew, drifts, and can be set like
+ * the clock of a real machine.
  */
 export class SimulatedClock {
   readonly #timeline: Timeline;
@@ -44,8 +44,8 @@ export class SimulatedClock {
   }
 
   /**
-   * Notes the present offset. Between two settings a clock drifts in one
-   * direction, so its largest offset is at one of them.
+   * Notes the present offset. Between two settings a clock drifts in one direction, so its largest
+   * offset is at one of them.
    */
   noteOffset(): void {
     this.#maxAheadMs = Math.max(this.#maxAheadMs, this.#aheadMs);

@@ -1,6 +1,6 @@
 /**
- * The red log of a run: that of the built-in engine, which may be faulty, or
- * one that a model of etcd keeps.
+ * The red log of a run: that of the built-in engine, which may be faulty, or one that a model of
+ * etcd keeps.
  */
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
@@ -29,10 +29,7 @@ const PLACE = { deployment: 'simulated', generation: 0 };
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
 /** The time in which operators notice an older state. */
 const PUT_BACK_MS = 800;
-/**
- * How long sites that use one endpoint read nothing before the disks are put
- * back.
- */
+/** How long sites that use one endpoint read nothing before the disks are put back. */
 const FROZEN_MS = 2000;
 
 export class SimulatedRedLog {
@@ -83,8 +80,8 @@ export class SimulatedRedLog {
   }
 
   /**
-   * Copies the disks, and puts the copy back once most sites are ahead. With
-   * fewer sites, those could be away while others continue.
+   * Copies the disks, and puts the copy back once most sites are ahead. With fewer sites, those
+   * could be away while others continue.
    */
   #planPutBack(): void {
     const { etcd } = this;
@@ -104,12 +101,10 @@ export class SimulatedRedLog {
         logs.length === sites.length &&
         2 * ahead.length > sites.length &&
         logs.every((log) => !log.isBusy);
-      if (!isSettled || this.#has(old, ahead[0]?.last))
-        return timeline.schedule(PROBE_MS, look);
+      if (!isSettled || this.#has(old, ahead[0]?.last)) return timeline.schedule(PROBE_MS, look);
       const { store } = etcd;
       etcd.replaceStore(old);
-      if (ahead.length < sites.length)
-        etcd.counts['etcd put back unseen by a site'] += 1;
+      if (ahead.length < sites.length) etcd.counts['etcd put back unseen by a site'] += 1;
       timeline.schedule(PUT_BACK_MS, () => etcd.replaceStore(store));
     };
     look();
@@ -120,8 +115,8 @@ export class SimulatedRedLog {
     const { origin, epoch, sequence } = last;
     const key = this.#keys.formatGroup(origin, epoch, sequence);
     return (
-      (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)
-        ?.entries.length ?? 0) > 0
+      (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)?.entries.length ??
+        0) > 0
     );
   }
 }

@@ -7,10 +7,7 @@ import type { Origins } from '../../server/records/origin.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { Envelope } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
-import type {
-  SiteOptions,
-  SiteOutput,
-} from '../../server/site/site-options.ts';
+import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
@@ -22,10 +19,7 @@ import type { InstalledCopy } from './cluster/site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The part of a submission that a client determines. */
-export type SimulatedSubmission = Omit<
-  Submission,
-  'serial' | 'submittedAtMs' | 'plan'
->;
+export type SimulatedSubmission = Omit<Submission, 'serial' | 'submittedAtMs' | 'plan'>;
 
 export type SiteReply =
   | {
@@ -45,10 +39,7 @@ export type SiteReply =
       readonly domain: DomainErrorInfo | undefined;
     };
 
-/**
- * Creates the machine of a site. A run with a planted fault creates another
- * one.
- */
+/** Creates the machine of a site. A run with a planted fault creates another one. */
 export type MachineFactory = (
   options: SiteOptions,
   stored: RecoveredState,
@@ -58,10 +49,7 @@ export type MachineFactory = (
 
 /** `Site` is the class of the site, which this file must not import. */
 export interface SimulatedSiteOptions<Site> {
-  readonly site: Omit<
-    SiteOptions,
-    'origins' | 'epoch' | 'observer' | 'onMessageRejected'
-  >;
+  readonly site: Omit<SiteOptions, 'origins' | 'epoch' | 'observer' | 'onMessageRejected'>;
   /** Creates the table of origins with which each start begins. */
   createOrigins(): Origins;
   /** Returns what changes if the red logs are restored at other sites. */
@@ -72,9 +60,7 @@ export interface SimulatedSiteOptions<Site> {
   readonly skewMs: number;
   readonly observer: ReplicaObserver;
   readonly disk: SimulatedDisk;
-  /**
-   * Small limits, so that files change and checkpoints are made within a run.
-   */
+  /** Small limits, so that files change and checkpoints are made within a run. */
   readonly storage: {
     readonly segmentBytes: number;
     readonly checkpointBytes: number;
@@ -83,31 +69,27 @@ export interface SimulatedSiteOptions<Site> {
   };
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;
-  /**
-   * Called when this start of the site has accepted a message of another site.
-   */
+  /** Called when this start of the site has accepted a message of another site. */
   onMessageAccepted(envelope: Envelope, start: number): void;
   onEvent(event: SiteEvent): void;
   /**
-   * Called when the site has started: empty, or with the state for which the
-   * checkers noted `saved`.
+   * Called when the site has started: empty, or with the state for which the checkers noted
+   * `saved`.
    */
   onStarted(saved: unknown): void;
   /**
-   * Returns the notes of the checkers about the site. `onStarted` gets them
-   * when the site starts from this state.
+   * Returns the notes of the checkers about the site. `onStarted` gets them when the site starts
+   * from this state.
    */
   save(): unknown;
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /**
-   * Called with the outputs of a site about itself and the members. A site that
-   * was closed or forked has stopped.
+   * Called with the outputs of a site about itself and the members. A site that was closed or
+   * forked has stopped.
    */
   onMembership(output: MembershipOutput, site: Site): void;
   /** Connects a start to the server that keeps the red log, if there is one. */
-  readonly connect?:
-    | ((reply: (reply: ServerReply) => void) => ServerConnection)
-    | undefined;
+  readonly connect?: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined;
   /** The state of another site that it begins with, if it does. */
   readonly copy?: InstalledCopy | undefined;
 }

@@ -1,15 +1,12 @@
 /**
- * One site of a run, including its crashes: the same state machine as in
- * production, on a virtual disk and network.
+ * One site of a run, including its crashes: the same state machine as in production, on a virtual
+ * disk and network.
  */
 import type { MemberChange } from '../../server/records/records.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { SiteOutput } from '../../server/site/site-options.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
-import {
-  getOperationPlans,
-  type OperationPlan,
-} from '../../server/service/operation-plan.ts';
+import { getOperationPlans, type OperationPlan } from '../../server/service/operation-plan.ts';
 import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
 import { checkNothingLost } from './disk-damage.ts';
@@ -25,10 +22,7 @@ import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
-import {
-  isNodeMessage,
-  type Envelope,
-} from '../../server/messages/envelope.ts';
+import { isNodeMessage, type Envelope } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
   getSharedPart,
@@ -36,32 +30,22 @@ import {
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
-import {
-  recoverSite,
-  type RecoveredSite,
-} from '../../server/storage/recovery.ts';
+import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './cluster/site-copies.ts';
-import {
-  connectLogs,
-  countHarmless,
-  failOnRejection,
-} from './site-messages.ts';
+import { connectLogs, countHarmless, failOnRejection } from './site-messages.ts';
 import { createTiming } from './timeline.ts';
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
 export const SITE_DIRECTORY = 'site';
-/**
- * The fractional parts of its multiples are spread evenly, and no two are
- * equal.
- */
+/** The fractional parts of its multiples are spread evenly, and no two are equal. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /**
- * The delay after which a site that cannot start on a full disk is started
- * again, and the time in which a halt of its red log is noticed.
+ * The delay after which a site that cannot start on a full disk is started again, and the time in
+ * which a halt of its red log is noticed.
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 
@@ -69,10 +53,7 @@ export class SimulatedSite {
   readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
-  /**
-   * How often another process took over its log, and how often its red log
-   * halted.
-   */
+  /** How often another process took over its log, and how often its red log halted. */
   fences = 0;
   halts = 0;
   /** The number of checkpoints, and of starts from one. */
@@ -84,8 +65,8 @@ export class SimulatedSite {
   /** Whether the site and its disks are lost for good. */
   isLost = false;
   /**
-   * Whether the site neither crashes nor is deposed until it is stopped,
-   * because another start would have another number.
+   * Whether the site neither crashes nor is deposed until it is stopped, because another start
+   * would have another number.
    */
   isSpared = false;
   readonly clock: SimulatedClock;
@@ -104,8 +85,8 @@ export class SimulatedSite {
   #pausedInputs: (() => void)[] | undefined;
 
   /**
-   * How often it was stopped for good. A restart that was planned after a crash
-   * does not happen then.
+   * How often it was stopped for good. A restart that was planned after a crash does not happen
+   * then.
    */
   #stops = 0;
   /** How often it has started, even if its disk does not remember it. */
@@ -115,9 +96,7 @@ export class SimulatedSite {
     this.#options = options;
     this.origin = options.site.site;
     this.clock = new SimulatedClock(options.timeline, options.skewMs);
-    this.#codec = new EnvelopeCodec(
-      (options.site.redLog ?? SEQUENCED_ENGINE).messages,
-    );
+    this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
     this.#origins = options.createOrigins();
     if (options.copy !== undefined) this.#checkerNotes.install(options.copy);
     this.start();
@@ -125,15 +104,7 @@ export class SimulatedSite {
   }
 
   start(): void {
-    const {
-      site,
-      makeMachine,
-      observer,
-      disk,
-      storage: sizes,
-      timeline,
-      Storage,
-    } = this.#options;
+    const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
     const timing = createTiming(timeline);
     const stops = this.#stops;
     if (disk.isFull) {
@@ -156,10 +127,7 @@ export class SimulatedSite {
     this.#storage = storage;
     this.#starts += 1;
     // Each start gets a chance above or below that of the start before.
-    const epoch = createEpoch(
-      storage.term,
-      (this.#starts * GOLDEN_RATIO_FRACTION) % 1,
-    );
+    const epoch = createEpoch(storage.term, (this.#starts * GOLDEN_RATIO_FRACTION) % 1);
     this.#origins = this.#options.createOrigins();
     const options = {
       ...site,
@@ -177,14 +145,11 @@ export class SimulatedSite {
       this.clock.wallMs,
     );
     this.machine = machine;
-    this.#servers = connectLogs(
-      machine,
-      this.#options.connect,
-      (reply, partition) =>
-        this.#input((current) => {
-          const { wallMs } = this.clock;
-          current.onReply(reply, timeline.nowMs, wallMs, partition);
-        }, machine),
+    this.#servers = connectLogs(machine, this.#options.connect, (reply, partition) =>
+      this.#input((current) => {
+        const { wallMs } = this.clock;
+        current.onReply(reply, timeline.nowMs, wallMs, partition);
+      }, machine),
     );
     this.#attach(storage, machine);
     this.#applyOutputs();
@@ -208,8 +173,7 @@ export class SimulatedSite {
       {
         onSynced: (log, length) => {
           this.#input(
-            (current) =>
-              current.onSynced(log, length, timeline.nowMs, this.clock.wallMs),
+            (current) => current.onSynced(log, length, timeline.nowMs, this.clock.wallMs),
             machine,
           );
         },
@@ -222,8 +186,7 @@ export class SimulatedSite {
   }
 
   /**
-   * Opens the storage. On a damaged disk it must fail, or have everything that
-   * was there before.
+   * Opens the storage. On a damaged disk it must fail, or have everything that was there before.
    */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
@@ -280,14 +243,12 @@ export class SimulatedSite {
   }
 
   proposeChange(change: MemberChange): void {
-    this.#input((machine) =>
-      machine.proposeChange(change, this.#options.timeline.nowMs),
-    );
+    this.#input((machine) => machine.proposeChange(change, this.#options.timeline.nowMs));
   }
 
   /**
-   * Makes a checkpoint and passes on its shared part. It calls `done` later, or
-   * never if the site crashes.
+   * Makes a checkpoint and passes on its shared part. It calls `done` later, or never if the site
+   * crashes.
    */
   takeShared(done: (copy: SharedCopy) => void): void {
     const { machine } = this;
@@ -295,10 +256,7 @@ export class SimulatedSite {
       if (snapshot === undefined || this.machine !== machine) return;
       const bytes = this.#options.disk.read(snapshot.paths[0] as string);
       snapshot.release();
-      const { checkpoint } = readCheckpoint(
-        bytes.subarray(0, snapshot.bytes),
-        snapshot.number,
-      );
+      const { checkpoint } = readCheckpoint(bytes.subarray(0, snapshot.bytes), snapshot.number);
       if (checkpoint === undefined) return;
       const { smallParts, notes } = this.#checkerNotes.unpack(checkpoint);
       done({ shared: getSharedPart({ ...checkpoint, smallParts }), notes });
@@ -358,8 +316,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Lets another holder take its log over. The site notices that when it
-   * writes, and the next start is that holder.
+   * Lets another holder take its log over. The site notices that when it writes, and the next start
+   * is that holder.
    */
   depose(): void {
     if (this.machine === undefined || this.isSpared) return;
@@ -373,9 +331,7 @@ export class SimulatedSite {
     this.#options.onEvent(isFull ? 'disk full' : 'disk has room');
   }
 
-  /**
-   * The site has sent nothing that depends on entries that it could not append.
-   */
+  /** The site has sent nothing that depends on entries that it could not append. */
   #onFenced(machine: SiteMachine): void {
     if (this.machine !== machine) return;
     this.fences += 1;
@@ -383,8 +339,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Handles a red log that does not continue correctly. After a while an
-   * operator fixes it and restarts the site.
+   * Handles a red log that does not continue correctly. After a while an operator fixes it and
+   * restarts the site.
    */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
@@ -408,24 +364,18 @@ export class SimulatedSite {
   }
 
   /**
-   * Whether it handles inputs and has everything that they may need: room on
-   * its disk, and the red order.
+   * Whether it handles inputs and has everything that they may need: room on its disk, and the red
+   * order.
    */
   get isAwake(): boolean {
-    if (this.machine === undefined || this.#pausedInputs !== undefined)
-      return false;
+    if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.replica.red.admissions.every(
-        ({ halted }) => halted === undefined,
-      )
+      this.machine.replica.red.admissions.every(({ halted }) => halted === undefined)
     );
   }
 
-  /**
-   * Submits an operation. Returns its serial if the site is up and has room for
-   * it.
-   */
+  /** Submits an operation. Returns its serial if the site is up and has room for it. */
   submit(
     { client, id, operation }: ClientOperation,
     submission: SimulatedSubmission,
@@ -460,45 +410,32 @@ export class SimulatedSite {
   }
 
   /**
-   * Notes that no caller waits any more for the submission with this serial.
-   * Has no effect if a crash has forgotten it.
+   * Notes that no caller waits any more for the submission with this serial. Has no effect if a
+   * crash has forgotten it.
    */
   abandon(serial: number): void {
-    if (this.#answers.has(serial))
-      this.#input((machine) => machine.abandon(serial));
+    if (this.#answers.has(serial)) this.#input((machine) => machine.abandon(serial));
   }
 
   /**
-   * Handles the bytes of a message. The site gets only what they encode, as
-   * over a real network.
+   * Handles the bytes of a message. The site gets only what they encode, as over a real network.
    */
   receive({ bytes }: SentMessage): void {
-    const envelope = this.#codec.decode(
-      bytes,
-      this.#origins,
-      this.#options.site.deployment,
-    );
+    const envelope = this.#codec.decode(bytes, this.#origins, this.#options.site.deployment);
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
       const before = countHarmless(machine);
-      machine.receive(
-        envelope,
-        this.#options.timeline.nowMs,
-        this.clock.wallMs,
-        hasRoom,
-      );
-      // A message about the node of a start is handled before the start is
-      // accepted.
+      machine.receive(envelope, this.#options.timeline.nowMs, this.clock.wallMs, hasRoom);
+      // A message about the node of a start is handled before the start is accepted.
       if (isNodeMessage(envelope.message)) return;
-      if (countHarmless(machine) === before)
-        this.#options.onMessageAccepted(envelope, start);
+      if (countHarmless(machine) === before) this.#options.onMessageAccepted(envelope, start);
     });
   }
 
   /**
-   * Passes an input to the machine, now or after the pause. Does nothing if
-   * `meant` is not the present machine any more.
+   * Passes an input to the machine, now or after the pause. Does nothing if `meant` is not the
+   * present machine any more.
    */
   #input(
     give: (machine: SiteMachine) => void,
@@ -518,17 +455,13 @@ export class SimulatedSite {
   #applyOutputs(): void {
     let end: MembershipOutput | undefined;
     for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send')
-        this.#send({ ...output.envelope, sentAtMs: this.clock.wallMs });
-      else if (output.kind === 'store')
-        this.#storage?.append(output.log, output.entries);
+      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.clock.wallMs });
+      else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
-      else if (output.kind === 'request')
-        this.#servers[output.partition]?.request(output.request);
+      else if (output.kind === 'request') this.#servers[output.partition]?.request(output.request);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
-      else if (output.kind === 'retired' || output.kind === 'forked')
-        end = output;
+      else if (output.kind === 'retired' || output.kind === 'forked') end = output;
       else this.#options.onMembership(output, this);
     }
     // Handled last, because a site that stops has sent its views before.
@@ -541,9 +474,7 @@ export class SimulatedSite {
     this.#options.onMembership(output, this);
   }
 
-  /**
-   * Sends in small envelopes, so that messages are divided as large ones are.
-   */
+  /** Sends in small envelopes, so that messages are divided as large ones are. */
   #send(envelope: Envelope): void {
     const { from, to, message } = envelope;
     for (const bytes of this.#codec.encode(envelope, ENVELOPE_BYTES)) {
@@ -573,11 +504,7 @@ export class SimulatedSite {
     });
   }
 
-  #fail({
-    serial,
-    stage,
-    error: { code, domain },
-  }: SiteOutput & { kind: 'failed' }): void {
+  #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
     this.#answers.get(serial)?.({
       kind: 'failed',
       serial,
@@ -590,11 +517,7 @@ export class SimulatedSite {
   #createCut(machine: SiteMachine): CheckpointCut {
     this.checkpoints += 1;
     const notes = this.#options.save();
-    return this.#checkerNotes.pack(
-      machine.createCut(),
-      this.checkpoints,
-      notes,
-    );
+    return this.#checkerNotes.pack(machine.createCut(), this.checkpoints, notes);
   }
 
   #readStored(stored: RecoveredState): RecoveredState {
@@ -615,9 +538,7 @@ export class SimulatedSite {
   #planTick(): void {
     this.#options.timeline.schedule(TICK_MS, () => {
       if (this.isLost) return;
-      this.#input((machine) =>
-        machine.tick(this.#options.timeline.nowMs, this.clock.wallMs),
-      );
+      this.#input((machine) => machine.tick(this.#options.timeline.nowMs, this.clock.wallMs));
       this.#planTick();
     });
   }

@@ -1,18 +1,11 @@
 /**
- * One run of the replica on a virtual clock, network and disks: first with
- * faults, then healed until everything has settled.
+ * One run of the replica on a virtual clock, network and disks: first with faults, then healed
+ * until everything has settled.
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import {
-  createSiteFromShared,
-  mergeSharedIntoSite,
-} from '../../server/log/recovered-state.ts';
+import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import {
-  formatStartName,
-  type Origin,
-  type Origins,
-} from '../../server/records/origin.ts';
+import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import {
   PropertyViolation,
@@ -30,39 +23,23 @@ import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import { HostileNetwork, type NetworkListener } from './network.ts';
-import {
-  drawOptions,
-  type Profile,
-  type SimulationOptions,
-} from './options.ts';
+import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
 import type { RunReplacements, SimulateOptions } from './run-replacements.ts';
-import {
-  SimulatedClient,
-  type SimulatedClientOptions,
-} from './simulated-client.ts';
+import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
-import {
-  type MachineFactory,
-  type MembershipOutput,
-} from './simulated-site-options.ts';
+import { type MachineFactory, type MembershipOutput } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
-import {
-  ClusterEvents,
-  type ClusterContext,
-} from './cluster/cluster-events.ts';
+import { ClusterEvents, type ClusterContext } from './cluster/cluster-events.ts';
 import type { SiteBeginning } from './cluster/site-copies.ts';
 import {
   createReplicaLimits,
   createStorageLimits,
   SIMULATED_DEPLOYMENT,
 } from './replica-limits.ts';
-import {
-  drawPartitions,
-  type SimulatedPartitions,
-} from './cluster/simulated-partitions.ts';
+import { drawPartitions, type SimulatedPartitions } from './cluster/simulated-partitions.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 import { createCheckers } from './checkers/create-checkers.ts';
@@ -78,10 +55,7 @@ export class Simulation {
   readonly #replacements: RunReplacements;
   readonly #random: Random;
   readonly #timeline = new Timeline();
-  readonly #healthyPeriods = new HealthyPeriods(
-    this.#timeline,
-    () => this.#isInTheWay,
-  );
+  readonly #healthyPeriods = new HealthyPeriods(this.#timeline, () => this.#isInTheWay);
   readonly #scenario: Scenario;
   readonly #traced: TracedService;
   readonly #history: History;
@@ -133,11 +107,7 @@ export class Simulation {
     this.#origins = this.#partitions.createOrigins();
     this.#cluster = new ClusterEvents(this.#createClusterContext(), seed);
     this.#redLog = this.#createRedLog();
-    this.#oracle = new OracleChecker(
-      this.#traced,
-      this.#origins,
-      this.#partitions.partitions,
-    );
+    this.#oracle = new OracleChecker(this.#traced, this.#origins, this.#partitions.partitions);
     this.#checkers = createCheckers({
       options,
       origins: this.#origins,
@@ -175,18 +145,13 @@ export class Simulation {
         () => 'the sites still exchange something, long after all have ended',
       );
     } catch (error) {
-      // Every error is a finding, because a broken replica may throw before a
-      // checker notices.
+      // Every error is a finding, because a broken replica may throw before a checker notices.
       const checker =
-        error instanceof PropertyViolation
-          ? (error.noticedBy ?? this.#checkers.current)
-          : 'crash';
+        error instanceof PropertyViolation ? (error.noticedBy ?? this.#checkers.current) : 'crash';
       return this.#result({
         checker,
         message:
-          error instanceof PropertyViolation
-            ? error.message
-            : String((error as Error).stack),
+          error instanceof PropertyViolation ? error.message : String((error as Error).stack),
       });
     }
     return this.#result();
@@ -197,8 +162,7 @@ export class Simulation {
   }
 
   #startSites(): void {
-    for (const site of this.#origins.sites)
-      this.#addSite(site, this.#makeDisk());
+    for (const site of this.#origins.sites) this.#addSite(site, this.#makeDisk());
     const lost = this.#faults.planLoss(this.#sites);
     if (lost !== undefined && this.#options.slowStreamMs > 0)
       this.#network.slowStreamsOf(lost.origin);
@@ -211,13 +175,11 @@ export class Simulation {
     return {
       receive: (sent) => {
         const site = this.#sites.find(({ origin }) => origin === sent.to);
-        for (const receiver of this.#cluster.pickReceivers(site, sent.kind))
-          receiver.receive(sent);
+        for (const receiver of this.#cluster.pickReceivers(site, sent.kind)) receiver.receive(sent);
       },
       onMessageEnd: (end) => this.#checkers.notify('onMessageEnd', end),
       onLinksCut: (links) => this.#checkers.notify('onLinksCut', links),
-      onLinksRestored: (links) =>
-        this.#checkers.notify('onLinksRestored', links),
+      onLinksRestored: (links) => this.#checkers.notify('onLinksRestored', links),
     };
   }
 
@@ -256,11 +218,7 @@ export class Simulation {
   #makeSite(
     site: Origin,
     disk: SimulatedDisk,
-    {
-      copy,
-      directory,
-      isTwin = false,
-    }: SiteBeginning & { readonly isTwin?: boolean },
+    { copy, directory, isTwin = false }: SiteBeginning & { readonly isTwin?: boolean },
   ): SimulatedSite {
     const { maxSkewMs } = this.#options;
     const { Digest } = this.#replacements;
@@ -294,8 +252,7 @@ export class Simulation {
       storage: createStorageLimits(this.#options, this.#counts),
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
-      onMessageAccepted: (envelope, start) =>
-        notify('onMessageAccepted', site, envelope, start),
+      onMessageAccepted: (envelope, start) => notify('onMessageAccepted', site, envelope, start),
       save: () => this.#checkers.save(site),
       onEvent: (event) => {
         if (event === 'resumed') this.#healthyPeriods.onDisturbed();
@@ -303,28 +260,21 @@ export class Simulation {
       },
       onStarted: (saved) => {
         this.#healthyPeriods.onDisturbed();
-        if (!isTwin)
-          this.#checkers.start(
-            site,
-            saved as ReadonlyMap<string, unknown> | undefined,
-          );
+        if (!isTwin) this.#checkers.start(site, saved as ReadonlyMap<string, unknown> | undefined);
       },
-      onSubmitted: (submission) =>
-        notify('onSubmitted', { ...submission, site }),
+      onSubmitted: (submission) => notify('onSubmitted', { ...submission, site }),
       onMembership: (output, made) => this.#onMembership(made, output),
     });
   }
 
   #onMembership(site: SimulatedSite, output: MembershipOutput): void {
     if (output.kind === 'forked') this.#cluster.onForked(site, output.message);
-    else if (output.kind === 'peer-forked')
-      this.#cluster.onPeerForked(output.peer, output.message);
+    else if (output.kind === 'peer-forked') this.#cluster.onPeerForked(output.peer, output.message);
     else if (output.kind === 'retired') this.#cluster.onRetired(site);
     else if (output.kind === 'behind') this.#cluster.onBehind(site);
     else if (output.kind === 'members') {
       const origins = site.machine?.replica.options.origins;
-      if (origins !== undefined)
-        this.#checkers.notify('onMembers', site.origin, origins);
+      if (origins !== undefined) this.#checkers.notify('onMembers', site.origin, origins);
     }
   }
 
@@ -337,8 +287,7 @@ export class Simulation {
       history: this.#history,
       options: this.#options,
       scenario: this.#scenario,
-      onSubmissionEvent: (reported) =>
-        this.#checkers.notify('onSubmissionEvent', reported),
+      onSubmissionEvent: (reported) => this.#checkers.notify('onSubmissionEvent', reported),
       onView: (view) => this.#onView(view),
       onDomainError: (rejection) => {
         this.#counts.refusals += 1;
@@ -413,12 +362,10 @@ export class Simulation {
 
   #count(site: Origin, operation: AnyOperation): void {
     if (isLowWatermark(operation)) this.#counts.floors += 1;
-    else if (isTransfer(operation))
-      this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
+    else if (isTransfer(operation)) this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     this.#partitions.count(operation);
-    if (operation.site === site && isPipelined(operation))
-      this.#counts.chainedApplied += 1;
+    if (operation.site === site && isPipelined(operation)) this.#counts.chainedApplied += 1;
   }
 
   #createRedLog(): SimulatedRedLog {
@@ -438,17 +385,15 @@ export class Simulation {
   }
 
   /**
-   * Whether a fault keeps a site from working, from reaching others, or from
-   * accepting their messages.
+   * Whether a fault keeps a site from working, from reaching others, or from accepting their
+   * messages.
    */
   get #isInTheWay(): boolean {
     const isAway =
-      this.#sites.some((site) => !site.isAwake) ||
-      this.#disks.some(({ isFull }) => isFull);
+      this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
     const { wildClockAheadMs, clockStepEveryMs } = this.#options;
     const areClocksRight =
-      this.#isHealed ||
-      (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
+      this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
     return (
       isAway ||
       // A site that waits for the state of another one takes nothing meanwhile.
@@ -462,8 +407,7 @@ export class Simulation {
   #heal(): void {
     this.#isHealed = true;
     this.#healthyPeriods.onDisturbed(this.#redLog.recoveryMs);
-    for (const site of this.#sites)
-      if (site.disk.isFull) this.#faults.makeRoom(site);
+    for (const site of this.#sites) if (site.disk.isFull) this.#faults.makeRoom(site);
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {
@@ -477,16 +421,14 @@ export class Simulation {
     const open = this.#history.operations.filter(
       ({ replies, error }) => replies.length === 0 && error === undefined,
     );
-    const describe = (): string =>
-      open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
+    const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
     assertProperty(
       this.#areClientsDone,
       () => `not answered long after everything healed: ${describe()}`,
     );
     assertProperty(
       !this.#cluster.isBusy,
-      () =>
-        `not done long after everything healed: ${this.#cluster.describeTasks()}`,
+      () => `not done long after everything healed: ${this.#cluster.describeTasks()}`,
     );
   }
 
@@ -499,10 +441,7 @@ export class Simulation {
       leader: this.#sites[LEADER],
       counts: this.#counts,
       partitions: this.#network.partitions,
-      trimmedCommits: Math.max(
-        0,
-        this.#oracle.redCount - this.#options.maxWindowCommits,
-      ),
+      trimmedCommits: Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
     });
     Object.assign(
       coverage,
@@ -522,14 +461,9 @@ export class Simulation {
   }
 }
 
-export function simulate(
-  seed: number,
-  profile: Profile,
-  value: SimulateOptions,
-): RunResult {
+export function simulate(seed: number, profile: Profile, value: SimulateOptions): RunResult {
   const { scenario, overrides, replacements = {} } = value;
   const options = { ...drawOptions(seed, profile), ...overrides };
-  const made =
-    typeof scenario === 'function' ? scenario(options, seed) : scenario;
+  const made = typeof scenario === 'function' ? scenario(options, seed) : scenario;
   return new Simulation(seed, options, made, replacements).run();
 }

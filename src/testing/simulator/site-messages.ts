@@ -8,30 +8,22 @@ import type { ServerConnection } from './etcd/simulated-etcd.ts';
 /** Connects each red log of a start to its server, if a server keeps them. */
 export function connectLogs(
   { redLogs }: SiteMachine,
-  connect:
-    | ((reply: (reply: ServerReply) => void) => ServerConnection)
-    | undefined,
+  connect: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined,
   onReply: (reply: ServerReply, partition: number) => void,
 ): readonly ServerConnection[] {
   if (connect === undefined) return [];
-  return redLogs.nodes.map((_, partition) =>
-    connect((reply) => onReply(reply, partition)),
-  );
+  return redLogs.nodes.map((_, partition) => connect((reply) => onReply(reply, partition)));
 }
 
-/**
- * Every message must be accepted, except those that a restart has made late.
- */
+/** Every message must be accepted, except those that a restart has made late. */
 export function failOnRejection({ message }: RejectedMessageError): never {
   throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
 }
 
 /**
- * Returns the number of correct messages that were not accepted because they
- * were late, too early, or without room.
+ * Returns the number of correct messages that were not accepted because they were late, too early,
+ * or without room.
  */
-export function countHarmless({
-  rejections: { term, start, origin, room },
-}: SiteMachine): number {
+export function countHarmless({ rejections: { term, start, origin, room } }: SiteMachine): number {
   return term + start + origin + room;
 }

@@ -1,6 +1,6 @@
 /**
- * Virtual time. Events run in the order of their times. Events of one time run
- * in the order in which they were planned.
+ * Virtual time. Events run in the order of their times. Events of one time run in the order in
+ * which they were planned.
  */
 import type { Timing } from '../../server/storage/disk/files.ts';
 
@@ -52,10 +52,7 @@ export class Timeline {
     for (let child = 1; child < length; child = index * 2 + 1) {
       if (
         child + 1 < length &&
-        isBefore(
-          this.#heap[child + 1] as PlannedEvent,
-          this.#heap[child] as PlannedEvent,
-        )
+        isBefore(this.#heap[child + 1] as PlannedEvent, this.#heap[child] as PlannedEvent)
       )
         child += 1;
       const below = this.#heap[child] as PlannedEvent;
@@ -68,10 +65,7 @@ export class Timeline {
 }
 
 function isBefore(item: PlannedEvent, other: PlannedEvent): boolean {
-  return (
-    item.atMs < other.atMs ||
-    (item.atMs === other.atMs && item.order < other.order)
-  );
+  return item.atMs < other.atMs || (item.atMs === other.atMs && item.order < other.order);
 }
 
 /** Returns the timers of a storage that runs on virtual time. */
@@ -96,10 +90,7 @@ export class HealthyPeriods {
 
   /** Notes a fault until now, or for the next `forMs`. */
   onDisturbed(forMs = 0): void {
-    this.#disturbedAtMs = Math.max(
-      this.#disturbedAtMs,
-      this.#timeline.nowMs + forMs,
-    );
+    this.#disturbedAtMs = Math.max(this.#disturbedAtMs, this.#timeline.nowMs + forMs);
   }
 
   /** When the last fault ended. `Infinity` while there is one. */

@@ -1,6 +1,6 @@
 /**
- * Records what generators read from tables. If a second run reads less, the
- * generator depends on other state.
+ * Records what generators read from tables. If a second run reads less, the generator depends on
+ * other state.
  */
 import { formatThrown } from '../../server/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
@@ -15,10 +15,7 @@ type Reader = TableReader<Fields, string>;
 type Readers = Readonly<Record<string, Reader>>;
 type NoteLookup = (description: string) => void;
 
-/**
- * The service, and what the last run of one of its generators has requested or
- * thrown.
- */
+/** The service, and what the last run of one of its generators has requested or thrown. */
 export class TracedService {
   readonly service: Service;
   #lookups = new Set<string>();
@@ -31,9 +28,7 @@ export class TracedService {
     );
     const tablesOf = memoizeByTables((real: Readers): Readers =>
       Object.freeze(
-        Object.fromEntries(
-          looks.map(([name, look]) => [name, look(real[name] as Reader)]),
-        ),
+        Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)])),
       ),
     );
     const run = (generator: () => unknown): unknown => {
@@ -42,48 +37,33 @@ export class TracedService {
       try {
         return generator();
       } catch (error) {
-        if (!(error instanceof ThrownDomainError))
-          this.#thrown = formatThrown(error);
+        if (!(error instanceof ThrownDomainError)) this.#thrown = formatThrown(error);
         throw error;
       }
     };
-    const traced = ([name, generator]: [string, AnyGenerator]): [
-      string,
-      AnyGenerator,
-    ] => [
+    const traced = ([name, generator]: [string, AnyGenerator]): [string, AnyGenerator] => [
       name,
       function (this: unknown, args, context) {
-        return run(() =>
-          generator.call(this, args, createTracedContext(context, tablesOf)),
-        );
+        return run(() => generator.call(this, args, createTracedContext(context, tablesOf)));
       },
     ];
     this.service = {
       ...service,
-      generators: Object.fromEntries(
-        Object.entries(service.generators).map(traced),
-      ),
+      generators: Object.fromEntries(Object.entries(service.generators).map(traced)),
     };
   }
 
-  /**
-   * Each lookup once, because a generator that knows the result of a read need
-   * not repeat it.
-   */
+  /** Each lookup once, because a generator that knows the result of a read need not repeat it. */
   readonly lookups = (): readonly string[] => [...this.#lookups];
-  /**
-   * Returns what the last run has thrown, unless it was an error of its domain.
-   */
+  /** Returns what the last run has thrown, unless it was an error of its domain. */
   readonly thrown = (): string | undefined => this.#thrown;
 }
 
 /**
- * Returns one result for the same tables, as at a site. So a generator finds
- * state again that it keeps by the tables.
+ * Returns one result for the same tables, as at a site. So a generator finds state again that it
+ * keeps by the tables.
  */
-function memoizeByTables(
-  make: (real: Readers) => Readers,
-): (real: Readers) => Readers {
+function memoizeByTables(make: (real: Readers) => Readers): (real: Readers) => Readers {
   const made = new WeakMap<Readers, Readers>();
   return (real) => {
     const known = made.get(real) ?? make(real);
@@ -93,17 +73,11 @@ function memoizeByTables(
 }
 
 /** Returns a table of this run that records all reads. */
-function traceTable(
-  name: string,
-  table: Table,
-  tell: NoteLookup,
-): (real: Reader) => Reader {
+function traceTable(name: string, table: Table, tell: NoteLookup): (real: Reader) => Reader {
   const note = (description: string, options: ScanOptions = {}): void => {
     const { equals, prefix, from, before, limit, reverse } = options;
     const value = { equals, prefix, from, before, limit, reverse };
-    tell(
-      `${name}.${description} ${Object.entries(value).flatMap(formatOption).join(' ')}`.trim(),
-    );
+    tell(`${name}.${description} ${Object.entries(value).flatMap(formatOption).join(' ')}`.trim());
   };
   const noteField = (field: string, key: string): void =>
     tell(`${name}.${field} of ${formatKey(key)}`);
@@ -112,8 +86,7 @@ function traceTable(
       row: (key) =>
         new Proxy(real.row(key), {
           get: (row, field) => {
-            if (Object.hasOwn(table.fields, field))
-              noteField(String(field), key);
+            if (Object.hasOwn(table.fields, field)) noteField(String(field), key);
             return Reflect.get(row, field, row);
           },
         }),
@@ -147,24 +120,17 @@ function formatOption([name, value]: [string, unknown]): string[] {
 }
 
 function formatKey(value: unknown): string {
-  return typeof value === 'object' && value !== null
-    ? 'an object'
-    : String(value);
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 /**
- * Everything else is unchanged, including what is inherited. A context has no
- * enumerable properties that could be copied.
+ * Everything else is unchanged, including what is inherited. A context has no enumerable properties
+ * that could be copied.
  */
-function createTracedContext(
-  value: Context,
-  tablesOf: (real: Readers) => Readers,
-): Context {
+function createTracedContext(value: Context, tablesOf: (real: Readers) => Readers): Context {
   const tables = tablesOf(value.tables as unknown as Readers);
   return new Proxy(value, {
     get: (context, name) =>
-      name === 'tables'
-        ? tables
-        : (Reflect.get(context, name, context) as unknown),
+      name === 'tables' ? tables : (Reflect.get(context, name, context) as unknown),
   });
 }

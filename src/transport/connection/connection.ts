@@ -1,13 +1,9 @@
 /**
- * One socket with the result of its handshake. A client submits on one
- * connection at a time. Earlier ones may still receive replies.
+ * One socket with the result of its handshake. A client submits on one connection at a time.
+ * Earlier ones may still receive replies.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import {
-  canFitFrame,
-  type Codec,
-  type EncodedData,
-} from '../../protocol/codec/codec.ts';
+import { canFitFrame, type Codec, type EncodedData } from '../../protocol/codec/codec.ts';
 import { FrameBatcher } from '../../protocol/codec/frame-batcher.ts';
 import type { ClientMessage } from '../../protocol/messages/client-messages.ts';
 import type { Welcome } from '../../protocol/messages/welcome.ts';
@@ -16,10 +12,7 @@ import {
   type ResolvedConnectionOptions,
   type ClientContract,
 } from '../options/options.ts';
-import type {
-  OperationConnection,
-  InFlightOperation,
-} from '../operations/in-flight-operation.ts';
+import type { OperationConnection, InFlightOperation } from '../operations/in-flight-operation.ts';
 import { createMessageFor } from '../operations/submit-message.ts';
 import type { WebSocketLike } from '../options/websocket.ts';
 
@@ -27,8 +20,8 @@ export interface ConnectionEvents {
   onOpen(connection: Connection): void;
   onFrame(connection: Connection, frame: EncodedData): void;
   /**
-   * Called once, even if the socket could not be opened. Not called after the
-   * connection was terminated.
+   * Called once, even if the socket could not be opened. Not called after the connection was
+   * terminated.
    */
   onClose(connection: Connection, code: number, reason: string): void;
 }
@@ -46,10 +39,7 @@ export class Connection implements OperationConnection {
   malformedCount = 0;
   /** The reason that the server sent before it closes. */
   closeError: CorrectableError | undefined;
-  /**
-   * How long the server keeps the connection open for its replies after it sent
-   * `goaway`.
-   */
+  /** How long the server keeps the connection open for its replies after it sent `goaway`. */
   drainMs = 0;
   welcome: Welcome | undefined;
   readonly #codec: Codec;
@@ -90,9 +80,7 @@ export class Connection implements OperationConnection {
     return this.welcome?.site;
   }
 
-  /**
-   * Accepts the server's welcome to a client that was written for `contract`.
-   */
+  /** Accepts the server's welcome to a client that was written for `contract`. */
   acceptWelcome(welcome: Welcome, contract: ClientContract | undefined): void {
     this.welcome = welcome;
     this.#agreedOperations = findAgreedOperations(contract, welcome.contract);
@@ -136,8 +124,7 @@ export class Connection implements OperationConnection {
 
   acknowledge(watermark: number): void {
     this.#unacknowledgedCount = 0;
-    if (watermark === this.#acknowledgedUpTo || this.welcome === undefined)
-      return;
+    if (watermark === this.#acknowledgedUpTo || this.welcome === undefined) return;
     this.#acknowledgedUpTo = watermark;
     this.push([watermark, 'ack']);
   }
@@ -202,21 +189,15 @@ export class SocketHandle {
     this.#events = events;
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => events.onOpen();
-    socket.onmessage = ({ data }: { readonly data: unknown }) =>
-      events.onFrame(toFrame(data));
-    // An error is always followed by a close. Browsers give no reason; `ws` has
-    // it in the message of the error.
+    socket.onmessage = ({ data }: { readonly data: unknown }) => events.onFrame(toFrame(data));
+    // An error is always followed by a close. Browsers give no reason; `ws` has it in the message
+    // of the error.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
       problem = describeProblem(event);
     };
-    socket.onclose = ({
-      code,
-      reason,
-    }: {
-      readonly code: number;
-      readonly reason: string;
-    }) => this.#handleClose(code, reason === '' ? problem : reason);
+    socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
+      this.#handleClose(code, reason === '' ? problem : reason);
   }
 
   send(frame: EncodedData): void {
@@ -224,8 +205,7 @@ export class SocketHandle {
     try {
       this.#socket.send(frame);
     } catch (error) {
-      // Reported after this tick, because the caller may be iterating over its
-      // operations.
+      // Reported after this tick, because the caller may be iterating over its operations.
       queueMicrotask(() =>
         this.#handleClose(
           ABNORMAL_CLOSE_CODE,
@@ -235,17 +215,12 @@ export class SocketHandle {
     }
   }
 
-  /**
-   * Closes in order: messages that are queued are delivered first, and
-   * `onClose` is called.
-   */
+  /** Closes in order: messages that are queued are delivered first, and `onClose` is called. */
   close(): void {
     try {
       this.#socket.close(1000);
     } catch {
-      queueMicrotask(() =>
-        this.#handleClose(ABNORMAL_CLOSE_CODE, 'closing failed'),
-      );
+      queueMicrotask(() => this.#handleClose(ABNORMAL_CLOSE_CODE, 'closing failed'));
     }
   }
 
@@ -271,19 +246,12 @@ export class SocketHandle {
 }
 
 /**
- * Returns the cause. If several addresses were tried, the message may be empty,
- * and each attempt has its own.
+ * Returns the cause. If several addresses were tried, the message may be empty, and each attempt
+ * has its own.
  */
 function describeProblem({ message, error }: SocketErrorEvent): string {
-  const texts = [
-    message,
-    error?.message,
-    ...getInnerMessages(error?.errors),
-    error?.code,
-  ];
-  return String(
-    texts.find((text) => typeof text === 'string' && text !== '') ?? '',
-  );
+  const texts = [message, error?.message, ...getInnerMessages(error?.errors), error?.code];
+  return String(texts.find((text) => typeof text === 'string' && text !== '') ?? '');
 }
 
 function getInnerMessages(errors: unknown): unknown[] {

@@ -1,38 +1,26 @@
-/**
- * The handshake of client and server on a new connection: token, `hello`,
- * `welcome`.
- */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+/** The handshake of client and server on a new connection: token, `hello`, `welcome`. */
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { PROTOCOL_VERSION } from '../../protocol/codec/version.ts';
 import type { Welcome } from '../../protocol/messages/welcome.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
 import type { Connection } from './connection.ts';
-import type {
-  ResolvedConnectionOptions,
-  ConnectionTarget,
-} from '../options/options.ts';
+import type { ResolvedConnectionOptions, ConnectionTarget } from '../options/options.ts';
 
 /** Returns 128 random bits as 32 hexadecimal digits. */
 function createClientId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
- * The maximum age of a token request and of a token. An older request is
- * repeated, and an older token is not used.
+ * The maximum age of a token request and of a token. An older request is repeated, and an older
+ * token is not used.
  */
 const MAX_TOKEN_AGE_MS = 60_000;
 
 /**
- * The maximum age of a token that was requested before a connection needed it.
- * It is short, because some tokens expire within the time that it takes to
- * connect.
+ * The maximum age of a token that was requested before a connection needed it. It is short, because
+ * some tokens expire within the time that it takes to connect.
  */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
@@ -45,8 +33,8 @@ export class Handshake {
   /** The principal of the last hello, if the application names one. */
   #helloPrincipal: string | undefined;
   /**
-   * The tag that the last server sent for the client's principal, and that
-   * principal. `undefined` before the first welcome.
+   * The tag that the last server sent for the client's principal, and that principal. `undefined`
+   * before the first welcome.
    */
   #lastServerIdentity:
     | {
@@ -58,31 +46,22 @@ export class Handshake {
   #hasRequestedToken = false;
   #waitingConnection: Connection | undefined;
   #onNoToken: (reason: CorrectableError) => void = () => {};
-  /**
-   * When the last token was requested. `-Infinity` if the request was answered
-   * or failed.
-   */
+  /** When the last token was requested. `-Infinity` if the request was answered or failed. */
   #requestedAt = -Infinity;
-  /**
-   * A token that arrived when no connection waited for it, and until when it
-   * can be used.
-   */
+  /** A token that arrived when no connection waited for it, and until when it can be used. */
   #earlyToken: (Credentials & { readonly until: number }) | undefined;
   /**
-   * How long an early token can be used. The time is shorter until the first
-   * connection needs a token.
+   * How long an early token can be used. The time is shorter until the first connection needs a
+   * token.
    */
   #maxTokenAgeMs = MAX_EARLY_TOKEN_AGE_MS;
-  /**
-   * Counts the tokens that were used. A reply to a request of an earlier round
-   * is ignored.
-   */
+  /** Counts the tokens that were used. A reply to a request of an earlier round is ignored. */
   #round = 0;
   readonly #now: () => number;
 
   /**
-   * `identify` receives the principal of a token, and returns whether the
-   * client acts for that principal.
+   * `identify` receives the principal of a token, and returns whether the client acts for that
+   * principal.
    */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
@@ -96,29 +75,22 @@ export class Handshake {
   }
 
   /**
-   * Whether the present connection waits for a token. If the connection fails
-   * during that time, the failure does not count against the site.
+   * Whether the present connection waits for a token. If the connection fails during that time, the
+   * failure does not count against the site.
    */
   get isWaitingForToken(): boolean {
     return this.#waitingConnection !== undefined;
   }
 
-  /**
-   * Requests a token before a connection needs it, unless one was requested
-   * already.
-   */
+  /** Requests a token before a connection needs it, unless one was requested already. */
   requestTokenEarly(): void {
     if (!this.#hasRequestedToken) this.#requestToken();
   }
 
   /**
-   * Sends `hello` as soon as there is a token. Calls `onNoToken` with the
-   * reason if there is none.
+   * Sends `hello` as soon as there is a token. Calls `onNoToken` with the reason if there is none.
    */
-  begin(
-    connection: Connection,
-    onNoToken: (reason: CorrectableError) => void,
-  ): void {
+  begin(connection: Connection, onNoToken: (reason: CorrectableError) => void): void {
     this.#waitingConnection = connection;
     this.#onNoToken = onNoToken;
     this.#maxTokenAgeMs = MAX_TOKEN_AGE_MS;
@@ -129,8 +101,8 @@ export class Handshake {
   }
 
   /**
-   * Requests a token unless a request is pending, and once more if that takes
-   * long. The first reply counts.
+   * Requests a token unless a request is pending, and once more if that takes long. The first reply
+   * counts.
    */
   #requestToken(): void {
     const round = this.#round;
@@ -150,8 +122,7 @@ export class Handshake {
       (cause: unknown) => {
         if (round !== this.#round || askedAt !== this.#requestedAt) return;
         this.#requestedAt = -Infinity;
-        if (this.#waitingConnection !== undefined)
-          this.#onNoToken(createNoTokenError(cause));
+        if (this.#waitingConnection !== undefined) this.#onNoToken(createNoTokenError(cause));
       },
     );
   }
@@ -160,26 +131,19 @@ export class Handshake {
     const connection = this.#waitingConnection;
     if (connection === undefined) return;
     const isOurs = this.#setPrincipal(principal);
-    // Check again: a callback of an abandoned operation may have closed the
-    // connection, or signed in as another user.
+    // Check again: a callback of an abandoned operation may have closed the connection, or signed
+    // in as another user.
     if (connection !== this.#waitingConnection) return;
     this.#earlyToken = undefined;
     this.#round++;
     if (!isOurs) return this.#requestToken();
     this.#waitingConnection = undefined;
     this.#helloPrincipal = principal;
-    connection.push([
-      0,
-      'hello',
-      { ...this.#createHello(connection.attempt), token },
-    ]);
+    connection.push([0, 'hello', { ...this.#createHello(connection.attempt), token }]);
     connection.flush();
   }
 
-  /**
-   * Ends the handshake. A token that arrives later does not belong to this
-   * connection.
-   */
+  /** Ends the handshake. A token that arrives later does not belong to this connection. */
   end(): void {
     this.#waitingConnection = undefined;
   }
@@ -190,35 +154,26 @@ export class Handshake {
   }
 
   /**
-   * Returns whether this server recognizes another principal than the last
-   * server did, although the application has not changed the principal.
+   * Returns whether this server recognizes another principal than the last server did, although the
+   * application has not changed the principal.
    */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
     this.#lastServerIdentity = { principal: this.#helloPrincipal, tag };
-    return (
-      known !== undefined &&
-      known.principal === this.#helloPrincipal &&
-      known.tag !== tag
-    );
+    return known !== undefined && known.principal === this.#helloPrincipal && known.tag !== tag;
   }
 
   /**
-   * Returns why the client cannot use this server, if there is a reason.
-   * Contracts of one name may differ in their operations.
+   * Returns why the client cannot use this server, if there is a reason. Contracts of one name may
+   * differ in their operations.
    */
-  findIncompatibility({
-    version,
-    levels,
-    contract,
-  }: Welcome): CorrectableError | undefined {
+  findIncompatibility({ version, levels, contract }: Welcome): CorrectableError | undefined {
     const { levels: own, contract: ownContract } = this.#target;
     if (version !== PROTOCOL_VERSION || levels.join('\n') !== own.join('\n')) {
       const message = `the server speaks version ${version} with levels ${levels.join()}; this client needs ${PROTOCOL_VERSION} with ${own.join()}`;
       return new CorrectableError('PROTOCOL', message);
     }
-    if (ownContract === undefined || ownContract.name === contract?.name)
-      return undefined;
+    if (ownContract === undefined || ownContract.name === contract?.name) return undefined;
     const message = `the server has the contract ${contract?.name ?? 'none'}; this client needs ${ownContract.name}`;
     return new CorrectableError('PROTOCOL', message);
   }
@@ -240,19 +195,14 @@ export class Handshake {
 export function createNoTokenError(cause: unknown): CorrectableError {
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   const retryable = !isSignedOut(cause);
-  return new CorrectableError(
-    'UNAUTHENTICATED',
-    `token: no token could be had${reason}`,
-    {
-      cause,
-      retryable,
-    },
-  );
+  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${reason}`, {
+    cause,
+    retryable,
+  });
 }
 
 /**
- * Returns whether the application reports that no user is signed in. Other
- * errors may be temporary.
+ * Returns whether the application reports that no user is signed in. Other errors may be temporary.
  */
 function isSignedOut(cause: unknown): boolean {
   return isCorrectableError(cause, 'UNAUTHENTICATED') && !cause.retryable;

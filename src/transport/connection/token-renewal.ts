@@ -1,6 +1,6 @@
 /**
- * Sends a fresh token before the present one expires, so that a long connection
- * need not be opened again.
+ * Sends a fresh token before the present one expires, so that a long connection need not be opened
+ * again.
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
@@ -9,16 +9,15 @@ import type { Scheduling } from '../options/scheduling.ts';
 /** When to renew, as a share of the lifetime of a token. */
 const RENEW_AFTER_RATIO = 0.75;
 /**
- * The minimum time between two renewals, even if a server reports a shorter
- * lifetime of the token.
+ * The minimum time between two renewals, even if a server reports a shorter lifetime of the token.
  */
 const MIN_RENEW_INTERVAL_MS = 50;
 
 export interface RenewalEvents {
   onRenewed(credentials: Credentials): void;
   /**
-   * Called when no fresh token was received. The renewal is retried until the
-   * present token expires.
+   * Called when no fresh token was received. The renewal is retried until the present token
+   * expires.
    */
   onFailed(cause: unknown): void;
 }
@@ -44,17 +43,15 @@ export class TokenRenewal {
   }
 
   /**
-   * Schedules the renewal for a token that lasts this long. `undefined` means
-   * that it does not expire.
+   * Schedules the renewal for a token that lasts this long. `undefined` means that it does not
+   * expire.
    */
   scheduleRenewal(expiresInMs: number | undefined): void {
     this.stop();
     if (expiresInMs === undefined) return;
     this.#failures = 0;
     this.#endsAt = this.#options.scheduling.now() + expiresInMs;
-    this.#setRenewTimer(
-      Math.max(expiresInMs * RENEW_AFTER_RATIO, MIN_RENEW_INTERVAL_MS),
-    );
+    this.#setRenewTimer(Math.max(expiresInMs * RENEW_AFTER_RATIO, MIN_RENEW_INTERVAL_MS));
   }
 
   stop(): void {
@@ -64,10 +61,7 @@ export class TokenRenewal {
   }
 
   #setRenewTimer(delayMs: number): void {
-    this.#cancel = this.#options.scheduling.setTimer(
-      () => this.#renew(),
-      delayMs,
-    );
+    this.#cancel = this.#options.scheduling.setTimer(() => this.#renew(), delayMs);
   }
 
   #renew(): void {
@@ -84,11 +78,9 @@ export class TokenRenewal {
 
   #handleFailure(cause: unknown): void {
     this.#events.onFailed(cause);
-    const delayMs =
-      this.#backoff.delayMs(++this.#failures, Math.random) ?? Infinity;
-    // When the present token expires, the server closes the connection, and the
-    // next connection requests a token itself.
-    if (this.#options.scheduling.now() + delayMs < this.#endsAt)
-      this.#setRenewTimer(delayMs);
+    const delayMs = this.#backoff.delayMs(++this.#failures, Math.random) ?? Infinity;
+    // When the present token expires, the server closes the connection, and the next connection
+    // requests a token itself.
+    if (this.#options.scheduling.now() + delayMs < this.#endsAt) this.#setRenewTimer(delayMs);
   }
 }

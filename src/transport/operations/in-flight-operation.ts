@@ -15,26 +15,19 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
- * A view that may be confirmed. It keeps the value that the server sent, even
- * if a receiver changes the delivered value.
+ * A view that may be confirmed. It keeps the value that the server sent, even if a receiver changes
+ * the delivered value.
  */
 export class ConfirmableView {
   /** The sequence number that the sink returned for this view. */
   readonly seq: number;
-  /**
-   * The details of the view, including those that its confirmations have added.
-   */
+  /** The details of the view, including those that its confirmations have added. */
   readonly details: ViewDetails;
   readonly #serverValue: unknown;
   /** The value that was delivered to the sink. */
   readonly #deliveredValue: unknown;
 
-  constructor(
-    seq: number,
-    details: ViewDetails,
-    own: unknown,
-    handedOn: unknown,
-  ) {
+  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
     this.seq = seq;
     this.details = details;
     this.#serverValue = own;
@@ -42,8 +35,8 @@ export class ConfirmableView {
   }
 
   /**
-   * Returns whether the delivered value still equals the value of the server.
-   * Returns false if the delivered value cannot be read any more.
+   * Returns whether the delivered value still equals the value of the server. Returns false if the
+   * delivered value cannot be read any more.
    */
   isUnmodified(): boolean {
     try {
@@ -53,18 +46,12 @@ export class ConfirmableView {
     }
   }
 
-  /**
-   * Returns the value of the server, so that it can be delivered as a separate
-   * view.
-   */
+  /** Returns the value of the server, so that it can be delivered as a separate view. */
   copyValue(): unknown {
     return deepCopy(this.#serverValue);
   }
 
-  /**
-   * Returns the same view after a confirmation, or after a delivery with this
-   * number and value.
-   */
+  /** Returns the same view after a confirmation, or after a delivery with this number and value. */
   withDetails(
     details: ViewDetails,
     seq = this.seq,
@@ -74,14 +61,11 @@ export class ConfirmableView {
   }
 }
 
-/**
- * The facts that operations need of the connection on which they were
- * submitted.
- */
+/** The facts that operations need of the connection on which they were submitted. */
 export interface OperationConnection {
   /**
-   * The name of the server's record of this client. A server that lost or
-   * replaced the record has another name.
+   * The name of the server's record of this client. A server that lost or replaced the record has
+   * another name.
    */
   readonly memoryId: string | undefined;
   /** The number of operations that wait for a reply on it. */
@@ -94,8 +78,8 @@ export interface OperationConnection {
 }
 
 /**
- * How many of the latest views can be confirmed. A gateway keeps the same
- * number for each operation.
+ * How many of the latest views can be confirmed. A gateway keeps the same number for each
+ * operation.
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
@@ -108,17 +92,14 @@ export interface OperationParts {
   readonly context: InvocationContext;
 }
 
-/**
- * One operation in flight, with its progress. The client reads the progress
- * when it gives up.
- */
+/** One operation in flight, with its progress. The client reads the progress when it gives up. */
 export class InFlightOperation implements SubmissionStatus {
   readonly id: number;
   readonly name: string;
   readonly access: Access;
   /**
-   * Index of the strongest requested level. A view at this level or a stronger
-   * one ends the operation.
+   * Index of the strongest requested level. A view at this level or a stronger one ends the
+   * operation.
    */
   readonly strongest: number;
   readonly sink: Sink;
@@ -127,36 +108,35 @@ export class InFlightOperation implements SubmissionStatus {
   readonly message: EncodedMessage;
   readonly #outage: Outage;
   /**
-   * The connection on which the reply is expected. `undefined` while the
-   * operation waits to be submitted.
+   * The connection on which the reply is expected. `undefined` while the operation waits to be
+   * submitted.
    */
   connection: OperationConnection | undefined = undefined;
   /**
-   * Whether the operation was submitted on an earlier connection, whose server
-   * may have executed it.
+   * Whether the operation was submitted on an earlier connection, whose server may have executed
+   * it.
    */
   wasSentBefore = false;
   /**
-   * The `memoryId` of the earlier connections on which the operation was sent.
-   * `undefined` if these had different ones.
+   * The `memoryId` of the earlier connections on which the operation was sent. `undefined` if these
+   * had different ones.
    */
   memoryId: string | undefined = undefined;
   /**
-   * Whether no caller wants the views any more. A sent update stays until the
-   * server certainly has it.
+   * Whether no caller wants the views any more. A sent update stays until the server certainly has
+   * it.
    */
   isCancelled = false;
   /**
-   * The site that the operation was sent to first. The next fields are the site
-   * that it was sent to last, and how often it has changed sites.
+   * The site that the operation was sent to first. The next fields are the site that it was sent to
+   * last, and how often it has changed sites.
    */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
   /**
-   * The first preliminary view on the present connection. The next field is its
-   * number at the server. Most operations have no other preliminary view, so
-   * this one needs no map.
+   * The first preliminary view on the present connection. The next field is its number at the
+   * server. Most operations have no other preliminary view, so this one needs no map.
    */
   #firstView: ConfirmableView | undefined = undefined;
   #firstViewSeq = 0;
@@ -184,8 +164,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * The size of the message if it may block a slow network so long that nothing
-   * else arrives meanwhile.
+   * The size of the message if it may block a slow network so long that nothing else arrives
+   * meanwhile.
    */
   get largeBytes(): number {
     const { length } = this.message;
@@ -193,8 +173,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Returns whether a server with this `memoryId` may not know the operation
-   * although another server knows it.
+   * Returns whether a server with this `memoryId` may not know the operation although another
+   * server knows it.
    */
   isUnknownTo(memory: string | undefined): boolean {
     return this.wasSentBefore && this.memoryId !== memory;
@@ -209,8 +189,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Detaches the operation from its connection. Another connection cannot
-   * confirm the views of this one, so they are dropped.
+   * Detaches the operation from its connection. Another connection cannot confirm the views of this
+   * one, so they are dropped.
    */
   detachFromConnection(): void {
     if (this.connection !== undefined) {
@@ -232,9 +212,7 @@ export class InFlightOperation implements SubmissionStatus {
       this.#firstViewSeq = seq;
       return;
     }
-    this.#confirmableViews ??= new Map([
-      [this.#firstViewSeq, this.#firstView as ConfirmableView],
-    ]);
+    this.#confirmableViews ??= new Map([[this.#firstViewSeq, this.#firstView as ConfirmableView]]);
     this.#confirmableViews.delete(seq);
     this.#confirmableViews.set(seq, value);
     if (this.#confirmableViews.size <= MAX_CONFIRMABLE_VIEWS) return;
@@ -243,15 +221,15 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Returns view `seq` of the server for a confirmation, if it arrived and is
-   * not too old. The view then counts as recent.
+   * Returns view `seq` of the server for a confirmation, if it arrived and is not too old. The view
+   * then counts as recent.
    */
   findView(seq: number): ConfirmableView | undefined {
     if (this.#confirmableViews === undefined)
       return this.#firstViewSeq === seq ? this.#firstView : undefined;
     const value = this.#confirmableViews.get(seq);
-    // The server sends a repeated value only as a confirmation of this view.
-    // Later confirmations name this view again, so keep it.
+    // The server sends a repeated value only as a confirmation of this view. Later confirmations
+    // name this view again, so keep it.
     if (value !== undefined) this.recordView(seq, value);
     return value;
   }

@@ -1,13 +1,10 @@
 /**
- * The operations that have no final yet, by number, and the effects of the
- * server's messages on them.
+ * The operations that have no final yet, by number, and the effects of the server's messages on
+ * them.
  */
 import { mergeDetails, type ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import {
-  confirm,
-  type ConfirmMessage,
-} from '../../protocol/messages/confirm.ts';
+import { confirm, type ConfirmMessage } from '../../protocol/messages/confirm.ts';
 import { KIND_AT } from '../../protocol/messages/define-message.ts';
 import { fail, type FailMessage } from '../../protocol/messages/fail.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
@@ -22,8 +19,8 @@ import { deepCopy } from '../../values/deep-copy.ts';
 import { WireSession } from './submit-message.ts';
 
 /**
- * Creates the error of an operation that was not answered. An update that may
- * have been sent may have taken effect.
+ * Creates the error of an operation that was not answered. An update that may have been sent may
+ * have taken effect.
  */
 function createNoReplyError(
   operation: InFlightOperation,
@@ -45,9 +42,8 @@ function createNoReplyError(
 }
 
 /**
- * Error codes of admission control. A server sends such an error before it
- * looks up whether the operation was executed. So the error does not rule out
- * that another server has executed it.
+ * Error codes of admission control. A server sends such an error before it looks up whether the
+ * operation was executed. So the error does not rule out that another server has executed it.
  */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
@@ -62,18 +58,15 @@ const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'ABORTED',
 ]);
 
-/**
- * Returns the error of an operation that the server of its present connection
- * failed.
- */
+/** Returns the error of an operation that the server of its present connection failed. */
 export function toOperationError(
   operation: InFlightOperation,
   error: CorrectableError,
 ): CorrectableError {
   const { wasSentBefore, connection } = operation;
   if (!wasSentBefore || !ADMISSION_ERROR_CODES.has(error.code)) return error;
-  // If a server has kept one record of this client since the operation was
-  // sent, it would know whether it had executed the operation.
+  // If a server has kept one record of this client since the operation was sent, it would know
+  // whether it had executed the operation.
   const memory = connection?.memoryId;
   return memory !== undefined && !operation.isUnknownTo(memory)
     ? error
@@ -84,8 +77,8 @@ const NO_OPERATIONS: readonly InFlightOperation[] = [];
 const NO_DETAILS: ViewDetails = {};
 
 /**
- * All operations of one client that have no final yet. A message counts only on
- * the connection on which its operation was submitted.
+ * All operations of one client that have no final yet. A message counts only on the connection on
+ * which its operation was submitted.
  */
 export class InFlightOperations {
   readonly #levels: readonly string[];
@@ -118,8 +111,8 @@ export class InFlightOperations {
   }
 
   /**
-   * The number up to which all updates have ended. A read in flight does not
-   * count, because it is resent.
+   * The number up to which all updates have ended. A read in flight does not count, because it is
+   * resent.
    */
   get watermark(): number {
     while (
@@ -136,25 +129,19 @@ export class InFlightOperations {
     this.#operations.forEach(use);
   }
 
-  /**
-   * Removes an operation. Later messages of the server about it are ignored.
-   */
+  /** Removes an operation. Later messages of the server about it are ignored. */
   remove(operation: InFlightOperation): void {
     if (!this.has(operation)) return;
     this.#operations.delete(operation.id);
     operation.detachFromConnection();
     operation.removeAbortListener?.();
-    // The caller may keep the context, which must not keep the encoded
-    // arguments.
+    // The caller may keep the context, which must not keep the encoded arguments.
     if (operation.context.submissionStatus === operation)
       operation.context.submissionStatus = undefined;
   }
 
   /** Returns the operation that a message on `connection` belongs to. */
-  #findOnConnection(
-    id: number,
-    connection: OperationConnection,
-  ): InFlightOperation | undefined {
+  #findOnConnection(id: number, connection: OperationConnection): InFlightOperation | undefined {
     const operation = this.#operations.get(id);
     return operation?.connection === connection ? operation : undefined;
   }
@@ -166,21 +153,14 @@ export class InFlightOperations {
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
-      return this.#failMalformed(
-        operation,
-        `a view at level ${level}, which does not exist`,
-      );
+      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
     storeSessionToken(operation, message[at.token]);
     const isEarly = level < operation.strongest;
     const last = !isEarly || message[KIND_AT] === 'final';
     if (last) this.remove(operation);
     if (operation.isCancelled) return;
     const value = message[at.value];
-    const input = toViewDetails(
-      message[at.version],
-      message[at.meta],
-      last && isEarly,
-    );
+    const input = toViewDetails(message[at.version], message[at.meta], last && isEarly);
     if (last) return void operation.sink.view(value, name, input);
     const own = deepCopy(value);
     const seq = operation.sink.view(value, name, input);
@@ -190,20 +170,14 @@ export class InFlightOperations {
     );
   }
 
-  handleConfirm(
-    message: ConfirmMessage,
-    connection: OperationConnection,
-  ): void {
+  handleConfirm(message: ConfirmMessage, connection: OperationConnection): void {
     const { at } = confirm;
     const level = message[at.level];
     const operation = this.#findOnConnection(message[at.id], connection);
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
-      return this.#failMalformed(
-        operation,
-        `a view at level ${level}, which does not exist`,
-      );
+      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
     storeSessionToken(operation, message[at.token]);
     const last = level >= operation.strongest;
     if (operation.isCancelled) {
@@ -230,11 +204,7 @@ export class InFlightOperations {
     const merged = mergeDetails(known.details, input);
     const value = known.copyValue();
     const seq = operation.sink.view(value, name, merged);
-    if (!last)
-      operation.recordView(
-        message[at.seq],
-        known.withDetails(merged, seq, value),
-      );
+    if (!last) operation.recordView(message[at.seq], known.withDetails(merged, seq, value));
   }
 
   handleFail(message: FailMessage, connection: OperationConnection): void {
@@ -242,43 +212,26 @@ export class InFlightOperations {
     const level = message[at.level];
     const operation = this.#findOnConnection(message[at.id], connection);
     if (operation === undefined) return;
-    const name =
-      level === undefined || level === null ? undefined : this.#levels[level];
+    const name = level === undefined || level === null ? undefined : this.#levels[level];
     const error = fromFailMessage(message, name, operation.name);
     if (name !== undefined && (level ?? 0) < operation.strongest) {
       if (!operation.isCancelled) operation.sink.fail(error, name);
-    } else if (
-      connection.isDraining &&
-      error.code === 'UNAVAILABLE' &&
-      !operation.isCancelled
-    ) {
-      // The operation was sent before the `goaway` message arrived. The server
-      // has not begun the operation, so the next connection can submit it.
+    } else if (connection.isDraining && error.code === 'UNAVAILABLE' && !operation.isCancelled) {
+      // The operation was sent before the `goaway` message arrived. The server has not begun the
+      // operation, so the next connection can submit it.
       operation.detachFromConnection();
       if (!operation.wasSentBefore) operation.home = operation.site = undefined;
       this.#rejected.push(operation);
     } else this.#end(operation, toOperationError(operation, error));
   }
 
-  /**
-   * Returns the operations that servers which go away have rejected since the
-   * last call.
-   */
+  /** Returns the operations that servers which go away have rejected since the last call. */
   takeRejected(): readonly InFlightOperation[] {
-    return this.#rejected.length === 0
-      ? NO_OPERATIONS
-      : this.#rejected.splice(0);
+    return this.#rejected.length === 0 ? NO_OPERATIONS : this.#rejected.splice(0);
   }
 
-  /**
-   * Handles a malformed message on `connection` that seems to belong to
-   * operation `id`.
-   */
-  handleMalformed(
-    id: number,
-    error: CorrectableError,
-    connection: OperationConnection,
-  ): void {
+  /** Handles a malformed message on `connection` that seems to belong to operation `id`. */
+  handleMalformed(id: number, error: CorrectableError, connection: OperationConnection): void {
     const operation = this.#findOnConnection(id, connection);
     if (operation !== undefined) this.abandon(operation, error);
   }
@@ -290,8 +243,7 @@ export class InFlightOperations {
 
   /** Ends all operations that are in flight now. */
   abandonAll(cause: CorrectableError): void {
-    for (const operation of this.#select(() => true))
-      this.abandon(operation, cause);
+    for (const operation of this.#select(() => true)) this.abandon(operation, cause);
   }
 
   getUnsubmitted(): InFlightOperation[] {
@@ -299,22 +251,18 @@ export class InFlightOperations {
   }
 
   /**
-   * Handles the end of a connection. Its unanswered operations wait for another
-   * one, except abandoned ones, which were reported already.
+   * Handles the end of a connection. Its unanswered operations wait for another one, except
+   * abandoned ones, which were reported already.
    */
   handleConnectionLoss(connection: OperationConnection): void {
-    for (const operation of this.#select(
-      (item) => item.connection === connection,
-    )) {
+    for (const operation of this.#select((item) => item.connection === connection)) {
       if (operation.isCancelled) this.remove(operation);
       else operation.handleConnectionLoss();
     }
   }
 
   // Returns an array, because the end of one operation may start others.
-  #select(
-    requested: (operation: InFlightOperation) => boolean,
-  ): InFlightOperation[] {
+  #select(requested: (operation: InFlightOperation) => boolean): InFlightOperation[] {
     const operations: InFlightOperation[] = [];
     this.#operations.forEach(
       (operation) => void (requested(operation) && operations.push(operation)),
@@ -332,10 +280,7 @@ export class InFlightOperations {
   }
 }
 
-function storeSessionToken(
-  { context }: InFlightOperation,
-  token: string | undefined,
-): void {
+function storeSessionToken({ context }: InFlightOperation, token: string | undefined): void {
   if (token !== undefined && context.session instanceof WireSession)
     context.session.addToken(token);
 }
@@ -352,7 +297,6 @@ function toViewDetails(
       meta: meta ?? undefined,
       final: true,
     } as ViewDetails;
-  if (meta === undefined || meta === null)
-    return hasVersion ? { version } : undefined;
+  if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
   return hasVersion ? { version, meta } : { meta };
 }

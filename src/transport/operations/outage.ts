@@ -1,18 +1,16 @@
 /**
- * The time without a connection and its reason, for the error of an operation
- * that waits for a connection until its timeout.
+ * The time without a connection and its reason, for the error of an operation that waits for a
+ * connection until its timeout.
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
 /**
- * The present time without a connection. There is one object for the life of
- * the client. Operations read it when they need it.
+ * The present time without a connection. There is one object for the life of the client. Operations
+ * read it when they need it.
  */
 export class Outage {
-  /**
-   * Why there is no connection, or why there was none before the present one.
-   */
+  /** Why there is no connection, or why there was none before the present one. */
   reason: CorrectableError | undefined;
   readonly #now: () => number;
   #since: number | undefined;
@@ -26,8 +24,8 @@ export class Outage {
   }
 
   /**
-   * The error that says why operations cannot be sent, and since when.
-   * `undefined` while there is a connection.
+   * The error that says why operations cannot be sent, and since when. `undefined` while there is a
+   * connection.
    */
   get blockedBy(): CorrectableError | undefined {
     if (this.#since === undefined) return undefined;
@@ -47,15 +45,10 @@ export class Outage {
   }
 
   /**
-   * Sets the reason why the connection to `url` was lost or could not be
-   * opened. `detail` is the reason without the address, for messages that
-   * contain the address already.
+   * Sets the reason why the connection to `url` was lost or could not be opened. `detail` is the
+   * reason without the address, for messages that contain the address already.
    */
-  setReason(
-    url: string,
-    reason: CorrectableError,
-    detail: string = reason.message,
-  ): void {
+  setReason(url: string, reason: CorrectableError, detail: string = reason.message): void {
     this.#url = url;
     this.reason = reason;
     this.#detail = detail;
@@ -74,8 +67,8 @@ const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Creates the error for a fatal close code. `reported` is the error that the
- * server sent in a message before it closed.
+ * Creates the error for a fatal close code. `reported` is the error that the server sent in a
+ * message before it closed.
  */
 export function createRejectionError(
   code: number,
@@ -83,29 +76,20 @@ export function createRejectionError(
   reported: CorrectableError | undefined,
 ): CorrectableError {
   const message = `the server refused the connection: ${reason} (${code})`;
-  return (
-    reported ??
-    new CorrectableError(ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL', message)
-  );
+  return reported ?? new CorrectableError(ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL', message);
 }
 
 /**
- * Creates the error for a connection that was lost or could not be opened, and
- * that will be retried.
+ * Creates the error for a connection that was lost or could not be opened, and that will be
+ * retried.
  */
 export function createLossError(url: string, detail: string): CorrectableError {
-  return new CorrectableError(
-    'UNAVAILABLE',
-    `no connection to ${url}: ${detail}`,
-  );
+  return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
 }
 
-/**
- * Creates the error for an operation of another principal than the present one.
- */
+/** Creates the error for an operation of another principal than the present one. */
 export function createPrincipalChangedError(): CorrectableError {
-  const message =
-    'the principal has changed; submit again what is still needed';
+  const message = 'the principal has changed; submit again what is still needed';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 

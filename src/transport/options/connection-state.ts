@@ -1,6 +1,5 @@
 /**
- * The life of a connection as a pure state machine;
- * docs/reference/wire-protocol.md has the table.
+ * The life of a connection as a pure state machine; docs/reference/wire-protocol.md has the table.
  */
 
 /**
@@ -8,8 +7,7 @@
  * - `handshaking`: the client sent `hello` and waits for `welcome`.
  * - `open`: operations flow.
  * - `probing`: the server was silent for a while, and the client sent a `ping`.
- * - `waiting`: there is no socket to submit on; the next attempt comes after a
- *   delay.
+ * - `waiting`: there is no socket to submit on; the next attempt comes after a delay.
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.
  */
@@ -43,8 +41,8 @@ export type ConnectionAction =
   | 'terminate' // forget the socket, closing it without waiting for the peer
   | 'close-socket' // acknowledge what is done and close the socket in order
   | 'fail' // fail all operations without a final
-  // Fail all operations without a final, because they belong to another
-  // principal. Then use a new client id.
+  // Fail all operations without a final, because they belong to another principal. Then use a new
+  // client id.
   | 'abandon-operations'
   | 'end'; // notify the callers that wait for the end
 
@@ -55,10 +53,7 @@ export interface Transition {
 
 type TransitionRow = Partial<Record<ConnectionEvent, Transition>>;
 
-const createTransition = (
-  state: ConnectionState,
-  ...actions: ConnectionAction[]
-): Transition => ({
+const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({
   state,
   actions,
 });
@@ -66,11 +61,7 @@ const createTransition = (
 const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
 // Retires the connection first, so that queued messages are sent.
-const RETIRE_AND_ABANDON = createTransition(
-  'waiting',
-  'drain',
-  'abandon-operations',
-);
+const RETIRE_AND_ABANDON = createTransition('waiting', 'drain', 'abandon-operations');
 const FAIL_AND_END = createTransition('closed', 'terminate', 'fail', 'end');
 const END = createTransition('closed', 'terminate', 'end');
 const CLOSE_SOCKET = createTransition('closing', 'fail', 'close-socket');
@@ -85,11 +76,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
   },
   handshaking: {
     welcomed: createTransition('open', 'resume'),
-    'principal-changed': createTransition(
-      'waiting',
-      'terminate',
-      'abandon-operations',
-    ),
+    'principal-changed': createTransition('waiting', 'terminate', 'abandon-operations'),
     timeout: RETRY,
     lost: RETRY,
     rejected: FAIL_AND_END,
@@ -127,13 +114,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
   closed: {},
 };
 
-/**
- * Returns the next state and its actions. An event without meaning in a state
- * changes nothing.
- */
-export function getTransition(
-  state: ConnectionState,
-  event: ConnectionEvent,
-): Transition {
+/** Returns the next state and its actions. An event without meaning in a state changes nothing. */
+export function getTransition(state: ConnectionState, event: ConnectionEvent): Transition {
   return TRANSITIONS[state][event] ?? { state, actions: [] };
 }

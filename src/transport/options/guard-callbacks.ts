@@ -1,13 +1,10 @@
 /**
- * Calls the application's functions. A failure or an invalid result is reported
- * as uncaught, and has no other effect.
+ * Calls the application's functions. A failure or an invalid result is reported as uncaught, and
+ * has no other effect.
  */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isThenable } from '../../correctable/validate.ts';
 import { MAX_TOKEN_LENGTH } from '../../protocol/messages/field-schemas.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
@@ -17,10 +14,7 @@ export function reportUncaught(error: unknown): void {
   defaultEnvironment.reportUncaught(error);
 }
 
-/**
- * Returns a listener that never throws. If it returns a promise, a rejection of
- * it is reported.
- */
+/** Returns a listener that never throws. If it returns a promise, a rejection of it is reported. */
 export function guardListener<A extends readonly unknown[]>(
   listener: (...args: A) => unknown,
 ): (...args: A) => void {
@@ -34,10 +28,7 @@ export function guardListener<A extends readonly unknown[]>(
   };
 }
 
-/**
- * Returns a source of principals that returns a string, or throws the reason
- * why there is none.
- */
+/** Returns a source of principals that returns a string, or throws the reason why there is none. */
 export function guardPrincipal(principal: () => unknown): () => string {
   return () => {
     const value = principal();
@@ -47,24 +38,21 @@ export function guardPrincipal(principal: () => unknown): () => string {
   };
 }
 
-/**
- * The token, and the principal that the client acts for if the application
- * names one.
- */
+/** The token, and the principal that the client acts for if the application names one. */
 export interface Credentials {
   readonly principal: string | undefined;
   readonly token: string | undefined;
 }
 
 /**
- * The maximum number of token requests in succession. A request is repeated if
- * the principal has changed before the token arrived.
+ * The maximum number of token requests in succession. A request is repeated if the principal has
+ * changed before the token arrived.
  */
 const MAX_TOKEN_REQUESTS = 8;
 
 /**
- * Returns a function that always returns a promise of the token and its
- * principal. The principal was signed in both at the request and at the reply.
+ * Returns a function that always returns a promise of the token and its principal. The principal
+ * was signed in both at the request and at the reply.
  */
 export function guardToken(
   token: () => unknown,
@@ -74,8 +62,7 @@ export function guardToken(
     for (let asks = 0; asks < MAX_TOKEN_REQUESTS; asks++) {
       const whose = principal?.();
       const value: unknown = await token();
-      if (principal?.() === whose)
-        return { principal: whose, token: checkToken(value) };
+      if (principal?.() === whose) return { principal: whose, token: checkToken(value) };
     }
     throw new CorrectableError(
       'UNAVAILABLE',
@@ -101,8 +88,8 @@ function findTokenProblem(token: unknown): string | undefined {
 }
 
 /**
- * Returns a policy that always has a delay. If the policy of the application
- * fails, the delays of the default policy are used.
+ * Returns a policy that always has a delay. If the policy of the application fails, the delays of
+ * the default policy are used.
  */
 export function guardReconnect(
   policy: Backoff,
@@ -112,11 +99,7 @@ export function guardReconnect(
   return (attempt) => {
     try {
       const delayMs: unknown = policy.delayMs(attempt, random);
-      if (
-        delayMs === undefined ||
-        (typeof delayMs === 'number' && delayMs >= 0)
-      )
-        return delayMs;
+      if (delayMs === undefined || (typeof delayMs === 'number' && delayMs >= 0)) return delayMs;
       const message = `reconnect.delayMs: must give milliseconds or undefined, not ${String(delayMs)}`;
       throw new CorrectableError('INVALID_ARGUMENT', message, {
         field: 'reconnect',

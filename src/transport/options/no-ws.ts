@@ -1,5 +1,5 @@
 /**
- * Replaces the package `ws` outside Node (`imports` of package.json). Browsers
- * have a WebSocket of their own.
+ * Replaces the package `ws` outside Node (`imports` of package.json). Browsers have a WebSocket of
+ * their own.
  */
 export const WebSocket: undefined = undefined;

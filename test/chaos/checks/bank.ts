@@ -1,6 +1,6 @@
 /**
- * Whether transfers have the effect of transactions that come one after the other: no view shows half of one, or another
- * total, and each was committed exactly as its function saw the accounts.
+ * Whether transfers have the effect of transactions that come one after the other: no view shows
+ * half of one, or another total, and each was committed exactly as its function saw the accounts.
  */
 import { nameHalf, type Places, type Transfer } from '../bank.ts';
 import type { Overview } from '../contract.ts';
@@ -63,7 +63,9 @@ function totalFaults({ where, isStrong, overview }: Sight, total: number): strin
 
 function halfFaults({ where, overview }: Sight): string[] {
   const shown = new Set(overview.accounts.flatMap(({ ids }) => ids));
-  const names = [...shown].map((name) => /^(.*) (out|in)$/.exec(name)).filter((match) => match !== null);
+  const names = [...shown]
+    .map((name) => /^(.*) (out|in)$/.exec(name))
+    .filter((match) => match !== null);
   return names
     .filter(([, id = '', half]) => !shown.has(nameHalf(id, half === 'in' ? 'out' : 'in')))
     .map(([, id, half]) => `${where}: has half of "${id}" (${half})`);
@@ -72,14 +74,17 @@ function halfFaults({ where, overview }: Sight): string[] {
 /** Each list only grows: of two states in one order, one has all that the other has. */
 function cutFaults(sights: readonly Sight[]): string[] {
   const strong = sights.filter(({ isStrong }) => isStrong);
-  const sizeOf = ({ overview }: Sight): number => overview.accounts.reduce((sum, { ids }) => sum + ids.length, 0);
+  const sizeOf = ({ overview }: Sight): number =>
+    overview.accounts.reduce((sum, { ids }) => sum + ids.length, 0);
   const ordered = strong.toSorted((a, b) => sizeOf(a) - sizeOf(b));
   return ordered.slice(1).flatMap((later, n) => {
     const earlier = ordered[n] as Sight;
     const isWithin = earlier.overview.accounts.every(({ ids }, account) =>
       ids.every((id, place) => later.overview.accounts[account]?.ids[place] === id),
     );
-    return isWithin ? [] : [`${earlier.where} and ${later.where}: no order of transfers has both states`];
+    return isWithin
+      ? []
+      : [`${earlier.where} and ${later.where}: no order of transfers has both states`];
   });
 }
 
@@ -100,10 +105,20 @@ function listHalves({ calls, round }: Evidence): Map<string, Half> {
 }
 
 /** Acknowledged transfers that do not follow on what their function has read. */
-function placeFaults(end: Overview, halves: ReadonlyMap<string, Half>, names: readonly string[]): string[] {
+function placeFaults(
+  end: Overview,
+  halves: ReadonlyMap<string, Half>,
+  names: readonly string[],
+): string[] {
   return [...halves.values()]
-    .filter(({ account, name, place }) => place !== undefined && end.accounts[account]?.ids[place] !== name)
-    .map(({ account, name, place }) => `"${name}" is not at place ${place} of ${names[account]}, as its function read`);
+    .filter(
+      ({ account, name, place }) =>
+        place !== undefined && end.accounts[account]?.ids[place] !== name,
+    )
+    .map(
+      ({ account, name, place }) =>
+        `"${name}" is not at place ${place} of ${names[account]}, as its function read`,
+    );
 }
 
 /** Transfers of one account that are listed against the order of time. */
@@ -114,7 +129,9 @@ function orderFaults({ overview }: Sight, halves: ReadonlyMap<string, Half>): st
     for (const half of ids.map((id) => halves.get(id))) {
       if (half === undefined) continue;
       if (latest !== undefined && endOf(half) < latest.call.beginMs) {
-        faults.push(`"${half.name}" is listed after "${latest.name}", which began later than the other one ended`);
+        faults.push(
+          `"${half.name}" is listed after "${latest.name}", which began later than the other one ended`,
+        );
       }
       if (latest === undefined || half.call.beginMs > latest.call.beginMs) latest = half;
     }

@@ -18,7 +18,8 @@ export class Bits {
   }
 
   addAll(other: Bits): void {
-    for (const [n, word] of other.#words.entries()) this.#words[n] = ((this.#words[n] ?? 0) | word) >>> 0;
+    for (const [n, word] of other.#words.entries())
+      this.#words[n] = ((this.#words[n] ?? 0) | word) >>> 0;
   }
 
   copy(): Bits {

@@ -1,8 +1,8 @@
 /**
- * Whether the blue registers are causally consistent, for each session (Bouajjani, Enea, Guerraoui and Hamza, "On
- * verifying causal consistency", POPL 2017). Each value is written once, so a read identifies the write that it read. A
- * write knows all that its session had read or written before it. A read is wrong if its session knows a write that
- * knows the one that was read.
+ * Whether the blue registers are causally consistent, for each session (Bouajjani, Enea, Guerraoui
+ * and Hamza, "On verifying causal consistency", POPL 2017). Each value is written once, so a read
+ * identifies the write that it read. A write knows all that its session had read or written before
+ * it. A read is wrong if its session knows a write that knows the one that was read.
  */
 import { Bits } from './bitset.ts';
 import { getReportedOutcome } from '../../histories/reported-outcomes.ts';
@@ -31,7 +31,9 @@ interface Moment {
 
 export function causalRegisterFaults(evidence: Evidence): string[] {
   const profiles = evidence.round.keys.profiles;
-  const calls = evidence.operations.filter(({ kind }) => kind === 'write' || kind === 'read' || kind === 'look');
+  const calls = evidence.operations.filter(
+    ({ kind }) => kind === 'write' || kind === 'read' || kind === 'look',
+  );
   const writes = new Map<string, Write>();
   for (const call of calls.filter(({ kind }) => kind === 'write')) {
     const value = String(call.input);
@@ -54,7 +56,8 @@ export function causalRegisterFaults(evidence: Evidence): string[] {
     } else {
       for (const read of readsOf(call, profiles)) {
         const from = read.value === null ? undefined : writes.get(read.value);
-        const problem = problemOf(read, from, call) ?? overwritten(read, from, knownAtBegin.get(call), inOrder);
+        const problem =
+          problemOf(read, from, call) ?? overwritten(read, from, knownAtBegin.get(call), inOrder);
         if (problem !== undefined) {
           faults.push(
             `${read.key}: ${call.session} read "${read.value}" at ${Math.round(call.beginMs)} ms, ${problem}`,
@@ -83,16 +86,24 @@ function momentsOf(calls: readonly RecordedCall[]): Moment[] {
 }
 
 /** What a call read at levels that promise something. */
-function* readsOf({ kind, key, views = [] }: RecordedCall, profiles: readonly string[]): Generator<Read> {
+function* readsOf(
+  { kind, key, views = [] }: RecordedCall,
+  profiles: readonly string[],
+): Generator<Read> {
   for (const { level, value } of views) {
     if (level === 'tentative') continue;
     if (kind === 'read') yield { key, value: (value as string | null) ?? null };
     else
-      for (const [n, shown] of (value as Overview).profiles.entries()) yield { key: profiles[n] ?? '', value: shown };
+      for (const [n, shown] of (value as Overview).profiles.entries())
+        yield { key: profiles[n] ?? '', value: shown };
   }
 }
 
-function problemOf({ key, value }: Read, from: Write | undefined, call: RecordedCall): string | undefined {
+function problemOf(
+  { key, value }: Read,
+  from: Write | undefined,
+  call: RecordedCall,
+): string | undefined {
   if (value === null) return undefined;
   if (from === undefined || from.key !== key) return 'which no user wrote';
   if (from.call.beginMs > (call.endMs ?? Infinity)) return 'before it was written';

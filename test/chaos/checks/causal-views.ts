@@ -1,6 +1,7 @@
 /**
- * Whether views of everything keep causes before effects, and sessions see what they have seen and done. An update's
- * causes are what its session had been shown or had been acknowledged when it was called.
+ * Whether views of everything keep causes before effects, and sessions see what they have seen and
+ * done. An update's causes are what its session had been shown or had been acknowledged when it was
+ * called.
  */
 import { groupBy } from '../../histories/group-by.ts';
 import { Bits } from './bitset.ts';
@@ -19,11 +20,14 @@ export function causalViewFaults({ operations, ...evidence }: Evidence): string[
     const where = `${call.session} at ${Math.round(call.beginMs)} ms, ${level}`;
     const forgotten = known.get(call)?.firstBeyond(bits);
     const faults =
-      forgotten === undefined ? [] : [`${where}: its session had ${name(forgotten)}, and the view has not`];
+      forgotten === undefined
+        ? []
+        : [`${where}: its session had ${name(forgotten)}, and the view has not`];
     for (const id of shown) {
       const update = updates.get(id);
       const missing = update && known.get(update.call)?.firstBeyond(bits);
-      if (missing !== undefined) faults.push(`${where}: has "${id}" without its cause ${name(missing)}`);
+      if (missing !== undefined)
+        faults.push(`${where}: has "${id}" without its cause ${name(missing)}`);
     }
     return faults;
   });
@@ -39,18 +43,24 @@ function getPriorKnowledge(
   const shownTo = new Map<RecordedCall, string[]>();
   for (const { call, ids } of sightings) shownTo.set(call, [...(shownTo.get(call) ?? []), ...ids]);
   const madeBy = new Map(
-    [...updates.values()].filter(({ reported }) => reported === 'made').map(({ call, id }) => [call, id]),
+    [...updates.values()]
+      .filter(({ reported }) => reported === 'made')
+      .map(({ call, id }) => [call, id]),
   );
   const known = new Map<RecordedCall, Bits>();
   for (const ofSession of groupBy(calls, ({ session }) => session).values()) {
-    const ended = ofSession.filter(({ endMs }) => endMs !== undefined).sort((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
+    const ended = ofSession
+      .filter(({ endMs }) => endMs !== undefined)
+      .sort((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
     const so = new Bits(numbers.size);
     let next = 0;
     for (const call of [...ofSession].sort((a, b) => a.beginMs - b.beginMs)) {
       for (; (ended[next]?.endMs ?? Infinity) < call.beginMs; next += 1) {
         const before = ended[next] as RecordedCall;
         const made = madeBy.get(before);
-        so.addAll(bitsOf([...(shownTo.get(before) ?? []), ...(made === undefined ? [] : [made])], numbers));
+        so.addAll(
+          bitsOf([...(shownTo.get(before) ?? []), ...(made === undefined ? [] : [made])], numbers),
+        );
       }
       known.set(call, so.copy());
     }

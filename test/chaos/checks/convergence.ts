@@ -5,11 +5,16 @@ const TEXT_MAX = 300;
 
 export function convergenceFaults({ settled }: Evidence): string[] {
   if (settled.size === 0) return ['the round did not come to its end'];
-  const silent = [...settled].filter(([, overview]) => overview === null).map(([site]) => `${site} does not answer`);
+  const silent = [...settled]
+    .filter(([, overview]) => overview === null)
+    .map(([site]) => `${site} does not answer`);
   const shown = new Map<string, string>();
-  for (const [site, overview] of settled) if (overview !== null) shown.set(JSON.stringify(overview), site);
+  for (const [site, overview] of settled)
+    if (overview !== null) shown.set(JSON.stringify(overview), site);
   if (shown.size <= 1) return silent;
-  const texts = [...shown].map(([text, site]) => `${site} ${text.slice(...aroundDifference([...shown.keys()]))}`);
+  const texts = [...shown].map(
+    ([text, site]) => `${site} ${text.slice(...aroundDifference([...shown.keys()]))}`,
+  );
   return [...silent, `sites differ in the end: ${texts.join(' and ')}`];
 }
 

@@ -1,9 +1,13 @@
 /**
- * Whether one object can have behaved like this (Wing and Gong, "Testing and verifying concurrent objects", 1993, with
- * Lowe's memory of what was tried). It knows nothing of how the history came about.
+ * Whether one object can have behaved like this (Wing and Gong, "Testing and verifying concurrent
+ * objects", 1993, with Lowe's memory of what was tried). It knows nothing of how the history came
+ * about.
  */
 
-/** One operation. `endMs` is `Infinity` if its outcome is unknown: it took effect at some later time, or never. */
+/**
+ * One operation. `endMs` is `Infinity` if its outcome is unknown: it took effect at some later
+ * time, or never.
+ */
 export interface Operation<State> {
   readonly beginMs: number;
   readonly endMs: number;
@@ -46,7 +50,11 @@ export function checkLinearizability<State extends string | null>(
     // Whatever begins after another one has ended comes after it.
     const endMs = firstEnd(byBegin, first, done);
     let chosen: { readonly at: number; readonly after: State } | undefined;
-    for (; next < byBegin.length && (byBegin[next] as Operation<State>).beginMs <= endMs; next += 1) {
+    for (
+      ;
+      next < byBegin.length && (byBegin[next] as Operation<State>).beginMs <= endMs;
+      next += 1
+    ) {
       if (done.has(next)) continue;
       const after = (byBegin[next] as Operation<State>).step(state);
       if (after === undefined) continue;
@@ -84,7 +92,11 @@ export function checkLinearizability<State extends string | null>(
   return { kind: 'linearizable' };
 }
 
-function firstEnd<State>(byBegin: readonly Operation<State>[], from: number, done: ReadonlySet<number>): number {
+function firstEnd<State>(
+  byBegin: readonly Operation<State>[],
+  from: number,
+  done: ReadonlySet<number>,
+): number {
   let endMs = Infinity;
   for (let at = from; at < byBegin.length; at += 1) {
     const operation = byBegin[at] as Operation<State>;

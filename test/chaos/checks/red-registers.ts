@@ -1,4 +1,6 @@
-/** Whether the red registers are linearizable: `put`, `swap`, `get`, and strong views of everything. */
+/**
+ * Whether the red registers are linearizable: `put`, `swap`, `get`, and strong views of everything.
+ */
 import { registerFaults, type Read } from '../../histories/checks/registers.ts';
 import { getReportedOutcome } from '../../histories/reported-outcomes.ts';
 import type { Overview } from '../contract.ts';
@@ -12,12 +14,19 @@ export function redRegisterFaults(evidence: Evidence): string[] {
 }
 
 function keyFaults(key: string, n: number, { operations, settled }: Evidence): string[] {
-  const writes = operations.filter((call) => (call.kind === 'put' || call.kind === 'swap') && call.key === key);
+  const writes = operations.filter(
+    (call) => (call.kind === 'put' || call.kind === 'swap') && call.key === key,
+  );
   const reads = [...readsOf(operations, key, n)];
   for (const [site, overview] of settled) {
     if (overview === null) continue;
     const atMs = Math.max(...operations.map(({ endMs = 0 }) => endMs)) + 1;
-    reads.push({ session: `${site} in the end`, value: overview.values[n] ?? undefined, beginMs: atMs, endMs: atMs });
+    reads.push({
+      session: `${site} in the end`,
+      value: overview.values[n] ?? undefined,
+      beginMs: atMs,
+      endMs: atMs,
+    });
   }
   // What a swap replaced, it has read.
   const swapped = writes
@@ -51,17 +60,22 @@ function toOperations(
   reads: readonly Read[],
 ): Operation<Value>[] {
   const seenAtMs = new Map<string | undefined, number>();
-  for (const { value, endMs } of seen) seenAtMs.set(value, Math.min(endMs, seenAtMs.get(value) ?? Infinity));
+  for (const { value, endMs } of seen)
+    seenAtMs.set(value, Math.min(endMs, seenAtMs.get(value) ?? Infinity));
   const updates = writes.flatMap((call): Operation<Value>[] => {
     const value = String(call.input);
     const reported = getReportedOutcome(call);
     // A value that no read has shown can be left out: nothing depends on it.
     const firstSeenMs = seenAtMs.get(value);
     if (reported === 'not made' || (reported === 'unknown' && firstSeenMs === undefined)) return [];
-    const endMs = Math.min(reported === 'made' ? (call.endMs ?? Infinity) : Infinity, firstSeenMs ?? Infinity);
+    const endMs = Math.min(
+      reported === 'made' ? (call.endMs ?? Infinity) : Infinity,
+      firstSeenMs ?? Infinity,
+    );
     const isSwap = call.kind === 'swap' && reported === 'made';
     const before = (call.output as Value) ?? null;
-    const step = (state: Value): Value | undefined => (isSwap && state !== before ? undefined : value);
+    const step = (state: Value): Value | undefined =>
+      isSwap && state !== before ? undefined : value;
     return [{ beginMs: call.beginMs, endMs, step, name: `${call.kind} ${value}` }];
   });
   const views = reads.map(({ value = null, beginMs, endMs }): Operation<Value> => ({

@@ -1,4 +1,7 @@
-/** What was seen: each view of `look` at a level that promises something, and the updates that leave a name in it. */
+/**
+ * What was seen: each view of `look` at a level that promises something, and the updates that leave
+ * a name in it.
+ */
 import { nameHalf, type Transfer } from '../bank.ts';
 import type { Overview } from '../contract.ts';
 import type { Evidence, RecordedCall } from '../evidence.ts';
@@ -44,11 +47,13 @@ export function listUpdates({ operations }: Evidence): Map<string, NamedUpdate> 
     const { kind, input } = call;
     const reported = getReport(call);
     for (const { id, amount } of listParts(call)) {
-      // A careless user ran it before with an unknown outcome, which a later refusal does not settle.
+      // A careless user ran it before with an unknown outcome, which a later refusal does not
+      // settle.
       if (reported === 'not made' && updates.get(id)?.reported === 'unknown') continue;
       updates.set(id, { id, call, reported, amount });
     }
-    if (kind === 'sell') updates.set(String(input), { id: String(input), call, reported, amount: 0 });
+    if (kind === 'sell')
+      updates.set(String(input), { id: String(input), call, reported, amount: 0 });
     if (kind !== 'deposit' && kind !== 'withdraw') continue;
     const { id, amount } = input as { readonly id: string; readonly amount: number };
     updates.set(id, { id, call, reported, amount: kind === 'deposit' ? amount : -amount });
@@ -57,7 +62,10 @@ export function listUpdates({ operations }: Evidence): Map<string, NamedUpdate> 
 }
 
 /** The updates of a transaction. */
-function listParts({ kind, input }: RecordedCall): readonly { readonly id: string; readonly amount: number }[] {
+function listParts({
+  kind,
+  input,
+}: RecordedCall): readonly { readonly id: string; readonly amount: number }[] {
   if (kind === 'fund') return input as readonly { readonly id: string; readonly amount: number }[];
   if (kind !== 'transfer') return [];
   const { id, amount } = input as Transfer;

@@ -1,4 +1,7 @@
-/** Faults of data directories. Each has to be noticed; a directory that is lost, or too old, is then rebuilt. */
+/**
+ * Faults of data directories. Each has to be noticed; a directory that is lost, or too old, is then
+ * rebuilt.
+ */
 import { cp, rename, rm } from 'node:fs/promises';
 import type { ServerProcess } from '../server-process.ts';
 import type { Disturbance } from './disturb.ts';
@@ -6,14 +9,22 @@ import type { Disturbance } from './disturb.ts';
 /** A node that must not run has to end by then. */
 const NOTICE_MS = 30_000;
 const REBUILD = '--rebuild';
-/** A directory that lacks a blue update that others have is too old. Red ones come again from the red log. */
+/**
+ * A directory that lacks a blue update that others have is too old. Red ones come again from the
+ * red log.
+ */
 const BLUE_UPDATES = new Set(['deposit', 'write']);
 
 /** Two processes on one directory: the second one has to be refused. */
-export async function secondProcess({ deployment, fault: { site }, recorder }: Disturbance): Promise<void> {
+export async function secondProcess({
+  deployment,
+  fault: { site },
+  recorder,
+}: Disturbance): Promise<void> {
   const second = await deployment.createSecondProcess(site, deployment.directoryOf(site));
   const { isListening } = await second.start();
-  if (isListening) recorder.add({ kind: 'missed', text: `two processes ran on the directory of ${site}` });
+  if (isListening)
+    recorder.add({ kind: 'missed', text: `two processes ran on the directory of ${site}` });
   await second.kill();
 }
 
@@ -32,10 +43,15 @@ export async function copiedDirectory(disturbance: Disturbance): Promise<void> {
     const ended = await Promise.any([mustStop(second), mustStop(process)])
       .then(() => true)
       .catch(() => false);
-    if (!ended) recorder.add({ kind: 'missed', text: `two processes ran on copies of the directory of ${site}` });
+    if (!ended)
+      recorder.add({
+        kind: 'missed',
+        text: `two processes ran on copies of the directory of ${site}`,
+      });
   }
   await second.kill();
-  // The one that stopped may have acknowledged what the others refuse. --rebuild moves no such directory away by itself.
+  // The one that stopped may have acknowledged what the others refuse. --rebuild moves no such
+  // directory away by itself.
   if (!process.isServing) {
     await process.kill();
     await rm(deployment.directoryOf(site), { recursive: true });
@@ -95,8 +111,15 @@ export async function lostDirectory(disturbance: Disturbance): Promise<void> {
   await rebuild(disturbance, sinceMs, untilMs);
 }
 
-/** Follows the documented steps of an operator. What the site acknowledged between these times may be lost. */
-async function rebuild(disturbance: Disturbance, sinceMs: number, untilMs = performance.now()): Promise<void> {
+/**
+ * Follows the documented steps of an operator. What the site acknowledged between these times may
+ * be lost.
+ */
+async function rebuild(
+  disturbance: Disturbance,
+  sinceMs: number,
+  untilMs = performance.now(),
+): Promise<void> {
   const { process, fault, recorder } = disturbance;
   await process.kill();
   recorder.add({ kind: 'lost', site: fault.site, sinceMs, untilMs });

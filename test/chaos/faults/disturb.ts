@@ -24,19 +24,32 @@ export interface Disturbance extends Stage {
 }
 
 /** Does one fault after the other. Resolves when all are healed. */
-export async function disturb(stage: Stage, faults: readonly PlannedFault[], signal: AbortSignal): Promise<void> {
+export async function disturb(
+  stage: Stage,
+  faults: readonly PlannedFault[],
+  signal: AbortSignal,
+): Promise<void> {
   const { deployment, recorder, progress } = stage;
   for (const fault of faults) {
     await pause(fault.pauseMs, signal);
     if (signal.aborted) return;
     const { kind, site, peer, lastsMs, amountMs } = fault;
     progress(`${kind} ${site} (${peer}), ${lastsMs} ms`);
-    recorder.add({ kind: 'fault', fault: kind, site, phase: 'begun', details: { peer, lastsMs, amountMs } });
+    recorder.add({
+      kind: 'fault',
+      fault: kind,
+      site,
+      phase: 'begun',
+      details: { peer, lastsMs, amountMs },
+    });
     const process = deployment.processOf(site);
     try {
       await FAULTS[kind]({ ...stage, fault, process, wait: () => pause(lastsMs, signal) });
     } catch (error) {
-      recorder.add({ kind: 'missed', text: `${kind} of ${site} cannot be healed: ${(error as Error).message}` });
+      recorder.add({
+        kind: 'missed',
+        text: `${kind} of ${site} cannot be healed: ${(error as Error).message}`,
+      });
     }
     recorder.add({ kind: 'fault', fault: kind, site, phase: 'ended' });
   }
@@ -95,7 +108,8 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
     let isListening = false;
     void starting?.then((result) => (isListening = result.isListening)).catch(() => undefined);
     await wait();
-    if (isListening) recorder.add({ kind: 'missed', text: `${process.name} started on a full disk` });
+    if (isListening)
+      recorder.add({ kind: 'missed', text: `${process.name} started on a full disk` });
     process.setConditions(NORMAL);
     await starting;
     if (!process.isRunning) await process.begin();
@@ -117,22 +131,34 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
 };
 
 /** Holds all that the site and these ends send to each other. */
-function cut({ deployment: { links }, fault: { site }, wait }: Disturbance, ends: readonly LinkEnd[]): Promise<void> {
+function cut(
+  { deployment: { links }, fault: { site }, wait }: Disturbance,
+  ends: readonly LinkEnd[],
+): Promise<void> {
   return untilHealed(
     ends.flatMap((end) => [links?.cut(site, end), links?.cut(end, site)]),
     wait,
   );
 }
 
-function sever({ deployment: { links }, fault: { site }, wait }: Disturbance, end: LinkEnd): Promise<void> {
+function sever(
+  { deployment: { links }, fault: { site }, wait }: Disturbance,
+  end: LinkEnd,
+): Promise<void> {
   return untilHealed([links?.sever(site, end)], wait);
 }
 
-function slow({ deployment: { links }, fault: { site, amountMs }, wait }: Disturbance, end: LinkEnd): Promise<void> {
+function slow(
+  { deployment: { links }, fault: { site, amountMs }, wait }: Disturbance,
+  end: LinkEnd,
+): Promise<void> {
   return untilHealed([links?.slow(site, end, amountMs), links?.slow(end, site, amountMs)], wait);
 }
 
-async function untilHealed(heals: readonly ((() => void) | undefined)[], wait: () => Promise<void>): Promise<void> {
+async function untilHealed(
+  heals: readonly ((() => void) | undefined)[],
+  wait: () => Promise<void>,
+): Promise<void> {
   await wait();
   for (const heal of heals) heal?.();
 }

@@ -1,4 +1,7 @@
-/** Faults of the servers of etcd that keep the red log. One server is disturbed at a time, or all of them. */
+/**
+ * Faults of the servers of etcd that keep the red log. One server is disturbed at a time, or all of
+ * them.
+ */
 import type { Site } from '../../../engines/wan.ts';
 import { pause } from '../../histories/pause.ts';
 import type { EtcdServers } from '../etcd-servers.ts';
@@ -16,14 +19,25 @@ async function killServer({ etcd: { cluster }, wait }: EtcdDisturbance, site: Si
   await cluster.restart(site);
 }
 
-async function freezeServers({ etcd: { cluster }, wait }: EtcdDisturbance, sites: readonly Site[]): Promise<void> {
+async function freezeServers(
+  { etcd: { cluster }, wait }: EtcdDisturbance,
+  sites: readonly Site[],
+): Promise<void> {
   for (const site of sites) cluster.signal(site, 'SIGSTOP');
   await wait();
   for (const site of sites) cluster.signal(site, 'SIGCONT');
 }
 
-/** The server refuses to serve, or takes what it lacks from the others. If it refuses, an empty one takes its place. */
-async function startOnOldDisk({ etcd, fault: { site }, wait, progress }: EtcdDisturbance): Promise<void> {
+/**
+ * The server refuses to serve, or takes what it lacks from the others. If it refuses, an empty one
+ * takes its place.
+ */
+async function startOnOldDisk({
+  etcd,
+  fault: { site },
+  wait,
+  progress,
+}: EtcdDisturbance): Promise<void> {
   await etcd.copyDisks([site]);
   await wait();
   await etcd.putBackDisks([site]);
@@ -39,14 +53,18 @@ async function useUpQuota(disturbance: EtcdDisturbance): Promise<void> {
   try {
     await etcd.useUpQuota();
     const hasBeen = await isReported((sites) => sites > 0);
-    if (!hasBeen) disturbance.recorder.add({ kind: 'missed', text: 'no site has reported that etcd is full' });
+    if (!hasBeen)
+      disturbance.recorder.add({ kind: 'missed', text: 'no site has reported that etcd is full' });
     await wait();
   } finally {
     await etcd.freeQuota();
   }
 }
 
-/** Sites have to halt their red log, unless nothing was lost. Then it goes on from the longest copy of a site. */
+/**
+ * Sites have to halt their red log, unless nothing was lost. Then it goes on from the longest copy
+ * of a site.
+ */
 async function startAllOnOldDisks(disturbance: EtcdDisturbance): Promise<void> {
   const { etcd, wait, progress } = disturbance;
   const { sites } = etcd.cluster;
@@ -67,7 +85,9 @@ function watchAlarms(
   kinds: readonly string[],
 ): (isEnough: (sites: number) => boolean, withinMs?: number) => Promise<boolean> {
   const read = (): readonly number[] =>
-    deployment.processes.map(({ alarms }) => kinds.reduce((sum, kind) => sum + (alarms[kind] ?? 0), 0));
+    deployment.processes.map(({ alarms }) =>
+      kinds.reduce((sum, kind) => sum + (alarms[kind] ?? 0), 0),
+    );
   const before = read();
   return async (isEnough, withinMs = NOTICE_MS) => {
     const untilMs = performance.now() + withinMs;
@@ -92,7 +112,9 @@ function disturbEtcd(
 
 export const ETCD_FAULTS = {
   'etcd-kill': disturbEtcd((it) => killServer(it, it.fault.site)),
-  'etcd-kill-leader': disturbEtcd(async (it) => killServer(it, (await it.etcd.cluster.leader()) ?? it.fault.site)),
+  'etcd-kill-leader': disturbEtcd(async (it) =>
+    killServer(it, (await it.etcd.cluster.leader()) ?? it.fault.site),
+  ),
   'etcd-freeze': disturbEtcd((it) => freezeServers(it, [it.fault.site])),
   'etcd-freeze-majority': disturbEtcd((it) =>
     freezeServers(

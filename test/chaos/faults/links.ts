@@ -1,6 +1,6 @@
 /**
- * The links between the sites of a cluster, and of the sites to the servers of etcd. Each goes through a proxy that delays,
- * holds or resets what passes.
+ * The links between the sites of a cluster, and of the sites to the servers of etcd. Each goes
+ * through a proxy that delays, holds or resets what passes.
  */
 import { roundTripMs, type Site } from '../../../engines/wan.ts';
 import { CuttableRoute } from '../../engines/support/cuttable-route.ts';
@@ -90,12 +90,17 @@ export class Links implements AsyncDisposable {
     });
   }
 
-  /** Since when other sites may lack what this one has. What it has written to etcd, the others get there. */
+  /**
+   * Since when other sites may lack what this one has. What it has written to etcd, the others get
+   * there.
+   */
   getUnsentSinceMs(site: Site): number {
     const nowMs = performance.now();
     const recent = this.#disturbances.filter(
       ({ ends, untilMs }) =>
-        ends.includes(site) && ends.every((end) => end === getSite(end)) && untilMs > nowMs - ON_ITS_WAY_MS,
+        ends.includes(site) &&
+        ends.every((end) => end === getSite(end)) &&
+        untilMs > nowMs - ON_ITS_WAY_MS,
     );
     return Math.min(nowMs, ...recent.map(({ fromMs }) => fromMs)) - ON_ITS_WAY_MS;
   }
@@ -127,7 +132,9 @@ export class Links implements AsyncDisposable {
 
 /** Each site to each other one. */
 export function routesBetween(sites: readonly Site[]): Route[] {
-  return sites.flatMap((from) => sites.filter((to) => to !== from).map((to) => [from, to] as const));
+  return sites.flatMap((from) =>
+    sites.filter((to) => to !== from).map((to) => [from, to] as const),
+  );
 }
 
 /** Each site to each server of etcd. */

@@ -6,7 +6,10 @@ type Lane = 'clients' | 'network' | 'nodes' | 'etcd';
 
 /** How a kind of fault is drawn. */
 interface Kind {
-  /** What is disturbed: faults of one lane come one after the other, so that at most one node is away by itself. */
+  /**
+   * What is disturbed: faults of one lane come one after the other, so that at most one node is
+   * away by itself.
+   */
   readonly lane: Lane;
   readonly lastsMs: readonly [number, number];
   /** How often it is drawn beside the others of its lane. */
@@ -109,25 +112,38 @@ export function createPlan(options: PlanOptions): Plan {
   };
 }
 
-function drawLane(lane: Lane, { seed, lastsMs, sites, leaders, kinds }: PlanOptions): PlannedFault[] {
+function drawLane(
+  lane: Lane,
+  { seed, lastsMs, sites, leaders, kinds }: PlanOptions,
+): PlannedFault[] {
   const random = new Random(seed * LANES.length + LANES.indexOf(lane));
   const choices = Object.entries<Kind>(FAULT_KINDS).filter(
     ([name, kind]) => kind.lane === lane && kinds.has(name as FaultKind),
   );
-  const bag = choices.flatMap(([name, { weight }]) => Array.from({ length: weight }, () => name as FaultKind));
+  const bag = choices.flatMap(([name, { weight }]) =>
+    Array.from({ length: weight }, () => name as FaultKind),
+  );
   const faults: PlannedFault[] = [];
   if (bag.length === 0) return faults;
   for (let atMs = 0; ;) {
     const kind = random.pick(bag as [FaultKind, ...FaultKind[]]);
     const { lastsMs: range, sparesLeader = false }: Kind = FAULT_KINDS[kind];
-    const site = random.pick(sites.filter((name) => !sparesLeader || !leaders.includes(name)) as [Site, ...Site[]]);
+    const site = random.pick(
+      sites.filter((name) => !sparesLeader || !leaders.includes(name)) as [Site, ...Site[]],
+    );
     const peer = random.pick(sites.filter((name) => name !== site) as [Site, ...Site[]]);
     const isClock = kind === 'clock';
     const sign = isClock && random.chance(0.5) ? -1 : 1;
     const [least, most]: readonly [number, number] = isClock ? CLOCK_MS : DELAY_MS;
     const amountMs = sign * random.between(least, most);
     const [pauseMin, pauseMax]: readonly [number, number] = PAUSES_MS[lane];
-    const fault = { kind, site, peer, pauseMs: random.between(pauseMin, pauseMax), lastsMs: random.between(...range) };
+    const fault = {
+      kind,
+      site,
+      peer,
+      pauseMs: random.between(pauseMin, pauseMax),
+      lastsMs: random.between(...range),
+    };
     atMs += fault.pauseMs + fault.lastsMs;
     if (atMs > lastsMs) return faults;
     faults.push({ ...fault, amountMs });

@@ -1,6 +1,7 @@
 /**
- * Loaded before a server: makes its clock differ, and its disk full, as the file in CHAOS_CONDITIONS specifies. `Date`
- * alone differs: `performance.now()` and timers run as ever, as when an operator sets the clock of a machine.
+ * Loaded before a server: makes its clock differ, and its disk full, as the file in
+ * CHAOS_CONDITIONS specifies. `Date` alone differs: `performance.now()` and timers run as ever, as
+ * when an operator sets the clock of a machine.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -39,11 +40,19 @@ if (file !== undefined) {
 /** Where the disk is full, what is there can be written over, and nothing can be added. */
 function fillDisk() {
   const { O_CREAT } = fs.constants;
-  const creates = (flags) => (typeof flags === 'number' ? (flags & O_CREAT) !== 0 : /^[wa]/.test(String(flags)));
+  const creates = (flags) =>
+    typeof flags === 'number' ? (flags & O_CREAT) !== 0 : /^[wa]/.test(String(flags));
   const refuse = (path, flags) => {
-    if (!conditions.isDiskFull || !creates(flags) || !/\.(log|checkpoint|checkpoint-copy|new)$/.test(String(path)))
+    if (
+      !conditions.isDiskFull ||
+      !creates(flags) ||
+      !/\.(log|checkpoint|checkpoint-copy|new)$/.test(String(path))
+    )
       return;
-    throw Object.assign(new Error(`ENOSPC: no space left on device, open '${path}'`), { code: 'ENOSPC', errno: -28 });
+    throw Object.assign(new Error(`ENOSPC: no space left on device, open '${path}'`), {
+      code: 'ENOSPC',
+      errno: -28,
+    });
   };
   const { openSync, writeFileSync } = fs;
   const { open } = fs.promises;

@@ -1,6 +1,12 @@
 /** The causal store behind several gateways, each a binding with connections of its own. */
 import { get, getMany, put, remove } from '../../../src/operations/index.ts';
-import { createClient, isCorrectableError, type Binding, type Client, type Session } from '../../../src/index.ts';
+import {
+  createClient,
+  isCorrectableError,
+  type Binding,
+  type Client,
+  type Session,
+} from '../../../src/index.ts';
 import type { SiteIndex, WriteOutcome } from './history.ts';
 import type { StormSession, StormStore } from './stores.ts';
 
@@ -50,7 +56,8 @@ export class CausalStore implements StormStore {
     /** A gateway that was restarted knows the session by its tokens only. */
     const current = (): { readonly client: Client<Levels>; readonly session: Session } => {
       const present = this.#clients[gateway] as Client<Levels>;
-      if (present !== client) [client, session] = [present, present.session({ tokens: session.tokens })];
+      if (present !== client)
+        [client, session] = [present, present.session({ tokens: session.tokens })];
       return { client, session };
     };
     return {
@@ -74,7 +81,8 @@ export class CausalStore implements StormStore {
         const how = { session: own, levels: [isLatest ? 'latest' : 'causal'] as const };
         try {
           let result: { readonly value: unknown; readonly version?: unknown } | undefined;
-          for await (const view of reader.invoke(operation as ReturnType<typeof get>, how)) result = view;
+          for await (const view of reader.invoke(operation as ReturnType<typeof get>, how))
+            result = view;
           const ids = (isMany ? result?.value : [result?.value]) as (string | undefined)[];
           return { ids, stamp: isMany ? undefined : (result?.version as number | undefined) };
         } catch (error) {
@@ -87,7 +95,10 @@ export class CausalStore implements StormStore {
 }
 
 /** @throws what is no refusal */
-function describeFailure(error: unknown): { readonly outcome: WriteOutcome; readonly code: string } {
+function describeFailure(error: unknown): {
+  readonly outcome: WriteOutcome;
+  readonly code: string;
+} {
   if (!isCorrectableError(error)) throw error;
   if (REFUSED.includes(error.code)) return { outcome: 'refused', code: error.code };
   if (UNKNOWN.includes(error.code)) return { outcome: 'unknown', code: error.code };

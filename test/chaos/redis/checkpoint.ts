@@ -11,7 +11,10 @@ export class CheckpointError extends Error {
   override readonly name = 'CheckpointError';
 }
 
-/** A partition makes its writes known in their order: a mark that has arrived shows that all earlier writes have. */
+/**
+ * A partition makes its writes known in their order: a mark that has arrived shows that all earlier
+ * writes have.
+ */
 export class Checkpoints {
   readonly #store: StormStore;
   readonly #partitionCount: number;
@@ -57,7 +60,11 @@ export class Checkpoints {
 }
 
 /** Calls until nothing is missing. */
-async function repeat(untilMs: number, failure: string, call: () => Promise<string | undefined>): Promise<void> {
+async function repeat(
+  untilMs: number,
+  failure: string,
+  call: () => Promise<string | undefined>,
+): Promise<void> {
   for (;;) {
     const missing = await call();
     if (missing === undefined) return;

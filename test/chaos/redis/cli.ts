@@ -1,4 +1,7 @@
-/** `npm run chaos -- --world redis`: exit 0 iff nothing was found; with `--control`, iff torn reads were found. */
+/**
+ * `npm run chaos -- --world redis`: exit 0 iff nothing was found; with `--control`, iff torn reads
+ * were found.
+ */
 import { parseStormOptions } from './options.ts';
 import { runStorm, type StormReport } from './storm.ts';
 
@@ -10,7 +13,10 @@ export function isStorm(argv: readonly string[]): boolean {
   return argv.includes('--world=redis') || (at >= 0 && argv[at + 1] === 'redis');
 }
 
-export async function stormMain(argv: readonly string[], progress: (line: string) => void): Promise<void> {
+export async function stormMain(
+  argv: readonly string[],
+  progress: (line: string) => void,
+): Promise<void> {
   const options = parseStormOptions(argv);
   if (options === undefined) return;
   progress(`seed ${options.seed}`);

@@ -1,4 +1,7 @@
-/** What a storm works on: the causal store on the clusters of both sites, or plain Redis as the control. */
+/**
+ * What a storm works on: the causal store on the clusters of both sites, or plain Redis as the
+ * control.
+ */
 import type { Cluster } from 'ioredis';
 import { REDIS_SITES, type RedisSite } from '../../../engines/redis/layout.ts';
 import type { RedisSites } from '../../../engines/redis/sites.ts';
@@ -72,11 +75,17 @@ export async function openCausalDeployment(
     lossAlarms.push(...alarm.partitions.map((partition) => ({ site, partition, atMs })));
   };
   for (const site of REDIS_SITES)
-    await createCausalDeployment({ name: NAME, site, sites: connectAll(site), partitions: PARTITIONS });
+    await createCausalDeployment({
+      name: NAME,
+      site,
+      sites: connectAll(site),
+      partitions: PARTITIONS,
+    });
   const gateways = REDIS_SITES.flatMap((site, index) =>
     Array.from({ length: gatewaysPerSite }, (): StormGateway => ({
       site: index as SiteIndex,
-      open: () => causalRedis({ name: NAME, site, sites: connectAll(site), tokenKey: TOKEN_KEY, onAlarm }),
+      open: () =>
+        causalRedis({ name: NAME, site, sites: connectAll(site), tokenKey: TOKEN_KEY, onAlarm }),
     })),
   );
   const store = new CausalStore(gateways);
@@ -103,7 +112,9 @@ export async function openControl(
   { gatewaysPerSite, jitterMs, random }: DeploymentOptions,
 ): Promise<Deployment> {
   const connections = Array.from({ length: 2 * gatewaysPerSite }, () => sites.connect('dublin'));
-  const store = openPlainStore(connections.map((connection) => withJitter(connection, random, jitterMs)));
+  const store = openPlainStore(
+    connections.map((connection) => withJitter(connection, random, jitterMs)),
+  );
   return {
     store,
     partitionCount: PARTITIONS,

@@ -27,7 +27,10 @@ export interface Stage {
   readonly restartGateway: () => Promise<void>;
   /** Called when Redis has lost what it will lose. */
   readonly noteLoss: () => void;
-  /** Called when a server may have acknowledged writes although it is no master any more, from `fromMs` on. */
+  /**
+   * Called when a server may have acknowledged writes although it is no master any more, from
+   * `fromMs` on.
+   */
   readonly noteFalseAnswers: (fromMs: number) => void;
 }
 
@@ -124,7 +127,10 @@ export const STORM_FAULTS = {
   },
   cut: {
     async run({ sites, random }) {
-      const heal = cutLinks(sites, random.pick<readonly RedisSite[]>([REDIS_SITES, ['dublin'], ['oregon']]));
+      const heal = cutLinks(
+        sites,
+        random.pick<readonly RedisSite[]>([REDIS_SITES, ['dublin'], ['oregon']]),
+      );
       await pause(LONG_MS);
       heal();
     },
@@ -147,7 +153,10 @@ export const STORM_FAULTS = {
 export type StormFaultName = keyof typeof STORM_FAULTS;
 export const STORM_FAULT_NAMES = Object.keys(STORM_FAULTS) as StormFaultName[];
 
-/** Sets the clock of a server a little apart from the others, as clocks are: rules of stamps matter only then. */
+/**
+ * Sets the clock of a server a little apart from the others, as clocks are: rules of stamps matter
+ * only then.
+ */
 export function setClockApart(sites: RedisSites, node: NodeLayout, random: Random): void {
   sites.setClock(node, random.between(-CLOCKS_APART_MS, CLOCKS_APART_MS));
 }
@@ -158,8 +167,9 @@ export function listPossibleFaults(server: RedisServerName): readonly StormFault
 }
 
 /**
- * Returns the faults of a storm unless others are asked for. A master that hangs breaks its promises when it goes on: it
- * confirms itself with polls that waited in its sockets. So this one is left out.
+ * Returns the faults of a storm unless others are asked for. A master that hangs breaks its
+ * promises when it goes on: it confirms itself with polls that waited in its sockets. So this one
+ * is left out.
  */
 export function listDefaultFaults(server: RedisServerName): readonly StormFaultName[] {
   return listPossibleFaults(server).filter((name) => name !== 'freeze');

@@ -66,8 +66,8 @@ export interface PossibleLoss {
   readonly fromMs: number;
   readonly toMs: number;
   /**
-   * Whether the binding must report it. A master that hangs can acknowledge writes after its replica was promoted: newer
-   * writes then hide that these are gone.
+   * Whether the binding must report it. A master that hangs can acknowledge writes after its
+   * replica was promoted: newer writes then hide that these are gone.
    */
   readonly isReported: boolean;
 }

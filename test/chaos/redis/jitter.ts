@@ -1,8 +1,9 @@
 /**
  * Delays some commands of a connection by a random time.
  *
- * Without it, the reads of several keys arrive at the servers together, and plain reads are not torn. A test with such a load
- * would show nothing. If all commands were late, no chain of writes would be faster than one read.
+ * Without it, the reads of several keys arrive at the servers together, and plain reads are not
+ * torn. A test with such a load would show nothing. If all commands were late, no chain of writes
+ * would be faster than one read.
  */
 import type { Cluster } from 'ioredis';
 import type { Random } from '../../../src/server/collections/random.ts';
@@ -13,7 +14,9 @@ const LATE_CHANCE = 0.25;
 /** What is no command. */
 const IMMEDIATE: ReadonlySet<PropertyKey> = new Set(['on', 'once', 'off', 'nodes', 'disconnect']);
 
-/** Returns a view of the connection of whose commands one in four is sent late, by up to `maxMs`. */
+/**
+ * Returns a view of the connection of whose commands one in four is sent late, by up to `maxMs`.
+ */
 export function withJitter(connection: Cluster, random: Random, maxMs: number): Cluster {
   return new Proxy(connection, {
     get(target, name) {

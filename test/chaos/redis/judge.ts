@@ -1,8 +1,9 @@
 /**
  * Judges the history of a round with the exact checker of the simulator.
  *
- * A read of several keys returns no stamps. So the history is checked when the round is over and the stamps of all writes
- * are known. A write without an answer may stay without a stamp: then the keys that show it are left out of that read.
+ * A read of several keys returns no stamps. So the history is checked when the round is over and
+ * the stamps of all writes are known. A write without an answer may stay without a stamp: then the
+ * keys that show it are left out of that read.
  */
 import type { Version } from '../../../src/causal/version.ts';
 import { Counter } from '../../histories/counter.ts';
@@ -11,7 +12,15 @@ import {
   SessionFrontier,
   type WritePlace,
 } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
-import type { FinalState, LossAlarm, PossibleLoss, ReadEnded, StormEvent, WriteBegun, WriteEnded } from './history.ts';
+import type {
+  FinalState,
+  LossAlarm,
+  PossibleLoss,
+  ReadEnded,
+  StormEvent,
+  WriteBegun,
+  WriteEnded,
+} from './history.ts';
 
 export interface Judgement {
   /** One sentence for each of the first faults. */
@@ -72,13 +81,19 @@ class Judge {
   run(): Judgement {
     for (const event of this.#round.events) this.#check(event);
     const { counts } = this.#counts;
-    return { faults: this.#faults, counts, lostWrites: this.#lost.size, unplacedReads: this.#unplacedReads };
+    return {
+      faults: this.#faults,
+      counts,
+      lostWrites: this.#lost.size,
+      unplacedReads: this.#unplacedReads,
+    };
   }
 
   #check(event: StormEvent): void {
     switch (event.kind) {
       case 'write-begun':
-        if (event.isRemoval) this.#removals.set(event.key, [...(this.#removals.get(event.key) ?? []), event.id]);
+        if (event.isRemoval)
+          this.#removals.set(event.key, [...(this.#removals.get(event.key) ?? []), event.id]);
         return this.#checker.beginWrite(event.id, event.key, this.#session(event.session));
       case 'write-ended':
         return this.#checkWrite(event);
@@ -128,12 +143,19 @@ class Judge {
       const read = event.kind === 'read-ended' ? event.stamp : undefined;
       const stamp = read ?? write?.stamp;
       if (write !== undefined && stamp === undefined) this.#unplacedReads += 1;
-      else placed.push({ key, version: id === undefined ? undefined : createVersion(id, stamp ?? 0, write) });
+      else
+        placed.push({
+          key,
+          version: id === undefined ? undefined : createVersion(id, stamp ?? 0, write),
+        });
     }
     return { keys: placed.map(({ key }) => key), versions: placed.map(({ version }) => version) };
   }
 
-  /** A removal has no value that a read could show: an absent key may be due to any removal that is not older. */
+  /**
+   * A removal has no value that a read could show: an absent key may be due to any removal that is
+   * not older.
+   */
   #isRemoved(key: string, { stamp }: WritePlace): boolean {
     const ids = this.#removals.get(key) ?? [];
     return ids.some((id) => {
@@ -143,8 +165,9 @@ class Judge {
   }
 
   /**
-   * A write may be lost only if Redis may have lost it, the binding has reported that, and it was never seen after that.
-   * What a server acknowledges when it is no master any more, nobody can report.
+   * A write may be lost only if Redis may have lost it, the binding has reported that, and it was
+   * never seen after that. What a server acknowledges when it is no master any more, nobody can
+   * report.
    */
   #isLost(id: string): boolean {
     if (this.#lost.has(id)) return true;
@@ -166,7 +189,10 @@ class Judge {
 
   #wasReported({ site, partition, atMs }: LossAlarm): boolean {
     return this.#round.alarms.some(
-      (alarm) => alarm.site === site && alarm.partition === partition && alarm.atMs >= atMs - ALARM_REPEATED_MS,
+      (alarm) =>
+        alarm.site === site &&
+        alarm.partition === partition &&
+        alarm.atMs >= atMs - ALARM_REPEATED_MS,
     );
   }
 
@@ -179,7 +205,8 @@ class Judge {
   #report(violation: { readonly checker: string; readonly message: string } | undefined): void {
     if (violation === undefined) return;
     this.#counts.add(violation.checker);
-    if (this.#faults.length < MAX_FAULTS) this.#faults.push(`${violation.checker}: ${violation.message}`);
+    if (this.#faults.length < MAX_FAULTS)
+      this.#faults.push(`${violation.checker}: ${violation.message}`);
   }
 }
 
@@ -192,7 +219,12 @@ function collectWrites(events: readonly StormEvent[]): ReadonlyMap<string, Write
   const writes = new Map<string, Write>();
   for (const event of events) {
     if (event.kind === 'write-begun')
-      writes.set(event.id, { begun: event, ended: undefined, stamp: undefined, lastSeenMs: -Infinity });
+      writes.set(event.id, {
+        begun: event,
+        ended: undefined,
+        stamp: undefined,
+        lastSeenMs: -Infinity,
+      });
     else if (event.kind === 'write-ended') {
       const write = writes.get(event.id) as Write;
       writes.set(event.id, { ...write, ended: event, stamp: event.stamp ?? write.stamp });

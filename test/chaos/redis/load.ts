@@ -1,4 +1,7 @@
-/** The load: clients that each read several keys at once and write one, as fast as the store answers. */
+/**
+ * The load: clients that each read several keys at once and write one, as fast as the store
+ * answers.
+ */
 import type { Random } from '../../../src/server/collections/random.ts';
 import { Counter } from '../../histories/counter.ts';
 import { pause } from '../../histories/pause.ts';
@@ -87,7 +90,9 @@ class LoadClient {
     while (!signal.aborted) {
       await pause(random.exponential(THINK_MEAN_MS));
       if (!isPlain) this.#changeSession();
-      const isDone = random.chance(WRITE_CHANCE) ? await this.#writeSome(signal) : await this.#read();
+      const isDone = random.chance(WRITE_CHANCE)
+        ? await this.#writeSome(signal)
+        : await this.#read();
       if (!isDone) await pause(REFUSED_PAUSE_MS);
     }
   }
@@ -119,7 +124,15 @@ class LoadClient {
     const isRemoval = !options.isPlain && options.random.chance(REMOVE_CHANCE);
     const { site } = this.#session;
     const session = this.#sessionId;
-    events.push({ kind: 'write-begun', id, key, isRemoval, session, site, atMs: performance.now() });
+    events.push({
+      kind: 'write-begun',
+      id,
+      key,
+      isRemoval,
+      session,
+      site,
+      atMs: performance.now(),
+    });
     const { outcome, stamp, code } = await this.#session.write({ key, id, isRemoval });
     events.push({ kind: 'write-ended', id, session, outcome, stamp, atMs: performance.now() });
     outcomes.add(outcome === 'acknowledged' ? 'writes' : `writes ${code}`);
@@ -141,7 +154,16 @@ class LoadClient {
       outcomes.add(`${name} ${result}`);
       return this.#giveUp(result);
     }
-    events.push({ kind: 'read-ended', read, session, gateway, isLatest, keys, ...result, atMs: performance.now() });
+    events.push({
+      kind: 'read-ended',
+      read,
+      session,
+      gateway,
+      isLatest,
+      keys,
+      ...result,
+      atMs: performance.now(),
+    });
     outcomes.add(name);
     this.#load.reads += 1;
     return true;
@@ -150,7 +172,9 @@ class LoadClient {
   #chooseKeys(): readonly string[] {
     const { random, keys } = this.#load.options;
     const count = random.chance(SINGLE_CHANCE) ? 1 : random.between(2, MAX_KEYS_READ);
-    return [...new Set(Array.from({ length: count }, () => random.pick(keys as [string, ...string[]])))];
+    return [
+      ...new Set(Array.from({ length: count }, () => random.pick(keys as [string, ...string[]]))),
+    ];
   }
 
   /** A session that is ahead of its site may wait for long: the client begins another one. */

@@ -5,7 +5,12 @@ import { REDIS_SERVERS, type RedisServerName } from '../../../engines/redis/prog
 import { UsageError } from '../../../engines/usage-error.ts';
 import { WANS, type WanPreset } from '../../../engines/wan.ts';
 import { numberOf } from '../../fuzz/options.ts';
-import { listDefaultFaults, listPossibleFaults, STORM_FAULT_NAMES, type StormFaultName } from './faults.ts';
+import {
+  listDefaultFaults,
+  listPossibleFaults,
+  STORM_FAULT_NAMES,
+  type StormFaultName,
+} from './faults.ts';
 
 export interface StormOptions {
   /** Read transactions. */
@@ -40,12 +45,18 @@ export function parseStormOptions(argv: readonly string[]): StormOptions | undef
     )
     .option('--world <name>', 'redis')
     .option('--reads <n>', 'How many read transactions', { default: 10_000 })
-    .option('--seed <n>', 'Draw the faults of the first round from this seed, of the next one from the seed after it')
+    .option(
+      '--seed <n>',
+      'Draw the faults of the first round from this seed, of the next one from the seed after it',
+    )
     .option('--server <name>', REDIS_SERVERS.join(' or '), { default: REDIS_SERVERS[0] })
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: WANS[0] })
     .option('--gateways <n>', 'How many gateways of each site', { default: 2 })
     .option('--jitter <ms>', 'Delay each command by up to this long', { default: 20 })
-    .option('--faults <list>', `Inject these faults alone, or none: ${STORM_FAULT_NAMES.join(', ')}`)
+    .option(
+      '--faults <list>',
+      `Inject these faults alone, or none: ${STORM_FAULT_NAMES.join(', ')}`,
+    )
     .option('--control', 'Use plain GET and SET instead; exit 0 only if torn reads are found')
     .option('--history <file>', 'Write the history into this file, a line of JSON for each event')
     .option('--json', 'Print one JSON object on stdout');
@@ -78,6 +89,7 @@ function parseFaults(list: unknown, server: RedisServerName): readonly StormFaul
 
 function oneOf<T extends string>(flag: string, value: unknown, all: readonly T[]): T {
   const found = all.find((item) => item === value);
-  if (found === undefined) throw new UsageError(`--${flag} takes ${all.join(', ')}, not "${String(value)}"`);
+  if (found === undefined)
+    throw new UsageError(`--${flag} takes ${all.join(', ')}, not "${String(value)}"`);
   return found;
 }

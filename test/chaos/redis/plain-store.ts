@@ -1,7 +1,9 @@
 /**
- * The control: the same load on plain `GET` and `SET`, with one writer a key. Its reads must be torn.
+ * The control: the same load on plain `GET` and `SET`, with one writer a key. Its reads must be
+ * torn.
  *
- * Stamps are counted in this process. They are in the order of the writes, since each key has one writer.
+ * Stamps are counted in this process. They are in the order of the writes, since each key has one
+ * writer.
  */
 import type { Cluster } from 'ioredis';
 import type { StormSession, StormStore } from './stores.ts';

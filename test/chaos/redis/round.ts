@@ -1,5 +1,13 @@
-/** One round of a storm: clients work while faults come one after the other; then all is healed, and the sites are compared. */
-import { findShard, findSlot, restartAll, type ShardAddress } from '../../../engines/redis/faults.ts';
+/**
+ * One round of a storm: clients work while faults come one after the other; then all is healed, and
+ * the sites are compared.
+ */
+import {
+  findShard,
+  findSlot,
+  restartAll,
+  type ShardAddress,
+} from '../../../engines/redis/faults.ts';
 import { REDIS_SITES } from '../../../engines/redis/layout.ts';
 import type { RedisSites } from '../../../engines/redis/sites.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
@@ -72,7 +80,10 @@ export class StormRound {
   async #disturb(checkpoints: Checkpoints): Promise<void> {
     const { sites, random, faults } = this.#options;
     for (const name of shuffle(faults, random)) {
-      const address = { site: random.pick(REDIS_SITES), shard: random.pick(sites.shards as [number]) };
+      const address = {
+        site: random.pick(REDIS_SITES),
+        shard: random.pick(sites.shards as [number]),
+      };
       const fromMs = await checkpoints.pass(CHECKPOINT_MS);
       await this.#inject(name, address, fromMs);
       await pause(CALM_MS);
@@ -91,14 +102,21 @@ export class StormRound {
     };
     const noteLoss = (): void => note(fromMs, true);
     const noteFalseAnswers = (sinceMs: number): void => note(sinceMs, false);
-    const restartSome = (): Promise<void> => restartGateway(random.between(0, store.gateways.length - 1));
+    const restartSome = (): Promise<void> =>
+      restartGateway(random.between(0, store.gateways.length - 1));
     const stage = { sites, random, partitionCount, keyOf, restartGateway: restartSome };
     const notes = { noteLoss, noteFalseAnswers };
     progress(`${name} at shard ${address.shard} of ${address.site}`);
     const beganMs = performance.now();
     await STORM_FAULTS[name].run({ ...stage, ...notes }, address);
     this.injected.add(name);
-    this.injections.push({ kind: 'injected', name, ...address, beganMs, endedMs: performance.now() });
+    this.injections.push({
+      kind: 'injected',
+      name,
+      ...address,
+      beganMs,
+      endedMs: performance.now(),
+    });
   }
 
   /** Returns the partitions that a shard has now: slots move. */
@@ -117,7 +135,10 @@ export class StormRound {
     while (load.reads < minReads) await pause(CALM_MS);
   }
 
-  /** Waits until all is well, asks each gateway for all keys, and compares what the sites have stored. */
+  /**
+   * Waits until all is well, asks each gateway for all keys, and compares what the sites have
+   * stored.
+   */
   async #settle(checkpoints: Checkpoints): Promise<void> {
     const { sites, deployment } = this.#options;
     for (const site of REDIS_SITES) await restartAll(sites, site);
@@ -132,11 +153,14 @@ export class StormRound {
     const { load, deployment } = this.#options;
     const { store } = deployment;
     const { keys } = load.options;
-    const results = await Promise.all(store.gateways.map((_, n) => store.openSession(n).read(keys, false)));
+    const results = await Promise.all(
+      store.gateways.map((_, n) => store.openSession(n).read(keys, false)),
+    );
     const texts = new Set(results.map((result) => JSON.stringify(result)));
     const areEqual = texts.size === 1 && typeof results[0] !== 'string';
     if (!areEqual && !isLate) return false;
-    if (!areEqual) this.faults.push(`convergence: the gateways differ: ${[...texts].join(' and ')}`);
+    if (!areEqual)
+      this.faults.push(`convergence: the gateways differ: ${[...texts].join(' and ')}`);
     for (const [n, result] of results.entries()) {
       if (typeof result === 'string') continue;
       const site = store.gateways[n] as SiteIndex;

@@ -1,6 +1,6 @@
 /**
- * A storm: rounds of faults on real Redis Clusters at two sites while clients read and write, and an exact check of each
- * round's history.
+ * A storm: rounds of faults on real Redis Clusters at two sites while clients read and write, and
+ * an exact check of each round's history.
  */
 import { appendFileSync } from 'node:fs';
 import { useRedis } from '../../../engines/redis/engine.ts';
@@ -41,7 +41,10 @@ const CLIENTS_PER_GATEWAY = 8;
 const MAX_READS_PER_ROUND = 20_000;
 const PROGRESS_MS = 5_000;
 
-export async function runStorm(options: StormOptions, progress: (line: string) => void): Promise<StormReport> {
+export async function runStorm(
+  options: StormOptions,
+  progress: (line: string) => void,
+): Promise<StormReport> {
   const { server, wan, seed } = options;
   const used = await useRedis({ server, wan, hasFakeClocks: server === 'valkey' }, progress);
   try {
@@ -58,7 +61,12 @@ class Storm {
   readonly #options: StormOptions;
   readonly #sites: RedisSites;
   readonly #progress: (line: string) => void;
-  readonly #counts = { outcomes: new Counter(), injected: new Counter(), alarms: new Counter(), found: new Counter() };
+  readonly #counts = {
+    outcomes: new Counter(),
+    injected: new Counter(),
+    alarms: new Counter(),
+    found: new Counter(),
+  };
   readonly #faults: string[] = [];
   #reads = 0;
   #writes = 0;
@@ -74,7 +82,11 @@ class Storm {
     const fromMs = performance.now();
     const random = new Random(seed);
     const open = isControl ? openControl : openCausalDeployment;
-    const deployment = await open(this.#sites, { ...this.#options, random, progress: this.#progress });
+    const deployment = await open(this.#sites, {
+      ...this.#options,
+      random,
+      progress: this.#progress,
+    });
     let rounds = 0;
     try {
       while (this.#reads < reads && this.#faults.length === 0) {
@@ -117,7 +129,9 @@ class Storm {
     const showing = setInterval(() => this.#showProgress(number, load, round), PROGRESS_MS);
     await round.play().finally(() => clearInterval(showing));
     const found = this.#judge(deployment, load, round);
-    const unexpected = alarms.slice(alarmsBefore).filter((alarm) => !this.#isExpected(alarm, round));
+    const unexpected = alarms
+      .slice(alarmsBefore)
+      .filter((alarm) => !this.#isExpected(alarm, round));
     found.push(...round.faults, ...unexpected.map(({ message }) => `alarm: ${message}`));
     this.#faults.push(...found.map((fault) => `round ${seed + number}: ${fault}`));
     this.#showProgress(number, load, round);
@@ -129,7 +143,11 @@ class Storm {
     this.#counts.injected.addAll(round.injected.counts);
   }
 
-  #judge({ lossAlarms, partitionCount }: Deployment, { events }: Load, { losses }: StormRound): string[] {
+  #judge(
+    { lossAlarms, partitionCount }: Deployment,
+    { events }: Load,
+    { losses }: StormRound,
+  ): string[] {
     const findPartitionOf = (key: string): number => findPartition(key, partitionCount);
     const judged = judge({ events, losses, alarms: lossAlarms, findPartition: findPartitionOf });
     this.#lostWrites += judged.lostWrites;
@@ -138,12 +156,27 @@ class Storm {
     return [...judged.faults];
   }
 
-  #write(number: number, { events }: Load, { losses, injections }: StormRound, { lossAlarms }: Deployment): void {
+  #write(
+    number: number,
+    { events }: Load,
+    { losses, injections }: StormRound,
+    { lossAlarms }: Deployment,
+  ): void {
     const { history } = this.#options;
     if (history === undefined) return;
-    const possibleLosses = losses.map((loss) => ({ kind: 'loss', ...loss, partitions: [...loss.partitions] }));
+    const possibleLosses = losses.map((loss) => ({
+      kind: 'loss',
+      ...loss,
+      partitions: [...loss.partitions],
+    }));
     const alarms = lossAlarms.map((alarm) => ({ kind: 'lost-writes', ...alarm }));
-    const lines = [{ kind: 'round', number }, ...injections, ...possibleLosses, ...alarms, ...events];
+    const lines = [
+      { kind: 'round', number },
+      ...injections,
+      ...possibleLosses,
+      ...alarms,
+      ...events,
+    ];
     appendFileSync(history, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   }
 

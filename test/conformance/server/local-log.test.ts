@@ -20,14 +20,21 @@ interface OpenLog {
 
 class BreakingDisk extends SimulatedDisk {
   isBroken = false;
-  protected override synced(error: Error | undefined, done: (error: Error | undefined) => void): void {
+  protected override synced(
+    error: Error | undefined,
+    done: (error: Error | undefined) => void,
+  ): void {
     done(this.isBroken ? new Error('EIO') : error);
   }
 }
 
 class LogPlace {
   readonly #timeline = new Timeline();
-  readonly disk = new BreakingDisk({ timeline: this.#timeline, random: new Random(1), syncMeanMs: 5 });
+  readonly disk = new BreakingDisk({
+    timeline: this.#timeline,
+    random: new Random(1),
+    syncMeanMs: 5,
+  });
 
   read(): RecoveredSite['stored'] {
     return recoverSite(this.disk.mount(), FOLDER).stored;
@@ -98,7 +105,10 @@ test('the next holder → reads what was synced, and lengths go on from it', () 
   first.log.append('red', ['r']);
   place.run();
   place.disk.depose();
-  expect(place.read()).toMatchObject({ local: { start: 0, entries: ['a', 'b'] }, red: { start: 0, entries: ['r'] } });
+  expect(place.read()).toMatchObject({
+    local: { start: 0, entries: ['a', 'b'] },
+    red: { start: 0, entries: ['r'] },
+  });
   const next = place.open();
   next.log.append('local', ['c']);
   place.run();

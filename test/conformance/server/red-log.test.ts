@@ -1,4 +1,7 @@
-/** All engines of the red log keep to its port: the one that is built in, that on etcd, and those of the simulator. */
+/**
+ * All engines of the red log keep to its port: the one that is built in, that on etcd, and those of
+ * the simulator.
+ */
 // @rule RB-L4
 import { SequencedLog } from '../../../src/server/log/sequenced/sequenced-log.ts';
 import { EtcdLog } from '../../../src/server/log/etcd/etcd-log.ts';
@@ -18,7 +21,11 @@ describeRedLog({
   createServer: () => new EtcdWorld(0),
 });
 
-const unsteady = (name: string, chances: Partial<LogFaults['options']>, isUnsteady: boolean): void => {
+const unsteady = (
+  name: string,
+  chances: Partial<LogFaults['options']>,
+  isUnsteady: boolean,
+): void => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed);
     const options = { redRepeatChance: 0, redJumpChance: 0, redRegressChance: 0, ...chances };

@@ -6,6 +6,16 @@ const owner = z.string();
 const key = (args: { owner: string }): string => args.owner;
 
 export const notes = defineContract('notes', {
-  write: operation({ access: 'write', args: z.object({ owner, text: z.string() }), result: z.null(), key }),
-  read: operation({ access: 'read', args: z.object({ owner }), result: z.string().nullable(), key }),
+  write: operation({
+    access: 'write',
+    args: z.object({ owner, text: z.string() }),
+    result: z.null(),
+    key,
+  }),
+  read: operation({
+    access: 'read',
+    args: z.object({ owner }),
+    result: z.string().nullable(),
+    key,
+  }),
 });

@@ -1,6 +1,10 @@
 /** What the offline page runs: one client a user, whose views outlive the page in IndexedDB. */
 import { cached, indexedDbStore, type CachedBinding } from '../../../src/bindings/cache/index.ts';
-import { redblue, type ConnectionState, type RedBlueLevels } from '../../../src/bindings/redblue/index.ts';
+import {
+  redblue,
+  type ConnectionState,
+  type RedBlueLevels,
+} from '../../../src/bindings/redblue/index.ts';
 import { createClient, type AnyClient } from '../../../src/correctable/client/client.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
 import type { CorrectableError } from '../../../src/correctable/errors.ts';
@@ -41,7 +45,8 @@ function signIn(user: string): void {
   const binding = cached(site, { principal: user, store: indexedDbStore({ name: 'notes' }) });
   const left = new AbortController();
   here = { user, binding, client: createClient(binding), left };
-  for (const event of ['online', 'offline']) addEventListener(event, () => site.wake(), { signal: left.signal });
+  for (const event of ['online', 'offline'])
+    addEventListener(event, () => site.wake(), { signal: left.signal });
   section('user').textContent = user;
   showConnection(site.connectionState);
   showSignedIn(true);
@@ -60,7 +65,9 @@ async function signOut(): Promise<void> {
   showSignedIn(false);
 }
 
-/** Shows each view of the note as it comes: the one that the device has kept, then that of the site. */
+/**
+ * Shows each view of the note as it comes: the one that the device has kept, then that of the site.
+ */
 function ask(): void {
   if (here === undefined) return;
   const { client, user } = here;
@@ -82,13 +89,16 @@ function showNote({ value, level, meta }: AnyView<string | null>): void {
   section('note').dataset['level'] = level;
   const keptAt = new Date(Number(meta?.['cachedAt'] ?? 0));
   section('known').textContent =
-    level === 'cache' ? `Kept on this device at ${keptAt.toLocaleTimeString()}.` : `From the site, ${level}.`;
+    level === 'cache'
+      ? `Kept on this device at ${keptAt.toLocaleTimeString()}.`
+      : `From the site, ${level}.`;
 }
 
 /** What was shown stays. */
 function showFailure({ code, lastView }: CorrectableError): void {
   if (lastView === undefined) section('note').textContent = 'Not on this device.';
-  section('known').textContent += code === 'UNAVAILABLE' ? ' The site does not answer.' : ` Failed: ${code}.`;
+  section('known').textContent +=
+    code === 'UNAVAILABLE' ? ' The site does not answer.' : ` Failed: ${code}.`;
 }
 
 function showConnection(state: ConnectionState): void {

@@ -1,6 +1,6 @@
 /**
- * What the offline page comes from and asks: one address for the page, its service worker, tokens and the gateway,
- * which can be gone.
+ * What the offline page comes from and asks: one address for the page, its service worker, tokens
+ * and the gateway, which can be gone.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -81,7 +81,10 @@ export class NotesSite implements AsyncDisposable {
     await client.invoke(notes.write({ owner, text }));
   }
 
-  /** From now on nothing answers at its address: no page, no token, no gateway. What is stored stays. */
+  /**
+   * From now on nothing answers at its address: no page, no token, no gateway. What is stored
+   * stays.
+   */
   async goAway(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
@@ -111,7 +114,10 @@ export class NotesSite implements AsyncDisposable {
     server.on('request', (request, response) => {
       if (listener.handleHttp(request, response)) return;
       const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
-      const [type, body] = this.#files.get(pathname) ?? ['text/plain', searchParams.get('user') ?? ''];
+      const [type, body] = this.#files.get(pathname) ?? [
+        'text/plain',
+        searchParams.get('user') ?? '',
+      ];
       response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
     });
     this.#open = { server, listener };

@@ -1,6 +1,6 @@
 /**
- * The page's service worker: keeps the page itself, so that it can be loaded where nothing answers. Its data is the
- * cache's.
+ * The page's service worker: keeps the page itself, so that it can be loaded where nothing answers.
+ * Its data is the cache's.
  */
 const SHELL = ['/', '/page.js'];
 
@@ -10,5 +10,7 @@ addEventListener('install', (event) => {
 
 addEventListener('fetch', (event) => {
   if (!SHELL.includes(new URL(event.request.url).pathname)) return;
-  event.respondWith(fetch(event.request).catch(() => caches.match(event.request, { ignoreSearch: true })));
+  event.respondWith(
+    fetch(event.request).catch(() => caches.match(event.request, { ignoreSearch: true })),
+  );
 });

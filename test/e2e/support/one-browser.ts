@@ -1,4 +1,7 @@
-/** One browser for all files of a run: launched before the first, closed after the last. Each file connects to it. */
+/**
+ * One browser for all files of a run: launched before the first, closed after the last. Each file
+ * connects to it.
+ */
 import type { TestProject } from 'vitest/node';
 import { serveChromium } from '../../../bench/harness/chromium.ts';
 

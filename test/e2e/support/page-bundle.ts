@@ -4,7 +4,10 @@ import { build } from 'esbuild';
 import type { BrowserContext, Page } from 'playwright-core';
 
 /** Bundles a module of test/e2e. `alias` has other packages to bundle in place of some. */
-export async function bundlePage(file: string, alias: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function bundlePage(
+  file: string,
+  alias: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`../${file}`, import.meta.url))],
     bundle: true,
@@ -30,7 +33,9 @@ export async function openPage(context: BrowserContext, script: string): Promise
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   const body = `<div id="root"></div><script type="module">${script.replaceAll('</script', '<\\/script')}</script>`;
   const html = `<!doctype html><html lang="en"><title>page</title>${body}`;
-  await page.route('https://page.test/**', (route) => route.fulfill({ contentType: 'text/html', body: html }));
+  await page.route('https://page.test/**', (route) =>
+    route.fulfill({ contentType: 'text/html', body: html }),
+  );
   await page.goto('https://page.test/');
   return { page, errors };
 }

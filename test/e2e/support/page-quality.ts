@@ -1,4 +1,7 @@
-/** What spoils a page for people, beyond what axe finds: content that moves, and targets that are too small for a finger. */
+/**
+ * What spoils a page for people, beyond what axe finds: content that moves, and targets that are
+ * too small for a finger.
+ */
 import type { Page } from 'playwright-core';
 
 /** The sum of the layout shifts so far that no input caused, as browsers count them for CLS. */
@@ -7,7 +10,10 @@ export async function layoutShift(page: Page): Promise<number> {
     () =>
       new Promise<number>((resolve) => {
         const add = (sum: number, entry: PerformanceEntry): number => {
-          const { value, hadRecentInput } = entry as PerformanceEntry & { value: number; hadRecentInput: boolean };
+          const { value, hadRecentInput } = entry as PerformanceEntry & {
+            value: number;
+            hadRecentInput: boolean;
+          };
           return hadRecentInput ? sum : sum + value;
         };
         new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0))).observe({
@@ -20,17 +26,25 @@ export async function layoutShift(page: Page): Promise<number> {
   );
 }
 
-/** Buttons, fields and links outside of sentences that are less than 44 pixels high, as a finger needs. */
+/**
+ * Buttons, fields and links outside of sentences that are less than 44 pixels high, as a finger
+ * needs.
+ */
 export async function smallTargets(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
     const isInSentence = (element: Element): boolean => element.matches('p a, li p a, footer a');
     const sizeOf = (element: Element): DOMRect => {
-      const label = element.matches('input[type="radio"], input[type="checkbox"]') ? element.closest('label') : null;
+      const label = element.matches('input[type="radio"], input[type="checkbox"]')
+        ? element.closest('label')
+        : null;
       return (label ?? element).getBoundingClientRect();
     };
     return [...document.querySelectorAll('a, button, select, input, summary')]
       .filter((element) => element.checkVisibility() && !isInSentence(element))
       .filter((element) => sizeOf(element).height < 43.5)
-      .map((element) => `${element.tagName} ${element.id} ${element.textContent.trim()} ${sizeOf(element).height}`);
+      .map(
+        (element) =>
+          `${element.tagName} ${element.id} ${element.textContent.trim()} ${sizeOf(element).height}`,
+      );
   });
 }

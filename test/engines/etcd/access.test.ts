@@ -20,8 +20,14 @@ function open(servers: EtcdServers): TestAdapter {
 describe('TLS and a user', () => {
   const it = withEtcd({ nodes: 1, tls: true, user: USER });
   const servers = (): EtcdServers => {
-    const { ca, certificate, key } = it.cluster.state.tls as NonNullable<typeof it.cluster.state.tls>;
-    const tls = { ca: readFileSync(ca), certificate: readFileSync(certificate), key: readFileSync(key) };
+    const { ca, certificate, key } = it.cluster.state.tls as NonNullable<
+      typeof it.cluster.state.tls
+    >;
+    const tls = {
+      ca: readFileSync(ca),
+      certificate: readFileSync(certificate),
+      key: readFileSync(key),
+    };
     return { endpoints: it.cluster.endpoints(), tls, user: USER };
   };
 
@@ -40,9 +46,13 @@ describe('TLS and a user', () => {
     ['no authority', { ca: undefined }],
   ])('%s → reports that there is no connection', async (_, change) => {
     const { tls, ...others } = servers();
-    const set = Object.fromEntries(Object.entries({ ...tls, ...change }).filter(([, value]) => value !== undefined));
+    const set = Object.fromEntries(
+      Object.entries({ ...tls, ...change }).filter(([, value]) => value !== undefined),
+    );
     const adapter = open({ ...others, tls: set });
-    await expect.poll(() => adapter.adapter.status.problem).toMatch(/^https:.*(no connection|cannot log in)/);
+    await expect
+      .poll(() => adapter.adapter.status.problem)
+      .toMatch(/^https:.*(no connection|cannot log in)/);
   });
 
   test('a wrong password → reported, with the user', async () => {
@@ -84,19 +94,31 @@ describe('a user who may only read and write the keys of a deployment', () => {
     await cluster.request('ireland', 'auth/user/grant', { user: user.name, role: 'clerk' });
     const adapter = open({ endpoints: cluster.endpoints(), user });
     await adapter.connected();
-    const stored = await adapter.ask({ kind: 'etcd.create', key: '/shop/0/red/1', value: Buffer.from('a') });
+    const stored = await adapter.ask({
+      kind: 'etcd.create',
+      key: '/shop/0/red/1',
+      value: Buffer.from('a'),
+    });
     expect(stored.kind).toBe('etcd.created');
     adapter.send({ kind: 'etcd.watch', key, end, fromRevision: 1 });
     expect(await adapter.wait(({ kind }) => kind === 'etcd.events')).toMatchObject({
       entries: [{ key: '/shop/0/red/1' }],
     });
-    for (const kind of ['etcd.progress', 'etcd.status'] as const) expect((await adapter.ask({ kind })).kind).toBe(kind);
+    for (const kind of ['etcd.progress', 'etcd.status'] as const)
+      expect((await adapter.ask({ kind })).kind).toBe(kind);
     const read = await adapter.ask({ kind: 'etcd.range', key, end, limit: 1, revision: 0 });
     expect(read.kind).toBe('etcd.range');
-    const deleted = (await adapter.ask({ kind: 'etcd.delete', key, end })) as { readonly revision: number };
+    const deleted = (await adapter.ask({ kind: 'etcd.delete', key, end })) as {
+      readonly revision: number;
+    };
     const compacted = await adapter.ask({ kind: 'etcd.compact', revision: deleted.revision });
-    expect(compacted).toMatchObject({ kind: 'etcd.failed', message: expect.stringContaining('permission denied') });
-    expect(await adapter.ask(READ)).toMatchObject({ message: expect.stringContaining('permission denied') });
+    expect(compacted).toMatchObject({
+      kind: 'etcd.failed',
+      message: expect.stringContaining('permission denied'),
+    });
+    expect(await adapter.ask(READ)).toMatchObject({
+      message: expect.stringContaining('permission denied'),
+    });
   });
 });
 
@@ -107,7 +129,13 @@ describe('sites whose red log is on an etcd with TLS and a user', () => {
     const { folder, tls } = it.cluster.state;
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, USER.password);
-    const redLog = { engine: 'etcd', endpoints: it.cluster.endpoints(), tls, user: USER.name, passwordFile };
+    const redLog = {
+      engine: 'etcd',
+      endpoints: it.cluster.endpoints(),
+      tls,
+      user: USER.name,
+      passwordFile,
+    };
     const cluster = await ClusterProcesses.create(SITES, undefined, redLog);
     onTestFinished(() => cluster[Symbol.asyncDispose]());
     await cluster.startAll();
@@ -117,7 +145,9 @@ describe('sites whose red log is on an etcd with TLS and a user', () => {
     await it.cluster.kill('ireland');
     await it.cluster.restart('ireland');
     for (const [index, site] of SITES.entries())
-      expect(await cluster.client(site).invokeStrong(take({ key: `${site} again` }))).toBe(SITES.length + index + 1);
+      expect(await cluster.client(site).invokeStrong(take({ key: `${site} again` }))).toBe(
+        SITES.length + index + 1,
+      );
   });
 });
 
@@ -128,7 +158,11 @@ describe('a quota of 24 MiB', () => {
     const adapter = open({ endpoints: it.cluster.endpoints() });
     await adapter.connected();
     const write = (n: number) =>
-      adapter.ask({ kind: 'etcd.create', key: `/a/${String(n).padStart(3, '0')}`, value: Buffer.alloc(500_000) });
+      adapter.ask({
+        kind: 'etcd.create',
+        key: `/a/${String(n).padStart(3, '0')}`,
+        value: Buffer.alloc(500_000),
+      });
     let n = 0;
     let last = await write(n);
     while (last.kind === 'etcd.created' && n < 100) last = await write((n += 1));
@@ -141,7 +175,9 @@ describe('a quota of 24 MiB', () => {
     expect((await adapter.ask({ kind: 'etcd.compact', revision })).kind).toBe('etcd.compacted');
     await it.cluster.freeSpace();
     expect(await write(n)).toMatchObject({ kind: 'etcd.created' });
-    const { usedBytes } = (await adapter.ask({ kind: 'etcd.status' })) as { readonly usedBytes: number };
+    const { usedBytes } = (await adapter.ask({ kind: 'etcd.status' })) as {
+      readonly usedBytes: number;
+    };
     expect(usedBytes).toBeLessThan((full as { readonly usedBytes: number }).usedBytes);
   });
 });

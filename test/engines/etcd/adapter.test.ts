@@ -1,4 +1,7 @@
-/** The adapter of the red log on a real etcd cluster: every request, and what becomes of it when servers die or freeze. */
+/**
+ * The adapter of the red log on a real etcd cluster: every request, and what becomes of it when
+ * servers die or freeze.
+ */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
@@ -16,7 +19,9 @@ interface Keys {
 }
 
 /** An adapter that is connected, and a range of keys of its own. */
-async function connect(servers: EtcdServers = { endpoints: it.cluster.endpoints() }): Promise<[TestAdapter, Keys]> {
+async function connect(
+  servers: EtcdServers = { endpoints: it.cluster.endpoints() },
+): Promise<[TestAdapter, Keys]> {
   const adapter = new TestAdapter(servers);
   onTestFinished(() => adapter.close());
   await adapter.connected();
@@ -25,15 +30,19 @@ async function connect(servers: EtcdServers = { endpoints: it.cluster.endpoints(
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text);
-const create = (key: string, value: string) => ({ kind: 'etcd.create', key, value: bytes(value) }) as const;
+const create = (key: string, value: string) =>
+  ({ kind: 'etcd.create', key, value: bytes(value) }) as const;
 const readAll = (keys: Keys) => ({ kind: 'etcd.range', ...keys, limit: 0, revision: 0 }) as const;
-const watchFrom = (keys: Keys, fromRevision: number) => ({ kind: 'etcd.watch', ...keys, fromRevision }) as const;
+const watchFrom = (keys: Keys, fromRevision: number) =>
+  ({ kind: 'etcd.watch', ...keys, fromRevision }) as const;
 
 test('create: a key that exists → keeps its value, and the reply is the same', async () => {
   const [adapter, keys] = await connect();
   const first = await adapter.ask(create(`${keys.key}1`, 'first'));
   expect(first).toMatchObject({ kind: 'etcd.created' });
-  expect(await adapter.ask(create(`${keys.key}1`, 'second'))).toMatchObject({ kind: 'etcd.created' });
+  expect(await adapter.ask(create(`${keys.key}1`, 'second'))).toMatchObject({
+    kind: 'etcd.created',
+  });
   const read = await adapter.ask(readAll(keys));
   const { revision } = first as { readonly revision: number };
   expect(read).toMatchObject({
@@ -46,7 +55,10 @@ test('range: pages in the order of keys, at one revision', async () => {
   const [adapter, keys] = await connect();
   for (const name of ['b', 'a', 'c']) await adapter.ask(create(keys.key + name, name));
   const read = await adapter.ask({ ...readAll(keys), limit: 2 });
-  expect(read).toMatchObject({ hasMore: true, entries: [{ key: `${keys.key}a` }, { key: `${keys.key}b` }] });
+  expect(read).toMatchObject({
+    hasMore: true,
+    entries: [{ key: `${keys.key}a` }, { key: `${keys.key}b` }],
+  });
   const { revision } = read as { readonly revision: number };
   await adapter.ask(create(`${keys.key}d`, 'd'));
   const last = await adapter.ask({ ...readAll(keys), key: `${keys.key}b\0`, revision });
@@ -58,18 +70,21 @@ test('watch: what is stored from a revision on, in order, and no deletions; prog
   const first = (await adapter.ask(create(`${keys.key}1`, '1'))) as { readonly revision: number };
   const watch = adapter.send(watchFrom(keys, first.revision));
   for (const n of [2, 3]) await adapter.ask(create(keys.key + n, String(n)));
-  const deleted = await adapter.ask({ kind: 'etcd.delete', key: `${keys.key}1`, end: `${keys.key}2` });
+  const deleted = await adapter.ask({
+    kind: 'etcd.delete',
+    key: `${keys.key}1`,
+    end: `${keys.key}2`,
+  });
   const { revision } = deleted as { readonly revision: number };
-  const hasProgress = (): boolean => adapter.list('etcd.progress').some((reply) => reply.revision >= revision);
+  const hasProgress = (): boolean =>
+    adapter.list('etcd.progress').some((reply) => reply.revision >= revision);
   // etcd does not answer while the watch is behind.
   await expect.poll(() => [adapter.send({ kind: 'etcd.progress' }), hasProgress()]).toContain(true);
   const events = adapter.list('etcd.events');
   expect(events.every(({ id }) => id === watch)).toBe(true);
-  expect(events.flatMap(({ entries }) => entries.map(({ value }) => Buffer.from(value).toString()))).toEqual([
-    '1',
-    '2',
-    '3',
-  ]);
+  expect(
+    events.flatMap(({ entries }) => entries.map(({ value }) => Buffer.from(value).toString())),
+  ).toEqual(['1', '2', '3']);
   expect(await adapter.ask(readAll(keys))).toMatchObject({
     entries: [{ key: `${keys.key}2` }, { key: `${keys.key}3` }],
   });
@@ -82,7 +97,8 @@ test('watch: far behind, with more than a message holds → all comes, in pieces
   for (let n = 1; n <= 24; n += 1)
     await adapter.ask({ kind: 'etcd.create', key: keys.key + String(n).padStart(2, '0'), value });
   adapter.send(watchFrom(keys, first.revision + 1));
-  const count = (): number => adapter.list('etcd.events').reduce((sum, { entries }) => sum + entries.length, 0);
+  const count = (): number =>
+    adapter.list('etcd.events').reduce((sum, { entries }) => sum + entries.length, 0);
   await adapter.waitFor(() => count() === 24);
   expect(adapter.list('etcd.events').length).toBeGreaterThan(1);
 });
@@ -105,8 +121,16 @@ test('watch: from a compacted revision → canceled; range there → compacted',
 
 test('too large a value → fails, and the connection goes on', async () => {
   const [adapter, keys] = await connect();
-  const failed = await adapter.ask({ kind: 'etcd.create', key: `${keys.key}1`, value: Buffer.alloc(1_700_000) });
-  expect(failed).toMatchObject({ kind: 'etcd.failed', reason: 'other', message: expect.stringContaining('too large') });
+  const failed = await adapter.ask({
+    kind: 'etcd.create',
+    key: `${keys.key}1`,
+    value: Buffer.alloc(1_700_000),
+  });
+  expect(failed).toMatchObject({
+    kind: 'etcd.failed',
+    reason: 'other',
+    message: expect.stringContaining('too large'),
+  });
   expect(await adapter.ask({ kind: 'etcd.status' })).toMatchObject({ quotaBytes: 2 * 1024 ** 3 });
   expect(adapter.list('etcd.disconnected')).toEqual([]);
 });
@@ -120,13 +144,23 @@ test('reconnect → the next endpoint in a circle, without noticing that the las
     expect(await adapter.ask(readAll(keys))).toMatchObject({ entries: [] });
   }
   const [first, second, third] = endpoints;
-  expect(adapter.list('etcd.connected').map(({ endpoint }) => endpoint)).toEqual([first, second, third, first]);
+  expect(adapter.list('etcd.connected').map(({ endpoint }) => endpoint)).toEqual([
+    first,
+    second,
+    third,
+    first,
+  ]);
   expect(adapter.list('etcd.disconnected')).toEqual([]);
 });
 
 test('the way is cut → disconnected, and at the next endpoint; no reply to what was under way', async () => {
-  await using route = await CuttableRoute.open(it.cluster.endpoint('ireland').replace('http://', ''), 0);
-  const [adapter, keys] = await connect({ endpoints: [`http://${route.address}`, it.cluster.endpoint('virginia')] });
+  await using route = await CuttableRoute.open(
+    it.cluster.endpoint('ireland').replace('http://', ''),
+    0,
+  );
+  const [adapter, keys] = await connect({
+    endpoints: [`http://${route.address}`, it.cluster.endpoint('virginia')],
+  });
   adapter.send(watchFrom(keys, 0));
   await adapter.ask(create(`${keys.key}1`, '1'));
   route.down();
@@ -136,11 +170,17 @@ test('the way is cut → disconnected, and at the next endpoint; no reply to wha
   expect(adapter.replies.slice(before)).toEqual([
     { kind: 'etcd.connected', endpoint: it.cluster.endpoint('virginia') },
   ]);
-  expect(adapter.adapter.status).toEqual({ endpoint: it.cluster.endpoint('virginia'), isConnected: true });
+  expect(adapter.adapter.status).toEqual({
+    endpoint: it.cluster.endpoint('virginia'),
+    isConnected: true,
+  });
 });
 
 test('no server can be reached → goes on trying, and reports the cause', async () => {
-  await using route = await CuttableRoute.open(it.cluster.endpoint('ireland').replace('http://', ''), 0);
+  await using route = await CuttableRoute.open(
+    it.cluster.endpoint('ireland').replace('http://', ''),
+    0,
+  );
   route.down();
   const adapter = new TestAdapter({ endpoints: [`http://${route.address}`] });
   onTestFinished(() => adapter.close());
@@ -166,7 +206,9 @@ test('a server stands still → close lets go of it at once, and so does the nex
   context.skip(process.platform !== 'linux', "Linux's table of open files is read");
   const leader = (await it.cluster.leader()) as Site;
   const frozen = it.cluster.sites.find((site) => site !== leader) as Site;
-  const [adapter, keys] = await connect({ endpoints: [it.cluster.endpoint(frozen), it.cluster.endpoint(leader)] });
+  const [adapter, keys] = await connect({
+    endpoints: [it.cluster.endpoint(frozen), it.cluster.endpoint(leader)],
+  });
   const [other] = await connect({ endpoints: [it.cluster.endpoint(frozen)] });
   adapter.send(watchFrom(keys, 0));
   other.send(watchFrom(keys, 0));
@@ -192,5 +234,8 @@ test('a server that is cut off from the others → reported', async () => {
   expect(await adapter.wait(({ kind }) => kind === 'etcd.canceled')).toMatchObject({
     message: expect.stringContaining('no leader'),
   });
-  expect(await adapter.ask(create(`${keys.key}1`, '1'))).toMatchObject({ kind: 'etcd.failed', reason: 'other' });
+  expect(await adapter.ask(create(`${keys.key}1`, '1'))).toMatchObject({
+    kind: 'etcd.failed',
+    reason: 'other',
+  });
 });

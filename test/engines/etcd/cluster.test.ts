@@ -1,4 +1,7 @@
-/** Three sites as processes with their red log on a real etcd: servers and sites are killed, frozen and put back. */
+/**
+ * Three sites as processes with their red log on a real etcd: servers and sites are killed, frozen
+ * and put back.
+ */
 import { cpSync, rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Site } from '../../../engines/wan.ts';
@@ -23,7 +26,9 @@ async function createCluster(): Promise<ClusterProcesses> {
 async function expectKeys(cluster: ClusterProcesses, expected: readonly string[]): Promise<void> {
   for (const site of SITES) {
     const client = cluster.client(site);
-    await expect.poll(() => client.invokeStrong(keys({})), { message: site }).toEqual([...expected].toSorted());
+    await expect
+      .poll(() => client.invokeStrong(keys({})), { message: site })
+      .toEqual([...expected].toSorted());
   }
 }
 
@@ -36,7 +41,9 @@ interface RedLogReport {
 
 async function kinds(cluster: ClusterProcesses, site: Site): Promise<readonly string[]> {
   const reports = await cluster.status();
-  return reports.find((report) => report.site === site)?.status?.alarms.map(({ kind }) => kind) ?? [];
+  return (
+    reports.find((report) => report.site === site)?.status?.alarms.map(({ kind }) => kind) ?? []
+  );
 }
 
 test('blue and red operations at all sites → everywhere, and the status shows etcd', async () => {
@@ -51,8 +58,15 @@ test('blue and red operations at all sites → everywhere, and the status shows 
     SITES.flatMap((site) => [`blue ${site}`, `red ${site}`]),
   );
   await expect
-    .poll(async () => (await cluster.status()).map((report) => (report as unknown as RedLogReport).status))
-    .toMatchObject(SITES.map(() => ({ redLeader: 'etcd', redLog: { isConnected: true, quotaBytes: 2 * 1024 ** 3 } })));
+    .poll(async () =>
+      (await cluster.status()).map((report) => (report as unknown as RedLogReport).status),
+    )
+    .toMatchObject(
+      SITES.map(() => ({
+        redLeader: 'etcd',
+        redLog: { isConnected: true, quotaBytes: 2 * 1024 ** 3 },
+      })),
+    );
   const { origin } = new URL((cluster.urls['ireland'] as string).replace('ws:', 'http:'));
   const metrics = await (await fetch(`${origin}/metrics`)).text();
   expect(metrics).toMatch(/^correctables_red_log_connected\{site="ireland"\} 1$/m);
@@ -98,7 +112,8 @@ test('etcd is put back to older disks → red halts; restored → nothing that w
   const { cluster: etcd } = it;
   const client = cluster.client('ireland');
   await client.invokeStrong(take({ key: 'a' }));
-  const onAll = (action: (site: Site) => Promise<void>): Promise<unknown> => Promise.all(etcd.sites.map(action));
+  const onAll = (action: (site: Site) => Promise<void>): Promise<unknown> =>
+    Promise.all(etcd.sites.map(action));
   const restart = async (): Promise<void> => {
     await onAll((site) => etcd.launch(site));
     await onAll((site) => etcd.untilServing(site));
@@ -115,9 +130,13 @@ test('etcd is put back to older disks → red halts; restored → nothing that w
     cpSync(copy(site), etcd.dataFolder(site), { recursive: true });
   }
   await restart();
-  for (const site of SITES) await expect.poll(() => kinds(cluster, site)).toContain('red-log-halted');
+  for (const site of SITES)
+    await expect.poll(() => kinds(cluster, site)).toContain('red-log-halted');
   const { code, stdout } = await cluster.command('restore-red');
-  expect({ code, stdout: JSON.parse(stdout) }).toMatchObject({ code: 0, stdout: { generation: 1 } });
+  expect({ code, stdout: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    stdout: { generation: 1 },
+  });
   expect(await cluster.client('virginia').invokeStrong(take({ key: 'd' }))).toBe(4);
   await expectKeys(cluster, ['a', 'b', 'c', 'd']);
 });

@@ -1,4 +1,7 @@
-/** A real etcd cluster of ours: what listens, what is delayed, and what becomes of it when servers die. */
+/**
+ * A real etcd cluster of ours: what listens, what is delayed, and what becomes of it when servers
+ * die.
+ */
 import { cpSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Site } from '../../../engines/wan.ts';
@@ -13,7 +16,11 @@ const put = (site: Site, key: string, value: string): Promise<unknown> =>
   it.cluster.request(site, 'kv/put', { key: base64(key), value: base64(value) });
 async function get(site: Site, key: string, isLocal = false): Promise<string | undefined> {
   const request = { key: base64(key), serializable: isLocal };
-  const { kvs = [] } = await it.cluster.request<{ kvs?: { value: string }[] }>(site, 'kv/range', request);
+  const { kvs = [] } = await it.cluster.request<{ kvs?: { value: string }[] }>(
+    site,
+    'kv/range',
+    request,
+  );
   return kvs[0] && Buffer.from(kvs[0].value, 'base64').toString();
 }
 
@@ -26,9 +33,12 @@ test('cluster: started → one leader, two followers, of the pinned version', as
 test('cluster: nothing listens off the loopback interface', (context) => {
   context.skip(process.platform !== 'linux', "Linux's tables of sockets are read");
   const { servers, proxy } = it.cluster.state;
-  const pids = [...Object.values(servers), ...(proxy === undefined ? [] : [proxy])].map(({ pid }) => pid);
+  const pids = [...Object.values(servers), ...(proxy === undefined ? [] : [proxy])].map(
+    ({ pid }) => pid,
+  );
   expect(pids).toHaveLength(4);
-  for (const pid of pids) for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
+  for (const pid of pids)
+    for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
 });
 
 test("cluster: the paper's delays → a write at the leader takes the trip to the nearer follower", async () => {
@@ -66,7 +76,8 @@ test('follower: frozen → writes go on; goes on → it has what it missed', asy
 test('all: put back to older data → they serve that', async () => {
   await put('ireland', 'older', 'then');
   const { cluster } = it;
-  const killAll = (): Promise<unknown> => Promise.all(cluster.sites.map((site) => cluster.kill(site)));
+  const killAll = (): Promise<unknown> =>
+    Promise.all(cluster.sites.map((site) => cluster.kill(site)));
   const restartAll = async (): Promise<void> => {
     await Promise.all(cluster.sites.map((site) => cluster.launch(site)));
     await Promise.all(cluster.sites.map((site) => cluster.untilServing(site)));

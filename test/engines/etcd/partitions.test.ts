@@ -20,7 +20,12 @@ const NAMES = ['ireland', 'frankfurt', 'virginia'];
 
 async function openAll(folder: string): Promise<ClusterNode[]> {
   const open = async (site: string): Promise<ClusterNode> => {
-    const options = { cluster: join(folder, 'cluster.json'), site, dataDir: join(folder, site), checkColors: false };
+    const options = {
+      cluster: join(folder, 'cluster.json'),
+      site,
+      dataDir: join(folder, site),
+      checkColors: false,
+    };
     const node = await openClusterNode(keyValueService, options);
     onTestFinished(() => node.close());
     return node;
@@ -31,7 +36,12 @@ async function openAll(folder: string): Promise<ClusterNode[]> {
 const clientOf = (node: ClusterNode | undefined): Client<RedBlueLevels> =>
   createClient(new SiteBinding(node!.name, node!.site.driver), { timeoutMs: 20_000 });
 
-const move = (client: Client<RedBlueLevels>, from: string, to: string, cents: number): PromiseLike<void> =>
+const move = (
+  client: Client<RedBlueLevels>,
+  from: string,
+  to: string,
+  cents: number,
+): PromiseLike<void> =>
   transaction(client, async (tx) => {
     const [before = 0, after = 0] = await tx.getMany<number>([from, to]);
     tx.put(from, before - cents);

@@ -1,4 +1,7 @@
-/** The red log on a real etcd: the conformance suite of all red logs, and what becomes of records when servers fail. */
+/**
+ * The red log on a real etcd: the conformance suite of all red logs, and what becomes of records
+ * when servers fail.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Site } from '../../../engines/wan.ts';
 import { MAX_RECORD_BYTES } from '../../../src/server/log/etcd/etcd-groups.ts';
@@ -14,16 +17,22 @@ const it = withEtcd({ quotaBytes: QUOTA_BYTES });
 
 describeRedLog({
   name: 'a real etcd',
-  make: (options, server) => new EtcdLog(options, { deployment: server?.deployment ?? '', generation: 0 }),
+  make: (options, server) =>
+    new EtcdLog(options, { deployment: server?.deployment ?? '', generation: 0 }),
   createServer: () => new RealRedLogServer(it.cluster),
 });
 
 const open = (markEvery?: number): EtcdSites => new EtcdSites(it.cluster, { markEvery }).startAll();
 
-const servers = (): EtcdServers => new EtcdServers({ cluster: it.cluster, cli: '', clusterFile: '' });
+const servers = (): EtcdServers =>
+  new EtcdServers({ cluster: it.cluster, cli: '', clusterFile: '' });
 
 /** A way to the first server whose directions a test can hold. */
-async function openRoute(): Promise<{ endpoint: string; route: CuttableRoute; held: Set<'target' | 'client'> }> {
+async function openRoute(): Promise<{
+  endpoint: string;
+  route: CuttableRoute;
+  held: Set<'target' | 'client'>;
+}> {
   const held = new Set<'target' | 'client'>();
   const target = new URL(it.cluster.endpoint('ireland')).host;
   const route = await CuttableRoute.open(target, (towards) => (held.has(towards) ? Infinity : 0));
@@ -39,10 +48,13 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 async function countKeys({ deployment }: EtcdSites, of = `/${deployment}/`): Promise<number> {
   const range = { key: base64(of), range_end: base64(`${of.slice(0, -1)}0`), count_only: true };
-  return Number((await it.cluster.request<{ count?: string }>('ireland', 'kv/range', range)).count ?? 0);
+  return Number(
+    (await it.cluster.request<{ count?: string }>('ireland', 'kv/range', range)).count ?? 0,
+  );
 }
 
-const names = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n).padStart(3, '0'));
+const names = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => String(n).padStart(3, '0'));
 
 describe('servers of etcd fail', () => {
   test('the leader is killed and a follower frozen while sites propose → each record once, in one order', async () => {
@@ -135,7 +147,8 @@ describe('the way to etcd fails', () => {
     await expect.poll(() => countKeys(sites)).toBe(before + 1);
     sites.propose(1, 'c');
     await expect.poll(() => sites.site(0).taken).toEqual(['a', 'b', 'c']);
-    for (const index of [1, 2]) await expect.poll(() => sites.site(index).taken).toEqual(['a', 'b', 'c']);
+    for (const index of [1, 2])
+      await expect.poll(() => sites.site(index).taken).toEqual(['a', 'b', 'c']);
   });
 
   test('a slow reader, behind what was compacted → takes all of it, once', async () => {
@@ -148,10 +161,17 @@ describe('the way to etcd fails', () => {
     const records = names(12).map((name) => name.repeat(200_000));
     for (const record of records) sites.propose(1, record);
     await expect.poll(() => sites.site(0).taken).toHaveLength(13);
-    const { header } = await it.cluster.request<{ header: { revision: string } }>('ireland', 'kv/range', {
-      key: base64('/'),
+    const { header } = await it.cluster.request<{ header: { revision: string } }>(
+      'ireland',
+      'kv/range',
+      {
+        key: base64('/'),
+      },
+    );
+    await it.cluster.request('ireland', 'kv/compaction', {
+      revision: header.revision,
+      physical: true,
     });
-    await it.cluster.request('ireland', 'kv/compaction', { revision: header.revision, physical: true });
     held.clear();
     await expectTaken(sites, ['a', ...records]);
   });

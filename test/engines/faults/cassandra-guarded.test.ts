@@ -1,8 +1,15 @@
-/** The faults of a store, on one node of Cassandra with logins, a limit of connections and one of the disk. */
+/**
+ * The faults of a store, on one node of Cassandra with logins, a limit of connections and one of
+ * the disk.
+ */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { cassandra as bind, getKeyValueTableCql, type CassandraAlarm } from '../../../src/bindings/cassandra/index.ts';
+import {
+  cassandra as bind,
+  getKeyValueTableCql,
+  type CassandraAlarm,
+} from '../../../src/bindings/cassandra/index.ts';
 import { createClient, type Client, type CorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { withCassandra } from '../support/cassandra.ts';
@@ -114,7 +121,9 @@ describeFaults(cassandra, {
       socket.on('error', () => {});
       sockets.push(socket);
     }
-    await expect.poll(() => sockets.some(({ destroyed }) => destroyed), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(() => sockets.some(({ destroyed }) => destroyed), { timeout: 10_000 })
+      .toBe(true);
     const after = open();
     await expect(after.invoke(put('connections', 'refused'))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -135,7 +144,10 @@ describeFaults(cassandra, {
     for (let id = 0; id < DISK_FULL_BYTES / body.length; id += 1)
       await admin.execute(insert, [id, body], { prepare: true });
     await expect
-      .poll(() => getOutcome(client.invoke(put('space', 'refused'))), { timeout: 30_000, interval: 100 })
+      .poll(() => getOutcome(client.invoke(put('space', 'refused'))), {
+        timeout: 30_000,
+        interval: 100,
+      })
       .toBe('OVERLOADED true');
     expect(await client.invoke(get('space'))).not.toBeUndefined();
     await admin.execute(`TRUNCATE ${it.keyspace}.large`);

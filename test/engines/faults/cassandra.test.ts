@@ -26,7 +26,8 @@ type Store = Client<readonly ['weak', 'strong']>;
 const opened: Store[] = [];
 
 beforeAll(async () => {
-  if (it.isThere) await it.client('ireland').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
+  if (it.isThere)
+    await it.client('ireland').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
 });
 afterAll(() => Promise.all(opened.map((client) => client.close())));
 
@@ -34,7 +35,12 @@ afterAll(() => Promise.all(opened.map((client) => client.close())));
 function open(options: Partial<CassandraOptions> = {}): Store {
   const { keyspace, cluster } = it;
   const contactPoints = cluster.contactPoints('frankfurt');
-  const binding = bind({ contactPoints, keyspace, requestTimeoutMs: 4_000, ...options } as CassandraOptions);
+  const binding = bind({
+    contactPoints,
+    keyspace,
+    requestTimeoutMs: 4_000,
+    ...options,
+  } as CassandraOptions);
   const client = createClient(binding, { timeoutMs: TIMEOUT_MS }) as unknown as Store;
   opened.push(client);
   return client;
@@ -47,7 +53,11 @@ function openOne(): Store {
 
 /** A client that reaches Frankfurt through a route. */
 function openThrough(route: SilentRoute, options: Partial<CassandraOptions> = {}): Store {
-  return open({ contactPoints: [route.address], translateAddress: () => route.address, ...options });
+  return open({
+    contactPoints: [route.address],
+    translateAddress: () => route.address,
+    ...options,
+  });
 }
 
 /** How an operation ended: `done`, or the code of its error. */
@@ -66,8 +76,15 @@ async function expectWorking(client: Store, key: string): Promise<void> {
   });
 }
 
-/** Expects that writes of several seconds are done or unknown, that they become done, and that all that are done stay. */
-async function expectSilenceIsSurvived(client: Store, key: string, begin: () => void): Promise<void> {
+/**
+ * Expects that writes of several seconds are done or unknown, that they become done, and that all
+ * that are done stay.
+ */
+async function expectSilenceIsSurvived(
+  client: Store,
+  key: string,
+  begin: () => void,
+): Promise<void> {
   await client.invoke(put(key, 'before'));
   begin();
   const write = getOutcome(client.invoke(put(`${key} written`, 'once')));
@@ -78,15 +95,23 @@ async function expectSilenceIsSurvived(client: Store, key: string, begin: () => 
   if ((await write) === 'done') expect(await client.invoke(get(`${key} written`))).toBe('once');
 }
 
-/** Sends many writes, interrupts them, and expects that each is acknowledged and there, or not acknowledged. */
-async function expectAcknowledgedStay(client: Store, key: string, interrupt: () => Promise<void>): Promise<void> {
+/**
+ * Sends many writes, interrupts them, and expects that each is acknowledged and there, or not
+ * acknowledged.
+ */
+async function expectAcknowledgedStay(
+  client: Store,
+  key: string,
+  interrupt: () => Promise<void>,
+): Promise<void> {
   const keys = Array.from({ length: 60 }, (_, n) => `${key} ${n}`);
   await client.invoke(put(key, 'before'));
   const outcomes = keys.map((item) => getOutcome(client.invoke(put(item, item))));
   await Promise.race(outcomes);
   await interrupt();
   const ended = await Promise.all(outcomes);
-  for (const outcome of ended) expect(['done', 'UNKNOWN', 'UNAVAILABLE', 'TIMEOUT']).toContain(outcome);
+  for (const outcome of ended)
+    expect(['done', 'UNKNOWN', 'UNAVAILABLE', 'TIMEOUT']).toContain(outcome);
   await expectWorking(client, `${key} after`);
   const values = (await client.invokeStrong(getMany(keys))) as readonly unknown[];
   for (const [at, outcome] of ended.entries()) {
@@ -102,7 +127,10 @@ describeFaults(cassandra, {
     await expectWorking(one, 'killed one');
     await it.cluster.kill('frankfurt');
     await expectWorking(all, 'killed all');
-    await expect(one.invoke(put('killed one', 'lost'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    await expect(one.invoke(put('killed one', 'lost'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
     await it.cluster.restart('frankfurt');
     await expectWorking(one, 'killed one');
     await expectWorking(all, 'killed all');
@@ -159,7 +187,9 @@ describeFaults(cassandra, {
       });
       await expectWorking(client, 'moved');
       await before[Symbol.asyncDispose]();
-      expect(['UNAVAILABLE', 'UNKNOWN']).toContain(await getOutcome(client.invoke(put('moved', 'lost'))));
+      expect(['UNAVAILABLE', 'UNKNOWN']).toContain(
+        await getOutcome(client.invoke(put('moved', 'lost'))),
+      );
       address = '127.0.0.52';
       await using after = await SilentRoute.open(target, { host: address, port });
       await expectWorking(client, 'moved');
@@ -225,7 +255,10 @@ describeFaults(cassandra, {
     const [type, table] = [`${it.keyspace}.address`, `${it.keyspace}.people`];
     await admin.execute(`CREATE TYPE ${type} (street text)`);
     await admin.execute(
-      `CREATE TABLE ${table} (id text PRIMARY KEY, home frozen<address>, age int)`.replace('address', type),
+      `CREATE TABLE ${table} (id text PRIMARY KEY, home frozen<address>, age int)`.replace(
+        'address',
+        type,
+      ),
     );
     const statements = defineStatements({
       move: {
@@ -269,7 +302,9 @@ describeFaults(cassandra, {
     await admin.execute(`ALTER TYPE ${type} RENAME city TO town`);
     await admin.execute(`ALTER TABLE ${table} DROP age`);
     for (const client of clients) {
-      const formerField = client.invoke(statements.move({ id: 'ada', home: { street: 'a', city: 'b' } }));
+      const formerField = client.invoke(
+        statements.move({ id: 'ada', home: { street: 'a', city: 'b' } }),
+      );
       await expect(formerField).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
       await client.invoke(statements.move({ id: 'ada', home: { street: 'a', town: 'c' } }));
       const formerColumn = client.invoke(statements.age({ id: 'ada', age: 37 }));
@@ -304,7 +339,8 @@ describeFaults(cassandra, {
       useBigIntAsVarint: true,
     };
     const table = `${it.keyspace}.parsed`;
-    const columns = 'id text PRIMARY KEY, big bigint, huge varint, tags set<text>, counts map<int, bigint>';
+    const columns =
+      'id text PRIMARY KEY, big bigint, huge varint, tags set<text>, counts map<int, bigint>';
     await it.client('ireland').execute(`CREATE TABLE ${table} (${columns})`);
     const statements = defineStatements({
       set: {
@@ -320,11 +356,15 @@ describeFaults(cassandra, {
         result: oneRow((row) => row),
       },
     });
-    const [plain, other] = [open({ statements }), open({ statements, clientOptions: { encoding } })];
+    const [plain, other] = [
+      open({ statements }),
+      open({ statements, clientOptions: { encoding } }),
+    ];
     const row = { id: 'ada', big: 7n, huge: 8n, tags: ['a', 'b'], counts: [[1, 2n]] };
     for (const client of [plain, other]) {
       await client.invoke(statements.set({ ...row, counts: new Map([[1, 2n]]) }));
-      for (const reader of [plain, other]) expect(await reader.invoke(statements.row({ id: 'ada' }))).toEqual(row);
+      for (const reader of [plain, other])
+        expect(await reader.invoke(statements.row({ id: 'ada' }))).toEqual(row);
     }
     const session = other.session();
     await other.invoke(put('parsed', 1), { session });
@@ -333,8 +373,10 @@ describeFaults(cassandra, {
 
   callerLeaves: async () => {
     const client = open();
-    const isWritten = async (key: string): Promise<boolean> => (await client.invokeStrong(get(key))) !== undefined;
-    // At each step: while the connection is opened, while the statement is prepared, while the write is in flight.
+    const isWritten = async (key: string): Promise<boolean> =>
+      (await client.invokeStrong(get(key))) !== undefined;
+    // At each step: while the connection is opened, while the statement is prepared, while the
+    // write is in flight.
     for (const delayMs of [0, 1, 5, 10, 20, 50, 100, 200]) {
       const fresh = open();
       const key = `left ${delayMs}`;
@@ -353,19 +395,29 @@ describeFaults(cassandra, {
 
 /** Lets a name of this process lead to an address. Returns a function that restores the lookups. */
 function resolveName(name: string, getAddress: () => string): () => void {
-  const [lookup, resolve4, resolve6, lookUp] = [dns.lookup, dns.resolve4, dns.resolve6, dns.promises.lookup];
+  const [lookup, resolve4, resolve6, lookUp] = [
+    dns.lookup,
+    dns.resolve4,
+    dns.resolve6,
+    dns.promises.lookup,
+  ];
   const entry = () => ({ address: getAddress(), family: 4 });
   const intercept = (original: unknown, answer: (all: boolean) => readonly unknown[]): never =>
     ((host: string, ...rest: readonly unknown[]) => {
       const [options] = rest;
       const done = rest.at(-1) as (...args: readonly unknown[]) => void;
-      if (host !== name) return (original as (...args: readonly unknown[]) => unknown)(host, ...rest);
-      setImmediate(() => done(...answer((options as { readonly all?: boolean } | undefined)?.all === true)));
+      if (host !== name)
+        return (original as (...args: readonly unknown[]) => unknown)(host, ...rest);
+      setImmediate(() =>
+        done(...answer((options as { readonly all?: boolean } | undefined)?.all === true)),
+      );
       return undefined;
     }) as never;
   dns.lookup = intercept(lookup, (all) => (all ? [null, [entry()]] : [null, getAddress(), 4]));
   dns.resolve4 = intercept(resolve4, () => [null, [getAddress()]]);
-  dns.resolve6 = intercept(resolve6, () => [Object.assign(new Error('no address'), { code: 'ENODATA' })]);
+  dns.resolve6 = intercept(resolve6, () => [
+    Object.assign(new Error('no address'), { code: 'ENODATA' }),
+  ]);
   dns.promises.lookup = ((host: string, options: never) =>
     host === name ? Promise.resolve(entry()) : lookUp(host, options)) as never;
   syncBuiltinESMExports();

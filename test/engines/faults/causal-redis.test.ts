@@ -70,7 +70,9 @@ describeFaults(causalRedis, {
     server.signal('SIGSTOP');
     const frozenAtMs = performance.now();
     while (performance.now() - frozenAtMs < FREEZE_MS)
-      expect((await getOutcome(store.invokeWeak(get('name')))).code).toMatch(/^(UNAVAILABLE|TIMEOUT)$/);
+      expect((await getOutcome(store.invokeWeak(get('name')))).code).toMatch(
+        /^(UNAVAILABLE|TIMEOUT)$/,
+      );
     server.signal('SIGCONT');
     expect(await recover(() => store.invokeWeak(get('name')))).toBe('Ada');
     await recover(() => store.invoke(put('name', 'Bob')));
@@ -96,7 +98,10 @@ describeFaults(causalRedis, {
     await server.ask('REPLICAOF', '127.0.0.1', other.port);
     const write = getOutcome(store.invoke(put('name', 'Bob')));
     expect((await getOutcome(store.invokeWeak(get('name')))).code).toBe('UNAVAILABLE');
-    expect(await write).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('not executed') });
+    expect(await write).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('not executed'),
+    });
     await server.promote();
     await recover(() => store.invoke(put('name', 'Cleo')));
   },
@@ -111,7 +116,9 @@ describeFaults(causalRedis, {
     await recover(() => store.invoke(put('name', 'Bob')));
     route.target = server.address;
     route.closeAll();
-    await expect.poll(() => alarms.map(({ code }) => code), { timeout: TIMEOUT_MS }).toContain('lost-writes');
+    await expect
+      .poll(() => alarms.map(({ code }) => code), { timeout: TIMEOUT_MS })
+      .toContain('lost-writes');
     route.target = next.address;
     route.closeAll();
     await recover(() => store.invoke(put('name', 'Cleo')));
@@ -175,9 +182,15 @@ describeFaults(causalRedis, {
     await expect
       .poll(() => getOutcome(store.invokeWeak(get('name'))), { timeout: TIMEOUT_MS })
       .toMatchObject({ code: 'UNAUTHENTICATED', message: expect.stringContaining('WRONGPASS') });
-    await expect.poll(() => alarms.map(({ code }) => code), { timeout: TIMEOUT_MS }).toContain('access-refused');
+    await expect
+      .poll(() => alarms.map(({ code }) => code), { timeout: TIMEOUT_MS })
+      .toContain('access-refused');
     expect(
-      (await getOutcome(open({ dublin: { ...sites.dublin, redisOptions } }).store.invokeWeak(get('name')))).code,
+      (
+        await getOutcome(
+          open({ dublin: { ...sites.dublin, redisOptions } }).store.invokeWeak(get('name')),
+        )
+      ).code,
     ).toBe('UNAUTHENTICATED');
     password = 'new';
     await recover(() => store.invoke(put('name', 'Cleo')));
@@ -193,7 +206,9 @@ describeFaults(causalRedis, {
     const empty = await server.fill();
     onTestFinished(empty);
     const { store: other } = open(sites);
-    expect((await getOutcome(other.invoke(put('name', 'Bob')))).code).toMatch(/^(OVERLOADED|UNAVAILABLE)$/);
+    expect((await getOutcome(other.invoke(put('name', 'Bob')))).code).toMatch(
+      /^(OVERLOADED|UNAVAILABLE)$/,
+    );
     await store.invoke(put('name', 'Cleo'));
     empty();
     await recover(() => other.invoke(put('name', 'Dan')));
@@ -202,7 +217,9 @@ describeFaults(causalRedis, {
   space: async () => {
     const { server, store } = await openOne();
     await server.ask('CONFIG', 'SET', 'maxmemory', '1');
-    expect(await getOutcome(store.invoke(put('name', 'Bob')))).toMatchObject({ code: 'OVERLOADED' });
+    expect(await getOutcome(store.invoke(put('name', 'Bob')))).toMatchObject({
+      code: 'OVERLOADED',
+    });
     expect(await store.invokeWeak(get('name'))).toBe('Ada');
     await server.ask('CONFIG', 'SET', 'maxmemory', '0');
     await recover(() => store.invoke(put('name', 'Cleo')));
@@ -241,7 +258,8 @@ describeFaults(causalRedis, {
   parsers: async () => {
     const { sites } = await openOne();
     const names = ['evalsha', 'eval', 'info', 'hgetall'] as const;
-    const { reply } = (Command as unknown as { _transformer: { reply: Record<string, unknown> } })._transformer;
+    const { reply } = (Command as unknown as { _transformer: { reply: Record<string, unknown> } })
+      ._transformer;
     const before = { ...reply };
     for (const name of names) Command.setReplyTransformer(name, () => 'of another library');
     onTestFinished(() => {
@@ -256,7 +274,9 @@ describeFaults(causalRedis, {
   callerLeaves: async () => {
     const { server, store } = await openOne();
     const early = AbortSignal.abort();
-    expect((await getOutcome(store.invoke(put('none', 1), { signal: early }))).code).toBe('ABORTED');
+    expect((await getOutcome(store.invoke(put('none', 1), { signal: early }))).code).toBe(
+      'ABORTED',
+    );
     server.signal('SIGSTOP');
     const leaving = new AbortController();
     const write = getOutcome(store.invoke(put('late', 1), { signal: leaving.signal }));

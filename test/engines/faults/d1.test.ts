@@ -83,7 +83,10 @@ describeFaults(d1, {
     const { primary } = await local.open();
     const client = open(primary);
     await client.invoke(put('good', 1));
-    await runAlone(primary, "insert into correctables_values (key, value) values ('bad', 'no JSON')");
+    await runAlone(
+      primary,
+      "insert into correctables_values (key, value) values ('bad', 'no JSON')",
+    );
     expect(await getOutcome(client.invoke(get('bad')))).toBe('INVALID_VALUE');
     expect(await client.invokeWeak(get('good'))).toBe(1);
     await client.invoke(put('bad', 2));

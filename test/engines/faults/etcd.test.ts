@@ -15,7 +15,8 @@ const it = withEtcd({ quotaBytes: QUOTA_BYTES });
 const guarded = withEtcd({ nodes: 1, user: USER });
 
 const open = (): EtcdSites => new EtcdSites(it.cluster, {}).startAll();
-const servers = (): EtcdServers => new EtcdServers({ cluster: it.cluster, cli: '', clusterFile: '' });
+const servers = (): EtcdServers =>
+  new EtcdServers({ cluster: it.cluster, cli: '', clusterFile: '' });
 
 async function expectTaken(sites: EtcdSites, records: readonly string[]): Promise<void> {
   for (const site of sites.all) await expect.poll(() => site.taken, WAIT).toEqual(records);
@@ -108,17 +109,24 @@ describeFaults(etcd, {
     await expectTaken(sites, ['a', 'b']);
     await servers().putBackDisks(it.cluster.sites);
     await servers().untilAllServe();
-    for (const site of sites.all) await expect.poll(() => site.kinds(), WAIT).toContain('regressed');
+    for (const site of sites.all)
+      await expect.poll(() => site.kinds(), WAIT).toContain('regressed');
     await expectTaken(sites, ['a', 'b']);
   },
 
   credentials: async () => {
     let { password } = USER;
     const endpoints = guarded.cluster.endpoints();
-    const adapter = new TestAdapter({ endpoints, readSecrets: () => ({ user: { ...USER, password } }) });
+    const adapter = new TestAdapter({
+      endpoints,
+      readSecrets: () => ({ user: { ...USER, password } }),
+    });
     onTestFinished(() => adapter.close());
     await adapter.connected();
-    await guarded.cluster.request('ireland', 'auth/user/changepw', { name: USER.name, password: 'another' });
+    await guarded.cluster.request('ireland', 'auth/user/changepw', {
+      name: USER.name,
+      password: 'another',
+    });
     const read = { kind: 'etcd.range', key: '/a', end: '/b', limit: 1, revision: 0 } as const;
     await expect
       .poll(() => {
@@ -155,7 +163,10 @@ describeFaults(etcd, {
     const sites = open();
     sites.propose(0, 'a');
     await expectTaken(sites, ['a']);
-    await it.cluster.request('ireland', 'kv/put', { key: base64('/another'), value: base64('value') });
+    await it.cluster.request('ireland', 'kv/put', {
+      key: base64('/another'),
+      value: base64('value'),
+    });
     sites.propose(1, 'b');
     await expectTaken(sites, ['a', 'b']);
   },
@@ -169,7 +180,8 @@ describeFaults(etcd, {
     sites.propose(0, 'b');
     // The record in flight has its place before the start, or is void at all sites.
     await expect.poll(() => sites.site(0).taken.at(-1), WAIT).toBe('b');
-    for (const index of [1, 2]) await expect.poll(() => sites.site(index).taken.at(-1), WAIT).toBe('b');
+    for (const index of [1, 2])
+      await expect.poll(() => sites.site(index).taken.at(-1), WAIT).toBe('b');
     expect(sites.site(1).taken).toEqual(sites.site(2).taken);
   },
 });

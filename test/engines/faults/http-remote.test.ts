@@ -58,7 +58,10 @@ interface Way {
 async function openWays(shopAt: Shop, { token = (): string => 'paper' } = {}): Promise<Way[]> {
   const toHttp = (at: Shop): string => new URL(at.http).host;
   const toWebsocket = (at: Shop): string => new URL(at.websocket).host;
-  const routes = [await SilentRoute.open(toHttp(shopAt)), await SilentRoute.open(toWebsocket(shopAt))] as const;
+  const routes = [
+    await SilentRoute.open(toHttp(shopAt)),
+    await SilentRoute.open(toWebsocket(shopAt)),
+  ] as const;
   const bindings = [
     http(shop, {
       url: `http://${routes[0].address}/api`,
@@ -96,7 +99,9 @@ async function getOutcome(operation: PromiseLike<unknown>): Promise<string> {
 
 async function expectWorking({ store, name }: Way): Promise<void> {
   await expectRecovery(TIMEOUT_MS, async () => await store.invoke(book({ seat: name })));
-  expect(await expectRecovery(TIMEOUT_MS, async () => await store.invoke(seats({})))).toContain(name);
+  expect(await expectRecovery(TIMEOUT_MS, async () => await store.invoke(seats({})))).toContain(
+    name,
+  );
 }
 
 /** Both ways become silent at once. */
@@ -161,7 +166,9 @@ describeFaults(httpRemote, {
         expect(name === 'http' ? ['TIMEOUT'] : ['TIMEOUT', 'UNAVAILABLE']).toContain(read);
       }),
     );
-    await new Promise((resolve) => setTimeout(resolve, FREEZE_MS - (performance.now() - frozenAtMs)));
+    await new Promise((resolve) =>
+      setTimeout(resolve, FREEZE_MS - (performance.now() - frozenAtMs)),
+    );
     at.process.kill('SIGCONT');
     await Promise.all(ways.map(expectWorking));
   },
@@ -204,7 +211,9 @@ describeFaults(httpRemote, {
     const at = await startShop();
     let status = 429;
     const proxy = await openProxy(() => ({ status, body: 'too many' }));
-    const store = createClient(http(shop, { url: proxy.url, levels: LEVELS }), { timeoutMs: TIMEOUT_MS });
+    const store = createClient(http(shop, { url: proxy.url, levels: LEVELS }), {
+      timeoutMs: TIMEOUT_MS,
+    });
     expect(await getOutcome(store.invoke(seats({})))).toBe('OVERLOADED');
     expect(await getOutcome(store.invoke(book({ seat: 'a' })))).toBe('OVERLOADED');
     status = 503;
@@ -216,7 +225,9 @@ describeFaults(httpRemote, {
 
   foreignValue: async () => {
     const proxy = await openProxy(() => ({ status: 200, body: '<h1>Sign in</h1>' }));
-    const store = createClient(http(shop, { url: proxy.url, levels: LEVELS }), { timeoutMs: TIMEOUT_MS });
+    const store = createClient(http(shop, { url: proxy.url, levels: LEVELS }), {
+      timeoutMs: TIMEOUT_MS,
+    });
     expect(await getOutcome(store.invoke(seats({})))).toBe('PROTOCOL');
     expect(await getOutcome(store.invoke(book({ seat: 'a' })))).toBe('UNKNOWN');
     await store.close();

@@ -6,7 +6,11 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { usePostgres } from '../../../engines/postgres/engine.ts';
 import type { PostgresServers } from '../../../engines/postgres/servers.ts';
-import { defineStatements, oneRow, type PostgresOptions } from '../../../src/bindings/postgres/index.ts';
+import {
+  defineStatements,
+  oneRow,
+  type PostgresOptions,
+} from '../../../src/bindings/postgres/index.ts';
 import type { Client, Session } from '../../../src/correctable/client/client.ts';
 import type { ReplicaLevels } from '../../../src/bindings/replicas/index.ts';
 import { dequeue, enqueue, get, put } from '../../../src/operations/index.ts';
@@ -44,7 +48,11 @@ async function openServers(replicas = 0): Promise<PostgresServers> {
   return used.servers;
 }
 
-function openAt(servers: PostgresServers, name = 'primary', options: Partial<PostgresOptions> = {}) {
+function openAt(
+  servers: PostgresServers,
+  name = 'primary',
+  options: Partial<PostgresOptions> = {},
+) {
   const primary = { ...servers.connection(name) };
   return openForTest(servers, { primary, replicas: [], onAlarm: () => {}, ...options }).client;
 }
@@ -65,7 +73,9 @@ test('a crash that loses only what was not committed marks nothing, and the sess
   await other.query('create table if not exists bulk (x text)');
   const session = client.session();
   // What it writes stays in memory until the log is flushed.
-  await other.query("begin; insert into bulk select repeat('x', 1000) from generate_series(1, 300)");
+  await other.query(
+    "begin; insert into bulk select repeat('x', 1000) from generate_series(1, 300)",
+  );
   expect(await read(client, 'crash', session)).toBe('committed');
   await it.servers.kill('primary');
   await it.servers.launch('primary');
@@ -83,7 +93,8 @@ test('a failover that lost a write marks its session, and the old primary serves
   const kept = before.session({ tokens: session.tokens });
   await servers.query(replica, "alter system set primary_conninfo = ''");
   await servers.query(replica, 'select pg_reload_conf()');
-  const receivers = () => servers.query(replica, 'select from pg_stat_wal_receiver where pid is not null');
+  const receivers = () =>
+    servers.query(replica, 'select from pg_stat_wal_receiver where pid is not null');
   await expect.poll(receivers, { timeout: TIMEOUT_MS }).toEqual([]);
   await before.invoke(put('cart', 'one chair'), { session });
   await servers.query(replica, 'select pg_promote()');
@@ -115,7 +126,9 @@ test('a failover that lost a write marks its session, and the old primary serves
       code: 'UNAVAILABLE',
       message: expect.stringContaining('is an old primary'),
     });
-  expect(await servers.query('primary', "select from correctables_values where key = 'lost'")).toEqual([]);
+  expect(
+    await servers.query('primary', "select from correctables_values where key = 'lost'"),
+  ).toEqual([]);
   expect(await servers.query('primary', 'select from correctables_idempotency_keys')).toEqual([]);
 });
 
@@ -131,18 +144,25 @@ test('a backup that was restored, or a database made again, marks the sessions o
   cpSync(data, `${data}-copy`, copyOptions);
   await servers.launch('primary');
   const [fromCopy] = session.tokens!;
-  await expectRecovery(TIMEOUT_MS, async () => await client.invoke(put('restored', 'new'), { session }));
+  await expectRecovery(
+    TIMEOUT_MS,
+    async () => await client.invoke(put('restored', 'new'), { session }),
+  );
   await servers.kill('primary');
   rmSync(data, { recursive: true });
   cpSync(`${data}-copy`, data, copyOptions);
   restoreOwner(servers, data);
   await servers.launch('primary');
 
-  expect(await expectRecovery(TIMEOUT_MS, () => read(client, 'restored', session))).toBe('old (regressed)');
+  expect(await expectRecovery(TIMEOUT_MS, () => read(client, 'restored', session))).toBe(
+    'old (regressed)',
+  );
   expect(await read(client, 'restored', client.session({ tokens: [fromCopy!] }))).toBe('old');
   // Another cluster has nothing of it.
   const another = openAt(it.servers);
-  expect(await read(another, 'restored', another.session({ tokens: [fromCopy!] }))).toBe('undefined (regressed)');
+  expect(await read(another, 'restored', another.session({ tokens: [fromCopy!] }))).toBe(
+    'undefined (regressed)',
+  );
 });
 
 // @rule REPL-5
@@ -163,7 +183,9 @@ test('a key has the same result each time, also of columns that JSON lacks, and 
   const { types } = pg;
   const { JSON: json, JSONB: jsonb } = types.builtins;
   const own = [json, jsonb].map((oid) => types.getTypeParser(oid));
-  onTestFinished(() => [json, jsonb].forEach((oid, at) => types.setTypeParser(oid, own[at] as never)));
+  onTestFinished(() =>
+    [json, jsonb].forEach((oid, at) => types.setTypeParser(oid, own[at] as never)),
+  );
   const primary = { ...it.servers.connection('primary'), max: 1 };
   const client = openAt(it.servers, 'primary', { primary, statements });
   const data = JSON.parse('{ "__proto__": { "a": 1 } }') as unknown;

@@ -1,4 +1,7 @@
-/** The column of PostgreSQL: what users see of each fault of its servers, and how soon the binding works again. */
+/**
+ * The column of PostgreSQL: what users see of each fault of its servers, and how soon the binding
+ * works again.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -110,7 +113,11 @@ async function warmUp({ client }: Opened): Promise<void> {
 }
 
 async function countOrders(id: string): Promise<number> {
-  const [row] = await it.servers.query('primary', 'select count(*)::int as n from orders where id like $1', [id]);
+  const [row] = await it.servers.query(
+    'primary',
+    'select count(*)::int as n from orders where id like $1',
+    [id],
+  );
   return Number(row?.['n']);
 }
 
@@ -125,11 +132,18 @@ describeFaults(postgres, {
     await it.servers.kill('primary');
     expect(await client.invokeWeak(get('killed'))).toBe('acknowledged');
     const reading = await settle(client.invoke(get('killed')));
-    expect(reading.error).toMatchObject({ code: 'UNAVAILABLE', lastView: { value: 'acknowledged', level: 'replica' } });
-    expect((await settle(client.invoke(put('killed', 'lost')))).error?.code).toMatch(/^(UNAVAILABLE|UNKNOWN)$/);
+    expect(reading.error).toMatchObject({
+      code: 'UNAVAILABLE',
+      lastView: { value: 'acknowledged', level: 'replica' },
+    });
+    expect((await settle(client.invoke(put('killed', 'lost')))).error?.code).toMatch(
+      /^(UNAVAILABLE|UNKNOWN)$/,
+    );
 
     await it.servers.launch('primary');
-    expect(await expectRecovery(TIMEOUT_MS, () => client.invokeStrong(get('killed')))).toBe('acknowledged');
+    expect(await expectRecovery(TIMEOUT_MS, () => client.invokeStrong(get('killed')))).toBe(
+      'acknowledged',
+    );
     await client.invoke(put('killed', 'after'));
   },
 
@@ -186,16 +200,21 @@ describeFaults(postgres, {
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('cut', 'after')));
 
     const writing = settle(
-      client.invoke(statements.order({ id: 'keyed', seconds: 0.3 }), { idempotencyKey: 'keyed order' }),
+      client.invoke(statements.order({ id: 'keyed', seconds: 0.3 }), {
+        idempotencyKey: 'keyed order',
+      }),
     );
-    const text = "select 1 from pg_stat_activity where query like 'insert into orders%' and state = 'active'";
+    const text =
+      "select 1 from pg_stat_activity where query like 'insert into orders%' and state = 'active'";
     await expect.poll(() => it.servers.query('primary', text), { interval: 10 }).toHaveLength(1);
     // Cut between its two trips, it holds its key at the server until that ends its transaction.
     name.cut();
     const first = await writing;
     if (first.error !== undefined)
       await expectRecovery(TIMEOUT_MS, () =>
-        client.invoke(statements.order({ id: 'keyed', seconds: 0.3 }), { idempotencyKey: 'keyed order' }),
+        client.invoke(statements.order({ id: 'keyed', seconds: 0.3 }), {
+          idempotencyKey: 'keyed order',
+        }),
       );
     expect(await countOrders('keyed')).toBe(1);
   },
@@ -220,13 +239,19 @@ describeFaults(postgres, {
   demoted: async () => {
     const name = await ServerName.open(it.servers.server('replica-1').port);
     const { client } = open({ name });
-    await it.servers.query('primary', "insert into correctables_values values ('demoted', '1') on conflict do nothing");
+    await it.servers.query(
+      'primary',
+      "insert into correctables_values values ('demoted', '1') on conflict do nothing",
+    );
     await untilAllCaughtUp(it.servers);
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const reading = await settle(client.invokeStrong(get('demoted')));
       const writing = await settle(client.invoke(put('demoted', 2)));
       for (const { error } of [reading, writing])
-        expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('a replica') });
+        expect(error).toMatchObject({
+          code: 'UNAVAILABLE',
+          message: expect.stringContaining('a replica'),
+        });
     }
     name.targetPort = it.servers.server('primary').port;
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('demoted', 3)));
@@ -244,7 +269,9 @@ describeFaults(postgres, {
     await servers.query(replica!.name, 'select pg_promote()');
     const moved = open({ ...options, primary: { ...servers.connection(replica!.name) } });
     const session = moved.client.session();
-    await expectRecovery(TIMEOUT_MS, () => moved.client.invoke(put('promoted', 'after'), { session }));
+    await expectRecovery(TIMEOUT_MS, () =>
+      moved.client.invoke(put('promoted', 'after'), { session }),
+    );
 
     // The old primary still runs, and the name leads to it.
     const there = client.session({ tokens: session.tokens });
@@ -282,7 +309,9 @@ describeFaults(postgres, {
     other.on('error', () => {}); // Its server is killed.
     await other.connect();
     await other.query('create table bulk (x text)');
-    await other.query("begin; insert into bulk select repeat('x', 1000) from generate_series(1, 300)");
+    await other.query(
+      "begin; insert into bulk select repeat('x', 1000) from generate_series(1, 300)",
+    );
     expect(await client.invokeStrong(get('crashed'), { session })).toBe('acknowledged');
     await servers.kill('primary');
     await servers.launch('primary');
@@ -301,14 +330,21 @@ describeFaults(postgres, {
     });
     const session = client.session();
     await client.invoke(put('restored', 'before'), { session });
-    await after.query('primary', `insert into correctables_values values ('restored', '"from the backup"')`);
+    await after.query(
+      'primary',
+      `insert into correctables_values values ('restored', '"from the backup"')`,
+    );
     await before.kill('primary');
     name.targetPort = after.server('primary').port;
     const read = () => client.invokeStrong(get('restored'));
     expect(await expectRecovery(TIMEOUT_MS, read)).toBe('from the backup');
-    expect(await client.invoke(get('restored'), { session }).settle()).toMatchObject({ regressed: true });
+    expect(await client.invoke(get('restored'), { session }).settle()).toMatchObject({
+      regressed: true,
+    });
     expect(alarms).toEqual(['lost-writes']);
-    expect(await client.invokeStrong(get('restored'), { session: client.session() })).toBe('from the backup');
+    expect(await client.invokeStrong(get('restored'), { session: client.session() })).toBe(
+      'from the backup',
+    );
   },
 
   credentials: async () => {
@@ -325,12 +361,17 @@ describeFaults(postgres, {
     };
     onTestFinished(() => reload(text));
     await reload(`host all clerk 127.0.0.1/32 scram-sha-256\n${text}`);
-    const endSessions = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'clerk'";
+    const endSessions =
+      "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'clerk'";
     const primary = { ...servers.connection('primary'), user: 'clerk', password: 'first' };
     const { client } = open({ primary, replicas: [] });
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('credentials', 1)));
     const changes: readonly (readonly [string, RegExp, string])[] = [
-      ["alter role clerk password 'second'", /password authentication failed/, "alter role clerk password 'first'"],
+      [
+        "alter role clerk password 'second'",
+        /password authentication failed/,
+        "alter role clerk password 'first'",
+      ],
       ['alter role clerk nologin', /not permitted to log in/, 'alter role clerk login'],
     ];
     for (const [change, words, revert] of changes) {
@@ -358,12 +399,18 @@ describeFaults(postgres, {
       'primary',
       'create role crowd login connection limit 0; grant all on all tables in schema public to crowd',
     );
-    const { client } = open({ primary: { ...servers.connection('primary'), user: 'crowd' }, replicas: [] });
+    const { client } = open({
+      primary: { ...servers.connection('primary'), user: 'crowd' },
+      replicas: [],
+    });
     for (const { error } of [
       await settle(client.invokeStrong(get('crowd'))),
       await settle(client.invoke(put('crowd', 1))),
     ])
-      expect(error).toMatchObject({ code: 'OVERLOADED', message: expect.stringContaining('Nothing was sent.') });
+      expect(error).toMatchObject({
+        code: 'OVERLOADED',
+        message: expect.stringContaining('Nothing was sent.'),
+      });
     await servers.query('primary', 'alter role crowd connection limit 1');
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('crowd', 2)));
   },
@@ -376,10 +423,14 @@ describeFaults(postgres, {
       `create function no_space() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100', message = 'could not extend file: No space left on device'; end $$;
       create trigger no_space before insert or update on correctables_values for each row execute function no_space()`,
     );
-    const free = 'drop trigger if exists no_space on correctables_values; drop function if exists no_space()';
+    const free =
+      'drop trigger if exists no_space on correctables_values; drop function if exists no_space()';
     onTestFinished(async () => void (await it.servers.query('primary', free)));
     const { error } = await settle(client.invoke(put('space', 2)));
-    expect(error).toMatchObject({ code: 'OVERLOADED', message: expect.stringContaining('Nothing was written.') });
+    expect(error).toMatchObject({
+      code: 'OVERLOADED',
+      message: expect.stringContaining('Nothing was written.'),
+    });
     expect(await client.invokeStrong(get('space'))).toBe(1);
     await it.servers.query('primary', free);
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('space', 3)));
@@ -390,17 +441,25 @@ describeFaults(postgres, {
     await client.invoke(put('read only', 1));
     const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
       await it.servers.query('primary', 'set default_transaction_read_only = off', []);
-      await it.servers.query('primary', `alter system set default_transaction_read_only = ${value}`);
+      await it.servers.query(
+        'primary',
+        `alter system set default_transaction_read_only = ${value}`,
+      );
       await it.servers.query('primary', 'select pg_reload_conf()');
     };
     await setReadOnly('on');
     onTestFinished(() => setReadOnly('off'));
-    const refused = { code: 'UNAVAILABLE', message: expect.stringContaining('accepts no writes') as string };
+    const refused = {
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('accepts no writes') as string,
+    };
     await expect
       .poll(async () => (await settle(client.invoke(put('read only', 2)))).error)
       .toMatchObject({ ...refused, message: expect.stringContaining('Nothing was written.') });
     const keyed = statements.order({ id: 'read only', seconds: 0 });
-    expect((await settle(client.invoke(keyed, { idempotencyKey: 'read only' }))).error).toMatchObject(refused);
+    expect(
+      (await settle(client.invoke(keyed, { idempotencyKey: 'read only' }))).error,
+    ).toMatchObject(refused);
     expect(await client.invokeStrong(get('read only'))).toBeDefined();
     await setReadOnly('off');
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('read only', 3)));
@@ -430,7 +489,9 @@ describeFaults(postgres, {
     await untilAllCaughtUp(it.servers);
     const { error } = await settle(client.invokeWeak(statements.bike({ id: 2 })));
     expect(error).toMatchObject({ retryable: false });
-    const { level } = await client.invoke(statements.bike({ id: 1 }), { levels: ['replica'] }).settle();
+    const { level } = await client
+      .invoke(statements.bike({ id: 1 }), { levels: ['replica'] })
+      .settle();
     expect(level).toBe('replica');
     expect(binding.stats.replicaFailures).toBe(0);
     await it.servers.query('primary', "update bikes set name = 'blue' where id = 2");

@@ -1,7 +1,11 @@
 /** The faults of Valkey and Redis, on real servers. Each client has a timeout of 5 s. */
 import { Command } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
-import { valkey as bind, type ReplicasAlarm, type ValkeyOptions } from '../../../src/bindings/valkey/index.ts';
+import {
+  valkey as bind,
+  type ReplicasAlarm,
+  type ValkeyOptions,
+} from '../../../src/bindings/valkey/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { get, getMany, put, remove } from '../../../src/operations/index.ts';
 import { SilentRoute } from '../support/silent-route.ts';
@@ -15,7 +19,12 @@ const FREEZE_MS = process.env['ENGINES_SHORT'] === '1' ? 5_000 : 30_000;
 function open(primary: { readonly address: string }, options: Partial<ValkeyOptions> = {}) {
   const alarms: ReplicasAlarm[] = [];
   const onAlarm = (alarm: ReplicasAlarm): void => void alarms.push(alarm);
-  const binding = bind({ primary: primary.address, tokenKey: 'a secret of 16 bytes', onAlarm, ...options });
+  const binding = bind({
+    primary: primary.address,
+    tokenKey: 'a secret of 16 bytes',
+    onAlarm,
+    ...options,
+  });
   const store = createClient(binding, { timeoutMs: TIMEOUT_MS });
   onTestFinished(() => store.close());
   return { alarms, binding, store };
@@ -97,7 +106,9 @@ describeFaults(valkey, {
     await store.invoke(put('name', 'Ada'));
     route.cutSilently();
     const write = getOutcome(store.invoke(put('name', 'Bob')));
-    expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({
+      code: 'UNAVAILABLE',
+    });
     expect((await write).code).toBe('UNKNOWN');
     expect(await recover(() => store.invokeStrong(get('name')))).toBe('Ada');
   },
@@ -120,8 +131,14 @@ describeFaults(valkey, {
     await next.untilCaughtUp(old.port);
     await next.promote();
     await old.ask('REPLICAOF', '127.0.0.1', next.port);
-    expect(await getOutcome(store.invokeStrong(get('seats')))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-    expect(await getOutcome(store.invoke(put('seats', 2)))).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(await getOutcome(store.invokeStrong(get('seats')))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
+    expect(await getOutcome(store.invoke(put('seats', 2)))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
     expect(await getOutcome(store.invokeWeak(get('seats')))).toMatchObject({ code: 'UNAVAILABLE' });
     expect(await next.ask('GET', 'seats')).toBe('3');
     await old.promote();
@@ -152,7 +169,10 @@ describeFaults(valkey, {
     ] as const) {
       const read = await getOutcome(client.invokeStrong(get('seats'), options));
       const write = await getOutcome(client.invoke(put('seats', 9), options));
-      expect([read, write]).toMatchObject([{ code: 'UNAVAILABLE' }, { code: 'UNAVAILABLE', retryable: true }]);
+      expect([read, write]).toMatchObject([
+        { code: 'UNAVAILABLE' },
+        { code: 'UNAVAILABLE', retryable: true },
+      ]);
     }
     expect(await old.ask('GET', 'seats')).toBe('3');
     route.target = next.address;
@@ -185,7 +205,9 @@ describeFaults(valkey, {
     await Promise.race(outcomes);
     await primary.kill();
     const codes = new Set((await Promise.all(outcomes)).map(({ code }) => code));
-    expect([...codes].every((code) => ['done', 'UNKNOWN', 'UNAVAILABLE'].includes(code))).toBe(true);
+    expect([...codes].every((code) => ['done', 'UNKNOWN', 'UNAVAILABLE'].includes(code))).toBe(
+      true,
+    );
     await primary.start();
     const keys = acknowledged.map((n) => `key:${n}`);
     expect(await recover(() => store.invokeStrong(getMany(keys)))).toEqual(acknowledged);
@@ -202,7 +224,9 @@ describeFaults(valkey, {
     await replica.kill();
     await primary.kill();
     await primary.start(); // It has kept nothing.
-    const read = await recover(() => store.invoke(get('name'), { session, levels: ['primary'] }).settle());
+    const read = await recover(() =>
+      store.invoke(get('name'), { session, levels: ['primary'] }).settle(),
+    );
     expect(read).toMatchObject({ final: true, regressed: true });
     expect(read.value).toBeUndefined();
     expect(alarms).toMatchObject([{ code: 'lost-writes' }]);
@@ -231,12 +255,19 @@ describeFaults(valkey, {
         code: 'UNAUTHENTICATED',
         message: expect.stringContaining('WRONGPASS'),
       });
-    expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect(alarms).toMatchObject([{ code: 'access-refused', message: expect.stringContaining('WRONGPASS') }]);
+    expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
+    expect(alarms).toMatchObject([
+      { code: 'access-refused', message: expect.stringContaining('WRONGPASS') },
+    ]);
     password = 'new';
     await recover(() => store.invoke(put('name', 'Cleo')));
     await ask('ACL', 'SETUSER', 'shop', '-set');
-    expect(await getOutcome(store.invoke(put('name', 'Dan')))).toMatchObject({ code: 'FORBIDDEN', retryable: false });
+    expect(await getOutcome(store.invoke(put('name', 'Dan')))).toMatchObject({
+      code: 'FORBIDDEN',
+      retryable: false,
+    });
     expect(await store.invokeStrong(get('name'))).toBe('Cleo');
     await ask('ACL', 'SETUSER', 'shop', '-get');
     expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({ code: 'FORBIDDEN' });
@@ -303,7 +334,11 @@ describeFaults(valkey, {
     await replica.untilCaughtUp(primary.port);
     for (const key of ['legacy', 'list']) {
       for (const read of [store.invokeStrong(get(key)), store.invokeWeak(getMany(['name', key]))])
-        expect(await getOutcome(read)).toMatchObject({ code: 'INVALID_VALUE', key, retryable: false });
+        expect(await getOutcome(read)).toMatchObject({
+          code: 'INVALID_VALUE',
+          key,
+          retryable: false,
+        });
       const view = await store.invoke(get('name'), { levels: ['replica'] }).settle();
       expect(view).toMatchObject({ level: 'replica', value: 'Ada' });
     }
@@ -315,7 +350,8 @@ describeFaults(valkey, {
   parsers: async () => {
     const primary = await FaultyRedis.open();
     const names = ['get', 'set', 'info', 'wait'] as const;
-    const { reply } = (Command as unknown as { _transformer: { reply: Record<string, unknown> } })._transformer;
+    const { reply } = (Command as unknown as { _transformer: { reply: Record<string, unknown> } })
+      ._transformer;
     for (const name of names) Command.setReplyTransformer(name, () => 'of another library');
     onTestFinished(() => names.forEach((name) => Reflect.deleteProperty(reply, name)));
     const { store } = open(primary, { redisOptions: { stringNumbers: true }, waitForReplicas: 0 });
@@ -329,7 +365,9 @@ describeFaults(valkey, {
     const { store } = open(primary, { waitForReplicas: 1, waitTimeoutMs: 1_000 });
     const leaving = new AbortController();
     leaving.abort();
-    expect((await getOutcome(store.invoke(put('none', 1), { signal: leaving.signal }))).code).toBe('ABORTED');
+    expect((await getOutcome(store.invoke(put('none', 1), { signal: leaving.signal }))).code).toBe(
+      'ABORTED',
+    );
     await store.invoke(put('name', 'Ada'));
     replica.signal('SIGSTOP');
     // The first write waits for the replica, the second one for the first one.

@@ -1,4 +1,7 @@
-/** The faults of a store, on an ensemble of three servers that limits connections and enforces quotas. */
+/**
+ * The faults of a store, on an ensemble of three servers that limits connections and enforces
+ * quotas.
+ */
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -42,7 +45,13 @@ let roots = 0;
 /** A binding that reaches the server of Frankfurt alone, below a node of its own. */
 function open(servers: string, options: Partial<ZooKeeperBindingOptions> = {}): Store {
   const root = `/root${(roots += 1)}`;
-  const binding = bind({ servers, root, sessionTimeoutMs: SESSION_MS, onBackgroundError: () => {}, ...options });
+  const binding = bind({
+    servers,
+    root,
+    sessionTimeoutMs: SESSION_MS,
+    onBackgroundError: () => {},
+    ...options,
+  });
   const client = createClient(binding, { timeoutMs: TIMEOUT_MS });
   ends.push(() => client.close());
   return client;
@@ -83,9 +92,13 @@ describeFaults(zookeeper, {
     for (const client of [alone, all]) await client.invoke(put('name', 'Ada'));
     it.ensemble.signal('frankfurt', 'SIGKILL');
     expect(await expectRecovery(TIMEOUT_MS, async () => await all.invoke(get('name')))).toBe('Ada');
-    await expect.poll(() => getOutcome(alone.invoke(put('name', 'Bob'))), { timeout: 30_000 }).toBe('UNAVAILABLE');
+    await expect
+      .poll(() => getOutcome(alone.invoke(put('name', 'Bob'))), { timeout: 30_000 })
+      .toBe('UNAVAILABLE');
     await it.ensemble.restart('frankfurt');
-    expect(await expectRecovery(TIMEOUT_MS, async () => await alone.invoke(get('name')))).toMatch(/Ada|Bob/);
+    expect(await expectRecovery(TIMEOUT_MS, async () => await alone.invoke(get('name')))).toMatch(
+      /Ada|Bob/,
+    );
     await expectWorking(alone);
   },
 
@@ -100,7 +113,9 @@ describeFaults(zookeeper, {
     expect(await expectRecovery(TIMEOUT_MS, async () => await all.invoke(get('name')))).toBe('Ada');
     expect(await write).toBe('UNKNOWN');
     while (performance.now() - frozenAtMs < FREEZE_MS)
-      expect(await getOutcome(alone.invoke(get('name'), { timeoutMs: 2_000 }))).toMatch(/UNAVAILABLE|TIMEOUT/);
+      expect(await getOutcome(alone.invoke(get('name'), { timeoutMs: 2_000 }))).toMatch(
+        /UNAVAILABLE|TIMEOUT/,
+      );
     it.ensemble.signal('frankfurt', 'SIGCONT');
     await expectWorking(alone);
   },
@@ -125,7 +140,9 @@ describeFaults(zookeeper, {
     await client.invoke(put('name', 'Ada'));
     route.target = it.ensemble.address('virginia');
     route.closeAll();
-    expect(await expectRecovery(TIMEOUT_MS, async () => await client.invoke(get('name')))).toBe('Ada');
+    expect(await expectRecovery(TIMEOUT_MS, async () => await client.invoke(get('name')))).toBe(
+      'Ada',
+    );
     await expectWorking(client);
   },
 
@@ -155,7 +172,13 @@ describeFaults(zookeeper, {
     const session = client.session();
     for (let n = 0; n < 300; n += 1) await client.invoke(put('name', n), { session });
     const folder = join(runFolder('zookeeper'), `restored-${process.pid}`);
-    const options = { nodes: 1, leader: 'ireland', wan: 'none', progress: () => {}, folder } as const;
+    const options = {
+      nodes: 1,
+      leader: 'ireland',
+      wan: 'none',
+      progress: () => {},
+      folder,
+    } as const;
     const other = await Ensemble.start(options);
     ends.push(() => other.stop());
     route.target = other.address('ireland');
@@ -172,7 +195,11 @@ describeFaults(zookeeper, {
     await using admin = new ZooKeeper(it.ensemble.address('frankfurt'));
     admin.addAuth('digest', 'ada:paper');
     const permit = (password: string): Acl[] => [
-      { scheme: 'digest', id: digest('ada', password), permissions: ['read', 'write', 'create', 'delete', 'admin'] },
+      {
+        scheme: 'digest',
+        id: digest('ada', password),
+        permissions: ['read', 'write', 'create', 'delete', 'admin'],
+      },
     ];
     await admin.create('/guarded', null, { acl: permit('paper') });
     await admin.create('/guarded/keys', null, { acl: permit('paper') });
@@ -183,7 +210,8 @@ describeFaults(zookeeper, {
       ['scissors', 'FORBIDDEN'],
       ['paper', 'done'],
     ] as const) {
-      for (const path of ['/guarded/keys/works', '/guarded/keys']) await admin.delete(path).catch(() => {});
+      for (const path of ['/guarded/keys/works', '/guarded/keys'])
+        await admin.delete(path).catch(() => {});
       await admin.create('/guarded/keys', null, { acl: permit(password) });
       expect(await getOutcome(client.invoke(put('works', 1)))).toBe(outcome);
     }
@@ -204,9 +232,13 @@ describeFaults(zookeeper, {
           .on('error', () => {})
           .resume(),
       );
-    await expect.poll(() => sockets.every(({ connecting }) => !connecting), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(() => sockets.every(({ connecting }) => !connecting), { timeout: 10_000 })
+      .toBe(true);
     const after = open(address);
-    await expect.poll(() => getOutcome(after.invoke(put('refused', 1))), { timeout: 30_000 }).toBe('UNAVAILABLE');
+    await expect
+      .poll(() => getOutcome(after.invoke(put('refused', 1))), { timeout: 30_000 })
+      .toBe('UNAVAILABLE');
     await expectWorking(before);
     closeAll();
     await expectWorking(after);
@@ -218,13 +250,22 @@ describeFaults(zookeeper, {
     await using admin = new ZooKeeper(it.ensemble.address('frankfurt'));
     const quota = '/zookeeper/quota/limited';
     await admin.create(quota, null);
-    await admin.create(`${quota}/zookeeper_limits`, 'count=-1,bytes=-1=;byteHardLimit=1000=;countHardLimit=-1');
+    await admin.create(
+      `${quota}/zookeeper_limits`,
+      'count=-1,bytes=-1=;byteHardLimit=1000=;countHardLimit=-1',
+    );
     await admin.create(`${quota}/zookeeper_stats`, 'count=1,bytes=100');
-    await expect(client.invoke(put('large', 'x'.repeat(2_000)))).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(client.invoke(put('large', 'x'.repeat(2_000)))).rejects.toMatchObject({
+      code: 'OVERLOADED',
+    });
     expect(await client.invoke(get('works'))).toBe(1);
-    for (const name of ['zookeeper_limits', 'zookeeper_stats']) await admin.delete(`${quota}/${name}`);
+    for (const name of ['zookeeper_limits', 'zookeeper_stats'])
+      await admin.delete(`${quota}/${name}`);
     await admin.delete(quota);
-    await expectRecovery(TIMEOUT_MS, async () => await client.invoke(put('large', 'x'.repeat(2_000))));
+    await expectRecovery(
+      TIMEOUT_MS,
+      async () => await client.invoke(put('large', 'x'.repeat(2_000))),
+    );
   },
 
   readOnly: async () => {
@@ -232,9 +273,13 @@ describeFaults(zookeeper, {
     await client.invoke(put('name', 'Ada'));
     const others = it.ensemble.sites.filter((site) => site !== 'frankfurt');
     for (const site of others) it.ensemble.signal(site, 'SIGKILL');
-    await expect.poll(() => getOutcome(client.invoke(put('name', 'Bob'))), { timeout: 30_000 }).toBe('UNAVAILABLE');
+    await expect
+      .poll(() => getOutcome(client.invoke(put('name', 'Bob'))), { timeout: 30_000 })
+      .toBe('UNAVAILABLE');
     await Promise.all(others.map((site) => it.ensemble.restart(site)));
-    expect(await expectRecovery(TIMEOUT_MS, async () => await client.invoke(get('name')))).toMatch(/Ada|Bob/);
+    expect(await expectRecovery(TIMEOUT_MS, async () => await client.invoke(get('name')))).toMatch(
+      /Ada|Bob/,
+    );
     await expectWorking(client);
   },
 
@@ -259,7 +304,9 @@ describeFaults(zookeeper, {
     const taken: unknown[] = [];
     for (let n = 0; n < count; n += 1) {
       const signal = AbortSignal.timeout(n % 10);
-      const outcome: unknown = await Promise.resolve(client.invoke(dequeue<number>('concert'), { signal })).then(
+      const outcome: unknown = await Promise.resolve(
+        client.invoke(dequeue<number>('concert'), { signal }),
+      ).then(
         (found) => found?.item,
         (error: unknown) => (error as CorrectableError).code,
       );
@@ -267,7 +314,10 @@ describeFaults(zookeeper, {
       else expect(['ABORTED', 'UNKNOWN']).toContain(outcome);
     }
     for (;;) {
-      const found = await expectRecovery(TIMEOUT_MS, async () => await client.invoke(dequeue<number>('concert')));
+      const found = await expectRecovery(
+        TIMEOUT_MS,
+        async () => await client.invoke(dequeue<number>('concert')),
+      );
       if (found === null) break;
       taken.push(found.item);
     }

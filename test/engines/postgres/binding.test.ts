@@ -62,7 +62,8 @@ async function collect(
   options = {},
 ): Promise<unknown[]> {
   const views: unknown[] = [];
-  for await (const { level, value } of client.invoke(operation, options)) views.push([level, value]);
+  for await (const { level, value } of client.invoke(operation, options))
+    views.push([level, value]);
   return views;
 }
 
@@ -215,7 +216,10 @@ test('a session has seen what was applied between the position and the value', a
   await untilAllCaughtUp(it.servers);
   await it.servers.pauseReplay('replica-2');
   onTestFinished(() => it.servers.resumeReplay('replica-2'));
-  const near = openForTest(it.servers, { replicas: [{ ...it.servers.connection('replica-1') }], statements: users });
+  const near = openForTest(it.servers, {
+    replicas: [{ ...it.servers.connection('replica-1') }],
+    statements: users,
+  });
   const session = near.client.session();
   const reading = near.client.invokeWeak(users.readLate({ name: 'late' }), { session });
   const text =
@@ -241,16 +245,27 @@ test('statements bind arguments by name, and map rows', async () => {
   const aged = await client.invoke(users.age({ name: 'ada' })).when('primary');
   expect(aged).toMatchObject({ value: 37, version: 37 });
   await client.invoke(users.add({ ...bob, name: 'carl' }));
-  await expect(client.invoke(users.older({ age: 30 }))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+  await expect(client.invoke(users.older({ age: 30 }))).rejects.toMatchObject({
+    code: 'INVALID_VALUE',
+  });
 });
 
 test('a statement with the wrong access, or wrong arguments, changes nothing', async () => {
   const { client } = openForTest(it.servers, { statements: users });
-  await expect(client.invoke(users.cheat({ name: 'eve' }))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(client.invoke(users.cheat({ name: 'eve' }))).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
   const disguised = { ...users.add({ ...ada, name: 'eve' }), access: 'read' } as const;
-  await expect(client.invoke(disguised)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'access' });
-  await expect(client.invoke(users.find({ name: 7 as never }))).rejects.toMatchObject({ field: 'args.name' });
-  await expect(client.invoke(put('half', '\ud800'))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(client.invoke(disguised)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'access',
+  });
+  await expect(client.invoke(users.find({ name: 7 as never }))).rejects.toMatchObject({
+    field: 'args.name',
+  });
+  await expect(client.invoke(put('half', '\ud800'))).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
   expect(await client.invokeStrong(users.find({ name: 'eve' }))).toBeUndefined();
 });
 
@@ -266,7 +281,9 @@ test('keys have JSON values, and can be removed', async () => {
   ]);
   await client.invoke(remove('json'));
   expect(await client.invoke(get('json'))).toBeUndefined();
-  await expect(client.invoke(put('brief', 1, { ttlMs: 5 }))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  await expect(client.invoke(put('brief', 1, { ttlMs: 5 }))).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+  });
 });
 
 test('without the tables, an error says how to make them', async () => {
@@ -281,8 +298,18 @@ test('a missing table or right is a fault of the server: it is logged, and a bro
   await it.servers.query('primary', 'drop table if exists secrets; create table secrets (id int)');
   await it.servers.query('primary', 'drop role if exists stranger; create role stranger login');
   const secrets = defineStatements({
-    missing: { access: 'read', sql: 'select 1 from hidden_table', args: z.object({}), result: oneRow((row) => row) },
-    denied: { access: 'read', sql: 'select 1 from secrets', args: z.object({}), result: oneRow((row) => row) },
+    missing: {
+      access: 'read',
+      sql: 'select 1 from hidden_table',
+      args: z.object({}),
+      result: oneRow((row) => row),
+    },
+    denied: {
+      access: 'read',
+      sql: 'select 1 from secrets',
+      args: z.object({}),
+      result: oneRow((row) => row),
+    },
     erase: { access: 'write', sql: 'delete from secrets', args: z.object({}) },
   });
   const primary = { ...it.servers.connection('primary'), user: 'stranger' };
@@ -314,10 +341,15 @@ test('writes with one idempotency key are made once, and have one result', async
   const write = (name: string, idempotencyKey: string, divisor = 1): Promise<unknown> =>
     Promise.resolve(client.invoke(users.score({ name, divisor }), { idempotencyKey }));
   const results = await Promise.all([1, 2, 3].map(() => write('eva', 'key 1')));
-  expect(results).toEqual(Array.from({ length: 3 }, () => ({ score: 1n, seen: expect.any(Date) as Date })));
+  expect(results).toEqual(
+    Array.from({ length: 3 }, () => ({ score: 1n, seen: expect.any(Date) as Date })),
+  );
   expect(await write('eva', 'key 1')).toEqual(results[0]);
   expect(await write('eva', 'key 2')).toMatchObject({ score: 2n });
-  await expect(write('fay', 'key 1')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' });
+  await expect(write('fay', 'key 1')).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'idempotencyKey',
+  });
   await expect(write('fay', 'key 3', 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' }); // division by zero
   await expect(write('fay', 'key 3', 1)).resolves.toMatchObject({ score: 1n }); // a failed write keeps no key
 });
@@ -337,7 +369,9 @@ test('a queue gives each item once, in order', async () => {
   for (let item = 0; item < 20; item += 1) await client.invoke(enqueue('jobs', item));
   const next = await client.invoke(peek('jobs')).when('primary');
   expect([next.value, getRemaining(next)]).toEqual([{ item: 0 }, 20]);
-  const taken = await Promise.all(Array.from({ length: 25 }, () => client.invokeStrong(dequeue<number>('jobs'))));
+  const taken = await Promise.all(
+    Array.from({ length: 25 }, () => client.invokeStrong(dequeue<number>('jobs'))),
+  );
   const items = taken.flatMap((found) => (found === null ? [] : [found.item]));
   expect(items.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, item) => item));
   expect(await client.invokeStrong(dequeue('jobs'))).toBeNull();
@@ -353,7 +387,8 @@ test('a replica guesses the item, without those that this process has taken', as
     [0, 1, 2].map(async () => {
       const taking = client.invoke(dequeue<string>('seats'));
       const view = await taking.when('replica');
-      if (view.level === 'replica') guesses.push([(view.value as { item: string }).item, getRemaining(view)]);
+      if (view.level === 'replica')
+        guesses.push([(view.value as { item: string }).item, getRemaining(view)]);
       return await taking;
     }),
   );
@@ -418,7 +453,10 @@ test('dequeues beyond the limit wait, and take nothing if their caller leaves', 
   const { client } = openForTest(it.servers, { maxInFlight: 1 });
   for (const item of ['a', 'b']) await client.invoke(enqueue('gate', item));
   const leaving = new AbortController();
-  const [first, second] = [client.invoke(dequeue('gate')), client.invoke(dequeue('gate'), { signal: leaving.signal })];
+  const [first, second] = [
+    client.invoke(dequeue('gate')),
+    client.invoke(dequeue('gate'), { signal: leaving.signal }),
+  ];
   leaving.abort();
   await expect(second).rejects.toMatchObject({ code: 'ABORTED' });
   expect(await first).toEqual({ item: 'a' });
@@ -428,7 +466,10 @@ test('dequeues beyond the limit wait, and take nothing if their caller leaves', 
 // @rule REPL-11
 test('a role that must not see the timeline has sessions at the primary, which is reported once', async () => {
   const onAlarm = vi.fn<(alarm: object) => void>();
-  const replicas = it.servers.replicas.map(({ name }) => ({ ...it.servers.connection(name), user: 'app' }));
+  const replicas = it.servers.replicas.map(({ name }) => ({
+    ...it.servers.connection(name),
+    user: 'app',
+  }));
   const opened = openForTest(it.servers, { replicas, onAlarm });
   await opened.client.invoke(put('role', 1));
   await untilAllCaughtUp(it.servers);
@@ -469,7 +510,9 @@ test('another library can run the statements on its own connections', async () =
       async run(statements) {
         const client = await pool.connect();
         try {
-          const results = await Promise.all(statements.map(({ text, values }) => client.query(text, [...values])));
+          const results = await Promise.all(
+            statements.map(({ text, values }) => client.query(text, [...values])),
+          );
           return results.map(({ rows: found, rowCount }) => ({
             rows: found as object[] as never,
             rowCount: rowCount ?? 0,
@@ -494,7 +537,9 @@ test('another library can run the statements on its own connections', async () =
 test('a session continues with the same key, and not with another', async () => {
   const { binding } = openForTest(it.servers);
   const other = openForTest(it.servers, { tokenKey: `${TOKEN_KEY}!` }).binding;
-  expect(() => other.openSession!(binding.openSession!().tokens)).toThrow('not made by this deployment');
+  expect(() => other.openSession!(binding.openSession!().tokens)).toThrow(
+    'not made by this deployment',
+  );
 });
 
 test('a read that nobody waits for is canceled, and its connection is used again', async () => {
@@ -504,7 +549,8 @@ test('a read that nobody waits for is canceled, and its connection is used again
   const sleeping = client.invoke(users.sleep({ seconds: 600 }), { signal: leaving.signal });
   const text =
     "select count(*)::int as n from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()";
-  const countSleepers = async (): Promise<unknown> => (await it.servers.query('primary', text))[0]?.['n'];
+  const countSleepers = async (): Promise<unknown> =>
+    (await it.servers.query('primary', text))[0]?.['n'];
   await expect.poll(countSleepers).toBe(1);
   leaving.abort();
   await expect(sleeping).rejects.toMatchObject({ code: 'ABORTED' });

@@ -13,14 +13,23 @@ import { reasonToSkip } from '../support/missing-tools.ts';
 const TICKETS = 300;
 const NO_FAULT = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unknown: 0, lost: 0 };
 
-/** Sells twice: the first time the bindings find out about each other, and how long a dequeue takes. */
+/**
+ * Sells twice: the first time the bindings find out about each other, and how long a dequeue takes.
+ */
 async function sell(client: readonly Site[], threshold: number): Promise<Verdict> {
-  const store = await openPostgres({ client, wan: 'paper', stock: 'queue', isFixed: false }, () => {});
+  const store = await openPostgres(
+    { client, wan: 'paper', stock: 'queue', isFixed: false },
+    () => {},
+  );
   try {
     await stockUp(store.shops, 'rehearsal', 40);
     await runSale(store.shops, { event: 'rehearsal', policy: { threshold } });
     const stock = await stockUp(store.shops, 'concert', TICKETS);
-    const { history } = await runSale(store.shops, { event: 'concert', stock, policy: { threshold } });
+    const { history } = await runSale(store.shops, {
+      event: 'concert',
+      stock,
+      policy: { threshold },
+    });
     return verifySales(history, { threshold });
   } finally {
     await store.close();
@@ -53,7 +62,13 @@ test('one retailer → most answers early', async () => {
 });
 
 test('ads → nothing wrong delivered, and faster than without speculation', async () => {
-  const options = { binding: 'postgres', scale: 0.001, seed: 1, client: 'ireland', wan: 'paper' } as const;
+  const options = {
+    binding: 'postgres',
+    scale: 0.001,
+    seed: 1,
+    client: 'ireland',
+    wan: 'paper',
+  } as const;
   const deployment = await deployAds({ ...options, cassandra: undefined }, () => {});
   try {
     const extent = { workload: 'A', seconds: 2, workers: 4, seed: 1, warmUpPairs: 0 } as const;
@@ -63,7 +78,9 @@ test('ads → nothing wrong delivered, and faster than without speculation', asy
     // The benchmark measures how much: a busy machine delays both ways.
     expect(possibleReduction).toBeGreaterThan(0);
     expect(latencyReduction).toBeGreaterThan(0);
-    expect(new Set(contest.history.map(({ kind }) => kind))).toEqual(new Set(['preliminary', 'final', 'delivered']));
+    expect(new Set(contest.history.map(({ kind }) => kind))).toEqual(
+      new Set(['preliminary', 'final', 'delivered']),
+    );
   } finally {
     await deployment.close();
   }

@@ -3,7 +3,12 @@ import type { QueryResult } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import type { RunStatements } from '../../../src/bindings/postgres/index.ts';
 import { dequeue, enqueue } from '../../../src/operations/index.ts';
-import { openForTest, poolForTest, prepareTables, untilAllCaughtUp } from '../support/postgres-client.ts';
+import {
+  openForTest,
+  poolForTest,
+  prepareTables,
+  untilAllCaughtUp,
+} from '../support/postgres-client.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const it = withPostgres();
@@ -17,7 +22,9 @@ test('a dequeue that reaches the primary after a later one of its process still 
   const laterOne = new Promise<void>((resolve) => (release = resolve));
   let takes = 0;
   const run: RunStatements = async (statements) => {
-    const take = statements.some(({ text }) => text.includes('skip locked')) ? (takes += 1) : undefined;
+    const take = statements.some(({ text }) => text.includes('skip locked'))
+      ? (takes += 1)
+      : undefined;
     if (take === 1) await laterOne;
     const results: QueryResult[] = [];
     for (const { text, values } of statements) results.push(await pool.query(text, [...values]));

@@ -14,8 +14,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Puts the servers of this test in the place of those of the page. */
 function here(text: string): string {
-  const address = (name: string): string => `127.0.0.1:${it.servers.server(name).clientPorts.ireland}`;
-  return text.replaceAll('10.0.0.1', address('primary')).replaceAll('10.0.0.2', address('replica-1'));
+  const address = (name: string): string =>
+    `127.0.0.1:${it.servers.server(name).clientPorts.ireland}`;
+  return text
+    .replaceAll('10.0.0.1', address('primary'))
+    .replaceAll('10.0.0.2', address('replica-1'));
 }
 
 test('the program of the page → what the page shows', async () => {

@@ -1,4 +1,7 @@
-/** Real servers of PostgreSQL of ours: what listens, what is delayed, and what becomes of them when one dies. */
+/**
+ * Real servers of PostgreSQL of ours: what listens, what is delayed, and what becomes of them when
+ * one dies.
+ */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { listeningAddresses } from '../support/listening.ts';
@@ -10,8 +13,12 @@ const it = withPostgres({ wan: 'paper' });
 async function readRoles(): Promise<unknown[]> {
   const names = it.servers.state.layout.servers.map(({ name }) => name);
   const text = 'select pg_is_in_recovery() as "isReplica"';
-  const rows = await Promise.all(names.map((name) => it.servers.query(name, text).catch(() => ['down'])));
-  return rows.flat().map((row) => (typeof row === 'string' ? row : (row as { isReplica: boolean }).isReplica));
+  const rows = await Promise.all(
+    names.map((name) => it.servers.query(name, text).catch(() => ['down'])),
+  );
+  return rows
+    .flat()
+    .map((row) => (typeof row === 'string' ? row : (row as { isReplica: boolean }).isReplica));
 }
 
 test('starts a primary and two replicas that follow it', async () => {
@@ -29,7 +36,8 @@ test('listens on the loopback interface only', (context) => {
   const { servers, delays } = it.servers.state;
   const pids = [...Object.values(servers), delays!].map(({ pid }) => pid);
   expect(pids).toHaveLength(4);
-  for (const pid of pids) for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
+  for (const pid of pids)
+    for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
 });
 
 test('delays clients by the round trips of the papers', async () => {
@@ -70,5 +78,7 @@ test('after a failover, the other replica follows the new primary', async () => 
   expect(await readRoles()).toEqual(['down', false, true]);
   await it.servers.query('replica-1', 'insert into written values (3)');
   await it.servers.untilCaughtUp('replica-2', 'replica-1');
-  expect(await it.servers.query('replica-2', 'select count(*)::int as n from written')).toEqual([{ n: 3 }]);
+  expect(await it.servers.query('replica-2', 'select count(*)::int as n from written')).toEqual([
+    { n: 3 },
+  ]);
 });

@@ -24,7 +24,10 @@ import { withPostgres } from '../support/postgres.ts';
 const it = withPostgres();
 
 beforeAll(async () => {
-  await it.servers.query('primary', 'create table big (n int); insert into big select generate_series(1, 1000)');
+  await it.servers.query(
+    'primary',
+    'create table big (n int); insert into big select generate_series(1, 1000)',
+  );
   await prepareTables(it.servers);
 });
 
@@ -60,7 +63,10 @@ const statements = defineStatements({
   },
 });
 
-async function collect({ client }: Pick<OpenedPostgres, 'client'>, operation: Operation): Promise<unknown[]> {
+async function collect(
+  { client }: Pick<OpenedPostgres, 'client'>,
+  operation: Operation,
+): Promise<unknown[]> {
   const views: unknown[] = [];
   for await (const { level, value } of client.invoke(operation)) views.push([level, value]);
   return views;
@@ -68,8 +74,10 @@ async function collect({ client }: Pick<OpenedPostgres, 'client'>, operation: Op
 
 /** Waits until a server executes a statement, and returns its process. */
 async function findProcess(server: string, part: string): Promise<number> {
-  const text = "select pid from pg_stat_activity where query like $1 and state = 'active' and pid <> pg_backend_pid()";
-  const find = async (): Promise<unknown> => (await it.servers.query(server, text, [`%${part}%`]))[0]?.['pid'];
+  const text =
+    "select pid from pg_stat_activity where query like $1 and state = 'active' and pid <> pg_backend_pid()";
+  const find = async (): Promise<unknown> =>
+    (await it.servers.query(server, text, [`%${part}%`]))[0]?.['pid'];
   await expect.poll(find).toBeTypeOf('number');
   return Number(await find());
 }
@@ -105,8 +113,10 @@ test('a read in conflict with the replay fails its level only', async () => {
   await it.servers.query('primary', 'truncate big');
   expect(await reading).toBe(0); // by the primary
   expect(opened.binding.stats.replicaFailures).toBe(1);
-  const text = "select sum(confl_lock)::int as n from pg_stat_database_conflicts where datname = 'postgres'";
-  // A slow replica counts more than one: the replay repeats the cancellation every few milliseconds until it is heeded.
+  const text =
+    "select sum(confl_lock)::int as n from pg_stat_database_conflicts where datname = 'postgres'";
+  // A slow replica counts more than one: the replay repeats the cancellation every few milliseconds
+  // until it is heeded.
   expect((await it.servers.query('replica-1', text))[0]?.['n']).toBeGreaterThan(0);
 });
 
@@ -115,12 +125,16 @@ test('a killed process of the primary makes a write UNKNOWN, and of a replica fa
   const opened = openForTest(it.servers, { statements });
   const writing = opened.client.invoke(statements.slowPut({ key: 'killed' }));
   const unknown = catchFailure(writing);
-  await it.servers.query('primary', 'select pg_terminate_backend($1)', [await findProcess('primary', 'pg_sleep')]);
+  await it.servers.query('primary', 'select pg_terminate_backend($1)', [
+    await findProcess('primary', 'pg_sleep'),
+  ]);
   expect(await unknown).toMatchObject({ code: 'UNKNOWN' });
   expect(await opened.client.invokeStrong(get('killed'))).toBeUndefined();
 
   const reading = collect(opened, statements.slowCount({ seconds: 1 }));
-  await it.servers.query('replica-1', 'select pg_terminate_backend($1)', [await findProcess('replica-1', 'pg_sleep')]);
+  await it.servers.query('replica-1', 'select pg_terminate_backend($1)', [
+    await findProcess('replica-1', 'pg_sleep'),
+  ]);
   expect((await reading).at(-1)).toEqual(['primary', 1000]);
 });
 
@@ -129,7 +143,9 @@ test('a canceled write was not made', async () => {
   const opened = openForTest(it.servers, { statements });
   const writing = opened.client.invoke(statements.slowPut({ key: 'canceled' }));
   const failed = catchFailure(writing);
-  await it.servers.query('primary', 'select pg_cancel_backend($1)', [await findProcess('primary', 'pg_sleep')]);
+  await it.servers.query('primary', 'select pg_cancel_backend($1)', [
+    await findProcess('primary', 'pg_sleep'),
+  ]);
   expect(await failed).toMatchObject({ code: 'TIMEOUT' });
 });
 
@@ -151,7 +167,11 @@ async function openHeldRoute(): Promise<HeldRoute> {
   const [listenPort = 0] = await freePorts(1);
   let isHeld = false;
   const oneWayMs = (towards: Direction): number => (isHeld && towards === 'client' ? Infinity : 0);
-  const server = await openRoute({ listenPort, targetPort: it.servers.server('primary').port, oneWayMs });
+  const server = await openRoute({
+    listenPort,
+    targetPort: it.servers.server('primary').port,
+    oneWayMs,
+  });
   const sockets = new Set<{ destroy(): unknown }>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -169,7 +189,11 @@ async function openHeldRoute(): Promise<HeldRoute> {
 }
 
 async function readValue(name: string): Promise<unknown> {
-  const [row] = await it.servers.query('primary', 'select value from correctables_values where key = $1', [name]);
+  const [row] = await it.servers.query(
+    'primary',
+    'select value from correctables_values where key = $1',
+    [name],
+  );
   return row?.['value'];
 }
 
@@ -228,11 +252,15 @@ test('a write with an idempotency key whose answer is lost is sent again, and ma
 test('the alarm and the error name a replica as its option does', async () => {
   const onAlarm = vi.fn();
   const away = { ...it.servers.connection('replica-1'), host: '127.0.0.1', port: 9 };
-  const unreached = openForTest(it.servers, { primary: away, replicas: [away] }).client.invoke(get('named'));
+  const unreached = openForTest(it.servers, { primary: away, replicas: [away] }).client.invoke(
+    get('named'),
+  );
   const includes = (text: string): string => expect.stringContaining(text) as string;
   expect(await catchFailure(unreached)).toMatchObject({
     message: includes('postgres: primary: no connection: connect ECONNREFUSED'),
-    levelErrors: { replica: { message: includes('postgres: replicas[0]: no connection: connect ECONNREFUSED') } },
+    levelErrors: {
+      replica: { message: includes('postgres: replicas[0]: no connection: connect ECONNREFUSED') },
+    },
   });
 
   const withoutPosition = { positions: { sql: 'select unknown_position() as lsn' }, onAlarm };
@@ -242,7 +270,9 @@ test('the alarm and the error name a replica as its option does', async () => {
 
 // @rule REPL-4
 test('a primary that is a replica refuses writes', async () => {
-  const { client } = openForTest(it.servers, { primary: { ...it.servers.connection('replica-1') } });
+  const { client } = openForTest(it.servers, {
+    primary: { ...it.servers.connection('replica-1') },
+  });
   await expect(client.invoke(put('wrong', 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
@@ -272,18 +302,25 @@ test('a primary that is a replica refuses reads, and gives no final view', async
   await it.servers.untilCaughtUp('replica-2');
 
   const replicas = [{ ...it.servers.connection('replica-2') }];
-  const withoutPositions = { positions: { sql: 'select unknown_position() as lsn;' }, onAlarm: () => {} };
+  const withoutPositions = {
+    positions: { sql: 'select unknown_position() as lsn;' },
+    onAlarm: () => {},
+  };
   const ownPositions = { positions: { sql: `${standardPositions.sql}; ` } };
   for (const options of [{}, withoutPositions, ownPositions, { primary: { run } }]) {
     const { client, binding } = openForTest(it.servers, { primary, replicas, ...options });
     const refused = {
       code: 'UNAVAILABLE',
-      message: expect.stringContaining('get: the server at "primary" is a replica. Nothing was read.'),
+      message: expect.stringContaining(
+        'get: the server at "primary" is a replica. Nothing was read.',
+      ),
     };
     for (const session of [undefined, client.session()]) {
       await expect(client.invokeStrong(get('stale'), { session })).rejects.toMatchObject(refused);
       const levels: string[] = [];
-      const reading = client.invoke(get('stale'), { session }).onUpdate((_value, { level }) => void levels.push(level));
+      const reading = client
+        .invoke(get('stale'), { session })
+        .onUpdate((_value, { level }) => void levels.push(level));
       await expect(reading).rejects.toMatchObject(refused);
       expect(levels).not.toContain('primary');
     }
@@ -300,7 +337,9 @@ test('after a failover, a session starts at the new primary', async () => {
   await it.servers.failOver('replica-1');
   // Until it receives something of the new timeline, a replica reports the old one.
   const received = 'select received_tli as timeline from pg_stat_wal_receiver';
-  await expect.poll(() => it.servers.query('replica-2', received), { timeout: 20_000 }).toEqual([{ timeline: 2 }]);
+  await expect
+    .poll(() => it.servers.query('replica-2', received), { timeout: 20_000 })
+    .toEqual([{ timeline: 2 }]);
 
   const after = openForTest(it.servers, {
     primary: { ...it.servers.connection('replica-1') },

@@ -7,7 +7,11 @@ import { z } from 'zod';
 import { http } from '../../../src/bindings/http/index.ts';
 import { implementStatements, oneRow } from '../../../src/bindings/postgres/index.ts';
 import { remote } from '../../../src/bindings/remote/index.ts';
-import { defineContract, keyValueOperations, queueOperations } from '../../../src/contract/index.ts';
+import {
+  defineContract,
+  keyValueOperations,
+  queueOperations,
+} from '../../../src/contract/index.ts';
 import type { Binding } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/correctable/client/client.ts';
 import { httpHandler } from '../../../src/http/index.ts';
@@ -23,7 +27,18 @@ const it = withPostgres();
 const LEVELS = ['replica', 'primary'] as const;
 
 /** Other names are refused without a trip. */
-const OPERATIONS = ['get', 'getMany', 'put', 'enqueue', 'dequeue', 'peek', 'readVersions', 'commit', 'lend', 'loan'];
+const OPERATIONS = [
+  'get',
+  'getMany',
+  'put',
+  'enqueue',
+  'dequeue',
+  'peek',
+  'readVersions',
+  'commit',
+  'lend',
+  'loan',
+];
 
 const shop = defineContract('shop', {
   ...keyValueOperations,
@@ -33,7 +48,11 @@ const shop = defineContract('shop', {
     args: z.object({ id: z.int() }),
     result: z.object({ days: z.number() }),
   },
-  loan: { access: 'read', args: z.object({ id: z.int() }), result: z.optional(z.object({ n: z.int() })) },
+  loan: {
+    access: 'read',
+    args: z.object({ id: z.int() }),
+    result: z.optional(z.object({ n: z.int() })),
+  },
 });
 
 const statements = implementStatements(shop, {
@@ -63,25 +82,44 @@ async function openHttp(): Promise<OpenedNetwork> {
   const server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const connect = () => http(shop, { url: `http://127.0.0.1:${port}/api`, levels: LEVELS, hasSessions: true });
+  const connect = () =>
+    http(shop, { url: `http://127.0.0.1:${port}/api`, levels: LEVELS, hasSessions: true });
   const close = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await store.close();
   };
-  return { binding: connect(), secondBinding: async () => connect(), connect, release: close, close };
+  return {
+    binding: connect(),
+    secondBinding: async () => connect(),
+    connect,
+    release: close,
+    close,
+  };
 }
 
 async function openGateway(): Promise<OpenedNetwork> {
   const store = openBinding(it.servers, { statements });
   const listener = await listenGateways({ sites: { here: createGateway({ binding: store }) } });
   const connect = () =>
-    remote({ url: listener.siteUrl('here'), levels: LEVELS, operations: OPERATIONS, hasSessions: true, WebSocket });
+    remote({
+      url: listener.siteUrl('here'),
+      levels: LEVELS,
+      operations: OPERATIONS,
+      hasSessions: true,
+      WebSocket,
+    });
   const close = async (): Promise<void> => {
     await listener.close({ drainMs: 0 });
     await store.close();
   };
-  return { binding: connect(), secondBinding: async () => connect(), connect, release: close, close };
+  return {
+    binding: connect(),
+    secondBinding: async () => connect(),
+    connect,
+    release: close,
+    close,
+  };
 }
 
 const ways = [
@@ -127,7 +165,9 @@ describe.each(ways)('through %s', (way, open) => {
       expect(await lend()).toEqual({ days: 14 });
       expect(await lend()).toEqual({ days: 14 });
       expect(await client.invokeStrong(shop.loan({ id }))).toEqual({ n: 1 });
-      await expect(client.invoke(shop.lend({ id: id + 1_000 }), { idempotencyKey })).rejects.toMatchObject({
+      await expect(
+        client.invoke(shop.lend({ id: id + 1_000 }), { idempotencyKey }),
+      ).rejects.toMatchObject({
         code: 'INVALID_ARGUMENT',
         field: 'idempotencyKey',
       });
@@ -168,7 +208,10 @@ describe.each(ways)('through %s', (way, open) => {
   test('several keys are read at once', async () => {
     const { client } = await openClient();
     await client.invoke(shop.put({ key: `many ${way}`, value: [1] }));
-    expect(await client.invokeStrong(shop.getMany({ keys: [`many ${way}`, 'none'] }))).toEqual([[1], undefined]);
+    expect(await client.invokeStrong(shop.getMany({ keys: [`many ${way}`, 'none'] }))).toEqual([
+      [1],
+      undefined,
+    ]);
   });
 
   test.runIf(way === 'gateway')('a transaction commits', async () => {

@@ -1,10 +1,18 @@
-/** The binding through PgBouncer in transaction mode, where each transaction may run on another connection. */
+/**
+ * The binding through PgBouncer in transaction mode, where each transaction may run on another
+ * connection.
+ */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
 import type { PostgresOptions } from '../../../src/bindings/postgres/index.ts';
 import { transaction } from '../../../src/transactions/index.ts';
 import { startPgBouncer, type StartedPgBouncer } from '../support/pgbouncer.ts';
-import { catchFailure, openForTest, prepareTables, untilAllCaughtUp } from '../support/postgres-client.ts';
+import {
+  catchFailure,
+  openForTest,
+  prepareTables,
+  untilAllCaughtUp,
+} from '../support/postgres-client.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const it = withPostgres();
@@ -48,9 +56,13 @@ test('sessions of several users → each reads its own writes, while they share 
 test('transactions of several users → none is lost', async () => {
   const { client } = openBehind();
   const add = (): PromiseLike<unknown> =>
-    transaction(client, async (tx) => tx.put('counter', ((await tx.get<number>('counter')) ?? 0) + 1), {
-      maxAttempts: 100,
-    });
+    transaction(
+      client,
+      async (tx) => tx.put('counter', ((await tx.get<number>('counter')) ?? 0) + 1),
+      {
+        maxAttempts: 100,
+      },
+    );
   await Promise.all(Array.from({ length: USERS }, add));
   expect(await client.invokeStrong(get('counter'))).toBe(USERS);
 });

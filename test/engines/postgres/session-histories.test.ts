@@ -1,4 +1,7 @@
-/** Sessions on replicas whose replay is paused and resumed at random: no view goes back, and none misses an own write. */
+/**
+ * Sessions on replicas whose replay is paused and resumed at random: no view goes back, and none
+ * misses an own write.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { runSessionHistory } from '../../../bench/postgres/session-history.ts';
 import { prepareTables } from '../support/postgres-client.ts';

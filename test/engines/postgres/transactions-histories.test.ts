@@ -1,6 +1,9 @@
 /** Transactions on real servers are strictly serializable, and planted faults are found. */
 import { beforeAll, expect, test } from 'vitest';
-import { checkTransactions, formatAnomaly } from '../../histories/transactions/check-transactions.ts';
+import {
+  checkTransactions,
+  formatAnomaly,
+} from '../../histories/transactions/check-transactions.ts';
 import { PLANTED_FAULTS } from '../../histories/transactions/planted-faults.ts';
 import type { RecordedTransaction } from '../../histories/transactions/recorded-transaction.ts';
 import { runOnBindings, type StoreRun } from '../../unit/histories/transactions/run-on-store.ts';
@@ -22,7 +25,9 @@ async function runOnServers(run: StoreRun): Promise<RecordedTransaction[]> {
   await untilAllCaughtUp(it.servers);
   const bindings = it.servers.state.layout.servers.map(({ name, place, clientPorts }) => {
     const near = { ...it.servers.connection(name, clientPorts[place]) };
-    const primary = { ...it.servers.connection('primary', it.servers.server('primary').clientPorts[place]) };
+    const primary = {
+      ...it.servers.connection('primary', it.servers.server('primary').clientPorts[place]),
+    };
     return openBinding(it.servers, { primary, replicas: [near] });
   });
   const history = await runOnBindings(bindings, run);

@@ -1,7 +1,17 @@
-/** Transactions on a real primary and its replicas: its locks, its versions, and what one trip takes. */
+/**
+ * Transactions on a real primary and its replicas: its locks, its versions, and what one trip
+ * takes.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { migrations } from '../../../src/bindings/postgres/index.ts';
-import { commit, get, put, readVersions, remove, type VersionedRead } from '../../../src/operations/index.ts';
+import {
+  commit,
+  get,
+  put,
+  readVersions,
+  remove,
+  type VersionedRead,
+} from '../../../src/operations/index.ts';
 import { transaction } from '../../../src/transactions/index.ts';
 import { collectFailure } from '../../conformance/collect-failures.ts';
 import { medianMs } from '../support/median.ts';
@@ -51,9 +61,9 @@ test('a transaction shows its result at a replica, and commits in one trip', asy
   const took: number[] = [];
   for (let run = 0; run < 5; run += 1) took.push(await once());
   expect(took.toSorted((a, b) => a - b)[2]).toBeLessThan(1.8 * ROUND_TRIP_MS);
-  expect(await medianMs(3, async () => await client.invoke(commit([], [{ key: 'x', value: 1 }])))).toBeLessThan(
-    1.8 * ROUND_TRIP_MS,
-  );
+  expect(
+    await medianMs(3, async () => await client.invoke(commit([], [{ key: 'x', value: 1 }]))),
+  ).toBeLessThan(1.8 * ROUND_TRIP_MS);
 });
 
 test('a stale replica shows a result that the primary corrects', async () => {
@@ -89,14 +99,20 @@ test('any statement that writes a row changes its version', async () => {
   expect(refused).toEqual({ committed: false, changed: ['any'] });
   const again = await readAll(opened, 'any');
   await opened.client.invoke(remove('any'));
-  expect(await opened.client.invokeStrong(commit(again, []))).toEqual({ committed: false, changed: ['any'] });
+  expect(await opened.client.invokeStrong(commit(again, []))).toEqual({
+    committed: false,
+    changed: ['any'],
+  });
 });
 
 test('keys without a value that are only read are certified, and stay without one', async () => {
   const opened = openForTest(it.servers);
   const reads = await readAll(opened, 'absent');
   const write = [{ key: 'beside', value: 1 }];
-  expect(await opened.client.invokeStrong(commit(reads, write))).toEqual({ committed: true, changed: [] });
+  expect(await opened.client.invokeStrong(commit(reads, write))).toEqual({
+    committed: true,
+    changed: [],
+  });
   expect(await opened.client.invokeStrong(get('absent'))).toBeUndefined();
   await opened.client.invoke(put('absent', 1));
   const refused = await opened.client.invokeStrong(commit(reads, [{ key: 'beside', value: 2 }]));
@@ -111,12 +127,20 @@ test.each([
   const opened = openForTest(it.servers);
   await opened.client.invoke(put('held', 1));
   const reads = await readAll(opened, key);
-  const [pool, other] = [poolForTest(it.servers, 'primary'), poolForTest(it.servers, 'primary', { max: 1 })];
+  const [pool, other] = [
+    poolForTest(it.servers, 'primary'),
+    poolForTest(it.servers, 'primary', { max: 1 }),
+  ];
   const holder = await pool.connect();
   try {
     await holder.query('begin');
     const text = 'select correctables_commit($1, $2, $3, $4) as changed';
-    const values = [reads.map((read) => read.key), reads.map(({ version }) => version), ['other'], ['1']];
+    const values = [
+      reads.map((read) => read.key),
+      reads.map(({ version }) => version),
+      ['other'],
+      ['1'],
+    ];
     const { rows } = await holder.query(text, values);
     expect(rows).toEqual([{ changed: [] }]);
     await other.query("set lock_timeout = '200ms'");
@@ -133,9 +157,13 @@ test('several processes add to one counter, and to a key that is not there → n
   const processes = [openForTest(it.servers), openForTest(it.servers), openForTest(it.servers)];
   const ADDITIONS = 8;
   const add = ({ client }: OpenedPostgres): PromiseLike<unknown> =>
-    transaction(client, async (tx) => tx.put('counter', ((await tx.get<number>('counter')) ?? 0) + 1), {
-      maxAttempts: 100,
-    });
+    transaction(
+      client,
+      async (tx) => tx.put('counter', ((await tx.get<number>('counter')) ?? 0) + 1),
+      {
+        maxAttempts: 100,
+      },
+    );
   await Promise.all(
     processes.map(async (opened) => {
       for (let n = 0; n < ADDITIONS; n += 1) await add(opened);

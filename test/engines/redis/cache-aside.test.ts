@@ -1,4 +1,7 @@
-/** A real Redis in front of an origin: filled and dropped without waiting, also while its process is stopped. */
+/**
+ * A real Redis in front of an origin: filled and dropped without waiting, also while its process is
+ * stopped.
+ */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis, type RunningRedis } from '../../../engines/redis/single-server.ts';
@@ -57,13 +60,20 @@ class Origin {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-interface Setup extends Omit<TieredOptions, 'onError'>, Pick<CacheAsideOptions, 'timeoutMs' | 'onError'> {
+interface Setup
+  extends Omit<TieredOptions, 'onError'>, Pick<CacheAsideOptions, 'timeoutMs' | 'onError'> {
   readonly origin?: Origin;
   readonly ttlMs?: number;
 }
 
 /** Opens what one process has: its connection, its tiers, and its client. */
-function openProcess({ origin = new Origin(), ttlMs = TTL_MS, timeoutMs, onError, ...options }: Setup = {}) {
+function openProcess({
+  origin = new Origin(),
+  ttlMs = TTL_MS,
+  timeoutMs,
+  onError,
+  ...options
+}: Setup = {}) {
   const connection = new Redis(server.url);
   onTestFinished(() => connection.disconnect());
   const sent = { get: 0, set: 0, delete: 0 };
@@ -76,7 +86,9 @@ function openProcess({ origin = new Origin(), ttlMs = TTL_MS, timeoutMs, onError
     onError: onError ?? (() => {}),
     origin: origin.tier,
   });
-  const client = createClient(tiered(LEVELS, { redis: cache, origin: database }, options), { timeoutMs: 600_000 });
+  const client = createClient(tiered(LEVELS, { redis: cache, origin: database }, options), {
+    timeoutMs: 600_000,
+  });
   return { client, origin, sent };
 }
 
@@ -102,7 +114,10 @@ test('a final view fills Redis for all processes, and a write drops it', async (
   expect(await collect(here.client, 'user:7')).toEqual(['origin {"name":"Ada"}']);
   await untilFilled('user:7');
   expect(await admin.pttl('user:7')).toBeGreaterThan(0);
-  expect(await collect(there.client, 'user:7')).toEqual(['redis {"name":"Ada"}', 'origin {"name":"Ada"}']);
+  expect(await collect(there.client, 'user:7')).toEqual([
+    'redis {"name":"Ada"}',
+    'origin {"name":"Ada"}',
+  ]);
   await there.client.invoke(put('user:7', { name: 'Grace' }));
   await expect.poll(() => admin.exists('user:7')).toBe(0);
 });
@@ -184,10 +199,9 @@ describe('a recorded history of two processes', () => {
   async function record(hasSessions: boolean): Promise<readonly string[]> {
     const origin = new Origin();
     const tokens = signedTokens({ tokenKey: TOKEN_KEY });
-    const processes = [1, 2].map(() => openProcess({ origin, sessions: versionSessions({ tokens }) })) as [
-      ReturnType<typeof openProcess>,
-      ReturnType<typeof openProcess>,
-    ];
+    const processes = [1, 2].map(() =>
+      openProcess({ origin, sessions: versionSessions({ tokens }) }),
+    ) as [ReturnType<typeof openProcess>, ReturnType<typeof openProcess>];
     const violations: string[] = [];
     const users = Array.from({ length: USERS }, async (_, user) => {
       const random = new Random(user + 1);
@@ -205,7 +219,8 @@ describe('a recorded history of two processes', () => {
           const note = sight.beginRead(key);
           for await (const { level, value } of client.invoke(get<number>(key), options)) {
             const least = note(value ?? 0);
-            if (least !== undefined) violations.push(`user ${user}: ${key} at ${level}: ${value} after ${least}`);
+            if (least !== undefined)
+              violations.push(`user ${user}: ${key} at ${level}: ${value} after ${least}`);
           }
         }
         seen = session.tokens;
@@ -219,7 +234,8 @@ describe('a recorded history of two processes', () => {
   test('sessions on: no view goes back. Sessions off: the checker finds some that do', async () => {
     expect(await record(true)).toEqual([]);
     const found: string[] = [];
-    for (let run = 0; run < 10 && found.length === 0; run += 1) found.push(...(await record(false)));
+    for (let run = 0; run < 10 && found.length === 0; run += 1)
+      found.push(...(await record(false)));
     expect(found.length).toBeGreaterThan(0);
   });
 });

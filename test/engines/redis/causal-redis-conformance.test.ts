@@ -1,4 +1,6 @@
-/** The binding of a causal store keeps the contract of every binding, on two real sites of Redis. */
+/**
+ * The binding of a causal store keeps the contract of every binding, on two real sites of Redis.
+ */
 import { createClient } from '../../../src/index.ts';
 import { get, getMany, put, remove } from '../../../src/operations/index.ts';
 import { runConformance } from '../../support/run-conformance.ts';

@@ -1,4 +1,6 @@
-/** The program and the commands of the guide run on two real sites, and print what the page shows. */
+/**
+ * The program and the commands of the guide run on two real sites, and print what the page shows.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -16,7 +18,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Puts the servers of this test in the place of those of the page. */
 function here(text: string): string {
   const address = (site: RedisSite): string => it.sites.addresses(site)[0] as string;
-  return text.replaceAll('10.0.0.1:6379', address('dublin')).replaceAll('10.1.0.1:6379', address('oregon'));
+  return text
+    .replaceAll('10.0.0.1:6379', address('dublin'))
+    .replaceAll('10.1.0.1:6379', address('oregon'));
 }
 
 const run = (args: string): ReturnType<typeof runProgram> =>

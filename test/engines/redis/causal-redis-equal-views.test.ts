@@ -1,4 +1,7 @@
-/** The store in this process and the one on Redis show the same values to a session that moves between sites. */
+/**
+ * The store in this process and the one on Redis show the same values to a session that moves
+ * between sites.
+ */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCausalStore } from '../../../src/bindings/causal/index.ts';
@@ -25,7 +28,10 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 type Clients = Readonly<Record<RedisSite, Client<CausalLevels>>>;
 
-/** Runs all steps in one session, and returns what they have shown. Keys of a run have a prefix of their own. */
+/**
+ * Runs all steps in one session, and returns what they have shown. Keys of a run have a prefix of
+ * their own.
+ */
 async function run(clients: Clients, prefix: string, steps: readonly Step[]): Promise<unknown[]> {
   const shown: unknown[] = [];
   let tokens: readonly string[] = [];
@@ -35,8 +41,10 @@ async function run(clients: Clients, prefix: string, steps: readonly Step[]): Pr
     const options = { session, timeoutMs: 30_000 };
     if (call.name === 'put') await client.invoke(put(prefix + call.key, call.value), options);
     else if (call.name === 'remove') await client.invoke(remove(prefix + call.key), options);
-    else if (call.name === 'get') shown.push(await client.invokeWeak(get(prefix + call.key), options));
-    else shown.push(await client.invokeWeak(getMany(call.keys.map((item) => prefix + item)), options));
+    else if (call.name === 'get')
+      shown.push(await client.invokeWeak(get(prefix + call.key), options));
+    else
+      shown.push(await client.invokeWeak(getMany(call.keys.map((item) => prefix + item)), options));
     tokens = session.tokens;
   }
   return shown;
@@ -47,7 +55,10 @@ test('both forms show the same values', async () => {
   onTestFinished(stop);
   const onRedis = { dublin: createClient(open('dublin')), oregon: createClient(open('oregon')) };
   const store = createCausalStore({ sites: REDIS_SITES, partitions: 3 });
-  const embedded = { dublin: createClient(store.site('dublin')), oregon: createClient(store.site('oregon')) };
+  const embedded = {
+    dublin: createClient(store.site('dublin')),
+    oregon: createClient(store.site('oregon')),
+  };
   onTestFinished(() => store.close());
   let runs = 0;
   await fc.assert(

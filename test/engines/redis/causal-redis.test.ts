@@ -65,7 +65,15 @@ test('a user with the rights of the guide can do all, and one without hscan is f
   const rights = `~{${name}* +evalsha +eval +script|load +hget +hmget +hset +hdel +hgetall +hkeys +hscan +exists +set +get +del +time +cluster|slots +cluster|info +info +hello +ping`;
   for (const master of cluster.nodes('master')) {
     await master.call('ACL', 'SETUSER', 'shop', 'reset', 'on', '>secret', ...rights.split(' '));
-    await master.call('ACL', 'SETUSER', 'poor', 'reset', 'on', '>secret', ...rights.replace('+hscan ', '').split(' '));
+    await master.call(
+      'ACL',
+      'SETUSER',
+      'poor',
+      'reset',
+      'on',
+      '>secret',
+      ...rights.replace('+hscan ', '').split(' '),
+    );
   }
   const connect = (username: string) => {
     const redisOptions = { username, password: 'secret' };

@@ -1,4 +1,7 @@
-/** Two real sites of Redis of ours: what listens, what is delayed, and what becomes of them when servers die. */
+/**
+ * Two real sites of Redis of ours: what listens, what is delayed, and what becomes of them when
+ * servers die.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import {
   findSlot,
@@ -28,7 +31,9 @@ const at = (shard: number): ShardAddress => ({ site: 'dublin', shard });
 test('starts three masters with a replica each, at each site', async () => {
   for (const site of ['dublin', 'oregon'] as const) {
     const masters = await Promise.all(it.sites.shards.map((shard) => it.sites.master(site, shard)));
-    expect(masters.map((node) => node?.name)).toEqual([0, 1, 2].map((shard) => `${site}-${shard}-0`));
+    expect(masters.map((node) => node?.name)).toEqual(
+      [0, 1, 2].map((shard) => `${site}-${shard}-0`),
+    );
   }
   const client = connectForTest(it.sites, 'dublin');
   for (const [shard, key] of KEYS.entries()) {
@@ -43,7 +48,8 @@ test('listens on the loopback interface only', (context) => {
   const { servers, proxies } = it.sites.state;
   const pids = [...Object.values(servers), ...Object.values(proxies)].map(({ pid }) => pid);
   expect(pids).toHaveLength(14);
-  for (const pid of pids) for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
+  for (const pid of pids)
+    for (const address of listeningAddresses(pid)) expect(address).toMatch(/^127\./);
 });
 
 test('delays clients of the other site on all ways, also after a redirection', async () => {

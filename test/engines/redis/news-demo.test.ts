@@ -14,8 +14,15 @@ beforeAll(async () => {
 
 test('keeps causal order where plain copies on the same servers do not', async (context) => {
   context.skip(missing !== undefined, missing);
-  const figures = await readHeadless({ conversations: 2, delays: 'measured', hasRedis: true }, () => {});
-  expect(figures).toMatchObject({ isInOrder: true, wrongReads: { causal: 0 }, moves: { ownMissing: { causal: 0 } } });
+  const figures = await readHeadless(
+    { conversations: 2, delays: 'measured', hasRedis: true },
+    () => {},
+  );
+  expect(figures).toMatchObject({
+    isInOrder: true,
+    wrongReads: { causal: 0 },
+    moves: { ownMissing: { causal: 0 } },
+  });
   expect(figures.wrongReads.copies).toBeGreaterThan(0);
   expect(figures.frontPage.cacheMs.p50).toBeLessThan(figures.frontPage.strongMs.p50 as number);
 }, 120_000);

@@ -1,4 +1,6 @@
-/** The scripts of a partition beside the pure form, on real servers: equal answers, and equal state. */
+/**
+ * The scripts of a partition beside the pure form, on real servers: equal answers, and equal state.
+ */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis, type RunningRedis } from '../../../engines/redis/single-server.ts';
@@ -6,7 +8,13 @@ import { reasonToSkip } from '../support/missing-tools.ts';
 import type { ScriptConnection } from '../../../src/bindings/causal-redis/redis-connection.ts';
 import { createRedisPartitionPort } from '../../../src/bindings/causal-redis/redis-partition-port.ts';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
-import type { CallName, PartitionCalls, PutReply, PutRequest, ScanReply } from '../../../src/causal/partition-calls.ts';
+import type {
+  CallName,
+  PartitionCalls,
+  PutReply,
+  PutRequest,
+  ScanReply,
+} from '../../../src/causal/partition-calls.ts';
 import type { Stamp } from '../../../src/causal/stamps.ts';
 import { ModelRun } from '../support/partition-model/run-model.ts';
 
@@ -24,18 +32,50 @@ type CallPort = <N extends CallName>(
 ) => Promise<PartitionCalls[N]['reply']>;
 
 /** Each leaves out a rule, or loses digits. Constants are numbers in the scripts. */
-const PLANTED_FAULTS: readonly (readonly [name: string, part: string | RegExp, replacement: string])[] = [
-  ['a stamp through tostring', "struct.pack('>d', stamp)", "struct.pack('>d', tonumber(tostring(stamp)))"],
+const PLANTED_FAULTS: readonly (readonly [
+  name: string,
+  part: string | RegExp,
+  replacement: string,
+])[] = [
+  [
+    'a stamp through tostring',
+    "struct.pack('>d', stamp)",
+    "struct.pack('>d', tonumber(tostring(stamp)))",
+  ],
   ['a clock that a read leaves (R4)', /if snapshot\[\d\] > clock then/, 'if false then'],
   ['a limit of bytes that is ignored (R6)', /or bytes >= \d+/, ''],
   ['a gap that is not noticed (R7)', 'return -1', 'return 0'],
-  ['a gap that lets every snapshot pass (R7)', 'return newer .. packGap(passableUpTo) .. older', 'return chain'],
-  ['a promise above an entry that stays behind (R10)', /if last < state\[\d+\] then promise = cursorStamp end/, ''],
-  ['a poll that confirms what it did not know (R10)', /math\.min\((math\.max\(state\[\d\], now\)), siteTime\)/, '$1'],
+  [
+    'a gap that lets every snapshot pass (R7)',
+    'return newer .. packGap(passableUpTo) .. older',
+    'return chain',
+  ],
+  [
+    'a promise above an entry that stays behind (R10)',
+    /if last < state\[\d+\] then promise = cursorStamp end/,
+    '',
+  ],
+  [
+    'a poll that confirms what it did not know (R10)',
+    /math\.min\((math\.max\(state\[\d\], now\)), siteTime\)/,
+    '$1',
+  ],
   ['a cursor that is not checked (R11)', 'if not isCursorAt', 'if false and not isCursorAt'],
-  ['a lost entry that is not noticed (R13)', 'if isLost and not isSuspect(state) then', 'if false then'],
-  ['a heal that ends after another loss (R14)', /if state\[\d\] < suspicions then return 2 end/, ''],
-  ['an entry that is dropped too early (R16)', 'acknowledged - 1, first +', 'acknowledged, first +'],
+  [
+    'a lost entry that is not noticed (R13)',
+    'if isLost and not isSuspect(state) then',
+    'if false then',
+  ],
+  [
+    'a heal that ends after another loss (R14)',
+    /if state\[\d\] < suspicions then return 2 end/,
+    '',
+  ],
+  [
+    'an entry that is dropped too early (R16)',
+    'acknowledged - 1, first +',
+    'acknowledged, first +',
+  ],
   ['a repeated write that counts as a new one (R17)', 'if found[3] then', 'if false then'],
   ['a tombstone that is dropped too early (R18)', 'and isReceivedFromAll(state, stamp)', ''],
 ];
@@ -91,7 +131,17 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
   const createPut = async (id: string, value: Uint8Array): Promise<PutRequest> => {
     const siteTime = await readTime();
     const zero = [0];
-    return { key: 'ключ', kind: 'value', value, ttl: 0, id, dependencies: zero, stable: zero, siteTime, lastSeen: 0 };
+    return {
+      key: 'ключ',
+      kind: 'value',
+      value,
+      ttl: 0,
+      id,
+      dependencies: zero,
+      stable: zero,
+      siteTime,
+      lastSeen: 0,
+    };
   };
 
   test('the port writes and reads bytes, also after SCRIPT FLUSH', async () => {
@@ -103,7 +153,13 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     expect(stamp).toBeGreaterThan(before);
     await redis.script('FLUSH');
     const siteTime = await readTime();
-    const request = { keys: ['ключ', 'none'], snapshot: [stamp], acceptsMissing: false, siteTime, lastSeen: stamp };
+    const request = {
+      keys: ['ключ', 'none'],
+      snapshot: [stamp],
+      acceptsMissing: false,
+      siteTime,
+      lastSeen: stamp,
+    };
     const { versions, clock } = await call('read', request);
     expect(clock).toBe(stamp);
     expect(versions[1]).toBeUndefined();
@@ -119,7 +175,8 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     await redis.flushall();
     const keys = Array.from({ length: 1_000 }, (_, index) => `key ${index}`);
     let last: PutReply | undefined;
-    for (const key of keys) last = await call('put', { ...(await createPut(key, new Uint8Array(100))), key });
+    for (const key of keys)
+      last = await call('put', { ...(await createPut(key, new Uint8Array(100))), key });
     const { stamp } = last as PutReply;
 
     const found = new Set<string>();
@@ -133,7 +190,12 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     expect([...found].toSorted()).toEqual(keys.toSorted());
 
     const fence = { siteTime: await readTime(), lastSeen: stamp };
-    const { versions } = await call('read', { ...fence, keys, snapshot: [stamp], acceptsMissing: false });
+    const { versions } = await call('read', {
+      ...fence,
+      keys,
+      snapshot: [stamp],
+      acceptsMissing: false,
+    });
     expect(versions.filter((version) => version !== undefined)).toHaveLength(keys.length);
   });
 
@@ -143,7 +205,10 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     const { stamp } = await call('put', await createPut('w1', new Uint8Array(10_000)));
     await call('put', await createPut('w2', new Uint8Array(10)));
     expect((await redis.hgetBuffer('{port:0}', 'o:1'))?.length).toBeLessThan(100);
-    expect(await call('put', await createPut('w1', new Uint8Array(10_000)))).toEqual({ stamp, droppedEntries: 0 });
+    expect(await call('put', await createPut('w1', new Uint8Array(10_000)))).toEqual({
+      stamp,
+      droppedEntries: 0,
+    });
   });
 
   test('if the memory is full, a put is refused, and reads and polls go on', async () => {
@@ -152,12 +217,16 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     const { stamp } = await call('put', await createPut('w1', new Uint8Array(10)));
     await redis.config('SET', 'maxmemory', '1');
     onTestFinished(async () => void (await redis.config('SET', 'maxmemory', '0')));
-    expect(await call('put', await createPut('w2', new Uint8Array(10)))).toEqual({ refused: 'FULL' });
+    expect(await call('put', await createPut('w2', new Uint8Array(10)))).toEqual({
+      refused: 'FULL',
+    });
     const siteTime = await readTime();
     const fence = { siteTime, lastSeen: stamp };
     const read = { ...fence, keys: ['ключ'], snapshot: [siteTime], acceptsMissing: false };
     expect((await call('read', read)).versions).toMatchObject([{ stamp }]);
-    expect(await call('state', { ...fence, siteClock: 0, stable: [0] })).toMatchObject({ lastOwnStamp: stamp });
+    expect(await call('state', { ...fence, siteClock: 0, stable: [0] })).toMatchObject({
+      lastOwnStamp: stamp,
+    });
   });
 
   test.each(PLANTED_FAULTS)('finds a planted fault: %s', async (_, part, replacement) => {

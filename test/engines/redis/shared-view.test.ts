@@ -17,7 +17,8 @@ const LEASE_MS = 60_000;
 
 /** Few different numbers, so that many are equal. */
 function drawView(random: Random): SiteView {
-  const draw = (): number => random.pick([0, 1, 255, 256, 1_795_900_019_894_991, 1_795_900_019_894_992]);
+  const draw = (): number =>
+    random.pick([0, 1, 255, 256, 1_795_900_019_894_991, 1_795_900_019_894_992]);
   const drawEach = (count: number): number[] => Array.from({ length: count }, draw);
   const { siteCount, partitionCount } = SIZES;
   return {
@@ -42,7 +43,10 @@ test.for(['redis', 'valkey'] as const)(
     });
     const keyspace = new RedisKeyspace(redis as unknown as ScriptConnection, 'shop');
     const random = new Random(1);
-    const exchange = async (gateway: string, view: SiteView | undefined): Promise<SiteView | undefined> => {
+    const exchange = async (
+      gateway: string,
+      view: SiteView | undefined,
+    ): Promise<SiteView | undefined> => {
       const { partitionCount } = SIZES;
       const bytes = view && encodeView(view);
       const { isLeader, published } = await keyspace.exchangeView({

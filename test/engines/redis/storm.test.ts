@@ -1,6 +1,6 @@
 /**
- * The causal store on real clusters that fail in the ways of the field, judged by the exact checker; and the control, which
- * shows that the load tears plain reads.
+ * The causal store on real clusters that fail in the ways of the field, judged by the exact
+ * checker; and the control, which shows that the load tears plain reads.
  */
 import { expect, test, type TestContext } from 'vitest';
 import { listDefaultFaults } from '../../chaos/redis/faults.ts';
@@ -35,7 +35,11 @@ test.for(['redis', 'valkey'] as const)(
   },
 );
 
-test('tears the reads of plain Redis under the same load', { timeout: STORM_MS }, async (context) => {
-  const report = await play(context, '--control', '--reads', READS);
-  expect(hasTornReads(report)).toBe(true);
-});
+test(
+  'tears the reads of plain Redis under the same load',
+  { timeout: STORM_MS },
+  async (context) => {
+    const report = await play(context, '--control', '--reads', READS);
+    expect(hasTornReads(report)).toBe(true);
+  },
+);

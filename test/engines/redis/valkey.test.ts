@@ -26,7 +26,8 @@ test('promotes a replica, and takes the killed server back', async () => {
 
 test('gives one server another time of day, and takes it back', async () => {
   const [node, other] = it.sites.nodes('dublin') as [NodeLayout, NodeLayout];
-  const computeOffset = async (): Promise<number> => (await readSeconds(node)) - (await readSeconds(other));
+  const computeOffset = async (): Promise<number> =>
+    (await readSeconds(node)) - (await readSeconds(other));
   expect(Math.abs(await computeOffset())).toBeLessThan(60);
   it.sites.setClock(node, 3_600_000);
   await expect.poll(computeOffset).toBeGreaterThan(3_500);
@@ -34,11 +35,14 @@ test('gives one server another time of day, and takes it back', async () => {
   await expect.poll(computeOffset).toBeLessThan(60);
 });
 
-test.each(['redis', 'valkey'] as const)('starts a single %s that keeps what it has answered', async (server) => {
-  const { url, stop } = await startRedis({ server, durable: true });
-  onTestFinished(stop);
-  const client = new Redis(url);
-  onTestFinished(() => client.disconnect());
-  expect(await client.set('k', 'v')).toBe('OK');
-  expect(await client.config('GET', 'appendfsync')).toEqual(['appendfsync', 'always']);
-});
+test.each(['redis', 'valkey'] as const)(
+  'starts a single %s that keeps what it has answered',
+  async (server) => {
+    const { url, stop } = await startRedis({ server, durable: true });
+    onTestFinished(stop);
+    const client = new Redis(url);
+    onTestFinished(() => client.disconnect());
+    expect(await client.set('k', 'v')).toBe('OK');
+    expect(await client.config('GET', 'appendfsync')).toEqual(['appendfsync', 'always']);
+  },
+);

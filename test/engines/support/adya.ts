@@ -6,7 +6,10 @@ import { reasonToSkip } from './missing-tools.ts';
 /** The first build takes a minute, or more on a busy machine. */
 const BUILD_TIMEOUT_MS = 600_000;
 
-/** Builds adya before the tests. If Cargo is missing they fail; with SKIP_ENGINES=1 they are skipped, with the reason. */
+/**
+ * Builds adya before the tests. If Cargo is missing they fail; with SKIP_ENGINES=1 they are
+ * skipped, with the reason.
+ */
 export function withAdya(): { readonly program: string } {
   let program: string | undefined;
   let missing: string | undefined;

@@ -1,7 +1,14 @@
-/** The ways to a Cassandra cluster, each as a binding in a state of its own: the same tests run over all of them. */
+/**
+ * The ways to a Cassandra cluster, each as a binding in a state of its own: the same tests run over
+ * all of them.
+ */
 import { WebSocket } from 'ws';
 import { remote } from '../../../src/bindings/remote/index.ts';
-import { cassandra, type CassandraBinding, type CassandraOptions } from '../../../src/bindings/cassandra/index.ts';
+import {
+  cassandra,
+  type CassandraBinding,
+  type CassandraOptions,
+} from '../../../src/bindings/cassandra/index.ts';
 import { preliminaryReplies } from '../../../src/research/cassandra-icg/index.ts';
 import type { Binding } from '../../../src/index.ts';
 import type { OperationRegistry } from '../../../src/contract/index.ts';
@@ -28,7 +35,9 @@ export interface WayOptions extends Partial<
   readonly contract?: OperationRegistry;
   /** The operations that clients of a gateway may name; unless given, those of the contract. */
   readonly operations?: readonly string[];
-  /** Whether the first operation is to connect, and not already `open`: where connecting is to fail. */
+  /**
+   * Whether the first operation is to connect, and not already `open`: where connecting is to fail.
+   */
   readonly lazy?: boolean;
 }
 
@@ -43,7 +52,9 @@ export interface Way {
   open(place: Place, options?: WayOptions): Promise<OpenWay>;
 }
 
-type ClientPlace = Required<Pick<CassandraOptions, 'contactPoints' | 'translateAddress' | 'keyspace'>>;
+type ClientPlace = Required<
+  Pick<CassandraOptions, 'contactPoints' | 'translateAddress' | 'keyspace'>
+>;
 
 /** Where the coordinator of Frankfurt is for a client beside it. */
 export function besideFrankfurt({ cluster, keyspace }: Place): ClientPlace {
@@ -58,11 +69,16 @@ function inProcess(name: string, requestsPerRead: 1 | 2): Way {
   return {
     name,
     requestsPerRead,
-    async open(place, { contract: _contract, operations: _operations, lazy = false, ...options } = {}) {
+    async open(
+      place,
+      { contract: _contract, operations: _operations, lazy = false, ...options } = {},
+    ) {
       const binding = cassandra({
         ...besideFrankfurt(place),
         ...options,
-        ...(requestsPerRead === 1 && { preliminaryReplies: preliminaryReplies({ required: true }) }),
+        ...(requestsPerRead === 1 && {
+          preliminaryReplies: preliminaryReplies({ required: true }),
+        }),
       }) as CassandraBinding<Levels>;
       if (!lazy) await binding.whenConnected();
       return { binding, store: binding, close: () => binding.close() };
@@ -77,7 +93,9 @@ function gateway(behind: Way): Way {
     async open(place, options = {}) {
       const { store, close } = await behind.open(place, options);
       const { contract } = options;
-      const listener = await listenGateways({ sites: { frankfurt: createGateway({ binding: store, contract }) } });
+      const listener = await listenGateways({
+        sites: { frankfurt: createGateway({ binding: store, contract }) },
+      });
       const levels = store.consistencyLevels();
       const binding = remote({
         url: listener.siteUrl('frankfurt'),

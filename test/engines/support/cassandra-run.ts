@@ -1,6 +1,7 @@
 /**
- * One Cassandra cluster for all the test files of a run: the first file that needs it starts it (`withCassandra`), the end
- * of the run stops it. What a run left behind that was killed is stopped by the next.
+ * One Cassandra cluster for all the test files of a run: the first file that needs it starts it
+ * (`withCassandra`), the end of the run stops it. What a run left behind that was killed is stopped
+ * by the next.
  */
 import type { TestProject } from 'vitest/node';
 import { stopLeftovers, stopRun } from '../../../engines/cassandra/leftovers.ts';

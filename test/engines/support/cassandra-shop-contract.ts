@@ -7,7 +7,17 @@ const nothing = z.object({});
 
 export const shop = defineContract('shop', {
   ...keyValueOperations,
-  price: { access: 'read', args: z.object({ item }), result: z.optional(z.number()), key: ({ item }) => item },
-  setPrice: { access: 'write', args: z.object({ item, cents: z.int() }), result: z.void(), key: ({ item }) => item },
+  price: {
+    access: 'read',
+    args: z.object({ item }),
+    result: z.optional(z.number()),
+    key: ({ item }) => item,
+  },
+  setPrice: {
+    access: 'write',
+    args: z.object({ item, cents: z.int() }),
+    result: z.void(),
+    key: ({ item }) => item,
+  },
   clear: { access: 'write', args: nothing, result: z.void() },
 });

@@ -1,6 +1,11 @@
 /** Clients over each way to a Cassandra cluster, and what a program sees of their operations. */
 import type { CassandraBinding } from '../../../src/bindings/cassandra/index.ts';
-import { createClient, isCorrectableError, type Client, type Correctable } from '../../../src/index.ts';
+import {
+  createClient,
+  isCorrectableError,
+  type Client,
+  type Correctable,
+} from '../../../src/index.ts';
 import { WAYS, type Place, type Way, type WayOptions } from './cassandra-read-strategies.ts';
 
 type Levels = readonly ['weak', 'strong'];
@@ -27,20 +32,29 @@ export function openStores(place: Place, options: WayOptions = {}): Promise<Stor
   return Promise.all(WAYS.map((way) => openStore(way, place, options)));
 }
 
-/** What a program sees of one operation: its views in their order, and the code of the error that ended it, if one did. */
+/**
+ * What a program sees of one operation: its views in their order, and the code of the error that
+ * ended it, if one did.
+ */
 export interface Seen {
   readonly views: readonly (readonly [level: string, value: unknown])[];
   readonly error: string | undefined;
 }
 
-/** Waits for the end of an operation. Errors that are none of a Correctable's appear by their message. */
+/**
+ * Waits for the end of an operation. Errors that are none of a Correctable's appear by their
+ * message.
+ */
 export async function seen(operation: ByLevel): Promise<Seen> {
   const views: (readonly [string, unknown])[] = [];
   try {
     for await (const { level, value } of operation) views.push([level, value]);
     return { views, error: undefined };
   } catch (error) {
-    return { views, error: isCorrectableError(error) ? error.code : `not translated: ${(error as Error).message}` };
+    return {
+      views,
+      error: isCorrectableError(error) ? error.code : `not translated: ${(error as Error).message}`,
+    };
   }
 }
 

@@ -1,16 +1,27 @@
-/** A real Cassandra cluster for tests: one for the whole run, with a keyspace of its own for each file. */
+/**
+ * A real Cassandra cluster for tests: one for the whole run, with a keyspace of its own for each
+ * file.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
-import { Cluster, requireTools, type ClusterOptions, type ClusterState } from '../../../engines/cassandra/cluster.ts';
+import {
+  Cluster,
+  requireTools,
+  type ClusterOptions,
+  type ClusterState,
+} from '../../../engines/cassandra/cluster.ts';
 import { forgetState, readState, runFolder, writeState } from '../../../engines/folders.ts';
 import type { Site } from '../../../engines/wan.ts';
 import { missingTools } from './missing-tools.ts';
 
 export interface TestCluster {
-  /** Whether there is a cluster: not where the tests are skipped. For `beforeAll`, which is run all the same. */
+  /**
+   * Whether there is a cluster: not where the tests are skipped. For `beforeAll`, which is run all
+   * the same.
+   */
   readonly isThere: boolean;
   readonly cluster: Cluster;
   /** A keyspace with a replica at each node, of this file alone. */
@@ -26,7 +37,10 @@ export const isShort: boolean = process.env['ENGINES_SHORT'] === '1';
 const VERSION = process.env['CASSANDRA_VERSION'];
 const release = VERSION === undefined ? {} : { version: VERSION };
 
-/** Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped, with the reason. */
+/**
+ * Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped,
+ * with the reason.
+ */
 export function withCassandraTools(): void {
   let missing: string | undefined;
   beforeAll(() => {
@@ -36,8 +50,9 @@ export function withCassandraTools(): void {
 }
 
 /**
- * The cluster of the run: Frankfurt, Ireland and Virginia with the paper's delays, and preliminary views. The first file
- * that uses it starts it; a file that kills or freezes nodes need not heal it.
+ * The cluster of the run: Frankfurt, Ireland and Virginia with the paper's delays, and preliminary
+ * views. The first file that uses it starts it; a file that kills or freezes nodes need not heal
+ * it.
  *
  * @param own a cluster of another kind, for this file alone
  */
@@ -61,7 +76,9 @@ export function withCassandra(own?: Partial<ClusterOptions>): TestCluster {
     if (missingTools(requireTools) !== undefined) return;
     if (own === undefined) cluster = await clusterOfTheRun();
     else ({ cluster, stop } = await startOwn(own));
-    await client('frankfurt').execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${cluster.replication}`);
+    await client('frankfurt').execute(
+      `CREATE KEYSPACE ${keyspace} WITH replication = ${cluster.replication}`,
+    );
   });
   afterAll(async () => {
     await Promise.all(clients.map((item) => item.shutdown()));
@@ -84,19 +101,31 @@ async function clusterOfTheRun(): Promise<Cluster> {
   const run = inject('cassandraRun');
   const onChange = (state: ClusterState): void => writeState(run, state);
   const state = readState<ClusterState>(run);
-  if (state === undefined) return await Cluster.start({ ...SHARED, folder: join(runFolder(run), 'cluster'), onChange });
+  if (state === undefined)
+    return await Cluster.start({ ...SHARED, folder: join(runFolder(run), 'cluster'), onChange });
   const cluster = new Cluster(state, onChange);
   for (const site of cluster.sites) cluster.resume(site);
-  for (const site of cluster.sites.filter((item) => !cluster.isRunning(item))) await cluster.restart(site);
+  for (const site of cluster.sites.filter((item) => !cluster.isRunning(item)))
+    await cluster.restart(site);
   await cluster.untilReady();
   return cluster;
 }
 
-const SHARED = { nodes: 3, wan: 'paper', plugin: true, fast: true, progress: () => {}, ...release } as const;
+const SHARED = {
+  nodes: 3,
+  wan: 'paper',
+  plugin: true,
+  fast: true,
+  progress: () => {},
+  ...release,
+} as const;
 
 let ownClusters = 0;
 
-/** Starts a cluster under a name of this process: should it be killed, the next run stops the cluster. */
+/**
+ * Starts a cluster under a name of this process: should it be killed, the next run stops the
+ * cluster.
+ */
 async function startOwn(options: Partial<ClusterOptions>): Promise<Own> {
   ownClusters += 1;
   const run = `cassandra/tests-${process.pid}-${ownClusters}`;

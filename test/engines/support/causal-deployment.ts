@@ -20,8 +20,14 @@ export interface CausalDeployment {
   stop(): Promise<void>;
 }
 
-/** Prepares both sites. Each process of a site has connections of its own, over the delays between the sites. */
-export async function startDeployment(sites: RedisSites, partitions = 6): Promise<CausalDeployment> {
+/**
+ * Prepares both sites. Each process of a site has connections of its own, over the delays between
+ * the sites.
+ */
+export async function startDeployment(
+  sites: RedisSites,
+  partitions = 6,
+): Promise<CausalDeployment> {
   const name = `t-${randomUUID().slice(0, 8)}`;
   const clusters: Cluster[] = [];
   const bindings: Binding<CausalLevels>[] = [];
@@ -34,7 +40,8 @@ export async function startDeployment(sites: RedisSites, partitions = 6): Promis
     });
     return Object.fromEntries(entries) as Record<RedisSite, Cluster>;
   };
-  for (const site of REDIS_SITES) await createCausalDeployment({ name, site, sites: connect(site), partitions });
+  for (const site of REDIS_SITES)
+    await createCausalDeployment({ name, site, sites: connect(site), partitions });
   return {
     name,
     open: (site, options = {}) => {

@@ -1,4 +1,7 @@
-/** Cassandra's own shell, from PyPI, in a Python environment of the cache. It speaks the protocol's newest version. */
+/**
+ * Cassandra's own shell, from PyPI, in a Python environment of the cache. It speaks the protocol's
+ * newest version.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +36,14 @@ async function install(home: string): Promise<void> {
   const partial = mkdtempSync(`${home}.`);
   try {
     await run('python3', ['-m', 'venv', partial], { timeout: INSTALL_MS });
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `cqlsh==${VERSION}`];
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      `cqlsh==${VERSION}`,
+    ];
     await run(join(partial, 'bin', 'python3'), pip, { timeout: INSTALL_MS });
     if (!existsSync(home)) renameSync(partial, home);
   } finally {

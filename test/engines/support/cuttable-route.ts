@@ -21,7 +21,10 @@ export class CuttableRoute implements AsyncDisposable {
     const [listenPort] = (await freePorts(1)) as [number];
     const at = target.lastIndexOf(':');
     const [targetHost, targetPort] = [target.slice(0, at), Number(target.slice(at + 1))];
-    return new CuttableRoute(await openRoute({ listenPort, targetHost, targetPort, oneWayMs }), listenPort);
+    return new CuttableRoute(
+      await openRoute({ listenPort, targetHost, targetPort, oneWayMs }),
+      listenPort,
+    );
   }
 
   /** How many connections there are. */

@@ -1,4 +1,7 @@
-/** Nodes of the red log on a real etcd, as their sites drive them: disks sync at once, and messages arrive at once. */
+/**
+ * Nodes of the red log on a real etcd, as their sites drive them: disks sync at once, and messages
+ * arrive at once.
+ */
 import * as grpc from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import type { EtcdCluster } from '../../../engines/etcd/cluster.ts';
@@ -70,9 +73,17 @@ export class EtcdSites {
   }
 
   /** Starts a site. Its earlier process goes on, but nothing reads from it any more. */
-  start(index: number, { endpoints = this.#cluster.endpoints(), ...options }: StartOptions = {}): EtcdSite {
+  start(
+    index: number,
+    { endpoints = this.#cluster.endpoints(), ...options }: StartOptions = {},
+  ): EtcdSite {
     const disk = [...(options.entries ?? [])];
-    const place = { site: siteAt(index), sites: sitesTo(SITES), leader: siteAt(0), resendAfterMs: 10 };
+    const place = {
+      site: siteAt(index),
+      sites: sitesTo(SITES),
+      leader: siteAt(0),
+      resendAfterMs: 10,
+    };
     const log = new EtcdLog<string>(
       { epoch: 1, ...place, ...options },
       { deployment: this.deployment, generation: 0, ...this.#place },
@@ -102,7 +113,11 @@ export class EtcdSites {
   #act(index: number): void {
     const site = this.#sites.get(index);
     if (site === undefined) return;
-    for (let outputs = site.log.takeOutputs(); outputs.length > 0; outputs = site.log.takeOutputs()) {
+    for (
+      let outputs = site.log.takeOutputs();
+      outputs.length > 0;
+      outputs = site.log.takeOutputs()
+    ) {
       for (const output of outputs) this.#apply(site, siteAt(index), output);
       site.log.onSynced(site.disk.length);
     }

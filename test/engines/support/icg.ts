@@ -22,18 +22,23 @@ export function codes(answers: readonly Answer[]): (number | undefined)[] {
 /** The counters of the node that the client is connected to. */
 export async function counters(client: RawCql): Promise<Record<string, number>> {
   const { rows } = await client.run('SELECT name, value FROM system_correctables.icg');
-  return Object.fromEntries(rows.map(([name, value]) => [String(name), Number(value?.readBigInt64BE() ?? 0n)]));
+  return Object.fromEntries(
+    rows.map(([name, value]) => [String(name), Number(value?.readBigInt64BE() ?? 0n)]),
+  );
 }
 
 /** A cluster of the file's own; undefined in a short run, in which the tests are skipped. */
 export function withOwnCassandra(options: Partial<ClusterOptions>): TestCluster | undefined {
-  beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
+  beforeEach((context) =>
+    context.skip(isShort, 'it starts a cluster of its own: not with --short'),
+  );
   return isShort ? undefined : withCassandra(options);
 }
 
 /**
- * A cluster to break: clients log in, writes at `nodeLocal` reach one replica and no other, nothing is repaired behind our
- * back, and a read waits for a quorum not much longer than a busy machine needs.
+ * A cluster to break: clients log in, writes at `nodeLocal` reach one replica and no other, nothing
+ * is repaired behind our back, and a read waits for a quorum not much longer than a busy machine
+ * needs.
  */
 export const FAULTY: Partial<ClusterOptions> & { readonly nodes: 3 } = {
   nodes: 3,
@@ -60,7 +65,11 @@ export async function define(client: RawCql, ...statements: readonly string[]): 
   const agreed = async (): Promise<boolean> => {
     const local = await client.run('SELECT schema_version FROM system.local');
     const peers = await client.run('SELECT schema_version FROM system.peers_v2');
-    return new Set([...local.rows, ...peers.rows].map(([version]) => version?.toString('hex'))).size === 1;
+    return (
+      new Set([...local.rows, ...peers.rows].map(([version]) => version?.toString('hex'))).size ===
+      1
+    );
   };
-  if (!(await waitUntil(agreed, AGREED_MS))) throw new Error('the nodes do not agree on the schema');
+  if (!(await waitUntil(agreed, AGREED_MS)))
+    throw new Error('the nodes do not agree on the schema');
 }

@@ -3,9 +3,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTEN = '0A';
 
-/** The addresses, `a.b.c.d:port` (IPv6 in hexadecimal), of all TCP sockets on which the process listens. */
+/**
+ * The addresses, `a.b.c.d:port` (IPv6 in hexadecimal), of all TCP sockets on which the process
+ * listens.
+ */
 export function listeningAddresses(pid: number): string[] {
-  const inodes = new Set(readdirSync(`/proc/${pid}/fd`).flatMap((fd) => inodeOf(`/proc/${pid}/fd/${fd}`)));
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => inodeOf(`/proc/${pid}/fd/${fd}`)),
+  );
   return ['tcp', 'tcp6'].flatMap((table) => {
     const lines = readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1);
     const fields = lines.map((line) => line.trim().split(/\s+/));

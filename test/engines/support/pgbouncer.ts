@@ -15,12 +15,18 @@ const STARTING_MS = 20_000;
 
 export interface StartedPgBouncer {
   /** How a client connects to a server through it. The databases have the names of the servers. */
-  readonly connection: (server: string) => { host: string; port: number; user: string; database: string };
+  readonly connection: (server: string) => {
+    host: string;
+    port: number;
+    user: string;
+    database: string;
+  };
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts it with two connections to each server, which its clients share from transaction to transaction.
+ * Starts it with two connections to each server, which its clients share from transaction to
+ * transaction.
  *
  * @throws EngineUnavailable if it cannot be downloaded
  */

@@ -2,7 +2,11 @@
 import { Pool, type PoolConfig } from 'pg';
 import { onTestFinished } from 'vitest';
 import type { PostgresServers } from '../../../engines/postgres/servers.ts';
-import { migrations, postgres, type PostgresOptions } from '../../../src/bindings/postgres/index.ts';
+import {
+  migrations,
+  postgres,
+  type PostgresOptions,
+} from '../../../src/bindings/postgres/index.ts';
 import { createClient, type Client } from '../../../src/correctable/client/client.ts';
 import type { ReplicaLevels, ReplicasBinding } from '../../../src/bindings/replicas/index.ts';
 
@@ -14,14 +18,20 @@ export interface OpenedPostgres {
 export const TOKEN_KEY = 'a secret of all processes';
 
 /** A binding to all servers, until the test ends. */
-export function openForTest(servers: PostgresServers, options: Partial<PostgresOptions> = {}): OpenedPostgres {
+export function openForTest(
+  servers: PostgresServers,
+  options: Partial<PostgresOptions> = {},
+): OpenedPostgres {
   const binding = openBinding(servers, options);
   const client = createClient(binding, { timeoutMs: 20_000 });
   onTestFinished(() => binding.close());
   return { binding, client };
 }
 
-export function openBinding(servers: PostgresServers, options: Partial<PostgresOptions> = {}): ReplicasBinding {
+export function openBinding(
+  servers: PostgresServers,
+  options: Partial<PostgresOptions> = {},
+): ReplicasBinding {
   return postgres({
     primary: { ...servers.connection('primary') },
     replicas: servers.replicas.map(({ name }) => ({ ...servers.connection(name) })),
@@ -48,7 +58,9 @@ export async function untilAllCaughtUp(servers: PostgresServers): Promise<void> 
   await Promise.all(servers.replicas.map(({ name }) => servers.untilCaughtUp(name)));
 }
 
-/** Waits for an operation that fails, and returns its error. Call it before the failure can come. */
+/**
+ * Waits for an operation that fails, and returns its error. Call it before the failure can come.
+ */
 export async function catchFailure(operation: PromiseLike<unknown>): Promise<unknown> {
   try {
     await operation;

@@ -8,10 +8,12 @@ import { reasonToSkip } from './missing-tools.ts';
 const START_MS = 300_000;
 
 /**
- * Starts the servers before the tests of the file and stops them after these. If PostgreSQL is missing, the tests fail;
- * with SKIP_ENGINES=1 they are skipped, with the reason.
+ * Starts the servers before the tests of the file and stops them after these. If PostgreSQL is
+ * missing, the tests fail; with SKIP_ENGINES=1 they are skipped, with the reason.
  */
-export function withPostgres(kind: Partial<PostgresKind> = {}): { readonly servers: PostgresServers } {
+export function withPostgres(kind: Partial<PostgresKind> = {}): {
+  readonly servers: PostgresServers;
+} {
   let used: UsedPostgres | undefined;
   let missing: string | undefined;
   beforeAll(async () => {

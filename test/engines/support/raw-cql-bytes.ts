@@ -62,7 +62,8 @@ export class Bytes {
   }
 
   take(length: number): Buffer {
-    if (this.#at + length > this.#read.length) throw new Error('a frame ends in the middle of a value');
+    if (this.#at + length > this.#read.length)
+      throw new Error('a frame ends in the middle of a value');
     this.#at += length;
     return this.#read.subarray(this.#at - length, this.#at);
   }
@@ -93,13 +94,19 @@ export class Bytes {
   }
 
   readBytesMap(): Record<string, Buffer> {
-    const entries = Array.from({ length: this.readShort() }, () => [this.readString(), this.readBytes()] as const);
+    const entries = Array.from(
+      { length: this.readShort() },
+      () => [this.readString(), this.readBytes()] as const,
+    );
     return Object.fromEntries(entries.map(([key, value]) => [key, value ?? Buffer.alloc(0)]));
   }
 
   readMultimap(): Record<string, readonly string[]> {
     return Object.fromEntries(
-      Array.from({ length: this.readShort() }, () => [this.readString(), this.readStrings()] as const),
+      Array.from(
+        { length: this.readShort() },
+        () => [this.readString(), this.readStrings()] as const,
+      ),
     );
   }
 

@@ -1,10 +1,15 @@
 /**
- * The native protocol, version 4, frame by frame: shows what a server really sends, which a driver hides. For tests: one
- * connection, no pool, no retry.
+ * The native protocol, version 4, frame by frame: shows what a server really sends, which a driver
+ * hides. For tests: one connection, no pool, no retry.
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { FRAME_FLAG, HEADER_BYTES, OPCODE, VERSION } from '../../../src/research/cassandra-icg/protocol.ts';
+import {
+  FRAME_FLAG,
+  HEADER_BYTES,
+  OPCODE,
+  VERSION,
+} from '../../../src/research/cassandra-icg/protocol.ts';
 import { Bytes } from './raw-cql-bytes.ts';
 
 export const CONSISTENCIES = {
@@ -59,7 +64,10 @@ interface Waiting {
 }
 
 export class RawCql implements AsyncDisposable {
-  /** Frames for streams without a pending request: must stay empty, except for requested preliminary replies. */
+  /**
+   * Frames for streams without a pending request: must stay empty, except for requested preliminary
+   * replies.
+   */
   readonly aside: Answer[] = [];
   readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
@@ -76,17 +84,24 @@ export class RawCql implements AsyncDisposable {
   }
 
   /** Connects to `host:port`, and logs in if it has to. */
-  static async connect(address: string, credentials?: { username: string; password: string }): Promise<RawCql> {
+  static async connect(
+    address: string,
+    credentials?: { username: string; password: string },
+  ): Promise<RawCql> {
     const [host, port] = address.split(':');
     const socket = connect(Number(port), host);
     await once(socket, 'connect');
     const client = new RawCql(socket);
-    const started = await client.send(OPCODE.startup, new Bytes().stringMap({ CQL_VERSION: '3.0.0' }).end());
+    const started = await client.send(
+      OPCODE.startup,
+      new Bytes().stringMap({ CQL_VERSION: '3.0.0' }).end(),
+    );
     if (started.at(-1)?.opcode === OPCODE.authenticate) {
       const { username = '', password = '' } = credentials ?? {};
       const token = Buffer.from(`\0${username}\0${password}`);
       const [answer] = await client.send(OPCODE.authResponse, new Bytes().bytes(token).end());
-      if (answer?.opcode !== OPCODE.authSuccess) throw new Error(`login refused: ${answer?.error?.message ?? '?'}`);
+      if (answer?.opcode !== OPCODE.authSuccess)
+        throw new Error(`login refused: ${answer?.error?.message ?? '?'}`);
     }
     return client;
   }
@@ -94,45 +109,62 @@ export class RawCql implements AsyncDisposable {
   /** The content of SUPPORTED. */
   async options(): Promise<Readonly<Record<string, readonly string[]>>> {
     const [answer] = await this.send(OPCODE.options, Buffer.alloc(0));
-    if (answer?.opcode !== OPCODE.supported) throw new Error(`no SUPPORTED but opcode ${String(answer?.opcode)}`);
+    if (answer?.opcode !== OPCODE.supported)
+      throw new Error(`no SUPPORTED but opcode ${String(answer?.opcode)}`);
     return new Bytes(answer.body).readMultimap();
   }
 
   /** All frames of one query, the last one being final. */
   query(cql: string, ask: Ask = {}): Promise<Answer[]> {
-    return this.send(OPCODE.query, Buffer.concat([new Bytes().longString(cql).end(), parametersOf(ask)]), ask);
+    return this.send(
+      OPCODE.query,
+      Buffer.concat([new Bytes().longString(cql).end(), parametersOf(ask)]),
+      ask,
+    );
   }
 
   /** Runs a query that has to succeed; its only frame. */
   async run(cql: string, ask: Ask = {}): Promise<Answer> {
     const [answer] = await this.query(cql, ask);
-    if (answer === undefined || answer.error !== undefined) throw new Error(`${cql}: ${answer?.error?.message ?? ''}`);
+    if (answer === undefined || answer.error !== undefined)
+      throw new Error(`${cql}: ${answer?.error?.message ?? ''}`);
     return answer;
   }
 
   /** The id of a prepared statement. */
   async prepare(cql: string): Promise<Buffer> {
     const [answer] = await this.send(OPCODE.prepare, new Bytes().longString(cql).end());
-    if (answer?.kind !== 'prepared') throw new Error(`${cql}: ${answer?.error?.message ?? 'not prepared'}`);
+    if (answer?.kind !== 'prepared')
+      throw new Error(`${cql}: ${answer?.error?.message ?? 'not prepared'}`);
     return new Bytes(answer.body.subarray(4)).readShortBytes();
   }
 
   execute(id: Buffer, ask: Ask = {}): Promise<Answer[]> {
-    return this.send(OPCODE.execute, Buffer.concat([new Bytes().shortBytes(id).end(), parametersOf(ask)]), ask);
+    return this.send(
+      OPCODE.execute,
+      Buffer.concat([new Bytes().shortBytes(id).end(), parametersOf(ask)]),
+      ask,
+    );
   }
 
   send(opcode: number, body: Buffer, { icg, tracing = false }: Ask = {}): Promise<Answer[]> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const stream = (this.#stream = (this.#stream + 1) % 32_768);
-    const payload = icg === undefined ? Buffer.alloc(0) : new Bytes().bytesMap({ icg: Buffer.of(icg) }).end();
+    const payload =
+      icg === undefined ? Buffer.alloc(0) : new Bytes().bytesMap({ icg: Buffer.of(icg) }).end();
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt8(VERSION, 0);
-    header.writeUInt8((tracing ? FRAME_FLAG.tracing : 0) | (icg === undefined ? 0 : FRAME_FLAG.payload), 1);
+    header.writeUInt8(
+      (tracing ? FRAME_FLAG.tracing : 0) | (icg === undefined ? 0 : FRAME_FLAG.payload),
+      1,
+    );
     header.writeInt16BE(stream, 2);
     header.writeUInt8(opcode, 4);
     header.writeInt32BE(payload.length + body.length, 5);
     this.#socket.write(Buffer.concat([header, payload, body]));
-    return new Promise((resolve, reject) => this.#waiting.set(stream, { answers: [], resolve, reject }));
+    return new Promise((resolve, reject) =>
+      this.#waiting.set(stream, { answers: [], resolve, reject }),
+    );
   }
 
   /** Stops reading, so that the server has to keep what it sends. */
@@ -144,7 +176,10 @@ export class RawCql implements AsyncDisposable {
     this.#socket.resume();
   }
 
-  /** Closes the connection. Who closes it waits for nothing any more: what is open ends without a word. */
+  /**
+   * Closes the connection. Who closes it waits for nothing any more: what is open ends without a
+   * word.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#socket.destroyed) return;
     this.#waiting.clear();
@@ -238,6 +273,8 @@ function rowsOf(body: Buffer): Pick<Answer, 'rows' | 'hasMetadata' | 'pagingStat
   const hasMetadata = (flags & 4) === 0;
   if (hasMetadata) reader.skipColumns(columns, (flags & 1) !== 0);
   const count = reader.readInt();
-  const rows = Array.from({ length: count }, () => Array.from({ length: columns }, () => reader.readBytes()));
+  const rows = Array.from({ length: count }, () =>
+    Array.from({ length: columns }, () => reader.readBytes()),
+  );
   return { rows, hasMetadata, pagingState };
 }

@@ -1,4 +1,6 @@
-/** A real etcd as the conformance suite of red logs uses it: a deployment of its own for each test. */
+/**
+ * A real etcd as the conformance suite of red logs uses it: a deployment of its own for each test.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as grpc from '@grpc/grpc-js';
 import type { EtcdCluster } from '../../../engines/etcd/cluster.ts';
@@ -27,7 +29,10 @@ export class RealRedLogServer implements RedLogServer {
 
   connect(reply: (reply: ServerReply) => void): ServerConnection {
     const adapter = new EtcdAdapter(grpc, { endpoints: this.#cluster.endpoints() }, reply);
-    return { request: (request) => adapter.send(request as EtcdRequest), close: () => adapter.close() };
+    return {
+      request: (request) => adapter.send(request as EtcdRequest),
+      close: () => adapter.close(),
+    };
   }
 
   async settle(isQuiet: () => boolean): Promise<void> {

@@ -1,4 +1,7 @@
-/** Two real sites of Redis for the tests of one file, apart from those that a person may have started. */
+/**
+ * Two real sites of Redis for the tests of one file, apart from those that a person may have
+ * started.
+ */
 import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import type { Cluster } from 'ioredis';
 import { useRedis, type UsedRedis } from '../../../engines/redis/engine.ts';
@@ -10,8 +13,8 @@ import { reasonToSkip } from './missing-tools.ts';
 const START_MS = 300_000;
 
 /**
- * Starts the sites before the tests of the file and stops them after these. If the server is missing, the tests fail; with
- * SKIP_ENGINES=1 they are skipped, with the reason.
+ * Starts the sites before the tests of the file and stops them after these. If the server is
+ * missing, the tests fail; with SKIP_ENGINES=1 they are skipped, with the reason.
  */
 export function withRedis(kind: Partial<RedisKind> = {}): { readonly sites: RedisSites } {
   let used: UsedRedis | undefined;

@@ -1,4 +1,7 @@
-/** What the threads of a node do at one moment: Java writes it to its log when it is asked by a signal. */
+/**
+ * What the threads of a node do at one moment: Java writes it to its log when it is asked by a
+ * signal.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -22,7 +25,8 @@ export async function threadSample(cluster: Cluster, site: Site): Promise<Thread
   const from = statSync(log).size;
   const written = (): string => readFileSync(log).subarray(from).toString();
   signalDaemon(daemon, 'SIGQUIT');
-  if (!(await waitUntil(() => written().includes(END), WRITTEN_MS))) throw new Error(`no threads in ${log}`);
+  if (!(await waitUntil(() => written().includes(END), WRITTEN_MS)))
+    throw new Error(`no threads in ${log}`);
   const threads = written().split(/\n\n+/);
   return threads.flatMap((text) => {
     const [, name, stack] = /^"([^"]+)"[^\n]*\n([^]*)/.exec(text) ?? [];

@@ -32,18 +32,33 @@ export async function untilCaughtUp(replica: string, primary: string): Promise<v
   const hasAll = async (): Promise<boolean> => {
     const port = portOf(replica);
     const link = await readInfo(port, 'replication', 'master_link_status');
-    return link === 'up' && Number(await readInfo(port, 'replication', 'slave_repl_offset')) >= target;
+    return (
+      link === 'up' && Number(await readInfo(port, 'replication', 'slave_repl_offset')) >= target
+    );
   };
-  if (!(await waitUntil(hasAll, FOLLOW_MS))) throw new Error(`${replica} does not follow ${primary}`);
+  if (!(await waitUntil(hasAll, FOLLOW_MS)))
+    throw new Error(`${replica} does not follow ${primary}`);
 }
 
-async function start(server: RedisServerName): Promise<ValkeyReplicas & { stop: () => Promise<void> }> {
-  const args = ['--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
-  const servers = await Promise.all([1, 2, 3].map(() => startRedis({ durable: false, server, args })));
+async function start(
+  server: RedisServerName,
+): Promise<ValkeyReplicas & { stop: () => Promise<void> }> {
+  const args = [
+    '--repl-diskless-sync',
+    'yes',
+    '--repl-diskless-sync-delay',
+    '0',
+    '--repl-ping-replica-period',
+    '1',
+  ];
+  const servers = await Promise.all(
+    [1, 2, 3].map(() => startRedis({ durable: false, server, args })),
+  );
   const [primary = '', ...replicas] = servers.map(addressOf);
   let isHeld = false;
   const [listenPort = 0] = await freePorts(1);
-  const oneWayMs = (towards: 'target' | 'client'): number => (isHeld && towards === 'client' ? Infinity : 0);
+  const oneWayMs = (towards: 'target' | 'client'): number =>
+    isHeld && towards === 'client' ? Infinity : 0;
   const route = await openRoute({ listenPort, targetPort: portOf(primary), oneWayMs });
   const sockets = new Set<{ destroy(): unknown }>();
   route.on('connection', (socket) => sockets.add(socket));

@@ -1,4 +1,7 @@
-/** A real ZooKeeper ensemble for the tests of one file, apart from the one that a person may have started. */
+/**
+ * A real ZooKeeper ensemble for the tests of one file, apart from the one that a person may have
+ * started.
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { runFolder } from '../../../engines/folders.ts';
@@ -6,7 +9,10 @@ import { requireCommand } from '../../../engines/maven.ts';
 import { Ensemble, type EnsembleOptions } from '../../../engines/zookeeper/ensemble.ts';
 import { missingTools } from './missing-tools.ts';
 
-/** Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped, with the reason. */
+/**
+ * Where Java or Maven is missing the tests of the file fail; with SKIP_ENGINES=1 they are skipped,
+ * with the reason.
+ */
 export function withZooKeeperTools(): void {
   let missing: string | undefined;
   beforeAll(() => {
@@ -16,10 +22,12 @@ export function withZooKeeperTools(): void {
 }
 
 /**
- * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is missing the tests fail;
- * with SKIP_ENGINES=1 they are skipped, with the reason.
+ * Starts an ensemble before the tests of the file and stops it after them. Where Java or Maven is
+ * missing the tests fail; with SKIP_ENGINES=1 they are skipped, with the reason.
  */
-export function withEnsemble(options: Partial<EnsembleOptions> = {}): { readonly ensemble: Ensemble } {
+export function withEnsemble(options: Partial<EnsembleOptions> = {}): {
+  readonly ensemble: Ensemble;
+} {
   let ensemble: Ensemble | undefined;
   let missing: string | undefined;
   beforeAll(async () => {

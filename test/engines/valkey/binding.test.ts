@@ -26,9 +26,14 @@ for (const server of ['redis', 'valkey'] as const) {
 
     type Opened = ReturnType<typeof open>;
 
-    async function collect({ client }: Pick<Opened, 'client'>, key: string, options = {}): Promise<unknown[]> {
+    async function collect(
+      { client }: Pick<Opened, 'client'>,
+      key: string,
+      options = {},
+    ): Promise<unknown[]> {
       const views: unknown[] = [];
-      for await (const { level, value } of client.invoke(get(key), options)) views.push([level, value]);
+      for await (const { level, value } of client.invoke(get(key), options))
+        views.push([level, value]);
       return views;
     }
 
@@ -38,13 +43,18 @@ for (const server of ['redis', 'valkey'] as const) {
       async createBinding() {
         run += 1;
         const prefix = `conformance ${run}:`;
-        return { binding: openBinding({ prefix }), secondBinding: async () => openBinding({ prefix }) };
+        return {
+          binding: openBinding({ prefix }),
+          secondBinding: async () => openBinding({ prefix }),
+        };
       },
       write: put('k', { n: 1 }),
       read: get('k'),
       expected: { n: 1 },
       weakLevelFails: {
-        'are down': async () => ({ binding: openBinding({ prefix: 'down:', replicas: ['127.0.0.1:9'] }) }),
+        'are down': async () => ({
+          binding: openBinding({ prefix: 'down:', replicas: ['127.0.0.1:9'] }),
+        }),
       },
       async pausedWeakLevel() {
         const { sites } = it;
@@ -66,7 +76,9 @@ for (const server of ['redis', 'valkey'] as const) {
       await expect.poll(() => client.invokeStrong(get('brief'))).toBeUndefined();
       await client.invoke(remove('a'));
       expect(await client.invokeStrong(get('a'))).toBeUndefined();
-      await expect(client.invoke(put('date', new Date()))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+      await expect(client.invoke(put('date', new Date()))).rejects.toMatchObject({
+        code: 'INVALID_VALUE',
+      });
     });
 
     // @rule REPL-5
@@ -81,7 +93,8 @@ for (const server of ['redis', 'valkey'] as const) {
       const there = other.client.session({ tokens: session.tokens });
       expect(await collect(other, 'mine', { session: there })).toEqual([['primary', 1]]);
       const before = other.binding.stats.behindSession;
-      // It waits for the replica, and then asks the primary. A read of both may end without the replica.
+      // It waits for the replica, and then asks the primary. A read of both may end without the
+      // replica.
       expect(await other.client.invokeWeak(get('mine'), { session: there })).toBe(1);
       expect(other.binding.stats.behindSession).toBe(before + 1);
       await it.sites.resume();
@@ -108,9 +121,13 @@ for (const server of ['redis', 'valkey'] as const) {
     // @rule REPL-4
     test('a primary that is a replica refuses writes, and one that is down gets none', async () => {
       const wrong = open({ primary: it.sites.replicas[0]! });
-      await expect(wrong.client.invoke(put('wrong', 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(wrong.client.invoke(put('wrong', 1))).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+      });
       const down = open({ primary: '127.0.0.1:9' });
-      await expect(down.client.invoke(put('down', 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(down.client.invoke(put('down', 1))).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+      });
       expect(await down.client.invokeWeak(get('none'))).toBeUndefined();
     });
 

@@ -15,7 +15,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test('the program of the page → what the page shows', async () => {
   const { primary, replicas } = it.sites;
   const path = join(folder, 'program.ts');
-  const program = page.program.replaceAll('10.0.0.1:6379', primary).replaceAll('10.0.0.2:6379', replicas[0]!);
+  const program = page.program
+    .replaceAll('10.0.0.1:6379', primary)
+    .replaceAll('10.0.0.2:6379', replicas[0]!);
   writeFileSync(path, program);
   const { stdout } = await runProgram(['--import', 'tsx', path]);
   expect(stdout).toBe(page.printed);

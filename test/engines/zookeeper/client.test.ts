@@ -1,4 +1,7 @@
-/** The ZooKeeper client on a real ensemble: every operation, and each fault that other clients are known for. */
+/**
+ * The ZooKeeper client on a real ensemble: every operation, and each fault that other clients are
+ * known for.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   CREATOR_ALL_ACL,
@@ -17,7 +20,9 @@ const cluster = withEnsemble();
 let tests = 0;
 
 /** A client in a subtree of its own. */
-async function connect(options: ConstructorParameters<typeof ZooKeeper>[1] = {}): Promise<ZooKeeper> {
+async function connect(
+  options: ConstructorParameters<typeof ZooKeeper>[1] = {},
+): Promise<ZooKeeper> {
   tests += 1;
   const servers = cluster.ensemble.connectString('frankfurt');
   await using maker = new ZooKeeper(servers);
@@ -27,7 +32,10 @@ async function connect(options: ConstructorParameters<typeof ZooKeeper>[1] = {})
   return zk;
 }
 
-function eventOf<T extends SessionEvent['type']>(zk: ZooKeeper, type: T): Promise<SessionEvent & { type: T }> {
+function eventOf<T extends SessionEvent['type']>(
+  zk: ZooKeeper,
+  type: T,
+): Promise<SessionEvent & { type: T }> {
   return new Promise((resolve) => {
     const stop = zk.onSession((event) => {
       if (event.type !== type) return;
@@ -47,7 +55,11 @@ describe('operations', () => {
   test('create, get, set, exists, delete: a node through its life', async () => {
     expect(await zk.create('/a', 'one')).toBe('/a');
     const { data, stat } = await zk.get('/a');
-    expect([new TextDecoder().decode(data as Uint8Array), stat.version, stat.dataLength]).toEqual(['one', 0, 3]);
+    expect([new TextDecoder().decode(data as Uint8Array), stat.version, stat.dataLength]).toEqual([
+      'one',
+      0,
+      3,
+    ]);
     expect((await zk.set('/a', 'two', { version: 0 })).version).toBe(1);
     expect((await zk.exists('/a'))?.version).toBe(1);
     await zk.delete('/a', { version: 1 });
@@ -63,7 +75,8 @@ describe('operations', () => {
 
   test('children: names and the number of the next sequential one', async () => {
     await zk.create('/parent', null);
-    for (let n = 0; n < 3; n += 1) await zk.create('/parent/-', null, { mode: 'persistent-sequential' });
+    for (let n = 0; n < 3; n += 1)
+      await zk.create('/parent/-', null, { mode: 'persistent-sequential' });
     await zk.delete('/parent/-0000000001');
     const { children, stat } = await zk.children('/parent');
     expect(children.toSorted()).toEqual(['-0000000000', '-0000000002']);
@@ -105,22 +118,32 @@ describe('operations', () => {
   });
 
   test('errors: code, path as the application gave it, and a hint', async () => {
-    await expect(zk.get('/nothing')).rejects.toMatchObject({ code: 'NO_NODE', path: '/nothing', hint: /create it/ });
+    await expect(zk.get('/nothing')).rejects.toMatchObject({
+      code: 'NO_NODE',
+      path: '/nothing',
+      hint: /create it/,
+    });
     await zk.create('/there', null);
     await expect(zk.create('/there', null)).rejects.toMatchObject({ code: 'NODE_EXISTS' });
     await zk.create('/there/below', null);
     await expect(zk.delete('/there')).rejects.toMatchObject({ code: 'NOT_EMPTY' });
     await zk.create('/ephemeral', null, { mode: 'ephemeral' });
-    await expect(zk.create('/ephemeral/a', null)).rejects.toMatchObject({ code: 'NO_CHILDREN_FOR_EPHEMERALS' });
+    await expect(zk.create('/ephemeral/a', null)).rejects.toMatchObject({
+      code: 'NO_CHILDREN_FOR_EPHEMERALS',
+    });
   });
 
   test('pipelining: thousands of requests in one tick → all answered, in order', async () => {
     await zk.create('/order', null);
     const count = 3_000;
     const paths = await Promise.all(
-      Array.from({ length: count }, () => zk.create('/order/-', null, { mode: 'persistent-sequential' })),
+      Array.from({ length: count }, () =>
+        zk.create('/order/-', null, { mode: 'persistent-sequential' }),
+      ),
     );
-    expect(paths).toEqual(Array.from({ length: count }, (_, n) => `/order/-${String(n).padStart(10, '0')}`));
+    expect(paths).toEqual(
+      Array.from({ length: count }, (_, n) => `/order/-${String(n).padStart(10, '0')}`),
+    );
   });
 
   test('bytes: counted in both directions', async () => {
@@ -138,7 +161,9 @@ describe('ACLs', () => {
     await using owner = await connect();
     owner.addAuth('digest', 'ada:secret');
     await owner.create('/mine', 'x', { acl: CREATOR_ALL_ACL });
-    expect((await owner.getAcl('/mine')).acl).toMatchObject([{ scheme: 'digest', permissions: 'all' }]);
+    expect((await owner.getAcl('/mine')).acl).toMatchObject([
+      { scheme: 'digest', permissions: 'all' },
+    ]);
     await using other = new ZooKeeper(`${cluster.ensemble.connectString('virginia')}/t${tests}`);
     await other.sync();
     await expect(other.get('/mine')).rejects.toMatchObject({ code: 'NO_AUTH', path: '/mine' });
@@ -146,7 +171,9 @@ describe('ACLs', () => {
     expect((await other.get('/mine')).stat.version).toBe(0);
     other.dropConnection();
     expect((await other.get('/mine')).stat.version).toBe(0);
-    await owner.create('/read', 'x', { acl: [{ scheme: 'world', id: 'anyone', permissions: ['read'] }] });
+    await owner.create('/read', 'x', {
+      acl: [{ scheme: 'world', id: 'anyone', permissions: ['read'] }],
+    });
     await expect(owner.set('/read', 'y')).rejects.toMatchObject({ code: 'NO_AUTH' });
   });
 });
@@ -212,7 +239,11 @@ describe('connections', () => {
     const lostRead = zk.get('/e').catch((error: unknown) => error);
     await Promise.resolve();
     zk.dropConnection();
-    expect(await lost).toMatchObject({ code: 'CONNECTION_LOSS', path: '/e', mayHaveTakenEffect: true });
+    expect(await lost).toMatchObject({
+      code: 'CONNECTION_LOSS',
+      path: '/e',
+      mayHaveTakenEffect: true,
+    });
     expect(await lostRead).toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: false });
     expect((await zk.exists('/e'))?.ephemeralOwner).toBe(id);
     expect(zk.sessionId).toBe(id);

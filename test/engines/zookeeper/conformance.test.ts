@@ -10,7 +10,10 @@ let opened = 0;
 
 async function open(): Promise<OpenedBinding> {
   opened += 1;
-  const place = { servers: cluster.ensemble.connectString('frankfurt'), root: `/contract-${opened}` };
+  const place = {
+    servers: cluster.ensemble.connectString('frankfurt'),
+    root: `/contract-${opened}`,
+  };
   return { binding: zookeeper(place), secondBinding: async () => zookeeper(place) };
 }
 

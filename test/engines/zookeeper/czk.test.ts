@@ -1,10 +1,15 @@
 /**
- * Servers with preliminary replies: the client detects them, every part of the ensemble keeps the rules, and plain
- * clients work.
+ * Servers with preliminary replies: the client detects them, every part of the ensemble keeps the
+ * rules, and plain clients work.
  */
 import { describe, expect, test } from 'vitest';
 import { SITES, type Site } from '../../../engines/wan.ts';
-import { CREATOR_ALL_ACL, ZooKeeper, zookeeper, type Acl } from '../../../src/bindings/zookeeper/index.ts';
+import {
+  CREATOR_ALL_ACL,
+  ZooKeeper,
+  zookeeper,
+  type Acl,
+} from '../../../src/bindings/zookeeper/index.ts';
 import { createClient, type Client } from '../../../src/index.ts';
 import { dequeue, enqueue } from '../../../src/operations/index.ts';
 import { withEnsemble } from '../support/zookeeper.ts';
@@ -13,10 +18,15 @@ const COUNT = 30;
 const SEQUENTIAL = { mode: 'persistent-sequential' } as const;
 
 /** Creates nodes in one tick. Returns their preliminary names, and their final ones. */
-async function race(zk: ZooKeeper, parent: string): Promise<{ readonly early: string[]; readonly made: string[] }> {
+async function race(
+  zk: ZooKeeper,
+  parent: string,
+): Promise<{ readonly early: string[]; readonly made: string[] }> {
   const early: string[] = [];
   const onPreliminary = (path: string): void => void early.push(path);
-  const creates = Array.from({ length: COUNT }, () => zk.create(`${parent}/-`, 'x', { ...SEQUENTIAL, onPreliminary }));
+  const creates = Array.from({ length: COUNT }, () =>
+    zk.create(`${parent}/-`, 'x', { ...SEQUENTIAL, onPreliminary }),
+  );
   return { early, made: await Promise.all(creates) };
 }
 
@@ -39,7 +49,9 @@ describe('with preliminary replies', () => {
     await clients[0]?.create('/shared', null);
     await Promise.all(clients.map((zk) => zk.sync()));
     const races = await Promise.all(clients.map((zk) => race(zk, '/shared')));
-    const hits = races.flatMap(({ early, made }) => made.filter((path, n) => path === early[n])).length;
+    const hits = races.flatMap(({ early, made }) =>
+      made.filter((path, n) => path === early[n]),
+    ).length;
     expect(hits).toBeGreaterThan(0.5 * clients.length * COUNT);
     await Promise.all(clients.map((zk) => zk.close()));
   });
@@ -47,17 +59,24 @@ describe('with preliminary replies', () => {
   test('ACL: a user who may not create, or not read the parent → no preliminary reply', async () => {
     await using owner = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     owner.addAuth('digest', 'ada:secret');
-    const createOnly: readonly Acl[] = [...CREATOR_ALL_ACL, { scheme: 'world', id: 'anyone', permissions: ['create'] }];
+    const createOnly: readonly Acl[] = [
+      ...CREATOR_ALL_ACL,
+      { scheme: 'world', id: 'anyone', permissions: ['create'] },
+    ];
     await owner.create('/private', null, { acl: CREATOR_ALL_ACL });
     await owner.create('/letterbox', null, { acl: createOnly });
     await using other = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     await other.sync();
     const early: string[] = [];
     const onPreliminary = (path: string): void => void early.push(path);
-    await expect(other.create('/private/-', null, { ...SEQUENTIAL, onPreliminary })).rejects.toMatchObject({
+    await expect(
+      other.create('/private/-', null, { ...SEQUENTIAL, onPreliminary }),
+    ).rejects.toMatchObject({
       code: 'NO_AUTH',
     });
-    expect(await other.create('/letterbox/-', null, { ...SEQUENTIAL, onPreliminary })).toMatch(/-0000000000$/);
+    expect(await other.create('/letterbox/-', null, { ...SEQUENTIAL, onPreliminary })).toMatch(
+      /-0000000000$/,
+    );
     expect(early).toEqual([]);
     expect((await race(owner, '/private')).early).toHaveLength(COUNT);
   });
@@ -83,15 +102,23 @@ describe('with preliminary replies', () => {
   });
 
   test('binding: used without an option → fewer bytes, the same queue', async () => {
-    expect(await bytesPerOperation('frankfurt', cluster.ensemble.address('frankfurt'))).toBeLessThan(620);
+    expect(
+      await bytesPerOperation('frankfurt', cluster.ensemble.address('frankfurt')),
+    ).toBeLessThan(620);
   });
 
   test('binding: preliminary views of a queue → the items in order, guessed right', async () => {
-    const client = createClient(zookeeper({ servers: cluster.ensemble.address('frankfurt'), root: '/order' }));
+    const client = createClient(
+      zookeeper({ servers: cluster.ensemble.address('frankfurt'), root: '/order' }),
+    );
     await Promise.all(Array.from({ length: COUNT }, (_, n) => client.invoke(enqueue('q', n))));
     const found = await Promise.all(Array.from({ length: COUNT }, () => views(client)));
-    expect(found.map((item) => item.at(-1))).toEqual(Array.from({ length: COUNT }, (_, item) => ({ item })));
-    expect(found.filter(([early, final]) => JSON.stringify(early) === JSON.stringify(final)).length).toBe(COUNT);
+    expect(found.map((item) => item.at(-1))).toEqual(
+      Array.from({ length: COUNT }, (_, item) => ({ item })),
+    );
+    expect(
+      found.filter(([early, final]) => JSON.stringify(early) === JSON.stringify(final)).length,
+    ).toBe(COUNT);
     await client.close();
   });
 
@@ -100,7 +127,10 @@ describe('with preliminary replies', () => {
     await zk.create('/after', null);
     const leader = (await cluster.ensemble.leader()) as Site;
     cluster.ensemble.signal(leader, 'SIGKILL');
-    while ((await zk.sync().catch(() => 'lost')) === 'lost' || (await cluster.ensemble.leader()) === undefined);
+    while (
+      (await zk.sync().catch(() => 'lost')) === 'lost' ||
+      (await cluster.ensemble.leader()) === undefined
+    );
     await zk.create('/after/-', null, SEQUENTIAL).catch(() => undefined);
     const { early, made } = await race(zk, '/after');
     expect(early).toEqual(made);

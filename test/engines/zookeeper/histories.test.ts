@@ -1,4 +1,6 @@
-/** A short run of `npm run histories -- zookeeper`: every kind of fault, and nothing that cannot be. */
+/**
+ * A short run of `npm run histories -- zookeeper`: every kind of fault, and nothing that cannot be.
+ */
 import { expect, test } from 'vitest';
 import { History } from '../../histories/history.ts';
 import { zookeeperHistories } from '../../histories/zookeeper/index.ts';

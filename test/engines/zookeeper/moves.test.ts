@@ -1,13 +1,18 @@
 /**
- * A session that loses its connection twice in a row and moves to an observer, while what it sent before is being agreed
- * on: servers match commits to waiting requests by session and request number alone.
+ * A session that loses its connection twice in a row and moves to an observer, while what it sent
+ * before is being agreed on: servers match commits to waiting requests by session and request
+ * number alone.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { SITES } from '../../../engines/wan.ts';
-import { ZooKeeper, zookeeper, type ZooKeeperLevels } from '../../../src/bindings/zookeeper/index.ts';
+import {
+  ZooKeeper,
+  zookeeper,
+  type ZooKeeperLevels,
+} from '../../../src/bindings/zookeeper/index.ts';
 import { createClient, isCorrectableError, type Client } from '../../../src/index.ts';
 import { dequeue, enqueue } from '../../../src/operations/index.ts';
 import { CuttableRoute } from '../support/cuttable-route.ts';
@@ -16,7 +21,10 @@ import { withEnsemble } from '../support/zookeeper.ts';
 const cluster = withEnsemble({ wan: 'paper', observer: 'frankfurt' });
 const SEQUENTIAL = { mode: 'persistent-sequential' } as const;
 const ITEMS = ['T0', 'T1', 'T2', 'T3', 'T4'];
-/** When the second connection is lost, after the requests were sent: about when they are being agreed on. */
+/**
+ * When the second connection is lost, after the requests were sent: about when they are being
+ * agreed on.
+ */
 const MOMENTS_MS = process.env['ENGINES_SHORT'] === '1' ? [14] : [10, 12, 14, 16, 18];
 /** For a session to settle at a server. */
 const SETTLED_MS = 400;
@@ -51,7 +59,9 @@ test.each(MOMENTS_MS)(
     for (const item of ITEMS) await other.invokeStrong(enqueue('concert', item));
     const sold: unknown[] = [];
     {
-      await using shop = createClient(zookeeper({ servers: `${ireland.address},${frankfurt.address}`, root }));
+      await using shop = createClient(
+        zookeeper({ servers: `${ireland.address},${frankfurt.address}`, root }),
+      );
       sold.push(await sale(shop));
       await pause(SETTLED_MS);
       frankfurt.down();
@@ -69,7 +79,9 @@ test.each(MOMENTS_MS)(
     for (let item = await sale(other); item !== null; item = await sale(other)) sold.push(item);
     expect(sold.filter((item) => item !== 'T5').toSorted()).toEqual(ITEMS);
     expect(SITES.filter((site) => !ensemble.isRunning(site))).toEqual([]);
-    const logs = SITES.map((site) => readFileSync(join(ensemble.state.folder, `${site}.log`), 'utf8'));
+    const logs = SITES.map((site) =>
+      readFileSync(join(ensemble.state.folder, `${site}.log`), 'utf8'),
+    );
     expect(logs.filter((log) => log.includes('Severe unrecoverable error'))).toEqual([]);
   },
 );

@@ -1,4 +1,7 @@
-/** A client that dies after any step: what it had taken is recovered as promised, on a real ensemble. */
+/**
+ * A client that dies after any step: what it had taken is recovered as promised, on a real
+ * ensemble.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
@@ -20,20 +23,31 @@ test.each(['at-most-once', 'at-least-once'] as const)(
     expect(new Set([...all.flat(), ...ITEMS])).toEqual(new Set(ITEMS));
     expect(delivery === 'at-most-once' ? twice : lost).toEqual([]);
     // What is not promised happens at most to what was under way.
-    expect(delivery === 'at-most-once' ? lost.length : twice.length).toBeLessThanOrEqual(STEPS.length);
+    expect(delivery === 'at-most-once' ? lost.length : twice.length).toBeLessThanOrEqual(
+      STEPS.length,
+    );
     // Some die with a claim and without the item: the test has met what it is about.
     if (delivery === 'at-most-once') expect(lost.length).toBeGreaterThan(0);
   },
 );
 
-/** A client takes an item and dies after so many packets; others recover what it had and drain the queue. */
-async function takenWithDeath(step: number, delivery: DeliveryGuarantee): Promise<readonly string[]> {
+/**
+ * A client takes an item and dies after so many packets; others recover what it had and drain the
+ * queue.
+ */
+async function takenWithDeath(
+  step: number,
+  delivery: DeliveryGuarantee,
+): Promise<readonly string[]> {
   const root = `/${delivery}-${step}`;
-  await using healthy = createClient(zookeeper({ servers: cluster.ensemble.connectString('ireland'), root }));
+  await using healthy = createClient(
+    zookeeper({ servers: cluster.ensemble.connectString('ireland'), root }),
+  );
   const janitor = zookeeper({ servers: cluster.ensemble.connectString('virginia'), root });
   for (const item of ITEMS) await healthy.invoke(enqueue('q', item));
   const taken: string[] = [];
-  const take = (found: { readonly item: string } | null): void => void (found && taken.push(found.item));
+  const take = (found: { readonly item: string } | null): void =>
+    void (found && taken.push(found.item));
   const route = await CuttableRoute.open(cluster.ensemble.address('frankfurt'), 5);
   const dead = new Promise<void>((resolve) => route.downAfter(step, resolve));
   const mortal = createClient(zookeeper({ servers: route.address, root, sessionTimeoutMs: 1_000 }));

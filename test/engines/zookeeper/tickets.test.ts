@@ -1,4 +1,7 @@
-/** The ticket shop on a real ensemble: unchanged application code, retailers in one process and at different sites. */
+/**
+ * The ticket shop on a real ensemble: unchanged application code, retailers in one process and at
+ * different sites.
+ */
 import { expect, test } from 'vitest';
 import { verifySales, type Verdict } from '../../../demo/tickets/verify/verify-sales.ts';
 import type { Shop } from '../../../demo/tickets/purchase.ts';
@@ -21,10 +24,14 @@ interface Shops {
 }
 
 function bindingsOf({ root, sites, pace = PACE }: Shops): readonly ZooKeeperBinding[] {
-  return sites.map((site) => zookeeper({ servers: cluster.ensemble.connectString(site), root, ...pace }));
+  return sites.map((site) =>
+    zookeeper({ servers: cluster.ensemble.connectString(site), root, ...pace }),
+  );
 }
 
-/** Sells twice: the first time the bindings find out about each other, and how long agreement takes. */
+/**
+ * Sells twice: the first time the bindings find out about each other, and how long agreement takes.
+ */
 async function sell(shops: readonly Shop[], policy: SalePolicy): Promise<Verdict> {
   await stockUp(shops, 'rehearsal', 40);
   await runSale(shops, { event: 'rehearsal', policy });
@@ -56,7 +63,9 @@ test.each([
 ] as const)(
   'tickets: retailers at %j, each with a binding of its own, only the safe threshold → no ticket revoked',
   async (sites) => {
-    const shops = bindingsOf({ root: `/at-${sites.join('-')}`, sites }).map((binding): Shop => createClient(binding));
+    const shops = bindingsOf({ root: `/at-${sites.join('-')}`, sites }).map((binding): Shop =>
+      createClient(binding),
+    );
     const verdict = await sell(shops, { threshold: 0 });
     expect(verdict).toMatchObject(FAULTLESS);
     expect(verdict.confirmedEarly).toBeGreaterThan(0);
@@ -83,7 +92,8 @@ test('getMinThreshold: alone 0; others alive → what they may take, more the fa
   await stockUp(clients, 'concert', 2);
   expect(await near.getMinThreshold()).toBe(0);
   await runSale(clients, { event: 'concert', policy: { threshold: 20 } });
-  // A full window, and one for each turn within the time that a claim takes: at least 83 ms from Virginia.
+  // A full window, and one for each turn within the time that a claim takes: at least 83 ms from
+  // Virginia.
   expect(await near.getMinThreshold()).toBeGreaterThanOrEqual(20);
   expect(await far.getMinThreshold()).toBeGreaterThanOrEqual(40);
   await Promise.all(clients.map((client) => client.close()));

@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import { zookeeper } from '../../../src/bindings/zookeeper/index.ts';
 import { judgeByAdya } from '../../histories/transactions/ask-adya.ts';
-import { checkTransactions, formatAnomaly } from '../../histories/transactions/check-transactions.ts';
+import {
+  checkTransactions,
+  formatAnomaly,
+} from '../../histories/transactions/check-transactions.ts';
 import { PLANTED_FAULTS } from '../../histories/transactions/planted-faults.ts';
 import type { RecordedTransaction } from '../../histories/transactions/recorded-transaction.ts';
 import { runOnBindings, type StoreRun } from '../../unit/histories/transactions/run-on-store.ts';
@@ -22,7 +25,9 @@ let opened = 0;
 async function runOnEnsemble(run: StoreRun): Promise<RecordedTransaction[]> {
   opened += 1;
   const root = `/lists-${opened}`;
-  const bindings = SITES.map((site) => zookeeper({ servers: cluster.ensemble.connectString(site), root }));
+  const bindings = SITES.map((site) =>
+    zookeeper({ servers: cluster.ensemble.connectString(site), root }),
+  );
   const history = await runOnBindings(bindings, run);
   await Promise.all(bindings.map((binding) => binding.close()));
   return history;

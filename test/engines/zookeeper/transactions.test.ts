@@ -1,7 +1,14 @@
-/** Transactions on a real ensemble: its rules for `multi`, which the tests' own server only repeats, and real races. */
+/**
+ * Transactions on a real ensemble: its rules for `multi`, which the tests' own server only repeats,
+ * and real races.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { ZooKeeper, zookeeper, type ZooKeeperLevels } from '../../../src/bindings/zookeeper/index.ts';
+import {
+  ZooKeeper,
+  zookeeper,
+  type ZooKeeperLevels,
+} from '../../../src/bindings/zookeeper/index.ts';
 import { createClient, isCorrectableError, type Client } from '../../../src/index.ts';
 import {
   commit,
@@ -23,10 +30,16 @@ const COMMITTED = { committed: true, changed: [] };
 let roots = 0;
 
 /** Clients at each of the sites, on keys of their own. */
-function openSites(): { readonly root: string; readonly stores: readonly Store[]; close(): Promise<unknown> } {
+function openSites(): {
+  readonly root: string;
+  readonly stores: readonly Store[];
+  close(): Promise<unknown>;
+} {
   roots += 1;
   const root = `/transactions-${roots}`;
-  const stores = SITES.map((site) => createClient(zookeeper({ servers: cluster.ensemble.connectString(site), root })));
+  const stores = SITES.map((site) =>
+    createClient(zookeeper({ servers: cluster.ensemble.connectString(site), root })),
+  );
   return { root, stores, close: () => Promise.all(stores.map((store) => store.close())) };
 }
 
@@ -53,7 +66,9 @@ test.each([
     const key = `k${round}`;
     if (isPresent) await stores[0]!.invoke(put(key, 0));
     const reads = await Promise.all(stores.map((store) => readAll(store, key)));
-    const racing = stores.map((store, at) => store.invokeStrong(commit(reads[at]!, write(key, at))));
+    const racing = stores.map((store, at) =>
+      store.invokeStrong(commit(reads[at]!, write(key, at))),
+    );
     const results: CommitResult[] = await Promise.all(racing);
     const winners = results.flatMap(({ committed }, at) => (committed ? [at] : []));
     expect(winners).toHaveLength(1);
@@ -122,7 +137,9 @@ test('both of two keys written at once, all the time → no read ever mixes two 
   const states = new Set<unknown>();
   for (let n = 0; n < 300; n += 1) {
     const reading =
-      n % 2 === 0 ? reader.invokeWeak(readVersions(['a', 'b'])) : other.invokeStrong(readVersions(['a', 'b']));
+      n % 2 === 0
+        ? reader.invokeWeak(readVersions(['a', 'b']))
+        : other.invokeStrong(readVersions(['a', 'b']));
     const [a, b] = await reading;
     expect(a?.value).toBe(b?.value);
     states.add(a?.value);
@@ -143,7 +160,8 @@ test('the connection is lost while commits are in flight → UNKNOWN or an outco
     await steady.invoke(put('k', -1));
     const reads = await readAll(steady, 'k');
     const committing = Promise.resolve(store.invokeStrong(commit(reads, write('k', n))));
-    // A trip takes 10 ms there and back: some cuts come before the commit arrives, and some after it.
+    // A trip takes 10 ms there and back: some cuts come before the commit arrives, and some after
+    // it.
     const cutting = pause(n).then(() => route.cut());
     const outcome = await committing.then(
       ({ committed }) => committed,

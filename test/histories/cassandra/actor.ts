@@ -1,5 +1,10 @@
 /** Who calls: one caller at a seat, all of whose calls go into the history. */
-import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../../src/index.ts';
+import {
+  isCorrectableError,
+  type AnyClient,
+  type Operation,
+  type Session,
+} from '../../../src/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import type { Call, History, ReportedView } from '../history.ts';
 import type { ViewMeta } from './checks/confirmations.ts';
@@ -48,8 +53,18 @@ export class Actor {
     return this.#isKept;
   }
 
-  /** Resolves, with the call, when it has ended. It is sent, and in the history, when this returns. */
-  call({ kind, key, input, operation, how = 'invoke', plain = same, timeoutMs = CALL_MS }: Asked): Promise<Call> {
+  /**
+   * Resolves, with the call, when it has ended. It is sent, and in the history, when this returns.
+   */
+  call({
+    kind,
+    key,
+    input,
+    operation,
+    how = 'invoke',
+    plain = same,
+    timeoutMs = CALL_MS,
+  }: Asked): Promise<Call> {
     const { store } = this.seat;
     const session = this.#sessionOf(store);
     const levels = how === 'invoke' ? {} : { levels: [how === 'invokeWeak' ? 'weak' : 'strong'] };
@@ -83,7 +98,8 @@ export class Actor {
 
   #sessionOf(store: AnyClient): Session | undefined {
     if (!this.#isKept) return undefined;
-    if (this.#kept?.take !== this.seat.takes) this.#kept = { session: store.session(), take: this.seat.takes };
+    if (this.#kept?.take !== this.seat.takes)
+      this.#kept = { session: store.session(), take: this.seat.takes };
     return this.#kept.session;
   }
 }

@@ -1,4 +1,7 @@
-/** Callers at work: each does one thing after the other, some in sessions, until it is time; then they read what they knew. */
+/**
+ * Callers at work: each does one thing after the other, some in sessions, until it is time; then
+ * they read what they knew.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../../src/server/collections/random.ts';
 import type { History } from '../history.ts';
@@ -30,7 +33,11 @@ export function actorsAt(seats: readonly ClientSession[], history: History, seed
   );
 }
 
-export async function work(actors: readonly Actor[], board: KeyAllocator, untilMs: number): Promise<void> {
+export async function work(
+  actors: readonly Actor[],
+  board: KeyAllocator,
+  untilMs: number,
+): Promise<void> {
   await Promise.all(
     actors.map(async (actor) => {
       while (performance.now() < untilMs) {
@@ -41,7 +48,10 @@ export async function work(actors: readonly Actor[], board: KeyAllocator, untilM
   );
 }
 
-/** Starts writes of keys that no other caller writes, in flight when this returns. Their outcomes are checked. */
+/**
+ * Starts writes of keys that no other caller writes, in flight when this returns. Their outcomes
+ * are checked.
+ */
 export function beginUpdates(actor: Actor, board: KeyAllocator): void {
   for (const kind of ['put', 'insert', 'update', 'put', 'insert', 'update'] as const) {
     void writeOne({ actor, board }, kind, board.fresh(actor.seat.place.profile.name));
@@ -49,8 +59,8 @@ export function beginUpdates(actor: Actor, board: KeyAllocator): void {
 }
 
 /**
- * While there is no fault: reads started together with a put, in sessions; reads of many keys without a session, after
- * one of a single key, which is another kind of read.
+ * While there is no fault: reads started together with a put, in sessions; reads of many keys
+ * without a session, after one of a single key, which is another kind of read.
  */
 export async function workInPeace(actors: readonly Actor[], board: KeyAllocator): Promise<void> {
   await Promise.all(
@@ -67,7 +77,11 @@ export async function workInPeace(actors: readonly Actor[], board: KeyAllocator)
 }
 
 /** After all was healed: each session reads the keys that it has used last. */
-export async function readAgain(actors: readonly Actor[], board: KeyAllocator, history: History): Promise<void> {
+export async function readAgain(
+  actors: readonly Actor[],
+  board: KeyAllocator,
+  history: History,
+): Promise<void> {
   const scanKeys = new Map<string, Set<string>>();
   for (const call of history.calls) {
     const { writes = [], reads = [], isKept } = getInput(call);
@@ -89,7 +103,9 @@ export async function readAgain(actors: readonly Actor[], board: KeyAllocator, h
 
 async function readPatiently(actor: Actor, board: KeyAllocator, key: string): Promise<void> {
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    const { outcome } = await readOne({ actor, board }, key, 'invokeStrong', { isAfterwards: true });
+    const { outcome } = await readOne({ actor, board }, key, 'invokeStrong', {
+      isAfterwards: true,
+    });
     if (outcome === 'success') return;
     await sleep(TRY_AGAIN_MS);
   }

@@ -1,4 +1,6 @@
-/** One client of the cluster, at one site, by one way: it can be closed and take its place again. */
+/**
+ * One client of the cluster, at one site, by one way: it can be closed and take its place again.
+ */
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Site } from '../../../engines/wan.ts';
 import { cassandra } from '../../../src/bindings/cassandra/index.ts';
@@ -62,7 +64,12 @@ export class ClientSession implements AsyncDisposable {
     const { site, profile, requestsPerRead } = place;
     const way = requestsPerRead === 2 ? 'two-reads' : 'one-read';
     const links = await Links.open(cluster, site);
-    return new ClientSession(`${profile.name}-${site}-${way}-${number}`, place, links, keyspaces[profile.name]);
+    return new ClientSession(
+      `${profile.name}-${site}-${way}-${number}`,
+      place,
+      links,
+      keyspaces[profile.name],
+    );
   }
 
   get store(): AnyClient {
@@ -94,7 +101,14 @@ export class ClientSession implements AsyncDisposable {
     const translateAddress = (host: string): string => this.links.translate(host);
     const cluster = { contactPoints, translateAddress, keyspace: this.#keyspace, table: TABLE };
     const replies = requestsPerRead === 1 ? preliminaryReplies() : undefined;
-    const options = { ...cluster, read, write, preliminaryReplies: replies, statements, requestTimeoutMs: REQUEST_MS };
+    const options = {
+      ...cluster,
+      read,
+      write,
+      preliminaryReplies: replies,
+      statements,
+      requestTimeoutMs: REQUEST_MS,
+    };
     return createClient(cassandra(options));
   }
 }

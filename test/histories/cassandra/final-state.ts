@@ -11,10 +11,17 @@ const { consistencies } = cassandra.types;
 const FETCH = 500;
 
 /** Reads every key that a call has named, and adds it to the history. */
-export async function readFinalState(cluster: Cluster, keyspaces: Keyspaces, history: History): Promise<void> {
+export async function readFinalState(
+  cluster: Cluster,
+  keyspaces: Keyspaces,
+  history: History,
+): Promise<void> {
   const keys = keysIn(history);
   for (const profile of Object.values(PROFILES)) {
-    const driver = clientOf((cluster.address('frankfurt').split(':') as [string])[0], cluster.access);
+    const driver = clientOf(
+      (cluster.address('frankfurt').split(':') as [string])[0],
+      cluster.access,
+    );
     try {
       await readProfile(driver, { profile, keyspace: keyspaces[profile.name], keys, history });
     } finally {
@@ -36,16 +43,33 @@ interface Reading {
   readonly history: History;
 }
 
-async function readProfile(driver: cassandra.Client, { profile, keyspace, keys, history }: Reading): Promise<void> {
+async function readProfile(
+  driver: cassandra.Client,
+  { profile, keyspace, keys, history }: Reading,
+): Promise<void> {
   const columns = 'key, value, items, CAST(d AS text) AS d, toJson(m) AS m';
   const beginMs = performance.now();
   const rows = await rowsOf(driver, `SELECT ${columns} FROM ${keyspace}.${TABLE}`);
   const byKey = new Map(rows.map((row) => [String(row['key']), row]));
-  const mine = (all: ReadonlySet<string>): string[] => [...all].filter((key) => key.startsWith(`${profile.name}/`));
+  const mine = (all: ReadonlySet<string>): string[] =>
+    [...all].filter((key) => key.startsWith(`${profile.name}/`));
   const record = (input: Input, values: unknown): void => {
     const views = [{ level: 'strong', value: values, atMs: performance.now() }];
-    const description = { session: INDEPENDENT, kind: 'final', key: profile.name, input, levels: ['strong'] };
-    history.record({ ...description, beginMs, endMs: performance.now(), outcome: 'success', output: values, views });
+    const description = {
+      session: INDEPENDENT,
+      kind: 'final',
+      key: profile.name,
+      input,
+      levels: ['strong'],
+    };
+    history.record({
+      ...description,
+      beginMs,
+      endMs: performance.now(),
+      outcome: 'success',
+      output: values,
+      views,
+    });
   };
   const [reads, lists, counters] = [mine(keys.registers), mine(keys.lists), mine(keys.counters)];
   record(

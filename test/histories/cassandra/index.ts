@@ -1,4 +1,7 @@
-/** The Cassandra binding on a real cluster of three sites, far from each other, with preliminary views. */
+/**
+ * The Cassandra binding on a real cluster of three sites, far from each other, with preliminary
+ * views.
+ */
 import { useCluster } from '../../../engines/cassandra/engine.ts';
 import type { Histories } from '../histories.ts';
 import { runOn } from './run.ts';

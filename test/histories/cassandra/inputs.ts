@@ -1,4 +1,7 @@
-/** What calls were asked, as the history has it in their `input`: all that checkers know of the statements. */
+/**
+ * What calls were asked, as the history has it in their `input`: all that checkers know of the
+ * statements.
+ */
 
 /** Of a key its value; null where there is none, or where it is to be deleted. */
 export interface Entry {
@@ -6,7 +9,10 @@ export interface Entry {
   readonly value: string | null;
 }
 
-/** Writes of registers. Each value is written once in a history, so that a view identifies its write. */
+/**
+ * Writes of registers. Each value is written once in a history, so that a view identifies its
+ * write.
+ */
 export interface WriteInput {
   readonly writes: readonly Entry[];
   /** Of a condition (`IF`): what has to be there, null for nothing. */
@@ -59,7 +65,16 @@ interface Kept {
 
 /** Any of them: which one, its fields tell. */
 export type Input = Kept &
-  Partial<WriteInput & ReadInput & AppendInput & ListsInput & CountInput & CountersInput & ReshapeInput & ShapeInput>;
+  Partial<
+    WriteInput &
+      ReadInput &
+      AppendInput &
+      ListsInput &
+      CountInput &
+      CountersInput &
+      ReshapeInput &
+      ShapeInput
+  >;
 
 export function getInput({ input }: { readonly input?: unknown }): Input {
   return (input ?? {}) as Input;

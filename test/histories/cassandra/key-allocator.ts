@@ -1,7 +1,10 @@
 /** Shared by callers: the keys in use, and values that no call has written yet. */
 import type { Random } from '../../../src/server/collections/random.ts';
 
-/** Keys are few, so that writers meet, and new again and again, so that what is lost is not written over at once. */
+/**
+ * Keys are few, so that writers meet, and new again and again, so that what is lost is not written
+ * over at once.
+ */
 const GENERATION_MS = 8_000;
 const KEYS = 4;
 /** Above it the binding keeps no value, but its hash. */

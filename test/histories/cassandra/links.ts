@@ -17,19 +17,24 @@ export class Links implements AsyncDisposable {
   /** The cluster's own proxies have the delays: these have none. */
   static async open(cluster: Cluster, from: Place): Promise<Links> {
     const routes = new Map<Place, CuttableRoute>();
-    for (const at of cluster.sites) routes.set(at, await CuttableRoute.open(cluster.address(at, from), 0));
+    for (const at of cluster.sites)
+      routes.set(at, await CuttableRoute.open(cluster.address(at, from), 0));
     return new Links(cluster, from, routes);
   }
 
   /** All nodes, the one of the client's site first. */
   get contactPoints(): string[] {
-    const sites = [...this.#cluster.sites].sort((a, b) => Number(b === this.#from) - Number(a === this.#from));
+    const sites = [...this.#cluster.sites].sort(
+      (a, b) => Number(b === this.#from) - Number(a === this.#from),
+    );
     return sites.map((site) => this.#route(site).address);
   }
 
   /** Returns where the client reaches a node that the cluster announced. */
   translate(host: string): string {
-    const node = this.#cluster.nodes.find(({ address, peerAddress }) => address === host || peerAddress === host);
+    const node = this.#cluster.nodes.find(
+      ({ address, peerAddress }) => address === host || peerAddress === host,
+    );
     return node === undefined ? host : this.#route(node.site).address;
   }
 

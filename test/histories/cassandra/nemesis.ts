@@ -1,4 +1,7 @@
-/** Who does harm: to the connections of single clients, to nodes, to the schema. What was done stands in the history. */
+/**
+ * Who does harm: to the connections of single clients, to nodes, to the schema. What was done
+ * stands in the history.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -92,8 +95,8 @@ export class Nemesis {
   }
 
   /**
-   * Drops the column, creates it again with another type, and fills it. Reads in the meantime see its content of that
-   * time.
+   * Drops the column, creates it again with another type, and fills it. Reads in the meantime see
+   * its content of that time.
    */
   async #changeShape(): Promise<void> {
     const random = this.#random(3);
@@ -113,9 +116,13 @@ export class Nemesis {
       try {
         await driver.execute(`ALTER TABLE ${keyspace}.shapes DROP IF EXISTS w`);
         await driver.execute(`ALTER TABLE ${keyspace}.shapes ADD IF NOT EXISTS w ${type}`);
-        await driver.execute(`UPDATE ${keyspace}.shapes SET w = ${number} WHERE key = '${SHAPE_KEY}'`, [], {
-          consistency: QUORUM,
-        });
+        await driver.execute(
+          `UPDATE ${keyspace}.shapes SET w = ${number} WHERE key = '${SHAPE_KEY}'`,
+          [],
+          {
+            consistency: QUORUM,
+          },
+        );
         call.outcome = 'success';
       } catch (error) {
         call.outcome = `not changed: ${(error as Error).message}`;
@@ -174,7 +181,9 @@ export class Nemesis {
 
   #isTimeToRestart(): boolean {
     const now = performance.now();
-    return now - this.#restartedMs > BETWEEN_RESTARTS_MS && this.#parts.untilMs - now > RESTART_LEAST_MS;
+    return (
+      now - this.#restartedMs > BETWEEN_RESTARTS_MS && this.#parts.untilMs - now > RESTART_LEAST_MS
+    );
   }
 
   /** Whether there is still time after a pause. */

@@ -1,8 +1,14 @@
-/** Values of Cassandra in the plain form of the history: texts, of which equal ones mean the same. */
+/**
+ * Values of Cassandra in the plain form of the history: texts, of which equal ones mean the same.
+ */
 
 /** A register of text: null where there is none. */
 export function toPlainValue(value: unknown): string | null {
-  return typeof value === 'string' ? value : value === undefined || value === null ? null : `no text: ${String(value)}`;
+  return typeof value === 'string'
+    ? value
+    : value === undefined || value === null
+      ? null
+      : `no text: ${String(value)}`;
 }
 
 /** A decimal and a map by time stamps, as one value. */
@@ -16,7 +22,9 @@ export function plainTyped(row: unknown): string | null {
   const { d, m } = (row ?? {}) as { readonly d?: unknown; readonly m?: unknown };
   if (d === undefined || d === null) return null;
   if (!Array.isArray(m)) return `${Number(d)}|no entries: ${JSON.stringify(m)}`;
-  const entries = (m as TypedRow['m']).map(([at, text]) => `${at instanceof Date ? at.getTime() : String(at)}:${text}`);
+  const entries = (m as TypedRow['m']).map(
+    ([at, text]) => `${at instanceof Date ? at.getTime() : String(at)}:${text}`,
+  );
   return `${Number(d)}|${entries.sort().join(',')}`;
 }
 
@@ -27,7 +35,9 @@ export type ShapeType = (typeof SHAPES)[number];
 export function plainShape(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'bigint') return getTableSchemas('bigint', Number(value));
-  return value instanceof Date ? getTableSchemas('timestamp', value.getTime()) : `no shape: ${String(value)}`;
+  return value instanceof Date
+    ? getTableSchemas('timestamp', value.getTime())
+    : `no shape: ${String(value)}`;
 }
 
 export function getTableSchemas(type: ShapeType, number: number): string {

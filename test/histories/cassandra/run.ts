@@ -38,7 +38,10 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
       keyspace: keyspaces.quorum,
       seats,
       beginUpdates: (subscriber, random) => {
-        beginUpdates(new Actor(subscriber, history, { name: 'leaving', random, isKept: false }), board);
+        beginUpdates(
+          new Actor(subscriber, history, { name: 'leaving', random, isKept: false }),
+          board,
+        );
       },
     });
     const actors = actorsAt(seats, history, seed);
@@ -66,7 +69,10 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
         calls.filter(({ session }) => session === NEMESIS),
         ({ kind }) => kind,
       ),
-      faults: [...dead.map((site) => `the node of ${site} ended by itself`), ...faultsIn(calls, promised)],
+      faults: [
+        ...dead.map((site) => `the node of ${site} ended by itself`),
+        ...faultsIn(calls, promised),
+      ],
       serversAlive: cluster.sites.every((site) => cluster.isRunning(site)) && dead.length === 0,
     };
   } finally {

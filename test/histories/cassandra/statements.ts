@@ -1,6 +1,6 @@
 /**
- * The statements of the histories: each kind of write that can meet another one on the same key, and reads of what they
- * leave.
+ * The statements of the histories: each kind of write that can meet another one on the same key,
+ * and reads of what they leave.
  */
 import { z } from 'zod';
 import {
@@ -29,13 +29,28 @@ const specs = {
     args: entry,
     isIdempotent: true,
   },
-  keep: { access: 'write', cql: `${insert} (:key, :value) USING TTL 3`, args: entry, isIdempotent: true },
-  remove: { access: 'write', cql: `DELETE FROM ${table} WHERE key = :key`, args: key, isIdempotent: true },
+  keep: {
+    access: 'write',
+    cql: `${insert} (:key, :value) USING TTL 3`,
+    args: entry,
+    isIdempotent: true,
+  },
+  remove: {
+    access: 'write',
+    cql: `DELETE FROM ${table} WHERE key = :key`,
+    args: key,
+    isIdempotent: true,
+  },
   batch: {
     access: 'write',
     cql: `BEGIN BATCH ${insert} (:a, :value); ${insert} (:b, :value); APPLY BATCH`,
     args: pair.extend({ value: z.string() }),
-    params: ({ a, b, value }: { a: string; b: string; value: string }): unknown[] => [a, value, b, value],
+    params: ({ a, b, value }: { a: string; b: string; value: string }): unknown[] => [
+      a,
+      value,
+      b,
+      value,
+    ],
     isIdempotent: true,
   },
   replace: {
@@ -44,7 +59,12 @@ const specs = {
     args: pair.extend({ value: z.string() }),
     isIdempotent: true,
   },
-  create: { access: 'write', cql: `${insert} (:key, :value) IF NOT EXISTS`, args: entry, result: wasApplied() },
+  create: {
+    access: 'write',
+    cql: `${insert} (:key, :value) IF NOT EXISTS`,
+    args: entry,
+    result: wasApplied(),
+  },
   /** Where it is made, its answer has no `value`: the result does not fit. */
   claim: {
     access: 'write',
@@ -64,14 +84,23 @@ const specs = {
     args: key,
     result: oneRow((row: Row) => row['value'], { version: 'written' }),
   },
-  append: { access: 'write', cql: `UPDATE ${table} SET items = items + :items WHERE key = :key`, args: append },
+  append: {
+    access: 'write',
+    cql: `UPDATE ${table} SET items = items + :items WHERE key = :key`,
+    args: append,
+  },
   appendBoth: {
     access: 'write',
     cql:
       `BEGIN UNLOGGED BATCH UPDATE ${table} SET items = items + :items WHERE key = :a; ` +
       `UPDATE ${table} SET items = items + :items WHERE key = :b; APPLY BATCH`,
     args: appendBoth,
-    params: ({ a, b, items }: { a: string; b: string; items: string[] }): unknown[] => [items, a, items, b],
+    params: ({ a, b, items }: { a: string; b: string; items: string[] }): unknown[] => [
+      items,
+      a,
+      items,
+      b,
+    ],
   },
   appendIn: {
     access: 'write',

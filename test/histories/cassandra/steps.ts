@@ -44,9 +44,13 @@ const hows = ['invoke', 'invoke', 'invoke', 'invokeStrong', 'invokeWeak'] as con
 async function ask({ actor, board }: Caller, requested: Asked): Promise<Call> {
   const { random } = actor;
   const isHasty = random.chance(HASTY_SHARE);
-  const call = await actor.call({ ...requested, ...(isHasty && { timeoutMs: random.between(1, HASTY_MS) }) });
+  const call = await actor.call({
+    ...requested,
+    ...(isHasty && { timeoutMs: random.between(1, HASTY_MS) }),
+  });
   if (call.outcome === 'success' && call.output !== false) {
-    for (const { key, value } of requested.input.writes ?? []) if (value !== null) board.wrote(key, value);
+    for (const { key, value } of requested.input.writes ?? [])
+      if (value !== null) board.wrote(key, value);
   }
   return call;
 }
@@ -56,9 +60,14 @@ const writing =
   (caller) =>
     writeOne(caller, kind, keys(caller));
 
-export function writeOne(caller: Caller, kind: 'put' | 'insert' | 'update' | 'keep', key: string): Promise<Call> {
+export function writeOne(
+  caller: Caller,
+  kind: 'put' | 'insert' | 'update' | 'keep',
+  key: string,
+): Promise<Call> {
   const value = caller.board.value(caller.actor.random);
-  const operation = kind === 'put' ? put(key, value) : statements[kind]({ key, value: JSON.stringify(value) });
+  const operation =
+    kind === 'put' ? put(key, value) : statements[kind]({ key, value: JSON.stringify(value) });
   const keepMs = kind === 'keep' ? { keepMs: KEPT_MS } : {};
   return ask(caller, { kind, key, input: { writes: [{ key, value }], ...keepMs }, operation });
 }
@@ -90,7 +99,13 @@ const creating =
     const operation = statements[kind]({ key, value: JSON.stringify(value) });
     // A claim that was made has an answer that does not fit: what fits is a refusal.
     const plain = kind === 'claim' ? { plain: () => false } : {};
-    return ask(caller, { kind, key, input: { writes: [{ key, value }], expected: null }, operation, ...plain });
+    return ask(caller, {
+      kind,
+      key,
+      input: { writes: [{ key, value }], expected: null },
+      operation,
+      ...plain,
+    });
   };
 
 const swapping =
@@ -101,7 +116,12 @@ const swapping =
     if (expected === undefined) return creating('create', () => key)(caller);
     const texts = { value: JSON.stringify(value), expected: JSON.stringify(expected) };
     const operation = statements.swap({ key, ...texts });
-    return ask(caller, { kind: 'swap', key, input: { writes: [{ key, value }], expected }, operation });
+    return ask(caller, {
+      kind: 'swap',
+      key,
+      input: { writes: [{ key, value }], expected },
+      operation,
+    });
   };
 
 const getting =
@@ -109,9 +129,21 @@ const getting =
   (caller) =>
     readOne(caller, keys(caller), caller.actor.random.pick(hows));
 
-export function readOne(caller: Caller, key: string, how: Asked['how'] = 'invoke', more: object = {}): Promise<Call> {
+export function readOne(
+  caller: Caller,
+  key: string,
+  how: Asked['how'] = 'invoke',
+  more: object = {},
+): Promise<Call> {
   const plain = (value: unknown): unknown => [toPlainValue(value)];
-  return ask(caller, { kind: 'get', key, input: { reads: [key], ...more }, operation: get(key), how, plain });
+  return ask(caller, {
+    kind: 'get',
+    key,
+    input: { reads: [key], ...more },
+    operation: get(key),
+    how,
+    plain,
+  });
 }
 
 /** One key or several: to Cassandra these are two kinds of read. */
@@ -133,7 +165,14 @@ const readingRow: Step = (caller) => {
     typeof text === 'string' ? (JSON.parse(text) as string) : toPlainValue(text),
   ];
   const how = caller.actor.random.pick(hows);
-  return ask(caller, { kind: 'row', key, input: { reads: [key] }, operation: statements.row({ key }), how, plain });
+  return ask(caller, {
+    kind: 'row',
+    key,
+    input: { reads: [key] },
+    operation: statements.row({ key }),
+    how,
+    plain,
+  });
 };
 
 /** Begun together: what the reads may show is decided by what the session had seen before. */
@@ -147,9 +186,13 @@ export const putAndGet: Step = (caller) => {
 const burst: Step = async (caller) => {
   const { random } = caller.actor;
   const key = registerKey(caller);
-  const kinds = Array.from({ length: random.between(2, 5) }, () => random.pick(['put', 'insert', 'update', 'remove']));
+  const kinds = Array.from({ length: random.between(2, 5) }, () =>
+    random.pick(['put', 'insert', 'update', 'remove']),
+  );
   const calls = kinds.map((kind) =>
-    kind === 'remove' ? removeOne(caller, key) : writeOne(caller, kind as 'put' | 'insert' | 'update', key),
+    kind === 'remove'
+      ? removeOne(caller, key)
+      : writeOne(caller, kind as 'put' | 'insert' | 'update', key),
   );
   await Promise.all(calls);
   await readOne(caller, key, 'invokeStrong');
@@ -162,7 +205,9 @@ const appending =
     const element = `e${caller.board.number()}`;
     const isOne = kind === 'append' || a === b;
     const items = [element];
-    const operation = isOne ? statements.append({ key: a, items }) : statements[kind]({ a, b, items });
+    const operation = isOne
+      ? statements.append({ key: a, items })
+      : statements[kind]({ a, b, items });
     const appends = (isOne ? [a] : [a, b]).map((key) => ({ key, element }));
     return ask(caller, { kind: isOne ? 'append' : kind, key: a, input: { appends }, operation });
   };
@@ -171,7 +216,14 @@ const readingList: Step = (caller) => {
   const key = listKey(caller);
   const plain = (items: unknown): unknown => [items ?? []];
   const how = caller.actor.random.pick(hows);
-  return ask(caller, { kind: 'list', key, input: { lists: [key] }, operation: statements.list({ key }), how, plain });
+  return ask(caller, {
+    kind: 'list',
+    key,
+    input: { lists: [key] },
+    operation: statements.list({ key }),
+    how,
+    plain,
+  });
 };
 
 const counting =
@@ -180,7 +232,12 @@ const counting =
     const [a, b] = [counterKey(caller), counterKey(caller)];
     const isOne = kind === 'count' || a === b;
     const operation = isOne ? statements.count({ key: a }) : statements.countBoth({ a, b });
-    return ask(caller, { kind: isOne ? 'count' : kind, key: a, input: { counts: isOne ? [a] : [a, b] }, operation });
+    return ask(caller, {
+      kind: isOne ? 'count' : kind,
+      key: a,
+      input: { counts: isOne ? [a] : [a, b] },
+      operation,
+    });
   };
 
 /** A decimal of few digits, often of negative scale, and two times within one second. */
@@ -195,7 +252,12 @@ const writingTyped: Step = (caller) => {
     ],
   };
   const input = { writes: [{ key, value: plainTyped(row) }] };
-  return ask(caller, { kind: 'writeTyped', key, input, operation: statements.writeTyped({ key, ...row }) });
+  return ask(caller, {
+    kind: 'writeTyped',
+    key,
+    input,
+    operation: statements.writeTyped({ key, ...row }),
+  });
 };
 
 /** Values that the columns do not take. */
@@ -204,14 +266,26 @@ const writingNonsense: Step = (caller) => {
   const d = caller.actor.random.pick(['12,50', 'many', '']);
   const m = [[new Date(0), 'never']];
   const input = { writes: [{ key, value: `nonsense ${caller.board.number()}` }] };
-  return ask(caller, { kind: 'writeNonsense', key, input, operation: statements.writeTyped({ key, d, m }) });
+  return ask(caller, {
+    kind: 'writeNonsense',
+    key,
+    input,
+    operation: statements.writeTyped({ key, d, m }),
+  });
 };
 
 const readingTyped: Step = (caller) => {
   const key = typedKey(caller);
   const plain = (row: unknown): unknown => [plainTyped(row)];
   const how = caller.actor.random.pick(hows);
-  return ask(caller, { kind: 'typed', key, input: { reads: [key] }, operation: statements.typed({ key }), how, plain });
+  return ask(caller, {
+    kind: 'typed',
+    key,
+    input: { reads: [key] },
+    operation: statements.typed({ key }),
+    how,
+    plain,
+  });
 };
 
 export const SHAPE_KEY = 'quorum/shape';
@@ -219,7 +293,14 @@ export const SHAPE_KEY = 'quorum/shape';
 const readingShape: Step = (caller) => {
   const operation = statements.shape({ key: SHAPE_KEY });
   const how = caller.actor.random.pick(hows);
-  return ask(caller, { kind: 'shape', key: SHAPE_KEY, input: { isShape: true }, operation, how, plain: plainShape });
+  return ask(caller, {
+    kind: 'shape',
+    key: SHAPE_KEY,
+    input: { isShape: true },
+    operation,
+    how,
+    plain: plainShape,
+  });
 };
 
 type Weighted = readonly (readonly [weight: number, step: Step])[];

@@ -1,4 +1,7 @@
-/** Where the histories take place: keyspaces that are replicated, written and read in different ways, each a `strong` one. */
+/**
+ * Where the histories take place: keyspaces that are replicated, written and read in different
+ * ways, each a `strong` one.
+ */
 import { randomBytes } from 'node:crypto';
 import type cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -19,7 +22,9 @@ export interface Profile {
 
 /** What is nearly always used. */
 const QUORUM: Profile = { name: 'quorum', read: 'QUORUM', write: 'QUORUM', isEverywhere: true };
-/** Writes that are answered within a millisecond: whose order only clocks can tell that show less. */
+/**
+ * Writes that are answered within a millisecond: whose order only clocks can tell that show less.
+ */
 const QUICK: Profile = { name: 'quick', read: 'ALL', write: 'ONE', isEverywhere: true };
 /** Writes that need every node: conditions that are decided, and then cannot be committed. */
 const EVERYONE: Profile = { name: 'everyone', read: 'ONE', write: 'ALL', isEverywhere: true };
@@ -34,13 +39,19 @@ export type Keyspaces = Readonly<Record<Profile['name'], string>>;
 export async function createTables(cluster: Cluster, driver: cassandra.Client): Promise<Keyspaces> {
   const prefix = `h_${randomBytes(4).toString('hex')}`;
   const keyspaces: Record<string, string> = {};
-  const make = (description: string): Promise<unknown> => patiently(() => driver.execute(`CREATE ${description}`));
+  const make = (description: string): Promise<unknown> =>
+    patiently(() => driver.execute(`CREATE ${description}`));
   for (const { name, isEverywhere } of Object.values(PROFILES)) {
     const keyspace = `${prefix}_${name}`;
-    const replication = isEverywhere ? cluster.replication : "{'class': 'NetworkTopologyStrategy', 'eu': 1}";
+    const replication = isEverywhere
+      ? cluster.replication
+      : "{'class': 'NetworkTopologyStrategy', 'eu': 1}";
     await make(`KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = ${replication}`);
-    const columns = 'key text PRIMARY KEY, value text, items list<text>, d decimal, m map<timestamp, text>';
-    await make(`TABLE IF NOT EXISTS ${keyspace}.${TABLE} (${columns}) WITH read_repair = 'BLOCKING'`);
+    const columns =
+      'key text PRIMARY KEY, value text, items list<text>, d decimal, m map<timestamp, text>';
+    await make(
+      `TABLE IF NOT EXISTS ${keyspace}.${TABLE} (${columns}) WITH read_repair = 'BLOCKING'`,
+    );
     keyspaces[name] = keyspace;
   }
   await make(`TABLE IF NOT EXISTS ${keyspaces['thin']}.counters (key text PRIMARY KEY, n counter)`);

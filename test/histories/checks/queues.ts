@@ -1,4 +1,7 @@
-/** Whether the outcomes of the calls of one queue are possible for a queue. Items are strings, each added once. */
+/**
+ * Whether the outcomes of the calls of one queue are possible for a queue. Items are strings, each
+ * added once.
+ */
 import type { Call } from '../history.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
 import { QueueCalls, type Put } from './queue-calls.ts';
@@ -8,17 +11,31 @@ export interface QueueEvidence {
   readonly name: string;
   /** Of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made. */
   readonly calls: readonly Call[];
-  /** First in, first out, and nothing is put back: not where consumers die or close with items in hand. */
+  /**
+   * First in, first out, and nothing is put back: not where consumers die or close with items in
+   * hand.
+   */
   readonly isOrdered: boolean;
   /**
-   * Sessions whose items are put back in the end: they may come again, and none of them may be missing. Default: none.
+   * Sessions whose items are put back in the end: they may come again, and none of them may be
+   * missing. Default: none.
    */
   readonly comesBack?: (session: string) => boolean;
 }
 
-export function queueFaults({ name, calls, isOrdered, comesBack = () => false }: QueueEvidence): string[] {
+export function queueFaults({
+  name,
+  calls,
+  isOrdered,
+  comesBack = () => false,
+}: QueueEvidence): string[] {
   const queue = new QueueCalls(calls, comesBack);
-  const faults = [...handedOutTwice(queue, comesBack), ...neverThere(queue), ...ghosts(queue), ...lost(queue)];
+  const faults = [
+    ...handedOutTwice(queue, comesBack),
+    ...neverThere(queue),
+    ...ghosts(queue),
+    ...lost(queue),
+  ];
   faults.push(...misnumbered(queue));
   if (isOrdered) faults.push(...disordered(queue), ...falseEmpties(queue));
   return faults.map((fault) => `${name}: ${fault}`);
@@ -51,12 +68,19 @@ function neverThere({ takes, enqueues }: QueueCalls): string[] {
 function ghosts({ takes, enqueues, deletions }: QueueCalls): string[] {
   return takes.flatMap(({ item, call }) => {
     const putMs = enqueues.get(item)?.endMs ?? Infinity;
-    const isGone = deletions.some(({ beginMs, endMs = Infinity }) => putMs < beginMs && endMs < call.beginMs);
-    return isGone ? [`"${item}" was handed to ${at(call)}, after the queue that had it was deleted`] : [];
+    const isGone = deletions.some(
+      ({ beginMs, endMs = Infinity }) => putMs < beginMs && endMs < call.beginMs,
+    );
+    return isGone
+      ? [`"${item}" was handed to ${at(call)}, after the queue that had it was deleted`]
+      : [];
   });
 }
 
-/** Acknowledged items that no dequeue got, if they are more than the dequeues of unknown outcome may have taken. */
+/**
+ * Acknowledged items that no dequeue got, if they are more than the dequeues of unknown outcome may
+ * have taken.
+ */
 function lost(queue: QueueCalls): string[] {
   const { puts, takenBy, unseen } = queue;
   const missing = puts.filter(
@@ -64,7 +88,9 @@ function lost(queue: QueueCalls): string[] {
   );
   if (missing.length <= unseen) return [];
   const excuse = unseen === 0 ? '' : ` (${missing.length} are, and ${unseen} may have gone unseen)`;
-  return missing.map(({ item, call }) => `"${item}" is lost: put in by ${at(call)}, handed to no session${excuse}`);
+  return missing.map(
+    ({ item, call }) => `"${item}" is lost: put in by ${at(call)}, handed to no session${excuse}`,
+  );
 }
 
 /** Numbers of enqueues: no number twice, and those of one session in its order. */
@@ -82,9 +108,13 @@ function misnumbered(queue: QueueCalls): string[] {
     const isSameQueue = ({ call: other }: Put): boolean =>
       !queue.mayBeAnother(other.beginMs, Math.max(other.endMs, call.endMs));
     if (same !== undefined && isSameQueue(same)) {
-      faults.push(`"${same.item}" and "${item}" both got number ${number}, the second one by ${at(call)}`);
+      faults.push(
+        `"${same.item}" and "${item}" both got number ${number}, the second one by ${at(call)}`,
+      );
     } else if (last !== undefined && isSameQueue(last) && (numberOf(last) ?? 0) > number) {
-      faults.push(`"${item}" got number ${number}, "${last.item}" before it ${numberOf(last)}: ${at(call)}`);
+      faults.push(
+        `"${item}" got number ${number}, "${last.item}" before it ${numberOf(last)}: ${at(call)}`,
+      );
     }
     known.set(number, put);
     lastOf.set(call.session, put);
@@ -108,7 +138,10 @@ function unexcused(queue: QueueCalls, found: ReadonlyMap<string, Excusable>): st
   return queue.excuses(all.map(({ atMs }) => atMs)) ? [] : all.map(({ fault }) => fault);
 }
 
-/** Of two enqueues one after the other, or one behind the other in one session: the second item came out first. */
+/**
+ * Of two enqueues one after the other, or one behind the other in one session: the second item came
+ * out first.
+ */
 function disordered(queue: QueueCalls): string[] {
   const late = new Map<string, Excusable>();
   const moves = queue.puts.flatMap((put) => {
@@ -136,10 +169,14 @@ function falseEmpties(queue: QueueCalls): string[] {
   for (const empty of queue.empties) {
     for (const { item, call } of queue.puts) {
       const taken = queue.takenBy.get(item);
-      const wasThere = call.endMs < empty.beginMs && taken !== undefined && taken.beginMs > empty.endMs;
+      const wasThere =
+        call.endMs < empty.beginMs && taken !== undefined && taken.beginMs > empty.endMs;
       if (!wasThere || queue.mayBeDeleted(call.beginMs, empty.endMs)) continue;
       if ((missed.get(item)?.atMs ?? Infinity) < empty.endMs) continue;
-      missed.set(item, { fault: `${at(empty)} got nothing, and "${item}" was left`, atMs: empty.endMs });
+      missed.set(item, {
+        fault: `${at(empty)} got nothing, and "${item}" was left`,
+        atMs: empty.endMs,
+      });
     }
   }
   return unexcused(queue, missed);

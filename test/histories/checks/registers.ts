@@ -1,9 +1,9 @@
 /**
- * Whether the outcomes of the calls of one key are possible for one register (Gibbons and Korach, "Testing shared
- * memories", 1997, §4.1). Each value is written once at most. A value whose calls do not all overlap was the register's
- * from the first end to the last begin of them (a forward zone); any other one was so at some moment between (a
- * backward zone). The calls are linearizable iff no two forward zones overlap and no backward zone is inside a forward
- * one.
+ * Whether the outcomes of the calls of one key are possible for one register (Gibbons and Korach,
+ * "Testing shared memories", 1997, §4.1). Each value is written once at most. A value whose calls
+ * do not all overlap was the register's from the first end to the last begin of them (a forward
+ * zone); any other one was so at some moment between (a backward zone). The calls are linearizable
+ * iff no two forward zones overlap and no backward zone is inside a forward one.
  */
 import type { Call } from '../history.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
@@ -22,12 +22,20 @@ interface Zone {
   readonly toMs: number;
 }
 
-/** Faults of reads at the level that promises linearizability; among `writes` are those that failed. */
-export function registerFaults(key: string, writes: readonly Call[], reads: readonly Read[]): string[] {
+/**
+ * Faults of reads at the level that promises linearizability; among `writes` are those that failed.
+ */
+export function registerFaults(
+  key: string,
+  writes: readonly Call[],
+  reads: readonly Read[],
+): string[] {
   const faults = unreadable(key, writes, reads);
   if (faults.length > 0) return faults;
   const zones = [...zonesOf(writes, reads)];
-  const forward = zones.filter(({ fromMs, toMs }) => fromMs < toMs).sort((a, b) => a.fromMs - b.fromMs);
+  const forward = zones
+    .filter(({ fromMs, toMs }) => fromMs < toMs)
+    .sort((a, b) => a.fromMs - b.fromMs);
   const backward = zones.filter(({ fromMs, toMs }) => fromMs >= toMs);
   for (const [at, zone] of forward.entries()) {
     const next = forward[at + 1];
@@ -41,8 +49,8 @@ export function registerFaults(key: string, writes: readonly Call[], reads: read
 }
 
 /**
- * Values that may not be read at any level: those that no call wrote, that were not written yet, or whose write failed
- * as not made.
+ * Values that may not be read at any level: those that no call wrote, that were not written yet, or
+ * whose write failed as not made.
  */
 export function unreadable(key: string, writes: readonly Call[], reads: readonly Read[]): string[] {
   const byValue = new Map(writes.map((write) => [write.input as string | undefined, write]));
@@ -59,8 +67,8 @@ export function unreadable(key: string, writes: readonly Call[], reads: readonly
 }
 
 /**
- * Reads of one session, one after the other, that go back in time: to what had been overwritten before what was read
- * first was begun to be written.
+ * Reads of one session, one after the other, that go back in time: to what had been overwritten
+ * before what was read first was begun to be written.
  */
 export function backInTime(key: string, writes: readonly Call[], reads: readonly Read[]): string[] {
   const byValue = new Map(writes.map((write) => [write.input as string | undefined, write]));
@@ -75,14 +83,18 @@ export function backInTime(key: string, writes: readonly Call[], reads: readonly
     });
     if (newer === undefined) continue;
     const values = `${JSON.stringify(newer.value)}, then ${JSON.stringify(later.value)}`;
-    faults.push(`${key}: ${later.session} read ${values}, which is older, at ${Math.round(later.endMs)} ms`);
+    faults.push(
+      `${key}: ${later.session} read ${values}, which is older, at ${Math.round(later.endMs)} ms`,
+    );
   }
   return faults;
 }
 
 /** When a write certainly was made; never, where that is not known. */
 function endOf(write: Call | undefined): number {
-  return write === undefined || getReportedOutcome(write) !== 'made' ? Infinity : (write.endMs ?? Infinity);
+  return write === undefined || getReportedOutcome(write) !== 'made'
+    ? Infinity
+    : (write.endMs ?? Infinity);
 }
 
 function* zonesOf(writes: readonly Call[], reads: readonly Read[]): Generator<Zone> {

@@ -1,5 +1,10 @@
 /** Asks adya, a checker that others wrote, what it makes of a recorded history. */
-import { askAdya, type AdyaReport, type ElleEvent, type ElleStep } from '../../../engines/adya/adya.ts';
+import {
+  askAdya,
+  type AdyaReport,
+  type ElleEvent,
+  type ElleStep,
+} from '../../../engines/adya/adya.ts';
 import type { RecordedTransaction } from './recorded-transaction.ts';
 
 /**
@@ -8,7 +13,10 @@ import type { RecordedTransaction } from './recorded-transaction.ts';
  *
  * @param program from `buildAdya()`
  */
-export async function judgeByAdya(program: string, history: readonly RecordedTransaction[]): Promise<AdyaReport> {
+export async function judgeByAdya(
+  program: string,
+  history: readonly RecordedTransaction[],
+): Promise<AdyaReport> {
   const current = history.filter(({ isSnapshot }) => isSnapshot !== true);
   const report = await askAdya(program, toElleEvents(current), 'strict-serializable');
   if (report.verdict === 'invalid' || current.length === history.length) return report;
@@ -31,7 +39,10 @@ export function toElleEvents(history: readonly RecordedTransaction[]): ElleEvent
   return timed.map(({ event }) => event);
 }
 
-function toStep(operation: RecordedTransaction['operations'][number], hasResult: boolean): ElleStep {
+function toStep(
+  operation: RecordedTransaction['operations'][number],
+  hasResult: boolean,
+): ElleStep {
   if ('append' in operation) return ['append', ...operation.append];
   const [key, list] = operation.read;
   return ['r', key, hasResult ? list : null];

@@ -53,7 +53,10 @@ function findCycles(graph: DependencyGraph): Anomaly[] {
   return cycles.map((cycle) => describeCycle(graph, cycle));
 }
 
-function findDataCycle(graph: DependencyGraph, members: ReadonlySet<number>): readonly Dependency[] {
+function findDataCycle(
+  graph: DependencyGraph,
+  members: ReadonlySet<number>,
+): readonly Dependency[] {
   for (const query of DATA_CYCLES) {
     const cycle = findShortestCycle(graph, query, members);
     if (cycle !== undefined) return cycle;
@@ -72,7 +75,8 @@ function describeCycle({ transactions }: DependencyGraph, cycle: readonly Depend
 }
 
 function nameCycle(cycle: readonly Dependency[]): AnomalyName {
-  const count = (kind: Dependency['kind']): number => cycle.filter((edge) => edge.kind === kind).length;
+  const count = (kind: Dependency['kind']): number =>
+    cycle.filter((edge) => edge.kind === kind).length;
   if (count('realtime') > 0) return 'realtime';
   if (count('rw') > 0) return count('rw') === 1 ? 'G-single' : 'G2';
   return count('wr') > 0 ? 'G1c' : 'G0';

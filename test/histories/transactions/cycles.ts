@@ -15,7 +15,11 @@ export interface CycleQuery {
  * Returns the strongly connected components of more than one transaction, by dependencies of
  * `kinds` among `members` (Tarjan's algorithm, without recursion).
  */
-export function findComponents({ outgoing }: DependencyGraph, kinds: Kinds, members: ReadonlySet<number>): number[][] {
+export function findComponents(
+  { outgoing }: DependencyGraph,
+  kinds: Kinds,
+  members: ReadonlySet<number>,
+): number[][] {
   const components: number[][] = [];
   const order = new Map<number, number>();
   const low = new Map<number, number>();
@@ -119,8 +123,12 @@ export function findPath(
   return undefined;
 }
 
-function tracePath(arrivals: ReadonlyMap<number, Dependency | undefined>, to: number): Dependency[] {
+function tracePath(
+  arrivals: ReadonlyMap<number, Dependency | undefined>,
+  to: number,
+): Dependency[] {
   const path: Dependency[] = [];
-  for (let edge = arrivals.get(to); edge !== undefined; edge = arrivals.get(edge.from)) path.unshift(edge);
+  for (let edge = arrivals.get(to); edge !== undefined; edge = arrivals.get(edge.from))
+    path.unshift(edge);
   return path;
 }

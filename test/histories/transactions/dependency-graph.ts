@@ -74,7 +74,9 @@ interface VersionRead {
   readonly version: Element | undefined;
 }
 
-/** The versions that others wrote: a transaction's own appends at the end of a list do not count. */
+/**
+ * The versions that others wrote: a transaction's own appends at the end of a list do not count.
+ */
 function listExternalReads({ operations }: RecordedTransaction): Map<string, Element | undefined> {
   const own = new Map<string, Set<Element>>();
   const reads = new Map<string, Element | undefined>();

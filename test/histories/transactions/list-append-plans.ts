@@ -26,7 +26,10 @@ const KINDS: Shares<TransactionKind> = [
   [0.2, 'refused'],
 ];
 
-/** Bounds the lists, each of which is read and written as a whole. Many keys find more than long lists. */
+/**
+ * Bounds the lists, each of which is read and written as a whole. Many keys find more than long
+ * lists.
+ */
 const MAX_APPENDS = 32;
 const MAX_STEPS = 4;
 

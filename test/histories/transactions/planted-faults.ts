@@ -10,7 +10,11 @@ import {
   type Sink,
 } from '../../../src/index.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
-import type { CommitArgs, ReadVersionsArgs, VersionedValue } from '../../../src/operations/index.ts';
+import type {
+  CommitArgs,
+  ReadVersionsArgs,
+  VersionedValue,
+} from '../../../src/operations/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import type { Transact } from './run-list-append.ts';
 
@@ -31,13 +35,21 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   'unknown run again',
 ];
 
-/** Returns the binding with a fault. For `unknown run again`, use `runUnknownAgain` and `loseAnswers`. */
+/**
+ * Returns the binding with a fault. For `unknown run again`, use `runUnknownAgain` and
+ * `loseAnswers`.
+ */
 export function plantFault<B extends Binding>(binding: B, fault: PlantedFault): B {
   return replaceSubmit(binding, (inner, { operation, levels, sink, context }) => {
     const { name, args } = operation;
     if (name === 'commit' && fault === 'unchecked version') {
       const { reads, writes } = args as CommitArgs;
-      return inner.submitOperation(withArgs(operation, { reads: reads.slice(1), writes }), levels, sink, context);
+      return inner.submitOperation(
+        withArgs(operation, { reads: reads.slice(1), writes }),
+        levels,
+        sink,
+        context,
+      );
     }
     if (name !== 'readVersions') return inner.submitOperation(operation, levels, sink, context);
 
@@ -47,16 +59,26 @@ export function plantFault<B extends Binding>(binding: B, fault: PlantedFault): 
       return version === null ? undefined : { version };
     });
     const isValidation = unchanged.every((value) => value !== undefined);
-    if (fault === 'no validation' && isValidation) return void sink.view(unchanged, levels.at(-1)!, { final: true });
-    if (fault !== 'no second read' || isValidation) return inner.submitOperation(operation, levels, sink, context);
+    if (fault === 'no validation' && isValidation)
+      return void sink.view(unchanged, levels.at(-1)!, { final: true });
+    if (fault !== 'no second read' || isValidation)
+      return inner.submitOperation(operation, levels, sink, context);
 
     const unknown = keys.filter((_, at) => unchanged[at] === undefined);
     const complete = (values: unknown): VersionedValue[] => {
       const fresh = [...(values as readonly VersionedValue[])];
       return unchanged.map((value) => value ?? fresh.shift()!);
     };
-    const completing: Sink = { ...pass(sink), view: (value, ...how) => sink.view(complete(value), ...how) };
-    return inner.submitOperation(withArgs(operation, { keys: unknown }), levels, completing, context);
+    const completing: Sink = {
+      ...pass(sink),
+      view: (value, ...how) => sink.view(complete(value), ...how),
+    };
+    return inner.submitOperation(
+      withArgs(operation, { keys: unknown }),
+      levels,
+      completing,
+      context,
+    );
   });
 }
 
@@ -68,11 +90,14 @@ export function loseAnswers<B extends Binding>(binding: B, random: Random): B {
     if (!isLost) return inner.submitOperation(operation, levels, sink, context);
 
     const strongest = levels.at(-1);
-    const lose = (): void => sink.fail(new CorrectableError('UNKNOWN', 'The answer to the commit was lost.'));
+    const lose = (): void =>
+      sink.fail(new CorrectableError('UNKNOWN', 'The answer to the commit was lost.'));
     const losing: Sink = {
       ...pass(sink),
-      view: (value, level, details) => (level === strongest ? (lose(), 0) : sink.view(value, level, details)),
-      confirm: (level, seq, details) => (level === strongest ? lose() : sink.confirm(level, seq, details)),
+      view: (value, level, details) =>
+        level === strongest ? (lose(), 0) : sink.view(value, level, details),
+      confirm: (level, seq, details) =>
+        level === strongest ? lose() : sink.confirm(level, seq, details),
     };
     return inner.submitOperation(operation, levels, losing, context);
   });
@@ -98,7 +123,9 @@ interface Submission {
   readonly context: InvocationContext;
 }
 
-/** A handle of its own, since a client would open one of the binding and pass by what is replaced. */
+/**
+ * A handle of its own, since a client would open one of the binding and pass by what is replaced.
+ */
 function replaceSubmit<B extends Binding>(
   binding: B,
   submit: (inner: Binding, submission: Submission) => void | PromiseLike<void>,
@@ -116,7 +143,10 @@ function replaceSubmit<B extends Binding>(
   });
 }
 
-function withArgs(operation: Operation<unknown>, args: CommitArgs | ReadVersionsArgs): Operation<unknown> {
+function withArgs(
+  operation: Operation<unknown>,
+  args: CommitArgs | ReadVersionsArgs,
+): Operation<unknown> {
   return { ...operation, args };
 }
 

@@ -36,7 +36,9 @@ export function findReadAnomalies(history: ObservedHistory): Anomaly[] {
 }
 
 /** The elements of each key that are not the last one which their transaction appends there. */
-function indexIntermediate(transactions: readonly RecordedTransaction[]): ReadonlyMap<string, ReadonlySet<Element>> {
+function indexIntermediate(
+  transactions: readonly RecordedTransaction[],
+): ReadonlyMap<string, ReadonlySet<Element>> {
   const intermediate = new Map<string, Set<Element>>();
   for (const { operations } of transactions) {
     const last = new Map<string, Element>();
@@ -44,7 +46,8 @@ function indexIntermediate(transactions: readonly RecordedTransaction[]): Readon
       if (!('append' in operation)) continue;
       const [key, element] = operation.append;
       const before = last.get(key);
-      if (before !== undefined) intermediate.set(key, (intermediate.get(key) ?? new Set()).add(before));
+      if (before !== undefined)
+        intermediate.set(key, (intermediate.get(key) ?? new Set()).add(before));
       last.set(key, element);
     }
   }
@@ -56,7 +59,10 @@ function checkElements({ findWriter }: ObservedHistory, read: ReadInContext): vo
   const seen = new Set<Element>();
   for (const element of list) {
     if (seen.has(element)) {
-      report('duplicate element', `${transaction.id} read ${element} twice in ${format(key, list)}`);
+      report(
+        'duplicate element',
+        `${transaction.id} read ${element} twice in ${format(key, list)}`,
+      );
     }
     seen.add(element);
 
@@ -84,7 +90,10 @@ function checkLastElement(
   report('G1b', `${what}, but ${writer.id} appended more to ${key} after ${last}`, writer);
 }
 
-function checkPrefix({ orders }: ObservedHistory, { transaction, key, list, report }: ReadInContext): void {
+function checkPrefix(
+  { orders }: ObservedHistory,
+  { transaction, key, list, report }: ReadInContext,
+): void {
   const elements = orders.get(key)?.elements ?? [];
   // Repeated elements are reported on their own.
   const isPrefix = list.every((element, at) => elements[at] === element);
@@ -93,12 +102,19 @@ function checkPrefix({ orders }: ObservedHistory, { transaction, key, list, repo
   report('incompatible orders', `${what}, and another transaction read ${format(key, elements)}`);
 }
 
-/** The appends of one transaction to a key are in its order, or the lists show only a part of it. */
-function checkOwnOrder({ orders }: ObservedHistory, transaction: RecordedTransaction, report: Report): void {
+/**
+ * The appends of one transaction to a key are in its order, or the lists show only a part of it.
+ */
+function checkOwnOrder(
+  { orders }: ObservedHistory,
+  transaction: RecordedTransaction,
+  report: Report,
+): void {
   for (const [key, appended] of collectAppends(transaction)) {
     const { elements, positions } = orders.get(key)!;
     const seen = [...appended].map((element) => positions.get(element) ?? Infinity);
-    if (seen.every((position, at) => at === 0 || position === Infinity || seen[at - 1]! < position)) continue;
+    if (seen.every((position, at) => at === 0 || position === Infinity || seen[at - 1]! < position))
+      continue;
     const what = `${transaction.id} appended ${[...appended].join(', then ')} to ${key}`;
     report('incompatible orders', `${what}, but the longest read is ${format(key, elements)}`);
   }
@@ -131,7 +147,10 @@ function findInternal(transaction: RecordedTransaction, report: Report): void {
     if (before !== undefined && !fits(before, list)) {
       const expected = before.isWhole ? 'exactly' : 'a list that ends with';
       const what = `${transaction.id} read ${format(key, list)}`;
-      report('internal', `${what}, but by its own steps it is ${expected} ${format(key, before.elements)}`);
+      report(
+        'internal',
+        `${what}, but by its own steps it is ${expected} ${format(key, before.elements)}`,
+      );
     }
     known.set(key, { isWhole: true, elements: list });
   }

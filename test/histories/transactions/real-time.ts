@@ -18,7 +18,10 @@ const MAX_SEARCHES = 1_000;
  *
  * @param members transactions among which no cycle of data is
  */
-export function findRealTimeCycles(graph: DependencyGraph, members: ReadonlySet<number>): (readonly Dependency[])[] {
+export function findRealTimeCycles(
+  graph: DependencyGraph,
+  members: ReadonlySet<number>,
+): (readonly Dependency[])[] {
   const cycles = findLateStarters(graph, members)
     .slice(0, MAX_SEARCHES)
     .map((late) => closeCycle(graph, late, members))
@@ -38,7 +41,9 @@ function findLateStarters(graph: DependencyGraph, members: ReadonlySet<number>):
   const incoming = reverse(graph, members);
   const visited = new Set<number>();
   const late: number[] = [];
-  const byEnd = [...members].toSorted((a, b) => getEnd(transactions[a]!) - getEnd(transactions[b]!));
+  const byEnd = [...members].toSorted(
+    (a, b) => getEnd(transactions[a]!) - getEnd(transactions[b]!),
+  );
 
   // A transaction is first visited from the earliest end that it leads to.
   for (const goal of byEnd) {
@@ -61,7 +66,11 @@ function reverse({ outgoing }: DependencyGraph, members: ReadonlySet<number>): n
   return incoming;
 }
 
-function closeCycle(graph: DependencyGraph, late: number, members: ReadonlySet<number>): readonly Dependency[] {
+function closeCycle(
+  graph: DependencyGraph,
+  late: number,
+  members: ReadonlySet<number>,
+): readonly Dependency[] {
   const { transactions } = graph;
   const isGoal = (node: number): boolean => isBefore(transactions[node]!, transactions[late]!);
   const path = findPath(graph, { from: late, isGoal, kinds: DATA, maxLength: Infinity }, members)!;

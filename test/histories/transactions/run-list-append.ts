@@ -2,7 +2,11 @@
 import { isCorrectableError } from '../../../src/index.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
-import { ListAppendPlans, type TransactionKind, type TransactionPlan } from './list-append-plans.ts';
+import {
+  ListAppendPlans,
+  type TransactionKind,
+  type TransactionPlan,
+} from './list-append-plans.ts';
 import type { RecordedTransaction } from './recorded-transaction.ts';
 import { Refusal, RunRecorder, type ListTransaction } from './run-recorder.ts';
 
@@ -104,7 +108,9 @@ export class ListAppendWorkload {
  * });
  * expect(checkTransactions(history).map(formatAnomaly)).toEqual([]);
  */
-export async function runListAppend(options: ListAppendOptions & LoadOptions): Promise<RecordedTransaction[]> {
+export async function runListAppend(
+  options: ListAppendOptions & LoadOptions,
+): Promise<RecordedTransaction[]> {
   const workload = new ListAppendWorkload(options);
   await workload.run(options);
   await workload.readAll();
@@ -112,7 +118,9 @@ export async function runListAppend(options: ListAppendOptions & LoadOptions): P
 }
 
 /** `refused`: its function threw, and what it had read was validated. */
-async function judgeOutcome(running: PromiseLike<unknown>): Promise<RecordedTransaction['outcome'] | 'refused'> {
+async function judgeOutcome(
+  running: PromiseLike<unknown>,
+): Promise<RecordedTransaction['outcome'] | 'refused'> {
   try {
     await running;
     return 'committed';

@@ -2,7 +2,9 @@
 import type { PlannedStep, TransactionPlan } from './list-append-plans.ts';
 import type { Element, ListOperation, RecordedTransaction } from './recorded-transaction.ts';
 
-/** What a transaction reads and writes with: a part of `Transaction` of `correctables/transactions`. */
+/**
+ * What a transaction reads and writes with: a part of `Transaction` of `correctables/transactions`.
+ */
 export interface ListTransaction {
   readonly get: (key: string) => PromiseLike<unknown>;
   readonly getMany: (keys: readonly string[]) => PromiseLike<readonly unknown[]>;
@@ -46,7 +48,10 @@ export class RunRecorder {
    *
    * @param isLatestIncluded whether the latest run came to nothing as well
    */
-  listAbandoned(transaction: RecordedTransaction, isLatestIncluded: boolean): RecordedTransaction[] {
+  listAbandoned(
+    transaction: RecordedTransaction,
+    isLatestIncluded: boolean,
+  ): RecordedTransaction[] {
     const abandoned = isLatestIncluded ? this.#runs : this.#runs.slice(0, -1);
     return abandoned.map((operations, index) => ({
       ...transaction,
@@ -59,7 +64,11 @@ export class RunRecorder {
 }
 
 /** An append reads the list, and writes it again. */
-async function execute(step: PlannedStep, tx: ListTransaction, operations: ListOperation[]): Promise<void> {
+async function execute(
+  step: PlannedStep,
+  tx: ListTransaction,
+  operations: ListOperation[],
+): Promise<void> {
   if ('append' in step) {
     const [key, element] = step.append;
     const list = toList(await tx.get(key));

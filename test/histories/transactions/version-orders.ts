@@ -22,7 +22,8 @@ type Writers = ReadonlyMap<string, ReadonlyMap<Element, RecordedTransaction>>;
 /** @throws Error if two appends add the same element to the same key: nothing could be inferred */
 export function observeHistory(history: readonly RecordedTransaction[]): ObservedHistory {
   const writers = indexWriters(history);
-  const findWriter: ObservedHistory['findWriter'] = (key, element) => writers.get(key)?.get(element);
+  const findWriter: ObservedHistory['findWriter'] = (key, element) =>
+    writers.get(key)?.get(element);
   const effective = findEffective(history, findWriter);
   return { effective, orders: orderVersions(effective), findWriter };
 }

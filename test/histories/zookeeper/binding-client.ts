@@ -1,4 +1,6 @@
-/** A client of the binding beside one site, behind ways of its own to every server that can be cut. */
+/**
+ * A client of the binding beside one site, behind ways of its own to every server that can be cut.
+ */
 import { roundTripMs, SITES, type Site } from '../../../engines/wan.ts';
 import type { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
 import {
@@ -24,7 +26,11 @@ export class Shop {
   readonly session: Session;
   #items = 0;
 
-  private constructor(name: string, options: Omit<ZooKeeperBindingOptions, 'servers'>, routes: CuttableRoute[]) {
+  private constructor(
+    name: string,
+    options: Omit<ZooKeeperBindingOptions, 'servers'>,
+    routes: CuttableRoute[],
+  ) {
     this.name = name;
     this.routes = routes;
     const servers = routes.map(({ address }) => address).join(',');
@@ -37,7 +43,9 @@ export class Shop {
     const { wan } = ensemble.state.layout;
     const distanceMs = (to: Site): number => roundTripMs(wan, site, to);
     const nearestFirst = [...SITES].sort((a, b) => distanceMs(a) - distanceMs(b));
-    const routes = nearestFirst.map((to) => CuttableRoute.open(ensemble.address(to), distanceMs(to) / 2));
+    const routes = nearestFirst.map((to) =>
+      CuttableRoute.open(ensemble.address(to), distanceMs(to) / 2),
+    );
     return new Shop(name, options, await Promise.all(routes));
   }
 

@@ -16,14 +16,26 @@ export interface QueueRound {
   readonly after: QueueTree | undefined;
 }
 
-/** How many nodes a dequeue may cost a queue: one that comes late owes it a filler, and asks again. */
+/**
+ * How many nodes a dequeue may cost a queue: one that comes late owes it a filler, and asks again.
+ */
 const NODES_PER_DEQUEUE = 2;
 const NODES_BESIDE = 20;
 const NO_QUEUE: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
-/** Queues whose items in hand are put back, or stay, and whose preliminary views may be of items that others get. */
+/**
+ * Queues whose items in hand are put back, or stay, and whose preliminary views may be of items
+ * that others get.
+ */
 const UNORDERED: ReadonlySet<string> = new Set([QUEUE.weakly, QUEUE.closing, QUEUE.mortal]);
 
-export function checkQueue({ plan, key, name, calls, before = NO_QUEUE, after = NO_QUEUE }: QueueRound): string[] {
+export function checkQueue({
+  plan,
+  key,
+  name,
+  calls,
+  before = NO_QUEUE,
+  after = NO_QUEUE,
+}: QueueRound): string[] {
   const isOrdered = !UNORDERED.has(name);
   const comesBack = (session: string): boolean =>
     plan.delivery === 'at-least-once' && /^(mortal|closing)-/.test(session);
@@ -37,16 +49,23 @@ export function checkQueue({ plan, key, name, calls, before = NO_QUEUE, after = 
     ...wasted(calls, before),
     ...leftBehind(after, maxClaims),
   ];
-  return [...queueFaults({ name: key, calls, isOrdered, comesBack }), ...faults.map((fault) => `${key}: ${fault}`)];
+  return [
+    ...queueFaults({ name: key, calls, isOrdered, comesBack }),
+    ...faults.map((fault) => `${key}: ${fault}`),
+  ];
 }
 
 /** What a new client reads of the queue in the end must be what ZooKeeper's own client has read. */
 function misread(calls: readonly Call[], { items, itemsEver, claimsEver }: QueueTree): string[] {
   const last = calls.filter(({ session }) => session === LAST);
   const freezeForUser = last.flatMap(({ kind, output }) =>
-    kind === 'dequeue' && typeof output === 'object' && output !== null ? [(output as { item: string }).item] : [],
+    kind === 'dequeue' && typeof output === 'object' && output !== null
+      ? [(output as { item: string }).item]
+      : [],
   );
-  const left = items.filter(({ number }) => number >= claimsEver).sort((a, b) => a.number - b.number);
+  const left = items
+    .filter(({ number }) => number >= claimsEver)
+    .sort((a, b) => a.number - b.number);
   const faults: string[] = [];
   for (let n = 0; n < Math.max(left.length, freezeForUser.length); n += 1) {
     const [there, handed] = [left[n]?.item, freezeForUser[n]];
@@ -77,18 +96,27 @@ function misplaced({ puts }: QueueCalls, { items }: QueueTree): string[] {
 
 /** More nodes than the operations may cost. */
 function wasted(calls: readonly Call[], { itemsEver }: QueueTree): string[] {
-  const count = (requested: string): number => calls.filter(({ kind }) => kind === requested).length;
+  const count = (requested: string): number =>
+    calls.filter(({ kind }) => kind === requested).length;
   const max = count('enqueue') + NODES_PER_DEQUEUE * count('dequeue') + NODES_BESIDE;
   if (itemsEver <= max) return [];
-  return [`${itemsEver} items and fillers were made for ${count('enqueue')} enqueues and ${count('dequeue')} dequeues`];
+  return [
+    `${itemsEver} items and fillers were made for ${count('enqueue')} enqueues and ${count('dequeue')} dequeues`,
+  ];
 }
 
-/** Nodes that stay when all has been taken: items that no claim takes, and claims beyond those of unknown outcome. */
+/**
+ * Nodes that stay when all has been taken: items that no claim takes, and claims beyond those of
+ * unknown outcome.
+ */
 function leftBehind({ items, claims }: QueueTree, maxClaims: number): string[] {
   const claimed = new Set(claims);
   const free = items.filter(({ number }) => !claimed.has(number)).map(({ item }) => item);
   const faults =
-    free.length === 0 ? [] : [`${free.length} items are left that no claim takes: ${free.slice(0, 3).join(', ')}`];
-  if (claims.length > maxClaims) faults.push(`${claims.length} claims are left, at most ${maxClaims} may be`);
+    free.length === 0
+      ? []
+      : [`${free.length} items are left that no claim takes: ${free.slice(0, 3).join(', ')}`];
+  if (claims.length > maxClaims)
+    faults.push(`${claims.length} claims are left, at most ${maxClaims} may be`);
   return faults;
 }

@@ -1,4 +1,7 @@
-/** Judges a round: by its calls, and by what the ensemble held before the last items were taken and after. */
+/**
+ * Judges a round: by its calls, and by what the ensemble held before the last items were taken and
+ * after.
+ */
 import { callFaults, nothingDone } from '../checks/calls.ts';
 import { firstFew } from '../checks/first-few.ts';
 import { backInTime, registerFaults, unreadable, type Read } from '../checks/registers.ts';
@@ -25,15 +28,23 @@ export function checkRound({ plan, calls, before, after }: RoundEvidence): strin
     const isRegister = ofKey.some(({ kind }) => kind === 'get' || kind === 'put');
     const found = isRegister
       ? checkKey(key, ofKey, { value: before.keys.get(name), atMs: before.atMs })
-      : checkQueue({ plan, key, name, calls: ofKey, before: before.queues.get(name), after: after.queues.get(name) });
+      : checkQueue({
+          plan,
+          key,
+          name,
+          calls: ofKey,
+          before: before.queues.get(name),
+          after: after.queues.get(name),
+        });
     faults.push(...firstFew(found));
   }
   return faults;
 }
 
 /**
- * Final views are linearizable, and so is what is there in the end. No session goes back in time: not behind what it has
- * written, nor behind what it was shown at either level. Outside of sessions weak views keep to that among themselves.
+ * Final views are linearizable, and so is what is there in the end. No session goes back in time:
+ * not behind what it has written, nor behind what it was shown at either level. Outside of sessions
+ * weak views keep to that among themselves.
  */
 export function checkKey(
   key: string,
@@ -46,14 +57,26 @@ export function checkKey(
     gets.flatMap(({ session, beginMs, views = [] }) =>
       views
         .filter(({ level }) => level === requested)
-        .map(({ value, atMs }) => ({ session, value: value as string | undefined, beginMs, endMs: atMs })),
+        .map(({ value, atMs }) => ({
+          session,
+          value: value as string | undefined,
+          beginMs,
+          endMs: atMs,
+        })),
     );
   const [weak, strong] = [readsAt('weak'), readsAt('strong')];
   const acknowledged = writes.flatMap(({ session, input, beginMs, endMs, outcome }): Read[] =>
-    outcome === 'success' && endMs !== undefined ? [{ session, value: input as string, beginMs, endMs }] : [],
+    outcome === 'success' && endMs !== undefined
+      ? [{ session, value: input as string, beginMs, endMs }]
+      : [],
   );
   const seen = [...acknowledged, ...strong].filter(({ session }) => !session.endsWith(OUTSIDE));
-  const inTheEnd: Read = { session: 'the reader', value: last.value, beginMs: last.atMs, endMs: last.atMs };
+  const inTheEnd: Read = {
+    session: 'the reader',
+    value: last.value,
+    beginMs: last.atMs,
+    endMs: last.atMs,
+  };
   return [
     ...registerFaults(key, writes, [...strong, inTheEnd]),
     ...unreadable(key, writes, weak),

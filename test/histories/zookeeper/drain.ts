@@ -1,5 +1,12 @@
-/** What is done when all shops have closed and all servers are well: the dead are buried, what is left is taken. */
-import { ZooKeeper, zookeeper, type DeliveryGuarantee } from '../../../src/bindings/zookeeper/index.ts';
+/**
+ * What is done when all shops have closed and all servers are well: the dead are buried, what is
+ * left is taken.
+ */
+import {
+  ZooKeeper,
+  zookeeper,
+  type DeliveryGuarantee,
+} from '../../../src/bindings/zookeeper/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { pause } from '../pause.ts';
 import type { Scene } from './fixture.ts';
@@ -23,7 +30,9 @@ export async function recoverAll(scene: Scene, delivery: DeliveryGuarantee): Pro
     if (failure === undefined && left.length === 0) return [];
     if (performance.now() > giveUpAtMs) {
       const reason = failure === undefined ? '' : `: ${failure}`;
-      return [`${scene.key('')} the janitor leaves ${left.length} claims of the dead, first ${left[0]}${reason}`];
+      return [
+        `${scene.key('')} the janitor leaves ${left.length} claims of the dead, first ${left[0]}${reason}`,
+      ];
     }
     await pause(200);
   }
@@ -41,10 +50,15 @@ async function childrenOf(zk: ZooKeeper, path: string): Promise<readonly string[
   return (await zk.exists(path)) === null ? [] : (await zk.children(path)).children;
 }
 
-/** Asks each queue how long it is, and takes all that is left, by a client that has seen nothing of what was before. */
+/**
+ * Asks each queue how long it is, and takes all that is left, by a client that has seen nothing of
+ * what was before.
+ */
 export async function drain(scene: Scene, queues: readonly string[]): Promise<void> {
   const { ensemble, root } = scene;
-  await using client = createClient(zookeeper({ servers: ensemble.connectString('ireland'), root }));
+  await using client = createClient(
+    zookeeper({ servers: ensemble.connectString('ireland'), root }),
+  );
   const caller = { name: LAST, client };
   const takeAll = async (queue: string): Promise<void> => {
     await scene.length(caller, queue, 'invokeStrong');

@@ -1,6 +1,13 @@
-/** What happens now and then: a rush on a new queue, clients that close or die at work, a queue that is deleted. */
+/**
+ * What happens now and then: a rush on a new queue, clients that close or die at work, a queue that
+ * is deleted.
+ */
 import { SITES } from '../../../engines/wan.ts';
-import { isZooKeeperError, ZooKeeper, type MultiPart } from '../../../src/bindings/zookeeper/index.ts';
+import {
+  isZooKeeperError,
+  ZooKeeper,
+  type MultiPart,
+} from '../../../src/bindings/zookeeper/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
 import { QUEUE, RUSH, times, type Scene } from './fixture.ts';
@@ -24,7 +31,10 @@ export class Episodes {
     this.#scene = scene;
   }
 
-  /** An unused queue is stocked at once, sold out by all at once, restocked meanwhile, and sold out again. */
+  /**
+   * An unused queue is stocked at once, sold out by all at once, restocked meanwhile, and sold out
+   * again.
+   */
   async rush(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#rushes += 1;
@@ -35,7 +45,9 @@ export class Episodes {
       return times(random.between(6, 12), () => scene.enqueue(shop, queue));
     };
     const sellOut = (): Promise<unknown> =>
-      Promise.all(scene.shops.map((shop) => times(random.between(5, 15), () => scene.dequeue(shop, queue))));
+      Promise.all(
+        scene.shops.map((shop) => times(random.between(5, 15), () => scene.dequeue(shop, queue))),
+      );
     await stock();
     await Promise.all([sellOut(), pause(random.between(0, 200)).then(stock)]);
     await stock();
@@ -49,7 +61,11 @@ export class Episodes {
     const [stocker, site] = [this.#anyShop(random), random.pick(SITES)];
     const [waitMs, maxInFlight] = [random.between(0, 250), CLOSING_WINDOW];
     await times(12, () => scene.enqueue(stocker, QUEUE.closing));
-    const shop = await this.#open(`closing-${this.#closings}`, { site, maxInFlight, sessionTimeoutMs: 15_000 });
+    const shop = await this.#open(`closing-${this.#closings}`, {
+      site,
+      maxInFlight,
+      sessionTimeoutMs: 15_000,
+    });
     const sales = times(20, () => scene.dequeue(shop, QUEUE.closing));
     await pause(waitMs);
     scene.injected.add('closings');
@@ -58,17 +74,24 @@ export class Episodes {
   }
 
   /**
-   * Two shops die at once while they take more than there is, so that some of their claims are late. Their outcomes
-   * until then count.
+   * Two shops die at once while they take more than there is, so that some of their claims are
+   * late. Their outcomes until then count.
    */
   async death(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#deaths += 1;
-    const [stocker, stock, lifeMs] = [this.#anyShop(random), random.between(2, 6), random.between(10, 250)];
+    const [stocker, stock, lifeMs] = [
+      this.#anyShop(random),
+      random.between(2, 6),
+      random.between(10, 250),
+    ];
     const shops = await Promise.all(
       ['a', 'b'].map((which) => {
         const site = random.pick(SITES);
-        return this.#open(`mortal-${this.#deaths}${which}`, { site, sessionTimeoutMs: MORTAL_SESSION_MS });
+        return this.#open(`mortal-${this.#deaths}${which}`, {
+          site,
+          sessionTimeoutMs: MORTAL_SESSION_MS,
+        });
       }),
     );
     // Once it has taken something it is known to be alive, and takes the next at once.
@@ -83,7 +106,10 @@ export class Episodes {
     await Promise.all([first, ...taking]);
   }
 
-  /** The queue is deleted, sometimes while others use it, and created again by the shop that stocks it next. */
+  /**
+   * The queue is deleted, sometimes while others use it, and created again by the shop that stocks
+   * it next.
+   */
   async deletion(random: Random): Promise<void> {
     const scene = this.#scene;
     const isQuiet = random.chance(0.5);
@@ -102,9 +128,13 @@ export class Episodes {
     return random.pick(this.#scene.shops as [Shop, ...Shop[]]);
   }
 
-  #open(name: string, options: Omit<Parameters<typeof Shop.open>[1], 'name' | 'root'>): Promise<Shop> {
+  #open(
+    name: string,
+    options: Omit<Parameters<typeof Shop.open>[1], 'name' | 'root'>,
+  ): Promise<Shop> {
     const { ensemble, root, progress } = this.#scene;
-    const onBackgroundError = (error: unknown): void => progress(`${name}, beside: ${String(error)}`);
+    const onBackgroundError = (error: unknown): void =>
+      progress(`${name}, beside: ${String(error)}`);
     return Shop.open(ensemble, { ...options, name, root, onBackgroundError });
   }
 }
@@ -115,13 +145,16 @@ async function deleteQueue(zk: ZooKeeper, base: string): Promise<void> {
     try {
       const folders = [`${base}/i`, `${base}/c`];
       const children = await Promise.all(
-        folders.map(async (path) => (await zk.children(path)).children.map((name) => `${path}/${name}`)),
+        folders.map(async (path) =>
+          (await zk.children(path)).children.map((name) => `${path}/${name}`),
+        ),
       );
       const paths = [...children.flat(), ...folders, base];
       await zk.multi(paths.map((path): MultiPart => ({ type: 'delete', path })));
       return;
     } catch (error) {
-      // It does not exist yet, another session was faster, or the connection was lost: delete it again.
+      // It does not exist yet, another session was faster, or the connection was lost: delete it
+      // again.
       if (!isZooKeeperError(error)) throw error;
       await pause(20);
     }

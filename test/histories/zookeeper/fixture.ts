@@ -16,7 +16,8 @@ export type How = NonNullable<Step['how']>;
 export interface Plan {
   readonly seed: number;
   /**
-   * What the janitor does with the items of dead consumers. Without a janitor no consumer dies, but sessions expire.
+   * What the janitor does with the items of dead consumers. Without a janitor no consumer dies, but
+   * sessions expire.
    */
   readonly delivery: DeliveryGuarantee | undefined;
   /** Whether Frankfurt has no vote, which makes agreement take as long as the way to Virginia. */
@@ -106,16 +107,32 @@ export class Scene {
   }
 
   dequeue(by: Caller, queue: string, how: How = 'invoke'): Promise<Call> {
-    return this.#observe(by, { kind: 'dequeue', key: queue, operation: dequeue<string>(queue), how });
+    return this.#observe(by, {
+      kind: 'dequeue',
+      key: queue,
+      operation: dequeue<string>(queue),
+      how,
+    });
   }
 
   put(shop: Shop, key: string, how: How): Promise<Call> {
     const value = shop.newItem();
     const { session } = shop;
-    return this.#observe(shop, { kind: 'put', key, input: value, operation: put(key, value), how, within: session });
+    return this.#observe(shop, {
+      kind: 'put',
+      key,
+      input: value,
+      operation: put(key, value),
+      how,
+      within: session,
+    });
   }
 
-  get(shop: Shop, key: string, { how, isOutside }: { how: How; isOutside: boolean }): Promise<Call> {
+  get(
+    shop: Shop,
+    key: string,
+    { how, isOutside }: { how: How; isOutside: boolean },
+  ): Promise<Call> {
     const { name, client, session } = shop;
     const caller = isOutside ? { name: `${name}${OUTSIDE}`, client } : shop;
     const within = isOutside ? {} : { within: session };

@@ -1,6 +1,6 @@
 /**
- * The ZooKeeper binding on a real ensemble with the paper's distances: rounds of work, faults, and judgement. A round with a
- * fault is the last one.
+ * The ZooKeeper binding on a real ensemble with the paper's distances: rounds of work, faults, and
+ * judgement. A round with a fault is the last one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,14 @@ class Rounds {
     const folder = join(runFolder('zookeeper'), `histories-${process.pid}`);
     const observer = hasObserver ? ({ observer: 'frankfurt' } as const) : {};
     const { progress } = this.#options;
-    const ensemble = await Ensemble.start({ nodes: 3, leader: 'ireland', wan: 'paper', folder, progress, ...observer });
+    const ensemble = await Ensemble.start({
+      nodes: 3,
+      leader: 'ireland',
+      wan: 'paper',
+      folder,
+      progress,
+      ...observer,
+    });
     const forget = whenInterrupted(() => ensemble.stop());
     try {
       do await this.#round(ensemble);
@@ -93,7 +100,10 @@ function inWords({ delivery, hasObserver }: Plan): string {
   return `${servers}, ${delivery === undefined ? 'sessions expire' : `consumers die, janitor ${delivery}`}`;
 }
 
-/** The message of a follower that loses its leader while it forwards a request: it finds another one. */
+/**
+ * The message of a follower that loses its leader while it forwards a request: it finds another
+ * one.
+ */
 const LOST_LEADER = /^java\.(net|io)\./;
 
 /** What servers say before they give themselves up. */
@@ -101,7 +111,8 @@ function severe(ensemble: Ensemble, { seed }: Plan): string[] {
   return ensemble.sites.flatMap((site) => {
     const lines = readFileSync(join(ensemble.state.folder, `${site}.log`), 'utf8').split('\n');
     const at = lines.findIndex(
-      (line, n) => line.includes('Severe unrecoverable error') && !LOST_LEADER.test(lines[n + 1] ?? ''),
+      (line, n) =>
+        line.includes('Severe unrecoverable error') && !LOST_LEADER.test(lines[n + 1] ?? ''),
     );
     return at < 0 ? [] : [`${seed}/: the server of ${site}: ${lines[at]} ${lines[at + 1]}`];
   });

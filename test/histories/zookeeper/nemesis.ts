@@ -16,7 +16,10 @@ const CONNECTED_MS = 1_000;
 
 type Act = (shop: Shop) => Promise<void>;
 
-/** Cuts connections of the shops, of one session or all, once or twice; makes sessions move; lets them expire. */
+/**
+ * Cuts connections of the shops, of one session or all, once or twice; makes sessions move; lets
+ * them expire.
+ */
 export class Connections {
   readonly #scene: Scene;
   readonly #random: Random;
@@ -85,8 +88,8 @@ export class Connections {
   }
 
   /**
-   * Lost, and lost again just after requests have gone out over the new connection: what is being agreed on then was sent
-   * over one, and those of the next are waited for at another server.
+   * Lost, and lost again just after requests have gone out over the new connection: what is being
+   * agreed on then was sent over one, and those of the next are waited for at another server.
    */
   async #flap(shop: Shop): Promise<void> {
     shop.cut();
@@ -106,7 +109,10 @@ export class Connections {
   /** All kinds of updates at once; they go out with the next connection. */
   #trade(shop: Shop): void {
     const queue = this.#random.pick([QUEUE.sale, QUEUE.weakly]);
-    const calls = [() => this.#scene.dequeue(shop, queue), () => this.#scene.enqueue(shop, queue)] as const;
+    const calls = [
+      () => this.#scene.dequeue(shop, queue),
+      () => this.#scene.enqueue(shop, queue),
+    ] as const;
     const trade = (): Promise<unknown> => this.#random.pick(calls)();
     this.#trades.push(times(this.#random.between(2, 8), trade));
   }

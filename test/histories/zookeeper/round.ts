@@ -1,4 +1,7 @@
-/** One round: shops work and suffer; then all is healed, they close, what is left is read and taken, and it is judged. */
+/**
+ * One round: shops work and suffer; then all is healed, they close, what is left is read and taken,
+ * and it is judged.
+ */
 import { setMaxListeners } from 'node:events';
 import type { Site } from '../../../engines/wan.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
@@ -18,7 +21,10 @@ import { work } from './workload.ts';
 const SHOP_SITES: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland'];
 const WORKERS = 2;
 const WINDOW = 20;
-/** Where the janitor takes who has no session for dead, sessions outlive all that happens to the living. */
+/**
+ * Where the janitor takes who has no session for dead, sessions outlive all that happens to the
+ * living.
+ */
 const SESSION_MS = { withJanitor: 15_000, without: 4_000 } as const;
 const JANITOR_MS = 1_000;
 const JANITORS = 2;
@@ -26,7 +32,11 @@ const RUSHES_EVERY_MS = [1_000, 4_000] as const;
 const OTHERS_EVERY_MS = [1_000, 3_000] as const;
 
 /** Plays a round and returns its faults. `calls` returns those of the history so far. */
-export async function runRound(scene: Scene, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
+export async function runRound(
+  scene: Scene,
+  lastsMs: number,
+  calls: () => readonly Call[],
+): Promise<string[]> {
   const { ensemble, root, plan } = scene;
   const from = calls().length;
   for (const [n, site] of SHOP_SITES.entries()) scene.shops.push(await openShop(scene, n, site));
@@ -51,7 +61,10 @@ async function play(scene: Scene, lastsMs: number): Promise<void> {
   const { signal } = ending;
   setMaxListeners(Infinity, signal);
   const episodes = new Episodes(scene);
-  const nowAndThen = (everyMs: readonly [number, number], play: (random: Random) => Promise<void>): Promise<void> => {
+  const nowAndThen = (
+    everyMs: readonly [number, number],
+    play: (random: Random) => Promise<void>,
+  ): Promise<void> => {
     const random = scene.random();
     return repeat(everyMs, { random, signal }, () => play(random));
   };
@@ -82,7 +95,9 @@ function openShop({ ensemble, root, plan, progress }: Scene, n: number, site: Si
     root,
     maxInFlight: WINDOW,
     sessionTimeoutMs: delivery === undefined ? SESSION_MS.without : SESSION_MS.withJanitor,
-    ...(delivery === undefined || n >= JANITORS ? {} : { orphanRecovery: { delivery, intervalMs: JANITOR_MS } }),
+    ...(delivery === undefined || n >= JANITORS
+      ? {}
+      : { orphanRecovery: { delivery, intervalMs: JANITOR_MS } }),
     onBackgroundError: (error) => progress(`${name}, beside: ${String(error)}`),
   });
 }

@@ -1,4 +1,7 @@
-/** What is in the ensemble, read by ZooKeeper's own client (`TreeReader.java`), and what the recipes make of it. */
+/**
+ * What is in the ensemble, read by ZooKeeper's own client (`TreeReader.java`), and what the recipes
+ * make of it.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +41,12 @@ export interface Tree {
 
 /** Reads all below `root`. */
 export async function readTree({ libraries, address }: TreeSource, root: string): Promise<Tree> {
-  const args = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', join(libraries, '*'), READER];
+  const args = [
+    '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
+    '-cp',
+    join(libraries, '*'),
+    READER,
+  ];
   const limits = { maxBuffer: OUTPUT_BYTES_MAX, timeout: READ_MS };
   const { stdout } = await run('java', [...args, address, root], limits);
   const lines = stdout.split('\n').filter((line) => line !== '');
@@ -60,7 +68,9 @@ export interface TreeSource {
 export function treeOf(root: string, nodes: readonly TreeNode[], atMs: number): Tree {
   const byPath = new Map(nodes.map((node) => [node.path, node]));
   const below = (path: string): TreeNode[] =>
-    nodes.filter((node) => node.path.startsWith(`${path}/`) && !node.path.slice(path.length + 1).includes('/'));
+    nodes.filter(
+      (node) => node.path.startsWith(`${path}/`) && !node.path.slice(path.length + 1).includes('/'),
+    );
   const queueOf = (base: string): QueueTree => ({
     items: below(`${base}/i`).flatMap((node) => {
       const item = valueOf(node);
@@ -78,7 +88,9 @@ export function treeOf(root: string, nodes: readonly TreeNode[], atMs: number): 
 }
 
 function valueOf({ data }: TreeNode): string | undefined {
-  return data === null || data === '' ? undefined : String(JSON.parse(Buffer.from(data, 'base64').toString()));
+  return data === null || data === ''
+    ? undefined
+    : String(JSON.parse(Buffer.from(data, 'base64').toString()));
 }
 
 /** Each child that is made counts once, each that is removed once more. */

@@ -1,4 +1,7 @@
-/** What a shop does all the time: operations of all kinds on the queues and keys that all shops share. */
+/**
+ * What a shop does all the time: operations of all kinds on the queues and keys that all shops
+ * share.
+ */
 import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
 import { drawShare, type Shares } from '../repeat.ts';
@@ -18,16 +21,26 @@ interface Actor {
 }
 
 /** More is taken than is put in: queues are empty now and then. */
-async function trade({ scene, shop, random }: Actor, queue: string, hows: readonly [How, ...How[]]): Promise<void> {
+async function trade(
+  { scene, shop, random }: Actor,
+  queue: string,
+  hows: readonly [How, ...How[]],
+): Promise<void> {
   const how = random.pick(hows);
   const count = random.between(1, 4);
   if (random.chance(0.45)) await times(count, () => scene.enqueue(shop, queue, how));
   else await times(count, () => scene.dequeue(shop, queue, how));
 }
 
-/** Mostly in a session, which promises that nothing seen or written in it is missing from what is read later. */
+/**
+ * Mostly in a session, which promises that nothing seen or written in it is missing from what is
+ * read later.
+ */
 function readValue({ scene, shop, random }: Actor): Promise<unknown> {
-  return scene.get(shop, random.pick(KEYS), { how: random.pick(HOW_KEYS), isOutside: random.chance(0.3) });
+  return scene.get(shop, random.pick(KEYS), {
+    how: random.pick(HOW_KEYS),
+    isOutside: random.chance(0.3),
+  });
 }
 
 const ACTIVITIES: Shares<(actor: Actor) => Promise<unknown>> = [

@@ -45,18 +45,24 @@ export function runCausalBatch({
   let counted = 0;
   for (let index = 0; index < runs; index += 1) {
     const result = simulateCausal(seed + index, overrides);
-    for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(result.coverage))
+      coverage[name] = (coverage[name] ?? 0) + count;
     if ((result.coverage['reads'] ?? 0) > 0) counted += 1;
     if (result.violation === undefined) continue;
     faults.push({ seed: result.seed, ...result.violation });
     if (faults.length <= FAULTS_SHOWN_MAX)
-      process.stderr.write(`seed ${result.seed}: ${result.violation.checker}: ${result.violation.message}\n`);
+      process.stderr.write(
+        `seed ${result.seed}: ${result.violation.checker}: ${result.violation.message}\n`,
+      );
   }
   return { runs, counted, faults, coverage };
 }
 
 /** What the runs never went through, though they should have: they prove nothing of it. */
-export function findMissingCausal({ runs, coverage }: BatchResult, overrides: object): readonly string[] {
+export function findMissingCausal(
+  { runs, coverage }: BatchResult,
+  overrides: object,
+): readonly string[] {
   if (runs < EXPECTED_FROM_RUNS || Object.keys(overrides).length > 0) return [];
   return EXPECTED_CAUSAL.filter((name) => (coverage[name] ?? 0) === 0);
 }

@@ -25,7 +25,11 @@ export class SimulatedClient {
 
   constructor(
     world: CausalWorld,
-    { name, site, gateway = 0 }: { readonly name: string; readonly site: number; readonly gateway?: number },
+    {
+      name,
+      site,
+      gateway = 0,
+    }: { readonly name: string; readonly site: number; readonly gateway?: number },
   ) {
     this.#world = world;
     this.#name = name;
@@ -116,7 +120,9 @@ export class SimulatedClient {
   #startRead(): void {
     const { random, options, keys } = this.#world;
     const count = random.between(1, keys.length);
-    const chosen = new Set(Array.from({ length: count }, () => keys[random.between(0, keys.length - 1)] as string));
+    const chosen = new Set(
+      Array.from({ length: count }, () => keys[random.between(0, keys.length - 1)] as string),
+    );
     const isLatest = random.chance(options.latestChance);
     this.#read([...chosen], { attempts: 0, isLatest, isFinal: false }, () => this.#think());
   }
@@ -133,7 +139,9 @@ export class SimulatedClient {
     const onEnd: OnSiteRead = (result) => {
       if ('versions' in result) {
         world.count(call.isLatest ? 'reads at latest' : 'reads');
-        const versions = result.versions.map((version, at) => this.#toKnownVersion(keys[at] as string, version));
+        const versions = result.versions.map((version, at) =>
+          this.#toKnownVersion(keys[at] as string, version),
+        );
         world.report(world.checker.checkRead(keys, versions, { session, atLeast }));
         if (call.isLatest) this.#mayWait = true;
         return onRead(versions);
@@ -154,11 +162,15 @@ export class SimulatedClient {
     else site.read(this.#session, { keys, source }, onEnd);
   }
 
-  /** A tombstone says no more than that the key is absent, if the delete that came last is forgotten. */
+  /**
+   * A tombstone says no more than that the key is absent, if the delete that came last is
+   * forgotten.
+   */
   #toKnownVersion(key: string, version: Version | undefined): Version | undefined {
     if (version?.kind !== 'tombstone') return version;
     // One without an id was written by a copy, for a delete that another site has forgotten.
-    const isForgotten = version.value === undefined || this.#world.mayBeForgotten(key, version.stamp + 1);
+    const isForgotten =
+      version.value === undefined || this.#world.mayBeForgotten(key, version.stamp + 1);
     return isForgotten ? undefined : version;
   }
 

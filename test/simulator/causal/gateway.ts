@@ -1,6 +1,6 @@
 /**
- * A simulated gateway process: it does the rounds of the Redis binding, with the lease and the view that the gateways of a
- * site share.
+ * A simulated gateway process: it does the rounds of the Redis binding, with the lease and the view
+ * that the gateways of a site share.
  */
 import type { CausalSite } from '../../../src/causal/causal-site.ts';
 import type { SiteView } from '../../../src/causal/partition-calls.ts';
@@ -13,7 +13,10 @@ export class SharedView {
   #untilMs = 0;
 
   /** Takes what a gateway knows. Returns whether it has the lease. */
-  exchange(gateway: SimulatedGateway, { view, nowMs }: { view: SiteView | undefined; nowMs: number }): boolean {
+  exchange(
+    gateway: SimulatedGateway,
+    { view, nowMs }: { view: SiteView | undefined; nowMs: number },
+  ): boolean {
     const isLeader = this.#holder === gateway || nowMs >= this.#untilMs;
     if (isLeader) [this.#holder, this.#untilMs] = [gateway, nowMs + LEASE_MS];
     if (view !== undefined) {

@@ -72,7 +72,11 @@ export class CausalNetwork {
   }
 
   /** Runs `execute` at the store of the own site. `onReply` gets nothing if no reply comes. */
-  askStore<T extends object>(site: number, execute: () => T, onReply: (reply: T | undefined) => void): void {
+  askStore<T extends object>(
+    site: number,
+    execute: () => T,
+    onReply: (reply: T | undefined) => void,
+  ): void {
     this.#exchange(site, site, {
       execute,
       onReply: (reply: T | Refusal) => onReply('refused' in reply ? undefined : reply),
@@ -82,7 +86,10 @@ export class CausalNetwork {
   #exchange<T extends object>(
     from: number,
     to: number,
-    { execute, onReply }: { readonly execute: () => T | undefined; readonly onReply: (reply: T | Refusal) => void },
+    {
+      execute,
+      onReply,
+    }: { readonly execute: () => T | undefined; readonly onReply: (reply: T | Refusal) => void },
   ): void {
     let isAnswered = false;
     const answer = (reply: T | Refusal): void => {

@@ -1,4 +1,7 @@
-/** What a simulated run of the causal store goes through, drawn from its seed. All times in milliseconds. */
+/**
+ * What a simulated run of the causal store goes through, drawn from its seed. All times in
+ * milliseconds.
+ */
 import type { Random } from '../../../src/server/collections/random.ts';
 
 export interface CausalRunOptions {
@@ -49,12 +52,19 @@ export const LOCAL_TIMEOUT_MS = 120;
 export const REMOTE_TIMEOUT_MS = 500;
 /** A failover takes longer than the clocks of a site are apart, which CAUSAL-13 relies on. */
 export const FAILOVER_MS = 400;
-/** Repeated writes are recognized for this long (CAUSAL-17), which is longer than any client repeats one. */
+/**
+ * Repeated writes are recognized for this long (CAUSAL-17), which is longer than any client repeats
+ * one.
+ */
 export const KEEP_IDS_MS = 10_000;
 
-/** Draws the options of a run. Half of the runs have no fault of one kind, so that rules are seen alone. */
+/**
+ * Draws the options of a run. Half of the runs have no fault of one kind, so that rules are seen
+ * alone.
+ */
 export function drawOptions(random: Random): CausalRunOptions {
-  const sometimes = (chance: number, everyMs: number): number => (random.chance(chance) ? everyMs : Infinity);
+  const sometimes = (chance: number, everyMs: number): number =>
+    random.chance(chance) ? everyMs : Infinity;
   const isLossy = random.chance(0.5);
   // A clock that jumps and a failover at once break what CAUSAL-13 relies on.
   const hasWildClocks = random.chance(0.2);

@@ -1,6 +1,6 @@
 /**
- * Planted faults of the causal store: each leaves out one rule. A simulator that does not catch them proves
- * nothing. They live here only; nothing in production can be switched to them.
+ * Planted faults of the causal store: each leaves out one rule. A simulator that does not catch
+ * them proves nothing. They live here only; nothing in production can be switched to them.
  */
 import { CausalSite, type CausalSiteOptions } from '../../../src/causal/causal-site.ts';
 import type {
@@ -16,9 +16,19 @@ import type {
 import { Partition } from '../../../src/causal/partition.ts';
 import type { CausalSession } from '../../../src/causal/session.ts';
 import { Stabilizer } from '../../../src/causal/stabilizer.ts';
-import { maxVector, minVector, raiseStamp, type Stamp, type Vector } from '../../../src/causal/stamps.ts';
+import {
+  maxVector,
+  minVector,
+  raiseStamp,
+  type Stamp,
+  type Vector,
+} from '../../../src/causal/stamps.ts';
 import type { Version } from '../../../src/causal/version.ts';
-import { findVisibleVersion, getVersions, type VersionChain } from '../../../src/causal/version-chain.ts';
+import {
+  findVisibleVersion,
+  getVersions,
+  type VersionChain,
+} from '../../../src/causal/version-chain.ts';
 import type { CausalRunOptions } from './options.ts';
 import type { CausalFault } from './world.ts';
 
@@ -33,8 +43,18 @@ export interface PlantedCausalFault extends CausalFault {
 }
 
 /** All partitions far apart in time, so that no stamp is above another by chance. */
-const APART: Partial<CausalRunOptions> = { clockOffsetMs: 40, clockStepMs: 40, partitionCount: 3, thinkMeanMs: 2 };
-const SEVERAL_SITES: Partial<CausalRunOptions> = { siteCount: 3, partitionCount: 3, clockStepMs: 40, moveChance: 0.2 };
+const APART: Partial<CausalRunOptions> = {
+  clockOffsetMs: 40,
+  clockStepMs: 40,
+  partitionCount: 3,
+  thinkMeanMs: 2,
+};
+const SEVERAL_SITES: Partial<CausalRunOptions> = {
+  siteCount: 3,
+  partitionCount: 3,
+  clockStepMs: 40,
+  moveChance: 0.2,
+};
 const SET_BACK: Partial<CausalRunOptions> = {
   siteCount: 2,
   setBackEveryMs: 250,
@@ -44,7 +64,12 @@ const SET_BACK: Partial<CausalRunOptions> = {
   operationsPerClient: 50,
 };
 const ONE_GATEWAY: Partial<CausalRunOptions> = { gatewaysPerSite: 1, flushEveryMs: Infinity };
-const SHORT_CHAINS: Partial<CausalRunOptions> = { maxVersions: 1, keepVersionsMs: 0, thinkMeanMs: 2, keyCount: 2 };
+const SHORT_CHAINS: Partial<CausalRunOptions> = {
+  maxVersions: 1,
+  keepVersionsMs: 0,
+  thinkMeanMs: 2,
+  keyCount: 2,
+};
 
 /** Sites are cut for longer than deletes are remembered, and must then copy all. */
 export const LONG_CUTS: Partial<CausalRunOptions> = {
@@ -99,7 +124,10 @@ class PromiseUnconfirmed extends Partition {
 }
 
 class PromiseBroken extends Partition {
-  protected override choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
+  protected override choosePromise(
+    entries: readonly OwnEntry[],
+    lastSent: number | undefined,
+  ): Stamp {
     return super.choosePromise(entries, lastSent) + 5_000;
   }
 
@@ -236,14 +264,19 @@ function createSiteThatMishears(received: Stamp): (options: CausalSiteOptions) =
   };
 }
 
-/** Knows what it has seen itself, and leaves the alarm to the gateway that has healed the partition. */
+/**
+ * Knows what it has seen itself, and leaves the alarm to the gateway that has healed the partition.
+ */
 function createSiteWithoutLossOfOthers(options: CausalSiteOptions): CausalSite {
   let isTaking = false;
   class TakesHealsSilently extends CausalSite {
     override observeView(view: SiteView): void {
       isTaking = true;
-      const isNewer = (at: Stamp, index: number): boolean => at > this.stabilizer.getHealedAt(index);
-      const lastSeen = view.lastSeen.map((seen, index) => (isNewer(view.healedAt[index] ?? 0, index) ? seen : 0));
+      const isNewer = (at: Stamp, index: number): boolean =>
+        at > this.stabilizer.getHealedAt(index);
+      const lastSeen = view.lastSeen.map((seen, index) =>
+        isNewer(view.healedAt[index] ?? 0, index) ? seen : 0,
+      );
       super.observeView({ ...view, lastSeen });
       isTaking = false;
     }
@@ -254,7 +287,9 @@ function createSiteWithoutLossOfOthers(options: CausalSiteOptions): CausalSite {
   return new TakesHealsSilently({ ...options, onAlarm });
 }
 
-const partition = (Faulty: typeof Partition): CausalFault => ({ createPartition: (options) => new Faulty(options) });
+const partition = (Faulty: typeof Partition): CausalFault => ({
+  createPartition: (options) => new Faulty(options),
+});
 const site = (Faulty: typeof CausalSite): CausalFault => ({
   ...partition(BehindNotChecked),
   createSite: (options) => new Faulty(options),
@@ -274,7 +309,14 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     ...partition(BlindOverwrite),
     rule: 'CAUSAL-2: a stamp is above the visible version that the write overwrites',
     caughtBy: ['overwrite'],
-    overrides: { ...APART, clockOffsetMs: 80, siteCount: 2, keyCount: 2, remoteDelayMs: 2, thinkMeanMs: 20 },
+    overrides: {
+      ...APART,
+      clockOffsetMs: 80,
+      siteCount: 2,
+      keyCount: 2,
+      remoteDelayMs: 2,
+      thinkMeanMs: 20,
+    },
     shownBy: 56,
   },
   'causal-snapshot-of-received': {
@@ -346,21 +388,40 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     createSite: createSiteWithoutLossOfOthers,
     rule: 'CAUSAL-13: lost writes are reported, also if one gateway alone had seen them',
     caughtBy: ['unreported'],
-    overrides: { ...SET_BACK, gatewaysPerSite: 2, flushEveryMs: 250, maxOwnEntries: 100_000, localDelayMs: 4 },
+    overrides: {
+      ...SET_BACK,
+      gatewaysPerSite: 2,
+      flushEveryMs: 250,
+      maxOwnEntries: 100_000,
+      localDelayMs: 4,
+    },
     shownBy: 11,
   },
   'causal-start-unchecked': {
     createSite: (options) => new StartsWithoutChecks(options),
     rule: 'CAUSAL-13: a gateway that starts knows which own writes its site had',
     caughtBy: [...TORN, 'latest', 'waits'],
-    overrides: { ...SET_BACK, ...ONE_GATEWAY, restartEveryMs: 150, losesViewsChance: 0, keepTombstonesMs: 1_000_000 },
+    overrides: {
+      ...SET_BACK,
+      ...ONE_GATEWAY,
+      restartEveryMs: 150,
+      losesViewsChance: 0,
+      keepTombstonesMs: 1_000_000,
+    },
     shownBy: 97,
   },
   'causal-resync-moves-received': {
     ...partition(ResyncMovesReceived),
     rule: 'CAUSAL-14: a resync moves no promise',
     caughtBy: TORN,
-    overrides: { siteCount: 2, maxOwnEntries: 3, maxScannedKeys: 1, keyCount: 8, cutEveryMs: 200, thinkMeanMs: 5 },
+    overrides: {
+      siteCount: 2,
+      maxOwnEntries: 3,
+      maxScannedKeys: 1,
+      keyCount: 8,
+      cutEveryMs: 200,
+      thinkMeanMs: 5,
+    },
   },
   'causal-write-id-ignored': {
     ...partition(IdsIgnored),
@@ -372,7 +433,12 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     ...partition(TombstonesDropped),
     rule: 'CAUSAL-18: a delete is remembered',
     caughtBy: TORN,
-    overrides: { siteCount: 2, removeChance: 0.4, setBackEveryMs: Infinity, keepTombstonesMs: 1_000_000 },
+    overrides: {
+      siteCount: 2,
+      removeChance: 0.4,
+      setBackEveryMs: Infinity,
+      keepTombstonesMs: 1_000_000,
+    },
   },
   'causal-forgotten-deletes-not-hidden': {
     createSite: createSiteThatMishears(0),

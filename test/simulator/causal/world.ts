@@ -1,8 +1,12 @@
 /**
- * A causal store of several sites in virtual time: the code of production behind a network, clocks and
- * servers that fail. A run is a function of its seed.
+ * A causal store of several sites in virtual time: the code of production behind a network, clocks
+ * and servers that fail. A run is a function of its seed.
  */
-import { CausalSite, type CausalAlarm, type CausalSiteOptions } from '../../../src/causal/causal-site.ts';
+import {
+  CausalSite,
+  type CausalAlarm,
+  type CausalSiteOptions,
+} from '../../../src/causal/causal-site.ts';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import type {
@@ -14,7 +18,11 @@ import type {
   PutRequest,
   Refusal,
 } from '../../../src/causal/partition-calls.ts';
-import { copyPartitionState, createPartitionState, type PartitionState } from '../../../src/causal/partition-state.ts';
+import {
+  copyPartitionState,
+  createPartitionState,
+  type PartitionState,
+} from '../../../src/causal/partition-state.ts';
 import { Partition, type PartitionOptions } from '../../../src/causal/partition.ts';
 import { MICROSECONDS_PER_MS, withStamp, type Stamp } from '../../../src/causal/stamps.ts';
 import { isAbsentAt, isVisible, type Version } from '../../../src/causal/version.ts';
@@ -133,16 +141,21 @@ export class CausalWorld {
     this.checker = new FrontierChecker({
       isLost: (id) => this.#lostWrites.has(id),
       mayBeForgotten: (key, { stamp }) => this.mayBeForgotten(key, stamp),
-      mayBeRepeated: (key) => this.#partitionsSetBack.has(findPartition(key, options.partitionCount)),
+      mayBeRepeated: (key) =>
+        this.#partitionsSetBack.has(findPartition(key, options.partitionCount)),
     });
     const { siteCount, partitionCount } = options;
     this.#servers = Array.from({ length: siteCount }, (_, site) =>
       Array.from({ length: partitionCount }, () => this.#createServer(site)),
     );
     const servers = {
-      execute: <N extends CallName>(address: PartitionAddress, name: N, request: PartitionCalls[N]['request']) =>
-        this.#execute(address, name, request),
-      getSiteView: (site: number) => this.#sharedView(site).view ?? { refused: 'STARTING' as const },
+      execute: <N extends CallName>(
+        address: PartitionAddress,
+        name: N,
+        request: PartitionCalls[N]['request'],
+      ) => this.#execute(address, name, request),
+      getSiteView: (site: number) =>
+        this.#sharedView(site).view ?? { refused: 'STARTING' as const },
     };
     this.#network = new CausalNetwork({ options, random, timeline: this.timeline, servers });
     this.#sharedViews = Array.from({ length: siteCount }, () => new SharedView());
@@ -213,7 +226,9 @@ export class CausalWorld {
   mayBeForgotten(key: string, stamp: Stamp): boolean {
     // The clock of a partition may be ahead.
     const now = this.#trueStamp + this.#limits.maxClockSkew;
-    return (this.#removals.get(key) ?? []).some((removal) => removal.stamp >= stamp && removal.from <= now);
+    return (this.#removals.get(key) ?? []).some(
+      (removal) => removal.stamp >= stamp && removal.from <= now,
+    );
   }
 
   get #trueStamp(): Stamp {
@@ -236,7 +251,8 @@ export class CausalWorld {
 
   #createServer(site: number): Server {
     const options = { site, siteCount: this.options.siteCount, limits: this.#limits };
-    const create = this.#fault.createPartition ?? ((value: PartitionOptions) => new Partition(value));
+    const create =
+      this.#fault.createPartition ?? ((value: PartitionOptions) => new Partition(value));
     return {
       partition: create(options),
       writes: [],
@@ -280,7 +296,8 @@ export class CausalWorld {
   #noteAlarm(site: number, { code, partition }: CausalAlarm): void {
     this.count(`alarm ${code}`);
     if (code === 'dropped-entries' || code === 'clock') return;
-    if (code === 'lost-writes') this.#lossAlarmsAtMs.set(`${site} ${partition}`, this.timeline.nowMs);
+    if (code === 'lost-writes')
+      this.#lossAlarmsAtMs.set(`${site} ${partition}`, this.timeline.nowMs);
     if (code === 'lost-writes' && this.hasLostState) return;
     this.report({ checker: 'alarms', message: `alarm ${code} of partition ${partition}` });
   }
@@ -295,14 +312,19 @@ export class CausalWorld {
     const offset = Math.round(server.clockOffsetMs * MICROSECONDS_PER_MS);
     const now = this.#trueStamp + offset;
     const keyCount = server.partition.state.chains.size;
-    const overwritten = name === 'put' ? findVisible(server.partition, request as PutRequest) : undefined;
+    const overwritten =
+      name === 'put' ? findVisible(server.partition, request as PutRequest) : undefined;
     const reply = server.partition.execute(name, request, now);
-    if (name === 'apply' && !('refused' in reply)) this.#noteReplicated(partition, request as ApplyRequest);
+    if (name === 'apply' && !('refused' in reply))
+      this.#noteReplicated(partition, request as ApplyRequest);
     // Whoever pulls or copies has it, once the reply arrives.
-    if ('promise' in reply) server.replicatedUpTo = Math.max(server.replicatedUpTo, reply.cursor.stamp);
-    if (name === 'scan') server.replicatedUpTo = Math.max(server.replicatedUpTo, server.partition.state.lastOwnStamp);
+    if ('promise' in reply)
+      server.replicatedUpTo = Math.max(server.replicatedUpTo, reply.cursor.stamp);
+    if (name === 'scan')
+      server.replicatedUpTo = Math.max(server.replicatedUpTo, server.partition.state.lastOwnStamp);
     if (name === 'merge') this.count('forgotten keys', countForgottenKeys(request as MergeRequest));
-    if (name === 'state' && server.partition.state.chains.size < keyCount) this.count('tombstones dropped');
+    if (name === 'state' && server.partition.state.chains.size < keyCount)
+      this.count('tombstones dropped');
     if ('refused' in reply) this.count(`${name} answered ${reply.refused}`);
     else if ('stamp' in reply && name === 'put') {
       server.writes.push({ id: (request as PutRequest).id, stamp: reply.stamp });
@@ -317,12 +339,18 @@ export class CausalWorld {
     server.replicatedUpTo = Math.max(server.replicatedUpTo, cursor.stamp);
   }
 
-  /** CAUSAL-2: what was visible is overwritten, also if it came from a site whose clock is ahead. */
+  /**
+   * CAUSAL-2: what was visible is overwritten, also if it came from a site whose clock is ahead.
+   */
   #checkOverwrite(stamp: Stamp, overwritten: Version | undefined, { id }: PutRequest): void {
-    if (overwritten === undefined || stamp >= overwritten.stamp || getWriteId(overwritten) === id) return;
+    if (overwritten === undefined || stamp >= overwritten.stamp || getWriteId(overwritten) === id)
+      return;
     const isRepetition = overwritten.stamp > stamp && this.#counts.has('repeated writes');
     if (isRepetition) return;
-    this.report({ checker: 'overwrite', message: `${id} got ${stamp}, below the visible ${overwritten.stamp}` });
+    this.report({
+      checker: 'overwrite',
+      message: `${id} got ${stamp}, below the visible ${overwritten.stamp}`,
+    });
   }
 
   #getServer(site: number, partition: number): Server {
@@ -381,10 +409,15 @@ export class CausalWorld {
   #planFlushes(): void {
     this.#repeat(this.options.flushEveryMs, () => {
       const { site, partition, server } = this.#pickServer();
-      // While another site copies from here, both would lose what one of them has overwritten meanwhile.
-      const isRecent = this.timeline.nowMs - (this.#setBackAtMs.get(partition) ?? -Infinity) < HEALED_MS;
+      // While another site copies from here, both would lose what one of them has overwritten
+      // meanwhile.
+      const isRecent =
+        this.timeline.nowMs - (this.#setBackAtMs.get(partition) ?? -Infinity) < HEALED_MS;
       if (server.isAway || isRecent) return;
-      this.#setBack({ site, partition, savedWrites: 0 }, createPartitionState(this.options.siteCount));
+      this.#setBack(
+        { site, partition, savedWrites: 0 },
+        createPartitionState(this.options.siteCount),
+      );
       this.count('flushed');
     });
   }
@@ -413,8 +446,12 @@ export class CausalWorld {
     // What was overwritten is in no chain any more, and may be needed again.
     const known = Math.max(lastOwnStamp, replicatedUpTo);
     const gone = writes.slice(savedWrites).filter(({ stamp }) => stamp > known);
-    for (const write of gone) this.#unreported.push({ ...write, site, partition, atMs: this.timeline.nowMs });
-    for (const id of [...getWriteIds(lost.state.chains), ...writes.slice(savedWrites).map(({ id }) => id)]) {
+    for (const write of gone)
+      this.#unreported.push({ ...write, site, partition, atMs: this.timeline.nowMs });
+    for (const id of [
+      ...getWriteIds(lost.state.chains),
+      ...writes.slice(savedWrites).map(({ id }) => id),
+    ]) {
       if (remaining.has(id)) continue;
       this.#lostWrites.add(id);
       this.count('lost writes');
@@ -444,7 +481,9 @@ export class CausalWorld {
       const b = (a + this.random.between(1, siteCount - 1)) % siteCount;
       this.#network.cut(a, b);
       this.count('cuts');
-      this.timeline.schedule(this.random.exponential(cutMeanMs), () => this.#network.reconnect(a, b));
+      this.timeline.schedule(this.random.exponential(cutMeanMs), () =>
+        this.#network.reconnect(a, b),
+      );
     });
   }
 
@@ -458,7 +497,10 @@ export class CausalWorld {
     const untilMs = this.timeline.nowMs + LATEST_END_MS;
     this.timeline.run(untilMs, () => this.#violation !== undefined || this.#isSettled());
     if (this.timeline.nowMs >= untilMs - ROUND_MS)
-      this.report({ checker: 'liveness', message: 'the sites do not become equal after all is well' });
+      this.report({
+        checker: 'liveness',
+        message: 'the sites do not become equal after all is well',
+      });
     this.timeline.run(this.timeline.nowMs + 500);
     if (this.#violation === undefined) this.#checkEqualSites();
     if (this.#violation === undefined) this.#checkLossAlarms();
@@ -473,7 +515,10 @@ export class CausalWorld {
           const received = other.received[source] ?? 0;
           const cursor = other.cursors[source]?.entry;
           const isHealed = state.suspicions === state.healedSuspicions;
-          return site === source || (isHealed && received >= state.lastOwnStamp && cursor === state.own.last.entry);
+          return (
+            site === source ||
+            (isHealed && received >= state.lastOwnStamp && cursor === state.own.last.entry)
+          );
         }),
       ),
     );
@@ -482,12 +527,17 @@ export class CausalWorld {
   /** What a client was told to be written, and is gone, has to be reported. */
   #checkLossAlarms(): void {
     const { restartEveryMs, maxOwnEntries } = this.options;
-    // A gateway that ends takes with it what it alone has seen. And dropped entries hide what another site has.
+    // A gateway that ends takes with it what it alone has seen. And dropped entries hide what
+    // another site has.
     if (restartEveryMs !== Infinity || maxOwnEntries < MANY_ENTRIES) return;
     for (const { id, site, partition, stamp, atMs } of this.#unreported) {
       // A repetition was executed again.
       if (this.#getServer(site, partition).writes.some((write) => write.id === id)) continue;
-      if (!this.acknowledged.has(id) || (this.#lossAlarmsAtMs.get(`${site} ${partition}`) ?? 0) >= atMs) continue;
+      if (
+        !this.acknowledged.has(id) ||
+        (this.#lossAlarmsAtMs.get(`${site} ${partition}`) ?? 0) >= atMs
+      )
+        continue;
       const message = `${id} (${stamp}@${site}) of partition ${partition} was lost at ${atMs} ms, without an alarm`;
       this.report({ checker: 'unreported', message });
     }
@@ -495,7 +545,9 @@ export class CausalWorld {
 
   #checkEqualSites(): void {
     const reads = this.#gateways.flatMap((gateways, site) =>
-      gateways.map((_, gateway) => new SimulatedClient(this, { name: `end${site}.${gateway}`, site, gateway })),
+      gateways.map(
+        (_, gateway) => new SimulatedClient(this, { name: `end${site}.${gateway}`, site, gateway }),
+      ),
     );
     const results: (readonly (Version | undefined)[])[] = [];
     for (const [place, client] of reads.entries())
@@ -509,15 +561,20 @@ export class CausalWorld {
     const stampOf = (version: Version | undefined): Stamp =>
       version === undefined || isAbsentAt(version, this.#trueStamp) ? 0 : version.stamp;
     const texts = results.map((versions) => JSON.stringify(versions.map(stampOf)));
-    if (!areAll()) this.report({ checker: 'liveness', message: 'a site does not answer after all is well' });
+    if (!areAll())
+      this.report({ checker: 'liveness', message: 'a site does not answer after all is well' });
     else if (new Set(texts).size > 1)
       this.report({ checker: 'convergence', message: `the sites differ: ${texts.join(' ')}` });
   }
 }
 
-/** Tombstones without an id are no writes of a client: a copy has found that the source forgot these keys. */
+/**
+ * Tombstones without an id are no writes of a client: a copy has found that the source forgot these
+ * keys.
+ */
 function countForgottenKeys({ chains }: MergeRequest): number {
-  return chains.filter(([, chain]) => getVersions(chain).every(({ value }) => value === undefined)).length;
+  return chains.filter(([, chain]) => getVersions(chain).every(({ value }) => value === undefined))
+    .length;
 }
 
 function getWriteIds(chains: Partition['state']['chains']): readonly string[] {
@@ -531,7 +588,8 @@ function findVisible(partition: Partition, { key, stable }: PutRequest): Version
   const snapshot = Array.from({ length: site }, (_, index) => stable[index] ?? 0);
   const versions = getVersions(chains.get(key) ?? EMPTY_CHAIN);
   return versions.find(
-    (version) => isVisible(version, withStamp(snapshot, version.site, Infinity)) && isStable(version, stable),
+    (version) =>
+      isVisible(version, withStamp(snapshot, version.site, Infinity)) && isStable(version, stable),
   );
 }
 

@@ -1,4 +1,7 @@
-/** Balances are what the answered operations add up to; those whose outcome is not known may count or not. */
+/**
+ * Balances are what the answered operations add up to; those whose outcome is not known may count
+ * or not.
+ */
 import { isBlue, tookEffect } from '../operation-traits.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 import { canBeLost, assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';

@@ -1,12 +1,17 @@
 /**
- * Levels are true: an update is final at `strong` only out of the red order. An update that may be red is final at one
- * site alone only if it turned out blue, or its generator accepts the result of one site.
+ * Levels are true: an update is final at `strong` only out of the red order. An update that may be
+ * red is final at one site alone only if it turned out blue, or its generator accepts the result of
+ * one site.
  */
 import type { Origin } from '../../../src/server/records/origin.ts';
 import { isBlue, isRead } from '../operation-traits.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 import { isRed, assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+import type {
+  AnyOperation,
+  Checker,
+  FinalState,
+} from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class LevelChecker implements Checker {
   readonly name = 'levels';
@@ -37,5 +42,7 @@ export class LevelChecker implements Checker {
 }
 
 function mayBeLocal(operation: ClientOperation): boolean {
-  return isBlue(operation) || (operation.operation === 'withdraw' && operation.args['here'] === true);
+  return (
+    isBlue(operation) || (operation.operation === 'withdraw' && operation.args['here'] === true)
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * After a restart, a site shows the blue operations that it had answered before a client asks it for anything. So it needs
- * no other site for that.
+ * After a restart, a site shows the blue operations that it had answered before a client asks it
+ * for anything. So it needs no other site for that.
  */
 import type { OperationId } from '../../../src/server/records/records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -18,7 +18,10 @@ type Identifiers = ReadonlySet<OperationId>;
 
 const NONE: Identifiers = new Set();
 
-/** Its notes are the blue operations that a site shows: a site that takes the state of another one has the notes of that. */
+/**
+ * Its notes are the blue operations that a site shows: a site that takes the state of another one
+ * has the notes of that.
+ */
 export class RestartChecker extends SiteChecker<Set<OperationId>> {
   readonly name = 'restarts';
   /** The sites of all blue operations. */
@@ -61,7 +64,8 @@ export class RestartChecker extends SiteChecker<Set<OperationId>> {
     const missing = this.#missing.get(site) ?? NONE;
     assertProperty(
       missing.size === 0,
-      () => `site ${site} had answered ${[...missing].join()}, and does not show it after its restart`,
+      () =>
+        `site ${site} had answered ${[...missing].join()}, and does not show it after its restart`,
     );
   }
 }

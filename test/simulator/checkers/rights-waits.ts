@@ -1,6 +1,6 @@
 /**
- * No take waits long for rights that exist (docs/spec/rights.md, RIGHTS-15). While all sites are up and hear each other, and
- * enough of a field is left for all takes, each take ends within a bound.
+ * No take waits long for rights that exist (docs/spec/rights.md, RIGHTS-15). While all sites are up
+ * and hear each other, and enough of a field is left for all takes, each take ends within a bound.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -18,12 +18,21 @@ import type { CheckerContext } from '../../../src/testing/simulator/scenario.ts'
 const FIELD = 'free';
 const KEYS = ['a', 'b'] as const;
 
-/** Times that something may have to be sent again; and one more, for which it gives way to what is never heard of again. */
+/**
+ * Times that something may have to be sent again; and one more, for which it gives way to what is
+ * never heard of again.
+ */
 const RESENDS = 3 + 1;
-/** Trips from site to site until a take is at its end: to its rights, and for each time that others overtake it. */
+/**
+ * Trips from site to site until a take is at its end: to its rights, and for each time that others
+ * overtake it.
+ */
 const TRIPS_TO_RIGHTS = 8;
 const TRIPS_OF_ATTEMPT = 4;
-/** Who waits for rights does so for as long as other sites may be out of reach, and once more when rejected (R-4, R-5). */
+/**
+ * Who waits for rights does so for as long as other sites may be out of reach, and once more when
+ * rejected (R-4, R-5).
+ */
 const WAITS = 2;
 /** With narrower windows what stands before a transfer in its stream takes trips of its own. */
 const WINDOW_WIDE = 1000;
@@ -75,11 +84,15 @@ class Stand {
 }
 
 /**
- * How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. `isSlow`:
- * then turns in the red order are not kept either, since who was rejected comes again later than others wait for it. So
- * the one that began first has the bound, and the next one once that has ended.
+ * How long a take may go unanswered. Where messages are slower than sites are patient, it may be
+ * given up first. `isSlow`: then turns in the red order are not kept either, since who was rejected
+ * comes again later than others wait for it. So the one that began first has the bound, and the
+ * next one once that has ended.
  */
-function boundOf({ options, resendAfterMs, reachTimeoutMs }: CheckerContext): { boundMs: number; isSlow: boolean } {
+function boundOf({ options, resendAfterMs, reachTimeoutMs }: CheckerContext): {
+  boundMs: number;
+  isSlow: boolean;
+} {
   const { minDelayMs, delayMeanMs, syncMeanMs, maxWindow, maxAttempts } = options;
   if (maxWindow < WINDOW_WIDE) return { boundMs: Infinity, isSlow: false };
   const tripMs = minDelayMs + 2 * delayMeanMs + 2 * syncMeanMs;

@@ -1,18 +1,25 @@
 /**
- * Rights are neither made nor lost, and no take goes beyond them (docs/spec/rights.md). At every site, after every
- * operation, each holder has none or some, and rights + pool + taken = given. Successful takes were given, whichever
- * sites were lost since.
+ * Rights are neither made nor lost, and no take goes beyond them (docs/spec/rights.md). At every
+ * site, after every operation, each holder has none or some, and rights + pool + taken = given.
+ * Successful takes were given, whichever sites were lost since.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
 import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
 import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+import type {
+  AnyOperation,
+  Checker,
+  FinalState,
+} from '../../../src/testing/simulator/checkers/checker.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 
 const FIELD = 'free';
 
-/** The amounts that an operation takes of a row, if its reply shows that it has, and those that it may have given. */
+/**
+ * The amounts that an operation takes of a row, if its reply shows that it has, and those that it
+ * may have given.
+ */
 interface Amounts {
   readonly taken: number;
   readonly given: number;
@@ -28,14 +35,16 @@ export class RightsChecker implements Checker {
       for (const holder of ledger.holders) {
         assertProperty(
           ledger.getHolding(holder) >= 0,
-          () => `site ${site} shows ${ledger.getHolding(holder)} rights of ${holder} to ${key} after ${id}`,
+          () =>
+            `site ${site} shows ${ledger.getHolding(holder)} rights of ${holder} to ${key} after ${id}`,
         );
       }
       const retained = ledger.holders.reduce((sum, item) => sum + ledger.getHolding(item), 0);
       const { grants: value, takes } = ledger;
       assertProperty(
         retained + takes === value,
-        () => `site ${site} shows ${retained} rights to ${key}, ${takes} taken, of ${value} given after ${id}`,
+        () =>
+          `site ${site} shows ${retained} rights to ${key}, ${takes} taken, of ${value} given after ${id}`,
       );
     }
   }
@@ -61,6 +70,8 @@ function amountsOf({ operation, args, replies }: ClientOperation, key: string): 
   const { amount = 0 } = input;
   if (input.key !== undefined && input.key !== key) return { taken: 0, given: 0 };
   if (operation.startsWith('give')) return { taken: 0, given: amount };
-  const hasTaken = replies.some(({ value }) => (value as { taken?: boolean } | null)?.taken === true);
+  const hasTaken = replies.some(
+    ({ value }) => (value as { taken?: boolean } | null)?.taken === true,
+  );
   return { taken: operation.startsWith('take') && hasTaken ? amount : 0, given: 0 };
 }

@@ -1,7 +1,7 @@
 /**
- * An operation over several partitions takes from a stock at its place if it did so on its snapshot. Otherwise its client
- * would find one half of a move done, although there was enough where it was executed. The stocks are added up here, from
- * what each site applies.
+ * An operation over several partitions takes from a stock at its place if it did so on its
+ * snapshot. Otherwise its client would find one half of a move done, although there was enough
+ * where it was executed. The stocks are added up here, from what each site applies.
  */
 import type { Effect } from '../../../src/server/records/effect.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -18,7 +18,10 @@ type Stocks = Map<string, number>;
 /** Its notes are the stocks of a site, by row. */
 export class StockChecker extends SiteChecker<Stocks> {
   readonly name = 'stocks';
-  /** By execution of an operation over several partitions: whether its take had enough on the snapshot. */
+  /**
+   * By execution of an operation over several partitions: whether its take had enough on the
+   * snapshot.
+   */
   readonly #hadEnough = new Map<string, boolean>();
 
   constructor() {
@@ -35,10 +38,13 @@ export class StockChecker extends SiteChecker<Stocks> {
     const stocks = this.getState(site);
     const take = findTake(operation);
     const hasTaken = take !== undefined && hasEnough(stocks, take);
-    const hadEnough = isRed(operation) ? this.#hadEnough.get(getExecutionName(operation)) : undefined;
+    const hadEnough = isRed(operation)
+      ? this.#hadEnough.get(getExecutionName(operation))
+      : undefined;
     assertProperty(
       hadEnough === undefined || hadEnough === hasTaken,
-      () => `the take of ${operation.id} ${hasTaken ? 'succeeds' : 'fails'} at its place, and not on its snapshot`,
+      () =>
+        `the take of ${operation.id} ${hasTaken ? 'succeeds' : 'fails'} at its place, and not on its snapshot`,
     );
     for (const { table, key, action, value } of operation.effects) {
       if (table !== 'stores') continue;

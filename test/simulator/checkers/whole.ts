@@ -1,11 +1,16 @@
 /**
- * An operation that writes several rows is at a site in all of them or in none. A post appends its text, which no other
- * operation has, to the lines of each of its rows, and no line is ever removed.
+ * An operation that writes several rows is at a site in all of them or in none. A post appends its
+ * text, which no other operation has, to the lines of each of its rows, and no line is ever
+ * removed.
  */
 import type { Origin } from '../../../src/server/records/origin.ts';
 import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
 import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { AnyOperation, Checker, ClientView } from '../../../src/testing/simulator/checkers/checker.ts';
+import type {
+  AnyOperation,
+  Checker,
+  ClientView,
+} from '../../../src/testing/simulator/checkers/checker.ts';
 
 type Lines = readonly string[];
 type LinesByRow = ReadonlyMap<string, Lines>;
@@ -16,7 +21,10 @@ export class WholeChecker implements Checker {
   /** The rows of each post with several, by its text. */
   readonly #posts = new Map<string, readonly string[]>();
   readonly #rows = new Set<string>();
-  /** What was compared last, by site. A site gives the same list again as long as nothing was appended. */
+  /**
+   * What was compared last, by site. A site gives the same list again as long as nothing was
+   * appended.
+   */
   readonly #compared = new Map<Origin, LinesByRow>();
 
   onCreated(_site: Origin, { shadow, effects }: AnyOperation): void {
@@ -30,7 +38,9 @@ export class WholeChecker implements Checker {
 
   /** Compares what the site has in its tables, with each operation that it applies. */
   onApplied(site: Origin, _operation: AnyOperation, { store }: SiteState): void {
-    const lines = new Map([...this.#rows].map((row) => [row, store.read('notes', row, 'lines') as Lines]));
+    const lines = new Map(
+      [...this.#rows].map((row) => [row, store.read('notes', row, 'lines') as Lines]),
+    );
     const compared = this.#compared.get(site);
     if ([...lines].every(([row, list]) => compared?.get(row) === list)) return;
     this.#compared.set(site, lines);
@@ -45,7 +55,10 @@ export class WholeChecker implements Checker {
       [args['key'], first],
       [args['to'], second],
     ] as const;
-    this.#compare(`what ${id} has read`, new Map(rows.map(([row, lines]) => [row as string, lines])));
+    this.#compare(
+      `what ${id} has read`,
+      new Map(rows.map(([row, lines]) => [row as string, lines])),
+    );
   }
 
   #compare(where: string, lines: LinesByRow): void {

@@ -4,9 +4,16 @@ import type { LogMessage } from '../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope } from '../../../src/server/messages/envelope.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
-import type { BlueOperation, RedRecord, SlotDecision } from '../../../src/server/records/records.ts';
+import type {
+  BlueOperation,
+  RedRecord,
+  SlotDecision,
+} from '../../../src/server/records/records.ts';
 import { isRed, type AnyOperation } from '../../../src/testing/simulator/checkers/checker.ts';
-import { isLowWatermark, isTransfer } from '../../../src/testing/simulator/checkers/low-watermarks.ts';
+import {
+  isLowWatermark,
+  isTransfer,
+} from '../../../src/testing/simulator/checkers/low-watermarks.ts';
 import type { MessageGroup } from './recorded-run.ts';
 
 type Message = Exclude<Envelope['message'], LogMessage> | SequencedMessage<RedRecord>;
@@ -98,21 +105,41 @@ const DESCRIPTIONS: {
     group: 'request',
     text: `${from} reports to ${to} that it knows a later start of that site.`,
   }),
-  'member.closed': (_, from, to) => ({ group: 'request', text: `${from} reports to ${to} that it was retired.` }),
-  'node.hello': (_, from, to) => ({ group: 'request', text: `${from} has started, and introduces itself to ${to}.` }),
+  'member.closed': (_, from, to) => ({
+    group: 'request',
+    text: `${from} reports to ${to} that it was retired.`,
+  }),
+  'node.hello': (_, from, to) => ({
+    group: 'request',
+    text: `${from} has started, and introduces itself to ${to}.`,
+  }),
   'node.known': (_, from, to) => ({
     group: 'request',
     text: `${from} reports to ${to} how much of its data it knows.`,
   }),
-  'node.twin': (_, from) => ({ group: 'request', text: `${from} reports that two nodes run as one site.` }),
-  'node.fork': (_, from, to) => ({ group: 'request', text: `${from} refuses the messages of this node of ${to}.` }),
+  'node.twin': (_, from) => ({
+    group: 'request',
+    text: `${from} reports that two nodes run as one site.`,
+  }),
+  'node.fork': (_, from, to) => ({
+    group: 'request',
+    text: `${from} refuses the messages of this node of ${to}.`,
+  }),
 };
 
-export function describeMessage(message: Envelope['message'], from: string, to: string): DescribedMessage {
+export function describeMessage(
+  message: Envelope['message'],
+  from: string,
+  to: string,
+): DescribedMessage {
   // Runs with etcd have messages of other kinds.
   const kind = message.kind as KindOf;
-  const describe = DESCRIPTIONS[kind] as ((message: unknown, from: string, to: string) => DescribedMessage) | undefined;
-  return describe?.(message, from, to) ?? { group: 'request', text: `${from} sends ${kind} to ${to}.` };
+  const describe = DESCRIPTIONS[kind] as
+    | ((message: unknown, from: string, to: string) => DescribedMessage)
+    | undefined;
+  return (
+    describe?.(message, from, to) ?? { group: 'request', text: `${from} sends ${kind} to ${to}.` }
+  );
 }
 
 /** Describes an operation with what it changes. */

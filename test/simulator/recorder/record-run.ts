@@ -4,7 +4,11 @@ import { simulate, type SimulationSetup } from '../simulate.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import { RunRecorder } from './run-recorder.ts';
 
-export function recordRun(seed: number, profile: Profile, setup: SimulationSetup = {}): RecordedRun {
+export function recordRun(
+  seed: number,
+  profile: Profile,
+  setup: SimulationSetup = {},
+): RecordedRun {
   const recorders: RunRecorder[] = [];
   const { options, history, violation } = simulate(seed, profile, {
     ...setup,

@@ -1,7 +1,17 @@
-/** A run as plain data, so that a page can draw it and a worker can send it. Sites have numbers from 1 on. */
+/**
+ * A run as plain data, so that a page can draw it and a worker can send it. Sites have numbers from
+ * 1 on.
+ */
 
 /** What a message is for, as the legend of a time line names it. */
-export const MESSAGE_GROUPS = ['blue', 'red', 'order', 'acknowledgement', 'heartbeat', 'request'] as const;
+export const MESSAGE_GROUPS = [
+  'blue',
+  'red',
+  'order',
+  'acknowledgement',
+  'heartbeat',
+  'request',
+] as const;
 export type MessageGroup = (typeof MESSAGE_GROUPS)[number];
 
 export interface RecordedMessage {

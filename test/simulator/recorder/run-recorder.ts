@@ -1,4 +1,7 @@
-/** Records a run from the events that checkers get. It draws no random number, so the run stays the same. */
+/**
+ * Records a run from the events that checkers get. It draws no random number, so the run stays the
+ * same.
+ */
 import { formatValue } from '../../../src/server/color-analysis/values/format-values.ts';
 import { SEQUENCED_ENGINE } from '../../../src/server/log/sequenced/engine.ts';
 import { EnvelopeCodec } from '../../../src/server/messages/envelope-codec.ts';
@@ -41,8 +44,15 @@ interface OpenCut extends Link {
 }
 
 /** The outages that an event begins and ends. */
-const BEGINS: Partial<Record<SiteEvent, OutageKind>> = { crashed: 'down', paused: 'paused', 'disk full': 'disk full' };
-const ENDS: Partial<Record<SiteEvent, OutageKind>> = { resumed: 'paused', 'disk has room': 'disk full' };
+const BEGINS: Partial<Record<SiteEvent, OutageKind>> = {
+  crashed: 'down',
+  paused: 'paused',
+  'disk full': 'disk full',
+};
+const ENDS: Partial<Record<SiteEvent, OutageKind>> = {
+  resumed: 'paused',
+  'disk has room': 'disk full',
+};
 
 const OUTAGE_TEXTS: Readonly<Record<OutageKind, string>> = {
   down: 'has crashed and loses what is not on its disk',
@@ -108,7 +118,8 @@ export class RunRecorder implements Checker {
       this.#begin(site, 'down');
     }
     if (event === 'deposed') this.#mark(site, 'deposed', 'loses its log to another process');
-    if (event === 'halted') this.#mark(site, 'halted', 'stops taking from a red log that does not continue correctly');
+    if (event === 'halted')
+      this.#mark(site, 'halted', 'stops taking from a red log that does not continue correctly');
   }
 
   onLinksCut(links: readonly Link[]): void {
@@ -156,7 +167,12 @@ export class RunRecorder implements Checker {
   }
 
   onDomainError({ site, operation, stage, domain }: ClientDomainError): void {
-    this.#addView(operation, { atMs: this.nowMs, site, stage: stage ?? 'failed', value: domain.name });
+    this.#addView(operation, {
+      atMs: this.nowMs,
+      site,
+      stage: stage ?? 'failed',
+      value: domain.name,
+    });
   }
 
   /** Returns an operation of the history with the views that were recorded. */
@@ -183,7 +199,10 @@ export class RunRecorder implements Checker {
     } catch (error) {
       // A planted fault may send what no site can read.
       if (!(error instanceof RejectedMessageError)) throw error;
-      return { group: 'request', text: `${from} sends ${message.kind} to ${to}, which cannot be read.` };
+      return {
+        group: 'request',
+        text: `${from} sends ${message.kind} to ${to}, which cannot be read.`,
+      };
     }
   }
 
@@ -195,7 +214,8 @@ export class RunRecorder implements Checker {
 
   #begin(site: Origin, kind: OutageKind): void {
     const name = formatOutage(site, kind);
-    if (!this.#openOutages.has(name)) this.#openOutages.set(name, { site, kind, fromMs: this.nowMs });
+    if (!this.#openOutages.has(name))
+      this.#openOutages.set(name, { site, kind, fromMs: this.nowMs });
   }
 
   #end(site: Origin, kind: OutageKind): void {
@@ -222,7 +242,8 @@ export class RunRecorder implements Checker {
 }
 
 function describeConflict(conflict: Conflict | undefined): string {
-  if (conflict?.reason === 'name') return `${conflict.name.replaceAll('\0', ' ')} has changed since it was read`;
+  if (conflict?.reason === 'name')
+    return `${conflict.name.replaceAll('\0', ' ')} has changed since it was read`;
   if (conflict?.reason === 'range') return 'what it has scanned has changed';
   if (conflict?.reason === 'predecessor') return `it depends on ${conflict.id}, which was rejected`;
   if (conflict?.reason === 'held') return 'another operation holds a row of it';

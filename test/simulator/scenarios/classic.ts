@@ -15,7 +15,10 @@ import type { SimulationOptions } from '../../../src/testing/simulator/options.t
 import type { Scenario } from '../../../src/testing/simulator/scenario.ts';
 
 /** The world of `simulatedService`. Its rows are in several partitions if there may be some. */
-export function classicScenario(isPartitioned = false, service: Service = simulatedService(isPartitioned)): Scenario {
+export function classicScenario(
+  isPartitioned = false,
+  service: Service = simulatedService(isPartitioned),
+): Scenario {
   return {
     service,
     traits: { isRead, isBlue, hasEffect: tookEffect },
@@ -33,7 +36,10 @@ export function classicScenario(isPartitioned = false, service: Service = simula
   };
 }
 
-/** Whether each start finds what was there before: no directory is lost, and no red log leaves records out. */
+/**
+ * Whether each start finds what was there before: no directory is lost, and no red log leaves
+ * records out.
+ */
 function startsWithAll({ isCluster, redJumpChance, redRegressChance }: SimulationOptions): boolean {
   return !isCluster && redJumpChance === 0 && redRegressChance === 0;
 }

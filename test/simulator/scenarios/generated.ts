@@ -1,7 +1,8 @@
 /**
- * A service that is drawn from a seed: tables, shadow operations, and generators that read this and that and reply with
- * all that they have read, so that whatever is not as it should be comes to light. Colors are right by construction:
- * blue only where every effect may be, and no invariant could be broken.
+ * A service that is drawn from a seed: tables, shadow operations, and generators that read this and
+ * that and reply with all that they have read, so that whatever is not as it should be comes to
+ * light. Colors are right by construction: blue only where every effect may be, and no invariant
+ * could be broken.
  */
 import { z } from 'zod/v4';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
@@ -13,7 +14,15 @@ import { FIELD_KINDS } from '../../../src/server/service/fields/field-kinds.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import type { ShadowOperation } from '../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock } from '../../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+} from '../../../src/server/service/tables.ts';
 import type { Field, Table } from '../../../src/server/service/tables.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { getObservedTraits } from '../../../src/testing/simulator/scenario.ts';
@@ -66,12 +75,16 @@ const FIELDS: Readonly<
 > = {
   counter: { declare: () => counter(), drawAction: () => ['add', (input) => input.number] },
   register: { declare: () => register(), drawAction: (_, value) => ['write', value] },
-  set: { declare: () => set(), drawAction: (random, value) => [random.pick(['add', 'add', 'remove']), value] },
+  set: {
+    declare: () => set(),
+    drawAction: (random, value) => [random.pick(['add', 'add', 'remove']), value],
+  },
   log: { declare: () => log(), drawAction: (_, value) => ['append', value] },
   cell: { declare: () => cell(), drawAction: (_, value) => ['assign', value] },
   queue: {
     declare: () => queue(),
-    drawAction: (random, value) => (random.chance(0.6) ? ['push', value] : ['pop', () => undefined]),
+    drawAction: (random, value) =>
+      random.chance(0.6) ? ['push', value] : ['pop', () => undefined],
   },
   stock: {
     declare: () => stock(),
@@ -92,15 +105,22 @@ export function generatedScenario(seed: number): Scenario {
     traits: getObservedTraits(service),
     draw: ({ random }) => {
       const [key, other, text] = [random.pick(KEYS), random.pick(KEYS), random.pick(TEXTS)];
-      return { operation: random.pick(operations), args: { key, other, text, number: random.between(-1, 3) } };
+      return {
+        operation: random.pick(operations),
+        args: { key, other, text, number: random.between(-1, 3) },
+      };
     },
     checkers: () => [],
   };
 }
 
-function generate(random: Random): { readonly service: Service; readonly operations: [string, ...string[]] } {
+function generate(random: Random): {
+  readonly service: Service;
+  readonly operations: [string, ...string[]];
+} {
   const tables: Record<string, Table> = {};
-  for (let index = random.between(1, 2); index > 0; index -= 1) tables[`t${index}`] = drawTable(random);
+  for (let index = random.between(1, 2); index > 0; index -= 1)
+    tables[`t${index}`] = drawTable(random);
   const parts = Array.from({ length: random.between(3, 6) }, () => drawParts(random, tables));
   const shadows = Object.fromEntries(parts.map((item, index) => [`s${index}`, item]));
   const specs: Record<string, object> = {};
@@ -111,12 +131,15 @@ function generate(random: Random): { readonly service: Service; readonly operati
   }
   specs['look'] = { access: 'read', args, result };
   const reads = Array.from({ length: 4 }, () => drawRead(random, tables));
-  generators['look'] = (value: Args, context: AnyContext) => textOf(reads.map((read) => read(value, context)));
+  generators['look'] = (value: Args, context: AnyContext) =>
+    textOf(reads.map((read) => read(value, context)));
   const contract = defineContract('generated', specs as never);
   const implementation = {
     tables,
     shadowOperations: (effects: Readonly<Record<string, AnyEffectTable>>) =>
-      Object.fromEntries(Object.entries(shadows).map(([name, item]) => [name, shadowOf(item, effects)])),
+      Object.fromEntries(
+        Object.entries(shadows).map(([name, item]) => [name, shadowOf(item, effects)]),
+      ),
     generators,
   };
   const service = defineService(contract, implementation as never) as unknown as Service;
@@ -127,7 +150,8 @@ function drawTable(random: Random): Table {
   const fields: Record<string, Field> = {};
   for (let index = random.between(1, 3); index > 0; index -= 1)
     fields[`f${index}`] = FIELDS[random.pick(KINDS)].declare();
-  const canIndex = (name: string): boolean => FIELD_KINDS[(fields[name] as Field).kind].isIndexable === true;
+  const canIndex = (name: string): boolean =>
+    FIELD_KINDS[(fields[name] as Field).kind].isIndexable === true;
   const indexes = Object.keys(fields).filter((name) => canIndex(name) && random.chance(0.7));
   return { fields, indexes, removable: random.chance(0.6) };
 }
@@ -142,15 +166,18 @@ function drawPart(random: Random, tables: Readonly<Record<string, Table>>): Part
   const keyOf = random.chance(0.8) ? (value: Args) => value.key : (value: Args) => value.other;
   if (random.chance(0.25)) {
     const isRemoval = removable && random.chance(0.7);
-    const isRed = isRemoval && Object.values(fields).some(({ kind }) => FIELD_KINDS[kind].isRedOnly);
-    const make: Make = (effects, value) => effects[table]?.[isRemoval ? 'remove' : 'insert'](keyOf(value)) as Effect;
+    const isRed =
+      isRemoval && Object.values(fields).some(({ kind }) => FIELD_KINDS[kind].isRedOnly);
+    const make: Make = (effects, value) =>
+      effects[table]?.[isRemoval ? 'remove' : 'insert'](keyOf(value)) as Effect;
     return { isRed, makesResult: false, make };
   }
   const field = random.pick(Object.keys(fields) as [string]);
   const kind = fields[field]?.kind as DrawnKind;
   const [action, valueOf] = drawAction(random, kind);
   // Called as a method: the builders of a row are methods of one class, and know its key by `this`.
-  const make: Make = (effects, input) => effects[table]?.row(keyOf(input))[field]?.[action]?.(valueOf(input)) as Effect;
+  const make: Make = (effects, input) =>
+    effects[table]?.row(keyOf(input))[field]?.[action]?.(valueOf(input)) as Effect;
   const { isRedOnly } = FIELD_KINDS[kind];
   return { isRed: isRedOnly, makesResult: isRedOnly, make };
 }
@@ -161,12 +188,19 @@ function drawAction(random: Random, kind: DrawnKind): DrawnAction {
 }
 
 /** Red where a part has to be, and now and then where none has to. */
-function shadowOf(parts: readonly Part[], effects: Readonly<Record<string, AnyEffectTable>>): ShadowOperation {
+function shadowOf(
+  parts: readonly Part[],
+  effects: Readonly<Record<string, AnyEffectTable>>,
+): ShadowOperation {
   const build = (value: Args): readonly Effect[] => parts.map(({ make }) => make(effects, value));
   const isRed = parts.some((part) => part.isRed) || parts.length > 1;
   const makesResult = parts.some((part) => part.makesResult);
   const reply = (results: readonly unknown[]): string => textOf(results);
-  return { color: isRed ? 'red' : 'blue', effects: build, ...(makesResult && { reply }) } as ShadowOperation;
+  return {
+    color: isRed ? 'red' : 'blue',
+    effects: build,
+    ...(makesResult && { reply }),
+  } as ShadowOperation;
 }
 
 function drawUpdate(
@@ -190,7 +224,9 @@ function drawUpdate(
       if (value.number > 1) context.scratchpad.discard();
     }
     const reply = textOf(seen);
-    const decision = [...reply].reduce((sum, entry) => (sum * 31 + entry.charCodeAt(0)) % 997, value.number + 1) % 6;
+    const decision =
+      [...reply].reduce((sum, entry) => (sum * 31 + entry.charCodeAt(0)) % 997, value.number + 1) %
+      6;
     if (reads.length > 0 && decision === nothingAt) return reply;
     return choose(decision % 2 === 0 ? item : other, value, context, reply);
   };

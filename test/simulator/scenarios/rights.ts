@@ -1,4 +1,7 @@
-/** Limits that sites take from by rights: gifts and takes of all kinds, at rows that are nearly empty most of the time. */
+/**
+ * Limits that sites take from by rights: gifts and takes of all kinds, at rows that are nearly
+ * empty most of the time.
+ */
 import { z } from 'zod/v4';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import { defineService } from '../../../src/server/service/service.ts';
@@ -42,7 +45,10 @@ const PARTITIONED_KEYS = ['p1/a', 'p1/b'] as const;
 
 /** The service. */
 function rightsService(isPartitioned: boolean): Service {
-  const contract = defineContract('rights', isPartitioned ? (partitioned as unknown as typeof operations) : operations);
+  const contract = defineContract(
+    'rights',
+    isPartitioned ? (partitioned as unknown as typeof operations) : operations,
+  );
   const keys = isPartitioned ? PARTITIONED_KEYS : KEYS;
   return defineService(contract, {
     tables: {
@@ -53,13 +59,17 @@ function rightsService(isPartitioned: boolean): Service {
       giveInOrder: red((a: Amount) => [seats.row(a.key).free.give(a.amount)]),
       take: blue((a: Amount) => [seats.row(a.key).free.take(a.amount)]),
       takeInOrder: red((a: Amount) => [seats.row(a.key).free.take(a.amount)]),
-      takeBoth: blue(({ amount }: { amount: number }) => keys.map((key) => seats.row(key).free.take(amount))),
+      takeBoth: blue(({ amount }: { amount: number }) =>
+        keys.map((key) => seats.row(key).free.take(amount)),
+      ),
     }),
     generators: {
       give: (args, { shadow }) => shadow.give(args, null),
       giveInOrder: (args, { shadow }) => shadow.giveInOrder(args, null),
       take: (args, { tables, shadow }) =>
-        tables.seats.row(args.key).free.left < args.amount ? { taken: false } : shadow.take(args, { taken: true }),
+        tables.seats.row(args.key).free.left < args.amount
+          ? { taken: false }
+          : shadow.take(args, { taken: true }),
       takeInOrder: (args, { tables, shadow }) =>
         tables.seats.row(args.key).free.left < args.amount
           ? { taken: false }
@@ -88,11 +98,16 @@ export function rightsScenario(isPartitioned = false): Scenario {
     draw: ({ random }) => {
       const key = random.pick<string>(keys);
       const chance = random.fraction();
-      if (chance < 0.2) return { operation: 'give', args: { key, amount: random.pick([1, 3, 12]) } };
-      if (chance < 0.25) return { operation: 'giveInOrder', args: { key, amount: random.between(1, 9) } };
-      if (chance < 0.75) return { operation: 'take', args: { key, amount: random.pick([1, 1, 1, 2, 5]) } };
-      if (chance < 0.82) return { operation: 'takeInOrder', args: { key, amount: random.between(1, 2) } };
-      if (chance < 0.88) return { operation: 'takeBoth', args: { ...home, amount: random.between(1, 2) } };
+      if (chance < 0.2)
+        return { operation: 'give', args: { key, amount: random.pick([1, 3, 12]) } };
+      if (chance < 0.25)
+        return { operation: 'giveInOrder', args: { key, amount: random.between(1, 9) } };
+      if (chance < 0.75)
+        return { operation: 'take', args: { key, amount: random.pick([1, 1, 1, 2, 5]) } };
+      if (chance < 0.82)
+        return { operation: 'takeInOrder', args: { key, amount: random.between(1, 2) } };
+      if (chance < 0.88)
+        return { operation: 'takeBoth', args: { ...home, amount: random.between(1, 2) } };
       return { operation: 'left', args: { key } };
     },
     checkers: (circumstances) => [new RightsChecker(), new RightsWaitsChecker(circumstances)],

@@ -1,15 +1,29 @@
 /**
- * Doctors on duty and rooms: every kind of field, removal in both colors, values that go in and out of indexes, scans
- * with bounds, limits and both directions, and scratchpads. No checker knows what it is for but the oracle.
+ * Doctors on duty and rooms: every kind of field, removal in both colors, values that go in and out
+ * of indexes, scans with bounds, limits and both directions, and scratchpads. No checker knows what
+ * it is for but the oracle.
  */
 import { z } from 'zod/v4';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import { withMeta } from '../../../src/server/records/reply.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../../src/server/service/tables.ts';
 import { getObservedTraits } from '../../../src/testing/simulator/scenario.ts';
-import type { DrawOptions, DrawnOperation, Scenario } from '../../../src/testing/simulator/scenario.ts';
+import type {
+  DrawOptions,
+  DrawnOperation,
+  Scenario,
+} from '../../../src/testing/simulator/scenario.ts';
 
 const named = z.object({ key: z.string(), text: z.string() });
 const reported = z.object({ done: z.boolean(), seen: z.array(z.string()) });
@@ -33,7 +47,12 @@ const contract = defineContract('roster', {
   deliver: { ...update, result: z.number() },
   take: { ...update, result: reported },
   claim: { ...update, result: z.number(), errors: { tooFew: z.object({ left: z.number() }) } },
-  find: { access: 'read', args: named, result: z.number(), errors: { missing: z.object({ key: z.string() }) } },
+  find: {
+    access: 'read',
+    args: named,
+    result: z.number(),
+    errors: { missing: z.object({ key: z.string() }) },
+  },
   audit: { access: 'read', args: named, result: z.array(z.string()) },
 });
 
@@ -51,17 +70,28 @@ const service = defineService(contract, {
       { indexes: ['duty', 'skills'], removable: true },
     ),
     rooms: table(
-      { guest: cell<string>(), line: queue<string>(), notes: log<string>(), rank: register<number>() },
+      {
+        guest: cell<string>(),
+        line: queue<string>(),
+        notes: log<string>(),
+        rank: register<number>(),
+      },
       { indexes: ['guest', 'rank'], removable: true },
     ),
     beds: table({ left: stock() }, { removable: true }),
     tallies: table({ count: counter(), last: cell<string>() }, { indexes: ['last'] }),
   },
   shadowOperations: ({ doctors, rooms, beds, tallies }) => ({
-    hire: red((a: Named) => [doctors.row(a.key).duty.write('on'), doctors.row(a.key).shifts.add(1)]),
+    hire: red((a: Named) => [
+      doctors.row(a.key).duty.write('on'),
+      doctors.row(a.key).shifts.add(1),
+    ]),
     leave: red((a: Named) => [doctors.remove(a.key)]),
     rest: red((a: Named) => [doctors.row(a.key).duty.write('off')]),
-    train: blue((a: Text) => [doctors.row(a.key).skills.add(a.text), doctors.row(a.key).shifts.add(1)]),
+    train: blue((a: Text) => [
+      doctors.row(a.key).skills.add(a.text),
+      doctors.row(a.key).shifts.add(1),
+    ]),
     untrain: blue((a: Text) => [doctors.row(a.key).skills.remove(a.text)]),
     dismiss: blue((a: Named) => [doctors.remove(a.key)]),
     open: blue((a: Text & { rank: number }) => [
@@ -88,7 +118,10 @@ const service = defineService(contract, {
     ),
     claim: red((a: Named) => [beds.row(a.key).left.take(1)]),
     rank: red((a: Named & { rank: number }) => [rooms.row(a.key).rank.write(a.rank)]),
-    count: red((a: Text) => [tallies.row(a.key).count.add(1), tallies.row(a.key).last.assign(a.text)]),
+    count: red((a: Text) => [
+      tallies.row(a.key).count.add(1),
+      tallies.row(a.key).last.assign(a.text),
+    ]),
   }),
   generators: {
     hire: (args, { shadow }) => shadow.hire(args, null),
@@ -107,9 +140,13 @@ const service = defineService(contract, {
     untrain: (args, { shadow }) => shadow.untrain(args, null),
     // The first one with the skill, from the end.
     cover: (args, { tables, shadow }) => {
-      const seen = [...tables.doctors.by.skills({ prefix: args.text.slice(0, 1), reverse: true, limit: 1 })];
+      const seen = [
+        ...tables.doctors.by.skills({ prefix: args.text.slice(0, 1), reverse: true, limit: 1 }),
+      ];
       const [first] = seen;
-      return first === undefined ? { done: false, seen } : shadow.hire({ key: first }, { done: true, seen });
+      return first === undefined
+        ? { done: false, seen }
+        : shadow.hire({ key: first }, { done: true, seen });
     },
     // Who is not on duty may be dismissed by one site alone.
     dismiss: (args, { tables, shadow }) => {
@@ -117,7 +154,8 @@ const service = defineService(contract, {
       const seen = [duty ?? 'none', String(shifts), ...skills];
       return duty === 'on' ? { done: false, seen } : shadow.dismiss(args, { done: true, seen });
     },
-    open: (args, { random, shadow }) => shadow.open({ ...args, rank: Math.floor(random() * 5) }, null),
+    open: (args, { random, shadow }) =>
+      shadow.open({ ...args, rank: Math.floor(random() * 5) }, null),
     // The first room without a guest.
     book: (args, { tables, shadow }) => {
       const seen = [...tables.rooms.keys({ from: args.key })];
@@ -128,18 +166,26 @@ const service = defineService(contract, {
     },
     close: (args, { tables, shadow }) => {
       const seen = [...tables.rooms.row(args.key).notes];
-      return tables.rooms.has(args.key) ? shadow.close(args, { done: true, seen }) : { done: false, seen };
+      return tables.rooms.has(args.key)
+        ? shadow.close(args, { done: true, seen })
+        : { done: false, seen };
     },
     wait: (args, { shadow }) => shadow.wait(args),
     call: (args, { shadow }) => shadow.call(args),
     // Tried on the scratchpad, and done only if it makes the room the first.
     promote: (args, { tables, shadow, scratchpad }) => {
       const [best] = tables.rooms.by.rank({ reverse: true, limit: 1 });
-      const rank = (best === undefined ? 0 : (tables.rooms.row(best).rank ?? 0)) + (args.text.length % 2);
+      const rank =
+        (best === undefined ? 0 : (tables.rooms.row(best).rank ?? 0)) + (args.text.length % 2);
       const chosen = { key: args.key, rank };
       scratchpad.apply(shadow.rank(chosen, null));
-      const seen = [...tables.rooms.by.rank({ reverse: true, limit: 2 }), `${tables.rooms.keys({ limit: 3 }).length}`];
-      return seen[0] === args.key ? shadow.rank(chosen, { done: true, seen }) : { done: false, seen };
+      const seen = [
+        ...tables.rooms.by.rank({ reverse: true, limit: 2 }),
+        `${tables.rooms.keys({ limit: 3 }).length}`,
+      ];
+      return seen[0] === args.key
+        ? shadow.rank(chosen, { done: true, seen })
+        : { done: false, seen };
     },
     deliver: (args, { shadow }) => shadow.deliver(args),
     // Decided where it is applied, without a look at what is left.
@@ -151,7 +197,10 @@ const service = defineService(contract, {
       return shadow.claim(args, left - 1);
     },
     count: (args, { tables, shadow, uniqueId }) => {
-      const seen = [`${tables.tallies.row(args.key).count}`, ...tables.tallies.by.last({ before: 'c5' })];
+      const seen = [
+        `${tables.tallies.row(args.key).count}`,
+        ...tables.tallies.by.last({ before: 'c5' }),
+      ];
       return shadow.count({ key: args.key, text: uniqueId() }, { done: true, seen });
     },
     find: (args, { tables: { beds }, errors }) => {
@@ -173,14 +222,37 @@ const service = defineService(contract, {
 });
 
 const DOCTORS = ['ann', 'bob', 'cay'] as const;
-const BEDS = ['deliver', 'deliver', 'take', 'take', 'claim', 'claim', 'find', 'find', 'find'] as const;
+const BEDS = [
+  'deliver',
+  'deliver',
+  'take',
+  'take',
+  'claim',
+  'claim',
+  'find',
+  'find',
+  'find',
+] as const;
 const ROOMS = ['r1', 'r2', 'r3'] as const;
-const OF_DOCTORS = ['hire', 'hire', 'leave', 'leave', 'rest', 'train', 'untrain', 'cover', 'dismiss'] as const;
+const OF_DOCTORS = [
+  'hire',
+  'hire',
+  'leave',
+  'leave',
+  'rest',
+  'train',
+  'untrain',
+  'cover',
+  'dismiss',
+] as const;
 const OF_ROOMS = ['open', 'book', 'close', 'wait', 'call', 'promote', 'count', 'audit'] as const;
 
 function draw({ random, unique }: DrawOptions): DrawnOperation {
   if (random.chance(0.25)) {
-    return { operation: random.pick(BEDS), args: { key: random.pick(['east', 'south', 'west']), text: unique } };
+    return {
+      operation: random.pick(BEDS),
+      args: { key: random.pick(['east', 'south', 'west']), text: unique },
+    };
   }
   const isOfDoctors = random.chance(0.5);
   const operation = isOfDoctors ? random.pick(OF_DOCTORS) : random.pick(OF_ROOMS);

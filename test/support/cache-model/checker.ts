@@ -1,15 +1,25 @@
 /**
- * What a cache may show, known from the truth alone: the history of the store behind, and what each page got of it, and
- * when. Knows nothing of how the cache decides. CACHE-1–CACHE-6 are the promises of docs/spec/cache.md.
+ * What a cache may show, known from the truth alone: the history of the store behind, and what each
+ * page got of it, and when. Knows nothing of how the cache decides. CACHE-1–CACHE-6 are the
+ * promises of docs/spec/cache.md.
  */
 import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
 import type { History } from './history.ts';
-import { OBJECTS, READS, SECRET, type ObjectName, type ReadKind, type Shown } from './operations.ts';
+import {
+  OBJECTS,
+  READS,
+  SECRET,
+  type ObjectName,
+  type ReadKind,
+  type Shown,
+} from './operations.ts';
 import { GUESSED, type Submission } from './origin.ts';
 import type { CacheOptions } from './options.ts';
 import type { Coverage } from '../outcomes/coverage.ts';
 
-/** By object, or by a name made with it: the state of the history below which nothing may be shown. */
+/**
+ * By object, or by a name made with it: the state of the history below which nothing may be shown.
+ */
 class Floors {
   readonly #at = new Map<string, number>();
 
@@ -161,11 +171,19 @@ export class CacheChecker {
     const text = JSON.stringify(shown);
     const before = this.#given.get(text) ?? { began: 0, tabs: new Set() };
     const tabs = before.tabs.add(page.tab);
-    this.#given.set(text, { began: Math.max(began, before.began), at: this.tick(), atMs: this.#nowMs(), tabs });
+    this.#given.set(text, {
+      began: Math.max(began, before.began),
+      at: this.tick(),
+      atMs: this.#nowMs(),
+      tabs,
+    });
     page.givenAtMs.set(text, this.#nowMs());
   }
 
-  /** An update is about to be answered: what was stored of its objects, or shown to another user, may be gone. */
+  /**
+   * An update is about to be answered: what was stored of its objects, or shown to another user,
+   * may be gone.
+   */
   updates({ what: description, principal }: Submission): number {
     for (const object of description.objects) {
       this.#droppedAt[object] = this.tick();
@@ -175,10 +193,14 @@ export class CacheChecker {
     return this.#tick;
   }
 
-  /** A page has heard of what other pages have changed: what it showed to other users of that is forgotten. */
+  /**
+   * A page has heard of what other pages have changed: what it showed to other users of that is
+   * forgotten.
+   */
   heard(page: PageRecord): void {
     for (const [object, authors] of this.#updated)
-      for (const author of authors.keys()) this.#forgetRead(page, { principal: undefined, object }, author);
+      for (const author of authors.keys())
+        this.#forgetRead(page, { principal: undefined, object }, author);
   }
 
   /** A write had its final view at the strongest level. */
@@ -194,23 +216,32 @@ export class CacheChecker {
     this.#sights.saw(isKept ? 'own write' : 'own write while the store is ill');
   }
 
-  /** The store has taken a transaction that was requested when `own` were the confirmed own writes. */
+  /**
+   * The store has taken a transaction that was requested when `own` were the confirmed own writes.
+   */
   wrote(page: PageRecord, own: Floors): void {
     page.isSuspect = false;
     page.ownKept.raiseAll(own);
   }
 
-  /** A write had its final view at a weaker level. Earlier values of its objects may not be shown any more. */
+  /**
+   * A write had its final view at a weaker level. Earlier values of its objects may not be shown
+   * any more.
+   */
   onFinalEarly(page: PageRecord, { principal, what: description, earlyAt }: Submission): void {
-    for (const object of description.objects) page.early.push({ principal, object, askedAt: earlyAt });
+    for (const object of description.objects)
+      page.early.push({ principal, object, askedAt: earlyAt });
   }
 
-  /** A view was shown: judged where it is the cache's, remembered where it binds what comes later. */
+  /**
+   * A view was shown: judged where it is the cache's, remembered where it binds what comes later.
+   */
   shown(view: ShownView): void {
     const { level, value, page, principal, read, session } = view;
     if (level === 'cache' && !this.#mayBeShown(view)) return;
     const { by } = value as Shown;
-    if (by !== principal) this.wrong('P5', `${principal} was shown at level ${level} what ${by} asked for`);
+    if (by !== principal)
+      this.wrong('P5', `${principal} was shown at level ${level} what ${by} asked for`);
     if (level !== 'cache' && (!this.#isCommitted(level) || !this.#isTrusted(view))) return;
     for (const [object, number] of Object.entries((value as Shown).seen)) {
       const at = this.#history.placeOf(number)?.at ?? 0;
@@ -227,7 +258,8 @@ export class CacheChecker {
   /** Views are requested to be dropped, so the checker forgets that pages have seen them. */
   asksClearing(pages: readonly PageRecord[], scope: Omit<Clearing, 'askedAt'>): Clearing {
     const askedAt = this.tick();
-    for (const object of scope.object === undefined ? OBJECTS : [scope.object]) this.#droppedAt[object] = askedAt;
+    for (const object of scope.object === undefined ? OBJECTS : [scope.object])
+      this.#droppedAt[object] = askedAt;
     for (const page of pages) this.#forgetRead(page, scope);
     return { ...scope, askedAt };
   }
@@ -271,10 +303,12 @@ export class CacheChecker {
       const old = before.get(id);
       if (!isViewId(id) || old === entry) continue;
       const shown = entry.value as Shown;
-      if (shown.read === SECRET.name || shown.read === 'count card') this.wrong('cacheable', `stored ${id}`);
+      if (shown.read === SECRET.name || shown.read === 'count card')
+        this.wrong('cacheable', `stored ${id}`);
       this.#checkCleared(id, entry);
       const stored = [...this.#stored].findLast(([name]) => name.endsWith(` ${id}`))?.[1];
-      if (old !== undefined && stored !== undefined) this.#checkReplaced(id, old.value as Shown, shown);
+      if (old !== undefined && stored !== undefined)
+        this.#checkReplaced(id, old.value as Shown, shown);
       this.#stored.delete(`${writer.tab} ${id}`);
       this.#stored.set(`${writer.tab} ${id}`, { shown, at: this.tick() });
     }
@@ -284,7 +318,10 @@ export class CacheChecker {
     const { value, page, principal, read, session, meta } = view;
     const wrong = (promise: string, description: string): false => {
       const text = JSON.stringify(value);
-      this.wrong(promise, `tab ${page.tab} was shown ${text} at level cache of "${read.name}": ${description}`);
+      this.wrong(
+        promise,
+        `tab ${page.tab} was shown ${text} at level cache of "${read.name}": ${description}`,
+      );
       return false;
     };
     const { by, read: name, seen } = value as Shown;
@@ -295,19 +332,29 @@ export class CacheChecker {
       return wrong('committed', `from ${String(meta?.['cachedFrom'])}`);
     for (const [object, at] of this.#momentsOf(value as Shown)) {
       if (at === 0) return wrong('P7', `${object} was never so`);
-      const own = Math.max(page.own.of(`${principal} ${object}`), page.inherited.of(`${principal} ${object}`));
-      if (at < own) return wrong('P1', `${object} is as at ${at}; an own write of ${own} was confirmed`);
+      const own = Math.max(
+        page.own.of(`${principal} ${object}`),
+        page.inherited.of(`${principal} ${object}`),
+      );
+      if (at < own)
+        return wrong('P1', `${object} is as at ${at}; an own write of ${own} was confirmed`);
       const seenAt = this.#keepsWhatWasSeen() ? page.read.of(`${principal} ${name} ${object}`) : 0;
       if (at < seenAt) return wrong('P2', `${object} is as at ${at}; it was shown as at ${seenAt}`);
       const known = session?.floors.of(object) ?? 0;
       if (at < known) return wrong('P3', `${object} is as at ${at}; the session knows ${known}`);
-      const stored = this.#keepsWhatWasSeen() && page.hasRead ? page.stored.of(`${principal} ${name} ${object}`) : 0;
+      const stored =
+        this.#keepsWhatWasSeen() && page.hasRead
+          ? page.stored.of(`${principal} ${name} ${object}`)
+          : 0;
       if (at < stored) return wrong('P4', `${object} is as at ${at}; the tab had stored ${stored}`);
     }
     const input = this.#given.get(JSON.stringify(value));
     if (input === undefined) return wrong('P7', 'it was never written');
     for (const clearing of page.cleared) {
-      if (isCleared(clearing, by, seen, read.touches === undefined) && input.began < clearing.askedAt)
+      if (
+        isCleared(clearing, by, seen, read.touches === undefined) &&
+        input.began < clearing.askedAt
+      )
         return wrong('P6', `it was cleared`);
     }
     for (const reported of page.early) {
@@ -315,7 +362,8 @@ export class CacheChecker {
         return wrong('P1', `of ${reported.object}, a write was final at a weaker level`);
     }
     const { ttlMs, hasClockJumps } = this.#setting;
-    const givenAtMs = page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : input.atMs);
+    const givenAtMs =
+      page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : input.atMs);
     if (ttlMs !== undefined && this.#nowMs() - givenAtMs > ttlMs && givenAtMs >= input.atMs)
       return wrong('ttl', `it is ${this.#nowMs() - givenAtMs} ms old`);
     this.#sawHit(view, input);
@@ -326,8 +374,10 @@ export class CacheChecker {
     this.#sights.saw('hit');
     const updaters = read.objects.flatMap((object) => [...(this.#updated.get(object) ?? [])]);
     const isOfOthers =
-      updaters.length > 0 && updaters.every(([caller, at]) => caller !== principal && at < value.began);
-    if (isOfOthers && meta?.['cachedFrom'] === 'weak') this.#sights.saw('weak hit after a write of another user');
+      updaters.length > 0 &&
+      updaters.every(([caller, at]) => caller !== principal && at < value.began);
+    if (isOfOthers && meta?.['cachedFrom'] === 'weak')
+      this.#sights.saw('weak hit after a write of another user');
     if (value.began < page.openedAt) this.#sights.saw('hit of what was kept');
     if (!value.tabs.has(page.tab)) this.#sights.saw('hit from another tab');
     if (session !== undefined) this.#sights.saw('hit in a session');
@@ -349,13 +399,15 @@ export class CacheChecker {
   }
 
   /**
-   * Whether a view shows the newest value. Versions of a restored store claim the opposite: against them only a view at
-   * the strongest level counts, of an operation that began when all kept values were there.
+   * Whether a view shows the newest value. Versions of a restored store claim the opposite: against
+   * them only a view at the strongest level counts, of an operation that began when all kept values
+   * were there.
    */
   #isTrusted({ level, value, page, began }: ShownView): boolean {
     const { restoredAt } = this.#history;
     const isHealthy = restoredAt === 0 || ['none', 'tag'].includes(this.#setting.versioning);
-    if (isHealthy || this.#momentsOf(value as Shown).every(([, at]) => at < restoredAt)) return true;
+    if (isHealthy || this.#momentsOf(value as Shown).every(([, at]) => at < restoredAt))
+      return true;
     return level === 'strong' && began > page.loadedAt;
   }
 
@@ -366,7 +418,11 @@ export class CacheChecker {
     });
   }
 
-  #forgetRead(page: PageRecord, { principal, object }: Omit<Clearing, 'askedAt'>, author?: string): void {
+  #forgetRead(
+    page: PageRecord,
+    { principal, object }: Omit<Clearing, 'askedAt'>,
+    author?: string,
+  ): void {
     const isChosen = (name: string): boolean => {
       const [whose, ...read] = name.split(' ');
       if (whose === author || (principal !== undefined && whose !== principal)) return false;
@@ -378,26 +434,33 @@ export class CacheChecker {
 
   #forgetStored(shown: Shown, id: string, pages: readonly PageRecord[]): void {
     for (const name of this.#stored.keys()) if (name.endsWith(` ${id}`)) this.#stored.delete(name);
-    for (const page of pages) page.stored.forget((name) => name.startsWith(`${shown.by} ${shown.read} `));
+    for (const page of pages)
+      page.stored.forget((name) => name.startsWith(`${shown.by} ${shown.read} `));
   }
 
-  /** What was given before it was to be dropped may be stored after that, and has nothing to say any more. */
+  /**
+   * What was given before it was to be dropped may be stored after that, and has nothing to say any
+   * more.
+   */
   #checkReplaced(id: string, old: Shown, next: Shown): void {
     if (!this.#keepsWhatWasSeen() || this.#wasDropped(old)) return;
     const was = new Map(this.#momentsOf(old));
     for (const [object, at] of this.#momentsOf(next)) {
       const before = was.get(object) ?? 0;
-      if (at < before) this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
+      if (at < before)
+        this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
     }
   }
 
   /**
-   * Returns whether one of the objects that a view depends on was dropped after the view was given. A view is dropped
-   * as a whole.
+   * Returns whether one of the objects that a view depends on was dropped after the view was given.
+   * A view is dropped as a whole.
    */
   #wasDropped(shown: Shown): boolean {
     const givenAt = this.#given.get(JSON.stringify(shown))?.at ?? 0;
-    return OBJECTS.some((object) => dependsOn(shown.read, object) && this.#droppedAt[object] > givenAt);
+    return OBJECTS.some(
+      (object) => dependsOn(shown.read, object) && this.#droppedAt[object] > givenAt,
+    );
   }
 
   #checkCleared(id: string, { value, touches }: CacheEntry): void {
@@ -410,8 +473,16 @@ export class CacheChecker {
   }
 }
 
-function isCleared({ principal, object }: Clearing, by: string, seen: Shown['seen'], isOfAny: boolean): boolean {
-  return (principal === undefined || principal === by) && (object === undefined || object in seen || isOfAny);
+function isCleared(
+  { principal, object }: Clearing,
+  by: string,
+  seen: Shown['seen'],
+  isOfAny: boolean,
+): boolean {
+  return (
+    (principal === undefined || principal === by) &&
+    (object === undefined || object in seen || isOfAny)
+  );
 }
 
 /** Returns whether the cache assumes that a read depends on an object. */

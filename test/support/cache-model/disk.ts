@@ -1,4 +1,7 @@
-/** What pages keep between them: one durable store, whose calls the schedule lets happen, and the notices of one to another. */
+/**
+ * What pages keep between them: one durable store, whose calls the schedule lets happen, and the
+ * notices of one to another.
+ */
 import type { CacheEntry, CacheStore } from '../../../src/bindings/cache/cache-store.ts';
 
 type Entries = ReadonlyMap<string, CacheEntry>;
@@ -6,7 +9,10 @@ type Entries = ReadonlyMap<string, CacheEntry>;
 /** A page that uses the store and is told what happens there. */
 export interface DiskUser {
   readonly tab: number;
-  /** Whether the page was closed. Its pending calls may still take effect, but their results are ignored. */
+  /**
+   * Whether the page was closed. Its pending calls may still take effect, but their results are
+   * ignored.
+   */
   readonly isGone: boolean;
   /** The content of the store was read for this page. */
   loaded(): void;
@@ -54,7 +60,10 @@ export class Disk {
     this.#modes.set(tab, mode);
   }
 
-  /** Creates the store for a page. A simple store does not know other pages, and keeps only what JSON can represent. */
+  /**
+   * Creates the store for a page. A simple store does not know other pages, and keeps only what
+   * JSON can represent.
+   */
   storeOf(user: DiskUser, isSimple: boolean): CacheStore {
     if (isSimple) {
       return {
@@ -121,7 +130,9 @@ export class Disk {
 
   /** Returns how many notices wait for a page. */
   noticesFor(user: DiskUser): number {
-    return this.#inboxes.filter((item) => item.user === user).reduce((sum, { waiting }) => sum + waiting.length, 0);
+    return this.#inboxes
+      .filter((item) => item.user === user)
+      .reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
   #modeOf(tab: number): DiskMode {

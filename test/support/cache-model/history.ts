@@ -1,12 +1,24 @@
-/** What truly happened to the objects of the store: one line of writes, every one with a number of its own. */
+/**
+ * What truly happened to the objects of the store: one line of writes, every one with a number of
+ * its own.
+ */
 import { OBJECTS, READS, type ObjectName, type ReadKind, type Shown } from './operations.ts';
 
 /** How the store behind orders two views. */
-export const VERSIONINGS = ['none', 'object', 'global', 'operation', 'tag', 'strong', 'class'] as const;
+export const VERSIONINGS = [
+  'none',
+  'object',
+  'global',
+  'operation',
+  'tag',
+  'strong',
+  'class',
+] as const;
 /**
- * `object`: counts the writes of the objects that are read. `global`: counts all writes. `operation`: as `object`, but from
- * another start for each operation. `tag`: has no order. `strong`: as `object`, at the strongest level alone.
- * `class`: as `object`, in a class that no store of a cache keeps.
+ * `object`: counts the writes of the objects that are read. `global`: counts all writes.
+ * `operation`: as `object`, but from another start for each operation. `tag`: has no order.
+ * `strong`: as `object`, at the strongest level alone. `class`: as `object`, in a class that no
+ * store of a cache keeps.
  */
 export type Versioning = (typeof VERSIONINGS)[number];
 
@@ -79,7 +91,10 @@ export class History {
     };
   }
 
-  /** Returns the object and the moment at which a number was written, or `undefined` if it was never written. */
+  /**
+   * Returns the object and the moment at which a number was written, or `undefined` if it was never
+   * written.
+   */
   placeOf(number: number): { readonly object: ObjectName; readonly at: number } | undefined {
     return this.#places.get(number);
   }

@@ -1,4 +1,7 @@
-/** The operations of pages on the store behind the cache, and the options that the application gives to the cache. */
+/**
+ * The operations of pages on the store behind the cache, and the options that the application gives
+ * to the cache.
+ */
 import type { CachedWrite } from '../../../src/bindings/cache/options.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../src/operations/index.ts';
@@ -7,7 +10,10 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 export const OBJECTS = ['a', 'b', 'card'] as const;
 export type ObjectName = (typeof OBJECTS)[number];
 
-/** The result of a read: its user, the read, and for each object the number of the write that it shows. */
+/**
+ * The result of a read: its user, the read, and for each object the number of the write that it
+ * shows.
+ */
 export interface Shown {
   readonly by: string;
   readonly read: string;
@@ -19,7 +25,9 @@ export interface ReadKind {
   readonly name: string;
   readonly operation: Operation<Shown>;
   readonly objects: readonly ObjectName[];
-  /** The objects that the cache uses as the dependencies of the read; `undefined` for all objects. */
+  /**
+   * The objects that the cache uses as the dependencies of the read; `undefined` for all objects.
+   */
   readonly touches: readonly string[] | undefined;
 }
 
@@ -39,7 +47,12 @@ const ofOne = (object: ObjectName): ReadKind[] => [
     touches: [object],
   },
   // As docs/bindings/write-your-own.md writes it: the object in `key` alone.
-  { name: `count ${object}`, operation: read('count', object), objects: [object], touches: [object] },
+  {
+    name: `count ${object}`,
+    operation: read('count', object),
+    objects: [object],
+    touches: [object],
+  },
 ];
 
 const many = (objects: readonly ObjectName[]): ReadKind => ({
@@ -59,12 +72,20 @@ export const READS: readonly ReadKind[] = [
   many(['a']),
   ROW,
   { name: 'feed', operation: read('feed'), objects: both, touches: undefined },
-  { name: 'get card', operation: get('card') as Operation<Shown>, objects: ['card'], touches: ['card'] },
+  {
+    name: 'get card',
+    operation: get('card') as Operation<Shown>,
+    objects: ['card'],
+    touches: ['card'],
+  },
 ];
 
 export const SECRET: ReadKind = READS.at(-1)!;
 
-/** The kinds of updates: of one object, of one that decides a read of two, of two, of any; of the card. */
+/**
+ * The kinds of updates: of one object, of one that decides a read of two, of two, of any; of the
+ * card.
+ */
 export const UPDATES = ['put a', 'put b', 'set a', 'set b', 'swap', 'reset', 'put card'] as const;
 export type UpdateName = (typeof UPDATES)[number];
 
@@ -97,7 +118,12 @@ export function updateKind(name: UpdateName): UpdateKind {
 export function updateOf(kind: UpdateKind, numbers: readonly number[], by: string): Operation {
   const [first] = kind.objects;
   const [verb] = kind.name.split(' ');
-  if (verb === 'put') return put(first!, { by, read: `get ${first}`, seen: { [first!]: numbers[0]! } } satisfies Shown);
+  if (verb === 'put')
+    return put(first!, {
+      by,
+      read: `get ${first}`,
+      seen: { [first!]: numbers[0]! },
+    } satisfies Shown);
   if (verb === 'set') return { name: 'set', args: { [first!]: numbers[0]! }, access: 'write' };
   if (verb === 'swap') return { name: 'swap', args: { keys: kind.objects }, access: 'write' };
   return { name: 'reset', args: {}, access: 'write' };

@@ -5,14 +5,14 @@ import { VERSIONINGS, type Versioning } from './history.ts';
 export interface CacheOptions {
   readonly versioning: Versioning;
   /**
-   * Whose views the weak level gives. `one`: a replica that lags and only moves forward. `any`: of any replica, so that views
-   * may go back; only where versions say which of two is the newer one.
+   * Whose views the weak level gives. `one`: a replica that lags and only moves forward. `any`: of
+   * any replica, so that views may go back; only where versions say which of two is the newer one.
    */
   readonly replica: 'one' | 'any';
   readonly tabs: 1 | 2 | 3;
   /**
-   * Which store keeps views between pages. `simple`: a store that supports one page at a time, as users of the cache
-   * may write it.
+   * Which store keeps views between pages. `simple`: a store that supports one page at a time, as
+   * users of the cache may write it.
    */
   readonly store: 'shared' | 'simple' | 'none';
   readonly maxEntries: number;
@@ -36,7 +36,12 @@ export const drawCacheOptions: fc.Arbitrary<CacheOptions> = fc
     versioning: fc.constantFrom(...VERSIONINGS),
     replica: fc.constantFrom('one' as const, 'any' as const),
     tabs: fc.constantFrom(1 as const, 1 as const, 2 as const, 2 as const, 3 as const),
-    store: fc.constantFrom('shared' as const, 'shared' as const, 'simple' as const, 'none' as const),
+    store: fc.constantFrom(
+      'shared' as const,
+      'shared' as const,
+      'simple' as const,
+      'none' as const,
+    ),
     maxEntries: fc.constantFrom(100, 100, 3),
     hasSessions: fc.boolean(),
     isWeakCommitted: fc.constantFrom(true, true, false),

@@ -1,7 +1,13 @@
 /**
- * The store behind the cache, played by hand: it executes, answers and fails submissions when the schedule requires it.
+ * The store behind the cache, played by hand: it executes, answers and fails submissions when the
+ * schedule requires it.
  */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../../src/correctable/binding.ts';
 import { isOlder } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
@@ -33,7 +39,10 @@ export interface Submitter {
   began(submission: Submission): void;
   /** Called before an update is answered at a weaker level. */
   answersEarly(submission: Submission): void;
-  /** Called before the result is delivered. `shown` is the content of a read, its own or the one that it decides. */
+  /**
+   * Called before the result is delivered. `shown` is the content of a read, its own or the one
+   * that it decides.
+   */
   answers(submission: Submission, level: string, shown: Shown | undefined): void;
   /** A callback of the page has thrown an error, which must not happen. */
   threw(error: unknown): void;
@@ -61,10 +70,19 @@ export class Submission {
   earlyAt = 0;
   /** When its final view was given, in milliseconds; `undefined` before. */
   finalAtMs: number | undefined;
-  /** The number and content of the latest view that was no confirmation. A confirmation refers to it. */
+  /**
+   * The number and content of the latest view that was no confirmation. A confirmation refers to
+   * it.
+   */
   given: { readonly seq: number; readonly text: string } | undefined;
 
-  constructor(by: Submitter, operation: Operation, levels: readonly Level[], sink: Sink, context: InvocationContext) {
+  constructor(
+    by: Submitter,
+    operation: Operation,
+    levels: readonly Level[],
+    sink: Sink,
+    context: InvocationContext,
+  ) {
     this.by = by;
     this.principal = by.principal;
     this.operation = operation;
@@ -131,7 +149,8 @@ export class Origin {
       close: async () => {
         const closed = (isUpdate: boolean): CorrectableError =>
           new CorrectableError(isUpdate ? 'UNKNOWN' : 'UNAVAILABLE', 'the page closed the store');
-        for (const submission of this.underWay.filter((item) => item.by === by)) this.#fail(submission, closed);
+        for (const submission of this.underWay.filter((item) => item.by === by))
+          this.#fail(submission, closed);
       },
     };
   }
@@ -189,11 +208,13 @@ export class Origin {
       submission.executedAt.set(level, before);
       return;
     }
-    if ('decides' in description) this.#history.write(this.#parseFileNumbers(description, operation));
+    if ('decides' in description)
+      this.#history.write(this.#parseFileNumbers(description, operation));
     if (key !== undefined) this.#executedAt.set(key, this.#history.now);
     // A single replica first applies what the session has seen, so that its views never go back.
     if (level !== 'strong') this.#replica = Math.max(this.#replica, session?.seen ?? 0);
-    const at = level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
+    const at =
+      level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
     submission.executedAt.set(level, at);
     if (session !== undefined) session.seen = Math.max(session.seen, at);
   }
@@ -204,18 +225,33 @@ export class Origin {
     return this.#setting.replica === 'one' ? this.#replica : Math.max(now - lag, restoredAt, 1);
   }
 
-  #parseFileNumbers({ objects }: UpdateKind, { name, args, key }: Operation): (readonly [ObjectName, number])[] {
+  #parseFileNumbers(
+    { objects }: UpdateKind,
+    { name, args, key }: Operation,
+  ): (readonly [ObjectName, number])[] {
     const value = args as { readonly value?: Shown } & Partial<Record<ObjectName, number>>;
     if (name === 'put') return [[key as ObjectName, value.value!.seen[key as ObjectName]!]];
     return objects.map((object) => [object, value[object] ?? this.#history.number()]);
   }
 
   #answer(submission: Submission, level: Level): void {
-    const { what: description, operation, principal, sink, executedAt, isUpdate, read, given: input } = submission;
+    const {
+      what: description,
+      operation,
+      principal,
+      sink,
+      executedAt,
+      isUpdate,
+      read,
+      given: input,
+    } = submission;
     const isGuess = level === 'tentative';
     const at = executedAt.get(isUpdate ? 'strong' : level) ?? this.#replica;
     const seen = read && this.#history.shown(read, at, principal);
-    const guess = read && { ...seen!, seen: Object.fromEntries(read.objects.map((object) => [object, GUESSED])) };
+    const guess = read && {
+      ...seen!,
+      seen: Object.fromEntries(read.objects.map((object) => [object, GUESSED])),
+    };
     const shown = isGuess ? guess : seen;
     const version = this.#history.version(this.#setting.versioning, read ?? READS[4]!, at, level);
     const details = isGuess || version === undefined ? {} : { version };
@@ -254,13 +290,16 @@ function readTodo(levels: readonly Level[]): Todo[] {
 
 /** Executed once; its weak views come before or after. */
 function updateTodo(levels: readonly Level[]): Todo[] {
-  const early = levels.filter((level) => level !== 'strong').map((level) => ['answer', level] as const);
+  const early = levels
+    .filter((level) => level !== 'strong')
+    .map((level) => ['answer', level] as const);
   return [...early, ['execute', 'strong'], ['answer', 'strong']];
 }
 
 function kindOf({ name, args, key }: Operation): ReadKind | UpdateKind {
   const { keys } = args as { readonly keys?: readonly string[] };
-  const objects = name === 'set' ? Object.keys(args as object) : (keys ?? (key === undefined ? [] : [key]));
+  const objects =
+    name === 'set' ? Object.keys(args as object) : (keys ?? (key === undefined ? [] : [key]));
   const full = name === 'swap' ? name : [name, ...objects].join(' ');
   const update = UPDATES.find((item) => item === full);
   return update === undefined ? READS.find((item) => item.name === full)! : updateKind(update);

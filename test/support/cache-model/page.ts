@@ -1,4 +1,6 @@
-/** One page of a tab: a client of the store with a cache in front, and the results that it received. */
+/**
+ * One page of a tab: a client of the store with a cache in front, and the results that it received.
+ */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
@@ -7,7 +9,15 @@ import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Disk, DiskUser } from './disk.ts';
 import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
 import { SessionRecord, type Clearing, type CacheChecker, type PageRecord } from './checker.ts';
-import { HINTS, READS, updateKind, updateOf, type ReadKind, type Shown, type UpdateName } from './operations.ts';
+import {
+  HINTS,
+  READS,
+  updateKind,
+  updateOf,
+  type ReadKind,
+  type Shown,
+  type UpdateName,
+} from './operations.ts';
 import type { LEVELS, Origin, Submission, Submitter } from './origin.ts';
 import type { ReadStep, UpdateStep, Wanted } from './schedule.ts';
 import type { CacheOptions } from './options.ts';
@@ -15,7 +25,9 @@ import type { CacheOptions } from './options.ts';
 type StoreLevels = typeof LEVELS;
 type ShopLevels = readonly ['cache', ...StoreLevels];
 
-/** How long the cache may wait for its store before a caller gets its result, including late timers. */
+/**
+ * How long the cache may wait for its store before a caller gets its result, including late timers.
+ */
 const STORE_WAIT_MS = 1_000;
 
 const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[number][]]> = {
@@ -116,7 +128,11 @@ export class Page implements Submitter, DiskUser {
   }
 
   /** Executes a read. The schedule decides how the store behind the cache answers. */
-  read({ read: index, wants, inSession }: Pick<ReadStep, 'read' | 'wants' | 'inSession'>): Submission | undefined {
+  read({
+    read: index,
+    wants,
+    inSession,
+  }: Pick<ReadStep, 'read' | 'wants' | 'inSession'>): Submission | undefined {
     const read = READS[index]!;
     const began = this.#around.judge.tick();
     const principal = this.who;
@@ -130,7 +146,14 @@ export class Page implements Submitter, DiskUser {
     );
     const judge = (view: View<Shown, Levels, string>): void => {
       if (this.isGone) return;
-      this.#around.judge.shown({ ...view, page: this.record, principal, read, session: session?.record, began });
+      this.#around.judge.shown({
+        ...view,
+        page: this.record,
+        principal,
+        read,
+        session: session?.record,
+        began,
+      });
     };
     // Check a view that is available synchronously at once, and not again when it is delivered.
     const first = result.latest;
@@ -164,7 +187,8 @@ export class Page implements Submitter, DiskUser {
         this.#onEnd(waiting, submission, STORE_WAIT_MS);
         if (submission?.isReplay === true) this.#around.saw('a replayed write');
         if (this.isGone || submission === undefined) return;
-        if (level === 'strong') this.#around.judge.onCommitted(this.record, submission, session?.record);
+        if (level === 'strong')
+          this.#around.judge.onCommitted(this.record, submission, session?.record);
         else this.#around.judge.onFinalEarly(this.record, submission);
         // A caller that gets its final view finds the cache coherent with it at once.
         if (submission.principal === this.who) this.#lookAfter(update);
@@ -232,10 +256,13 @@ export class Page implements Submitter, DiskUser {
     judge.committed(this.record, before, after, records());
   }
 
-  /** The transaction contains all changes until now, including those that the store rejected before. */
+  /**
+   * The transaction contains all changes until now, including those that the store rejected before.
+   */
   asks(description: 'load' | 'write'): () => void {
     const own = this.record.own.copy();
-    if (description === 'write' && !this.record.hasRead) this.#around.judge.wrong('P4', 'wrote what it had not read');
+    if (description === 'write' && !this.record.hasRead)
+      this.#around.judge.wrong('P4', 'wrote what it had not read');
     return () => {
       if (description === 'load') this.record.hasRead = true;
       else this.#around.judge.wrote(this.record, own);
@@ -277,7 +304,8 @@ export class Page implements Submitter, DiskUser {
 
   #lookAfter(update: UpdateName): void {
     const { objects, decides } = updateKind(update);
-    const isTouched = (read: ReadKind): boolean => read.objects.some((object) => objects.includes(object));
+    const isTouched = (read: ReadKind): boolean =>
+      read.objects.some((object) => objects.includes(object));
     const looked = decides ?? READS.find(isTouched)!;
     this.read({ read: READS.indexOf(looked), wants: 'look', inSession: false });
   }
@@ -311,7 +339,8 @@ export class Page implements Submitter, DiskUser {
     waiting.isOver = true;
     const { nowMs, judge } = this.#around;
     const lateMs = submission?.finalAtMs === undefined ? 0 : nowMs() - submission.finalAtMs;
-    if (!this.isGone && lateMs > mostMs) judge.wrong('P9', `${waiting.what} was called ${lateMs} ms after its answer`);
+    if (!this.isGone && lateMs > mostMs)
+      judge.wrong('P9', `${waiting.what} was called ${lateMs} ms after its answer`);
   }
 
   #failed(waiting: Waiting, submission: Submission | undefined): void {

@@ -51,6 +51,8 @@ export async function shortest(setting: CacheOptions, steps: readonly Step[]): P
     const next = { ...simplest, ...simpler };
     if (await isWrong(next, left)) simplest = next;
   }
-  const reported = left.map(({ do: description, ...rest }) => `  ${description} ${JSON.stringify(rest)}`);
+  const reported = left.map(
+    ({ do: description, ...rest }) => `  ${description} ${JSON.stringify(rest)}`,
+  );
   return [JSON.stringify(simplest), ...reported, ...(await runSchedule(simplest, left))].join('\n');
 }

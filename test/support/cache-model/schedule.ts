@@ -1,5 +1,6 @@
 /**
- * The steps of a schedule for pages with a cache. fast-check draws the steps, so it can shrink a schedule that fails.
+ * The steps of a schedule for pages with a cache. fast-check draws the steps, so it can shrink a
+ * schedule that fails.
  */
 import fc from 'fast-check';
 import type { DiskMode, Landing } from './disk.ts';
@@ -27,7 +28,10 @@ export interface UpdateStep {
   readonly wants: 'all' | 'strong' | 'weak';
   readonly inSession: boolean;
   readonly isInstant: boolean;
-  /** Whether the update has an idempotency key. `repeated`: the last update of the user is sent again with its key. */
+  /**
+   * Whether the update has an idempotency key. `repeated`: the last update of the user is sent
+   * again with its key.
+   */
   readonly key: 'none' | 'new' | 'repeated';
 }
 
@@ -48,7 +52,9 @@ export type Step =
   | { readonly do: 'land'; readonly which: number; readonly landing: Landing }
   | { readonly do: 'hold notices'; readonly hold: boolean }
   | { readonly do: 'deliver'; readonly tab: number; readonly all: boolean }
-  /** The page is closed and opens again. Of its pending writes the first `landed` ones take effect. */
+  /**
+   * The page is closed and opens again. Of its pending writes the first `landed` ones take effect.
+   */
   | { readonly do: 'reload'; readonly tab: number; readonly landed: number }
   /** The page closes its client, and opens again. */
   | { readonly do: 'close'; readonly tab: number; readonly clears: boolean }
@@ -69,10 +75,24 @@ const lag = fc.nat(3);
 const item = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
 const exactly = <S extends Step>(step: S): fc.Arbitrary<Step> => fc.constant(step);
 
-function reads(wants: fc.Arbitrary<Wanted>, isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<ReadStep> {
+function reads(
+  wants: fc.Arbitrary<Wanted>,
+  isInstant: fc.Arbitrary<boolean>,
+): fc.Arbitrary<ReadStep> {
   // Draw the first read most often, because most faults need several operations on one view.
-  const read = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: fc.nat(READS.length - 1) });
-  return fc.record({ do: fc.constant('read' as const), tab, read, wants, inSession: fc.boolean(), isInstant, lag });
+  const read = fc.oneof(
+    { weight: 2, arbitrary: fc.constant(0) },
+    { weight: 5, arbitrary: fc.nat(READS.length - 1) },
+  );
+  return fc.record({
+    do: fc.constant('read' as const),
+    tab,
+    read,
+    wants,
+    inSession: fc.boolean(),
+    isInstant,
+    lag,
+  });
 }
 
 const anyWanted = fc.constantFrom<Wanted[]>('all', 'strong', 'weak', 'weak', 'cache and weak');
@@ -104,8 +124,16 @@ const foreign = fc.constantFrom<Step[]>(
   { do: 'foreign', objects: ['b'] },
   { do: 'foreign', objects: ['a', 'b'] },
 );
-const go: fc.Arbitrary<Step> = fc.record({ do: fc.constant('go' as const), which, all: fc.boolean(), lag });
-const replicate: fc.Arbitrary<Step> = fc.record({ do: fc.constant('replicate' as const), all: fc.boolean() });
+const go: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('go' as const),
+  which,
+  all: fc.boolean(),
+  lag,
+});
+const replicate: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('replicate' as const),
+  all: fc.boolean(),
+});
 
 const often: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: anyRead },
@@ -117,7 +145,9 @@ const often: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const clockSteps = fc.constantFrom(-100_000, -3_000, 3_000, 100_000);
-const wait: fc.Arbitrary<Step> = fc.constantFrom(1, 500, 1_000, 4_000, 6_000, 40_000).map((ms) => ({ do: 'wait', ms }));
+const wait: fc.Arbitrary<Step> = fc
+  .constantFrom(1, 500, 1_000, 4_000, 6_000, 40_000)
+  .map((ms) => ({ do: 'wait', ms }));
 const disk: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('disk' as const),
   tab,
@@ -126,10 +156,25 @@ const disk: fc.Arbitrary<Step> = fc.record({
 const land: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('land' as const),
   which,
-  landing: fc.constantFrom<Landing[]>('apply', 'finish', 'finish', 'finish', 'fail', 'fail after all'),
+  landing: fc.constantFrom<Landing[]>(
+    'apply',
+    'finish',
+    'finish',
+    'finish',
+    'fail',
+    'fail after all',
+  ),
 });
-const deliver: fc.Arbitrary<Step> = fc.record({ do: fc.constant('deliver' as const), tab, all: fc.boolean() });
-const reload: fc.Arbitrary<Step> = fc.record({ do: fc.constant('reload' as const), tab, landed: fc.nat(2) });
+const deliver: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('deliver' as const),
+  tab,
+  all: fc.boolean(),
+});
+const reload: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('reload' as const),
+  tab,
+  landed: fc.nat(2),
+});
 const session: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('session' as const),
   tab,
@@ -139,15 +184,24 @@ const session: fc.Arbitrary<Step> = fc.record({
 const anyUser = fc.constantFrom('ada' as const, 'bob' as const, 'bob' as const, 'unknown' as const);
 
 const seldom: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), which, hasEffect: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('fail' as const), which, hasEffect: fc.boolean() }),
+  },
   { weight: 2, arbitrary: exactly({ do: 'hurry' }) },
   { weight: 1, arbitrary: exactly({ do: 'restore backup' }) },
   { weight: 3, arbitrary: disk },
   { weight: 5, arbitrary: land },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('hold notices' as const), hold: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('hold notices' as const), hold: fc.boolean() }),
+  },
   { weight: 2, arbitrary: deliver },
   { weight: 4, arbitrary: reload },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), tab, clears: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('close' as const), tab, clears: fc.boolean() }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -186,7 +240,14 @@ const visit: fc.Arbitrary<Step[]> = fc
     reload,
     last: look,
   })
-  .map(({ first, foreign: moved, then, disk: ill, reload: again, last }) => [first, ill, moved, then, again, last]);
+  .map(({ first, foreign: moved, then, disk: ill, reload: again, last }) => [
+    first,
+    ill,
+    moved,
+    then,
+    again,
+    last,
+  ]);
 
 /** Two operations are pending at the same time, and end in any order. */
 const overlap: fc.Arbitrary<Step[]> = fc
@@ -197,11 +258,25 @@ const overlap: fc.Arbitrary<Step[]> = fc
     gone: fc.array(go, { minLength: 2, maxLength: 6 }),
     last: look,
   })
-  .map(({ first, second, foreign: moved, gone, last }) => [first, ...gone.slice(0, 1), moved, second, ...gone, last]);
+  .map(({ first, second, foreign: moved, gone, last }) => [
+    first,
+    ...gone.slice(0, 1),
+    moved,
+    second,
+    ...gone,
+    last,
+  ]);
 
 /** Two tabs, one of which receives the notices of the other late. */
 const tabs: fc.Arbitrary<Step[]> = fc
-  .record({ first: requested, second: fc.oneof(requested, updates(fc.constant(true))), disk, land, seldom, last: look })
+  .record({
+    first: requested,
+    second: fc.oneof(requested, updates(fc.constant(true))),
+    disk,
+    land,
+    seldom,
+    last: look,
+  })
   .map(({ first, second, disk: ill, land: landed, seldom: other, last }) => [
     { do: 'hold notices', hold: true },
     ill,
@@ -212,7 +287,10 @@ const tabs: fc.Arbitrary<Step[]> = fc
     last,
   ]);
 
-/** The store is slow while the page opens again. Reads meanwhile are answered first, perhaps for another user. */
+/**
+ * The store is slow while the page opens again. Reads meanwhile are answered first, perhaps for
+ * another user.
+ */
 const early: fc.Arbitrary<Step[]> = fc
   .record({
     first: requested,
@@ -265,8 +343,8 @@ const backup: fc.Arbitrary<Step[]> = fc
   ]);
 
 /**
- * An update is repeated with its key after other updates, by a page that has cleared its cache, by a new page, or in
- * another tab.
+ * An update is repeated with its key after other updates, by a page that has cleared its cache, by
+ * a new page, or in another tab.
  */
 const repeated: fc.Arbitrary<Step[]> = fc
   .record({

@@ -1,6 +1,6 @@
 /**
- * Tabs with a cache each, the store that they share and the store behind: plays a schedule and returns the broken
- * promises.
+ * Tabs with a cache each, the store that they share and the store behind: plays a schedule and
+ * returns the broken promises.
  */
 import type { Coverage } from '../outcomes/coverage.ts';
 import type { VirtualTime } from '../outcomes/virtual-time.ts';
@@ -50,7 +50,8 @@ export class CacheSimulation {
       saw: (description) => sights.saw(description),
       records: () => this.#pages.map(({ record }) => record),
     };
-    for (let tab = 0; tab < setting.tabs; tab++) this.#pages.push(this.#open(tab, 'ada', undefined));
+    for (let tab = 0; tab < setting.tabs; tab++)
+      this.#pages.push(this.#open(tab, 'ada', undefined));
   }
 
   async play(steps: readonly Step[]): Promise<void> {
@@ -65,8 +66,8 @@ export class CacheSimulation {
   }
 
   /**
-   * Waits until all calls end, ends all faults, reads all objects, and opens the pages again. Returns the broken
-   * promises.
+   * Waits until all calls end, ends all faults, reads all objects, and opens the pages again.
+   * Returns the broken promises.
    */
   async verdict(): Promise<string[]> {
     // Operations that first wait for the store of the cache are submitted later.
@@ -143,16 +144,20 @@ export class CacheSimulation {
         return;
       }
       case 'go':
-        return this.#ofUnderWay(step.which, (submission) => this.#origin.go(submission, step.all, step.lag));
+        return this.#ofUnderWay(step.which, (submission) =>
+          this.#origin.go(submission, step.all, step.lag),
+        );
       case 'fail':
-        return this.#ofUnderWay(step.which, (submission) => this.#origin.fail(submission, step.hasEffect));
+        return this.#ofUnderWay(step.which, (submission) =>
+          this.#origin.fail(submission, step.hasEffect),
+        );
       case 'foreign':
         return this.#history.write(step.objects.map((object) => [object, this.#history.number()]));
       case 'replicate':
         return this.#origin.replicate(step.all);
       case 'restore backup':
-        // Several tabs may send each other old views whose versions seem newer after a restore, so restore with one tab
-        // only.
+        // Several tabs may send each other old views whose versions seem newer after a restore, so
+        // restore with one tab only.
         if (this.#setting.tabs === 1) this.#origin.restoreBackup();
         return;
       case 'disk':
@@ -176,8 +181,13 @@ export class CacheSimulation {
       }
       case 'invalidate': {
         const page = this.#pageOf(step.tab);
-        const clearing = this.judge.asksClearing(this.#around.records(), { principal: undefined, object: step.object });
-        page.await('invalidate', page.binding.invalidate(step.object), () => this.#cleared(page, clearing));
+        const clearing = this.judge.asksClearing(this.#around.records(), {
+          principal: undefined,
+          object: step.object,
+        });
+        page.await('invalidate', page.binding.invalidate(step.object), () =>
+          this.#cleared(page, clearing),
+        );
         return;
       }
       case 'sign in': {
@@ -188,7 +198,10 @@ export class CacheSimulation {
       }
       case 'session': {
         const continued = step.shouldContinue ? this.#tokens : undefined;
-        return this.#pageOf(step.tab).openSession(continued?.given, new SessionRecord(continued?.record));
+        return this.#pageOf(step.tab).openSession(
+          continued?.given,
+          new SessionRecord(continued?.record),
+        );
       }
       case 'take tokens': {
         const { session } = this.#pageOf(step.tab);
@@ -224,11 +237,18 @@ export class CacheSimulation {
   }
 
   #clear(page: Page, principal: string | undefined): void {
-    const clearing = this.judge.asksClearing(this.#around.records(), { principal, object: undefined });
-    page.await('clear', page.binding.clear({ ...(principal !== undefined && { principal }) }), () => {
-      this.judge.hasClearedStore(clearing, this.#disk.entries);
-      this.#cleared(page, clearing);
+    const clearing = this.judge.asksClearing(this.#around.records(), {
+      principal,
+      object: undefined,
     });
+    page.await(
+      'clear',
+      page.binding.clear({ ...(principal !== undefined && { principal }) }),
+      () => {
+        this.judge.hasClearedStore(clearing, this.#disk.entries);
+        this.#cleared(page, clearing);
+      },
+    );
   }
 
   #cleared(page: Page, clearing: Clearing): void {

@@ -53,7 +53,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     options: { haltsLogs: true },
   },
   { rule: 'G8c abort', parts: { Coordinator: UnabortingCoordinator } },
-  { rule: 'G8d window', parts: { Certifier: WindowlessCertifier }, options: SMALL_WINDOW, seed: 5_000_290 },
+  {
+    rule: 'G8d window',
+    parts: { Certifier: WindowlessCertifier },
+    options: SMALL_WINDOW,
+    seed: 5_000_290,
+  },
   {
     rule: 'G8d rejections',
     parts: { HoldTable: UnrejectingTable, Certifier: UnrejectingCertifier },

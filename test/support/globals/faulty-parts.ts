@@ -1,6 +1,13 @@
 /** Parts of sites that each leave out one rule of globals. */
-import type { CertificationDecision, Conflict } from '../../../src/server/records/certification-result.ts';
-import type { ExecutionName, GlobalOperation, RedRecord } from '../../../src/server/records/records.ts';
+import type {
+  CertificationDecision,
+  Conflict,
+} from '../../../src/server/records/certification-result.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  RedRecord,
+} from '../../../src/server/records/records.ts';
 import type { Vector } from '../../../src/server/records/vector.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
 import type { Footprint } from '../../../src/server/replica/red/order/footprint.ts';
@@ -70,7 +77,10 @@ export class UnabortingCoordinator extends GlobalCoordinator {
 }
 
 export class FinalCoveringCoordinator extends GlobalCoordinator {
-  protected override getCoverage(snapshot: Vector, site: SiteProgress): 'covered' | 'later' | 'never' {
+  protected override getCoverage(
+    snapshot: Vector,
+    site: SiteProgress,
+  ): 'covered' | 'later' | 'never' {
     const coverage = super.getCoverage(snapshot, site);
     return coverage === 'never' ? 'covered' : coverage;
   }

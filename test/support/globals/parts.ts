@@ -1,4 +1,6 @@
-/** The parts of a site that a planted fault can replace, and the operations of the world of globals. */
+/**
+ * The parts of a site that a planted fault can replace, and the operations of the world of globals.
+ */
 import { toFieldName } from '../../../src/server/generator/read-set.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -15,14 +17,23 @@ export const RESEND_AFTER_MS = 100;
 
 /** The ordinals of vectors: `main`, the sites, then the other logs. */
 export const SITE_ORIGINS = Array.from({ length: SITES }, (_, site) => (site + 1) as Origin);
-export const LOG_ORIGINS = Array.from({ length: LOGS }, (_, log) => (log === 0 ? 0 : SITES + log) as Origin);
+export const LOG_ORIGINS = Array.from(
+  { length: LOGS },
+  (_, log) => (log === 0 ? 0 : SITES + log) as Origin,
+);
 export const VECTOR_SIZE = LOGS + SITES;
 
 const TABLE = 'rows';
 const FIELD = 'value';
 export const toKey = (log: number, row: number): string => `${log}/${row}`;
 export const toName = (key: string): string => toFieldName(TABLE, key, FIELD);
-export const toEffect = (key: string): Effect => ({ table: TABLE, key, field: FIELD, action: 'assign', value: 1 });
+export const toEffect = (key: string): Effect => ({
+  table: TABLE,
+  key,
+  field: FIELD,
+  action: 'assign',
+  value: 1,
+});
 export const getLog = (key: string): number => Number(key.split('/')[0]);
 export const PARTITIONS: RowPartitions = { ofRow: (_table, key) => getLog(key) };
 

@@ -29,10 +29,15 @@ export class ProgressChecker {
       this.problems.push('rows are held while a log concerned orders nothing');
   }
 
-  /** What was proposed is not proposed again, so a coordinator that looks at all executions finds nothing more. */
+  /**
+   * What was proposed is not proposed again, so a coordinator that looks at all executions finds
+   * nothing more.
+   */
   findOverlooked(coordinator: GlobalCoordinator, progress: SiteProgress): void {
     coordinator.touchAll();
     for (const { record } of coordinator.act(progress))
-      this.problems.push(`a coordinator has overlooked that it could append the ${record.kind} of ${record.id}`);
+      this.problems.push(
+        `a coordinator has overlooked that it could append the ${record.kind} of ${record.id}`,
+      );
   }
 }

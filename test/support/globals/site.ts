@@ -1,8 +1,19 @@
-/** One site with several red logs: it delivers, certifies, waits at the gate and applies, as a replica does. */
+/**
+ * One site with several red logs: it delivers, certifies, waits at the gate and applies, as a
+ * replica does.
+ */
 import type { CertificationDecision } from '../../../src/server/records/certification-result.ts';
-import { getExecutionName, getProposer, isGlobal } from '../../../src/server/records/global-records.ts';
+import {
+  getExecutionName,
+  getProposer,
+  isGlobal,
+} from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { ExecutionName, GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  RedOperation,
+} from '../../../src/server/records/records.ts';
 import { isCovered, type Vector } from '../../../src/server/records/vector.ts';
 import { ID_TABLE_LIMITS } from '../../../src/server/replica/exactly-once/id-table.ts';
 import type { Hold, HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
@@ -40,7 +51,10 @@ interface SavedState {
   readonly positions: number[];
   readonly gates: readonly (readonly GateItem[])[];
   readonly certifiers: readonly unknown[];
-  readonly sections: readonly (readonly (readonly [string, readonly (readonly [string, unknown])[]])[])[];
+  readonly sections: readonly (readonly (readonly [
+    string,
+    readonly (readonly [string, unknown])[],
+  ])[])[];
   readonly committed: readonly SavedCommittedGlobal[];
   readonly closed: readonly (readonly number[])[];
   readonly writers: readonly (readonly [string, readonly string[]])[];
@@ -134,7 +148,8 @@ export class GlobalSite {
       ? { kind: 'void' }
       : (this.certifiers[log] as PartitionCertifier).decide(record);
     this.#gates[log]?.push({ record, decision });
-    if (record.kind === 'hold' && decision.kind === 'refuse') this.refused.add(getExecutionName(record.operation));
+    if (record.kind === 'hold' && decision.kind === 'refuse')
+      this.refused.add(getExecutionName(record.operation));
     const refused = this.coordinator.onDelivered(log, record, decision);
     if (refused !== undefined) this.#events.onRejected(refused, isHeld(decision));
     this.pass();
@@ -164,7 +179,10 @@ export class GlobalSite {
       sections: this.certifiers.map(({ sections }) =>
         Object.entries(sections).map(([name, section]) => {
           section.changeAll();
-          return [name, section.takeChanges(Infinity).filter(([, value]) => value !== undefined)] as const;
+          return [
+            name,
+            section.takeChanges(Infinity).filter(([, value]) => value !== undefined),
+          ] as const;
         }),
       ),
       committed: this.coordinator.save(),
@@ -183,7 +201,8 @@ export class GlobalSite {
     for (const [log, certifier] of this.certifiers.entries()) {
       certifier.load(saved.certifiers[log]);
       for (const [name, rows] of saved.sections[log] ?? [])
-        if (name !== 'holds' || this.#parts.savesHolds) certifier.sections[name]?.restore(new Map(rows));
+        if (name !== 'holds' || this.#parts.savesHolds)
+          certifier.sections[name]?.restore(new Map(rows));
       for (const site of saved.closed[log] ?? []) this.#closed[log]?.add(site);
     }
     this.coordinator.load(saved.committed);
@@ -194,7 +213,9 @@ export class GlobalSite {
   #passBlue(): boolean {
     let moved = false;
     for (let site = 1; site <= SITES; site += 1) {
-      const next = this.received[site]?.find(({ vector }) => (vector[site] ?? 0) > this.#getStable(site));
+      const next = this.received[site]?.find(
+        ({ vector }) => (vector[site] ?? 0) > this.#getStable(site),
+      );
       const stamp = next?.vector[site] ?? 0;
       if (next === undefined || stamp > (this.#finals[site] ?? Infinity)) continue;
       if (!isCovered(next.vector, this.stable, site, this.#finals)) continue;
@@ -215,7 +236,8 @@ export class GlobalSite {
   #mayPass(log: number, { record, decision }: GateItem): boolean {
     if (record.kind === 'fence') return true;
     const own = LOG_ORIGINS[log] as Origin;
-    if (record.kind === 'operation' && !isCovered(record.snapshot, this.stable, own, this.#finals)) return false;
+    if (record.kind === 'operation' && !isCovered(record.snapshot, this.stable, own, this.#finals))
+      return false;
     return this.#parts
       .findAwaitedStamps(record, decision)
       .every(([partition, stamp]) => this.isApplied(partition, stamp));
@@ -231,7 +253,8 @@ export class GlobalSite {
         else writers.push(execution);
       }
     }
-    if ('stamp' in decision && decision.stamp !== undefined) this.stable[LOG_ORIGINS[log] as Origin] = decision.stamp;
+    if ('stamp' in decision && decision.stamp !== undefined)
+      this.stable[LOG_ORIGINS[log] as Origin] = decision.stamp;
     if (record.kind === 'operation' && decision.kind === 'commit') this.#events.onApplied(record);
     if (record.kind === 'close' && decision.kind === 'closed') this.#events.onClosed(record.id);
     // A global was reported when it was delivered.

@@ -1,13 +1,24 @@
 /**
- * A world of several red logs in memory: clients, sites that stop and restart, records that land late or twice. It draws
- * everything from a seed, and judges the run by what clients and sites have seen.
+ * A world of several red logs in memory: clients, sites that stop and restart, records that land
+ * late or twice. It draws everything from a seed, and judges the run by what clients and sites have
+ * seen.
  */
 import { getExecutionName } from '../../../src/server/records/global-records.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
-import type { ExecutionName, GlobalOperation, RedOperation } from '../../../src/server/records/records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  RedOperation,
+} from '../../../src/server/records/records.ts';
 import { getMaxEntry } from '../../../src/server/records/vector.ts';
-import { getRetryDelayMs, type SiteProgress } from '../../../src/server/replica/red/requests/global-coordinator.ts';
-import { findStrictCycle, type StrictOperation } from '../../../src/testing/simulator/checkers/strict.ts';
+import {
+  getRetryDelayMs,
+  type SiteProgress,
+} from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import {
+  findStrictCycle,
+  type StrictOperation,
+} from '../../../src/testing/simulator/checkers/strict.ts';
 import {
   getOthers,
   LOGS,
@@ -168,7 +179,9 @@ class World {
   /** Delivers a record or runs an event, whatever the seed says. Returns whether there was one. */
   #moveOne(): boolean {
     const behind = this.#alive.flatMap((site) =>
-      this.#logs.flatMap((log, number) => ((site.live.positions[number] ?? 0) < log.length ? [{ site, number }] : [])),
+      this.#logs.flatMap((log, number) =>
+        (site.live.positions[number] ?? 0) < log.length ? [{ site, number }] : [],
+      ),
     );
     if (behind.length > 0 && (this.#events.length === 0 || this.#random() < 0.35)) {
       const { site, number } = this.#pickBehind(behind);
@@ -192,11 +205,15 @@ class World {
       site === this.#laggard.site && number === this.#laggard.number;
     const picked = this.#pick(behind);
     const others = behind.filter((item) => !isLagging(item));
-    const mustWait = isLagging(picked) && others.length > 0 && this.#random() >= this.#options.lagging;
+    const mustWait =
+      isLagging(picked) && others.length > 0 && this.#random() >= this.#options.lagging;
     return mustWait ? this.#pick(others) : picked;
   }
 
-  /** Nothing is on its way: time passes until somebody does something. Returns whether a timer is to come. */
+  /**
+   * Nothing is on its way: time passes until somebody does something. Returns whether a timer is to
+   * come.
+   */
   #wait(): boolean {
     this.#nowMs += RESEND_AFTER_MS;
     this.#runTimers();
@@ -246,7 +263,9 @@ class World {
   #act(site: WorldSite): void {
     const { live } = site;
     const index = this.#sites.indexOf(site);
-    const reachable = this.#logs.map((_, log) => !this.#progress.halted.has(log) && this.#random() < 0.95);
+    const reachable = this.#logs.map(
+      (_, log) => !this.#progress.halted.has(log) && this.#random() < 0.95,
+    );
     const progress: SiteProgress = {
       nowMs: this.#nowMs,
       getStamp: (origin) => live.stable[origin] ?? 0,
@@ -259,7 +278,10 @@ class World {
     const proposals = live.coordinator.act(progress);
     for (const { partition, record } of proposals) {
       this.#count(record.kind);
-      this.#progress.onProposed(record, this.#options.windowCommits < LARGE_WINDOW ? NONE : live.refused);
+      this.#progress.onProposed(
+        record,
+        this.#options.windowCommits < LARGE_WINDOW ? NONE : live.refused,
+      );
       this.#append(partition, record, site);
     }
     this.#progress.findOverlooked(live.coordinator, progress);
@@ -269,7 +291,8 @@ class World {
     if (!this.#options.parts.waitsForDurable) return true;
     const { origin } = site.live;
     return this.#alive.some(
-      (other) => other !== site && (other.live.received[origin]?.at(-1)?.vector[origin] ?? 0) >= stamp,
+      (other) =>
+        other !== site && (other.live.received[origin]?.at(-1)?.vector[origin] ?? 0) >= stamp,
     );
   }
 
@@ -351,7 +374,8 @@ class World {
     const { origin } = from.live;
     const own = from.live.received[origin] ?? [];
     const next = own[to.live.received[origin]?.length ?? 0];
-    if (to.isDead || next === undefined || from.isDead || this.#finals[origin] !== undefined) return;
+    if (to.isDead || next === undefined || from.isDead || this.#finals[origin] !== undefined)
+      return;
     to.live.receive(next);
   }
 
@@ -362,7 +386,8 @@ class World {
     const { id } = operation;
     const { live, inFlight } = site;
     if (site.isDead) return;
-    if (!isReady(live)) return this.#after(RESEND_AFTER_MS / 10, () => this.#execute(operation, at));
+    if (!isReady(live))
+      return this.#after(RESEND_AFTER_MS / 10, () => this.#execute(operation, at));
     const rows = this.#drawRows(operation);
     const outcome = live.certifiers[rows.home]?.outcomes.get(id);
     if (outcome !== undefined) {
@@ -385,7 +410,8 @@ class World {
     }
     const propose = (): void => {
       if (site.isDead || site.epoch !== epoch) return;
-      if (this.#isDurable(site, record.snapshot[live.origin] ?? 0)) this.#append(rows.home, record, site);
+      if (this.#isDurable(site, record.snapshot[live.origin] ?? 0))
+        this.#append(rows.home, record, site);
       else this.#later(propose, 0.3);
     };
     propose();
@@ -393,7 +419,9 @@ class World {
 
   /** Each run may choose other rows. Only the home is fixed. */
   #drawRows({ home, spread }: ClientOperation): Rows {
-    const logs = Array.from({ length: LOGS }, (_, log) => log).filter((log) => log === home || this.#random() < spread);
+    const logs = Array.from({ length: LOGS }, (_, log) => log).filter(
+      (log) => log === home || this.#random() < spread,
+    );
     const row = (log: number): string => toKey(log, Math.floor(this.#random() * ROWS));
     const reads: string[] = [];
     const writes: string[] = [];
@@ -405,7 +433,11 @@ class World {
       if (use > 0.4) writes.push(this.#random() < 0.5 ? (reads.at(-1) ?? row(log)) : row(log));
     }
     const own = this.#options.parts.fixesHome ? home : Math.floor(this.#random() * LOGS);
-    return { home: own, reads, writes: writes.filter((key, place) => writes.indexOf(key) === place) };
+    return {
+      home: own,
+      reads,
+      writes: writes.filter((key, place) => writes.indexOf(key) === place),
+    };
   }
 
   #createRecord(operation: ClientOperation, rows: Rows, { live, epoch }: WorldSite): RedOperation {
@@ -431,7 +463,8 @@ class World {
   #onRejected(at: number, record: RedOperation, byHold: boolean): void {
     const site = this.#sites[at] as WorldSite;
     const operation = this.#operations.get(record.id);
-    if (operation === undefined || record.site !== site.live.origin || record.epoch !== site.epoch) return;
+    if (operation === undefined || record.site !== site.live.origin || record.epoch !== site.epoch)
+      return;
     if (site.isDead || !site.inFlight.delete(record.id)) return;
     this.#count(byHold ? 'held' : 'conflict');
     if (byHold) operation.held += 1;
@@ -459,9 +492,11 @@ class World {
 
   #planFaults(): void {
     if (this.#options.haltsLogs)
-      for (let count = 0; count < 3; count += 1) this.#soon(200, () => this.#halt(Math.floor(this.#random() * LOGS)));
+      for (let count = 0; count < 3; count += 1)
+        this.#soon(200, () => this.#halt(Math.floor(this.#random() * LOGS)));
     if (this.#options.losesSite) return this.#soon(150, () => this.#loseSite());
-    for (let count = 0; count < 3; count += 1) this.#soon(200, () => this.#restart(this.#pick(this.#sites)));
+    for (let count = 0; count < 3; count += 1)
+      this.#soon(200, () => this.#restart(this.#pick(this.#sites)));
     for (let count = 0; count < 4; count += 1)
       this.#soon(200, () => {
         const site = this.#pick(this.#sites);
@@ -507,13 +542,18 @@ class World {
     });
   }
 
-  /** All sites that remain have delivered the fences: the stream of the lost site ends with what one of them has. */
+  /**
+   * All sites that remain have delivered the fences: the stream of the lost site ends with what one
+   * of them has.
+   */
   #closeLost(): void {
     if (this.#lost === undefined || !this.#fenced) return;
     const { origin } = (this.#sites[this.#lost] as WorldSite).live;
     if (this.#finals[origin] !== undefined) return;
     const hasFence = ({ live }: WorldSite): boolean =>
-      this.#logs.every((log, number) => live.positions[number]! > log.findIndex(({ kind }) => kind === 'fence'));
+      this.#logs.every(
+        (log, number) => live.positions[number]! > log.findIndex(({ kind }) => kind === 'fence'),
+      );
     if (!this.#alive.every(hasFence)) return;
     const streams = this.#alive.map(({ live }) => live.received[origin] ?? []);
     const longest = streams.reduce((a, b) => (b.length > a.length ? b : a));
@@ -545,7 +585,8 @@ class World {
       if (done.length > 1) problems.push('executed twice');
       if (how === 'committed' && done.length === 0) problems.push('acknowledged and lost');
       if (how === 'closed' && done.length > 0) problems.push('CONFLICT, and done');
-      if (endedAt === undefined && done.length === 0 && this.#lost === undefined) problems.push('no answer');
+      if (endedAt === undefined && done.length === 0 && this.#lost === undefined)
+        problems.push('no answer');
       for (const name of done) problems.push(...this.#judgeWhole(site, name));
     }
     return problems;
@@ -558,7 +599,8 @@ class World {
     if (!operation.effects.every(({ key }) => site.writers.get(key)?.includes(name) === true))
       problems.push('applied in parts');
     // A local of a lost site may have been appended before; a global waits for what it depends on.
-    if ('others' in operation && site.getCoverage(operation.snapshot) === 'never') problems.push('a cause is lost');
+    if ('others' in operation && site.getCoverage(operation.snapshot) === 'never')
+      problems.push('a cause is lost');
     return problems;
   }
 
@@ -579,7 +621,9 @@ const isReady = ({ origin, received, stable }: GlobalSite): boolean =>
 
 function compareSites(a: GlobalSite, b: GlobalSite): string[] {
   for (const key of new Set([...a.writers.keys(), ...b.writers.keys()]))
-    if (a.writers.get(key)?.join() !== b.writers.get(key)?.join()) return ['sites differ in the order of writers'];
-  if ([...a.executions].toSorted().join() !== [...b.executions].toSorted().join()) return ['sites differ'];
+    if (a.writers.get(key)?.join() !== b.writers.get(key)?.join())
+      return ['sites differ in the order of writers'];
+  if ([...a.executions].toSorted().join() !== [...b.executions].toSorted().join())
+    return ['sites differ'];
   return a.stable.join() === b.stable.join() ? [] : ['sites differ in what they show'];
 }

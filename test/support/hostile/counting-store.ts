@@ -1,4 +1,7 @@
-/** A store that counts what it executes, by a mark in the arguments: the outcomes of callers are checked against it. */
+/**
+ * A store that counts what it executes, by a mark in the arguments: the outcomes of callers are
+ * checked against it.
+ */
 import type { Binding, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { LEVELS, type TestLevels } from '../wire.ts';
@@ -47,7 +50,9 @@ export class CountingStore implements Binding<TestLevels> {
     const isUpdate = operation.access === 'write';
     if (isUpdate) this.executed.set(mark, this.timesOf(mark) + 1);
     // Reply with an object, because replies that are only a number are kept in another way.
-    const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(input))}`;
+    const value = isUpdate
+      ? { times: this.timesOf(mark) }
+      : `${this.timesOf(mark)}${'x'.repeat(sizeOf(input))}`;
     const reported = sink as Sink;
     const finish = (): void => {
       if (levels.includes('weak')) reported.view(value, 'weak');

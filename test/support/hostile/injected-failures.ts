@@ -1,4 +1,7 @@
-/** Mistakes on purpose, each at its time, in what a gateway is given by others, and a guard for what comes of them. */
+/**
+ * Mistakes on purpose, each at its time, in what a gateway is given by others, and a guard for what
+ * comes of them.
+ */
 import { vi } from 'vitest';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import type { Principal } from '../../../src/server/gateway/context/gateway-context.ts';

@@ -13,7 +13,8 @@ export function getCallOutcome(operation: PromiseLike<unknown>): Promise<CallOut
   return Promise.resolve(operation).then(
     () => ({ code: 'success', retryable: false, message: '' }),
     (error: unknown) => {
-      if (isCorrectableError(error)) return { code: error.code, retryable: error.retryable, message: error.message };
+      if (isCorrectableError(error))
+        return { code: error.code, retryable: error.retryable, message: error.message };
       return { code: 'untyped', retryable: false, message: String(error) };
     },
   );
@@ -31,7 +32,8 @@ export function untruth(reported: CallOutcome | undefined, executed: number): st
   const stated = `reported ${code}${retryable ? ', retryable' : ''} "${message}"`;
   if (code === 'success') return executed === 0 ? `${stated}, never executed` : undefined;
   if (code === 'untyped') return stated;
-  if (code === 'TIMEOUT') return `${stated}: a write has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
+  if (code === 'TIMEOUT')
+    return `${stated}: a write has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
   const isDenied = retryable || DENIES.test(code);
   return isDenied && executed > 0 ? `${stated}, executed all the same` : undefined;
 }

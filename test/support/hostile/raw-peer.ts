@@ -1,4 +1,7 @@
-/** One end of a TCP connection in the hands of a test: bytes and nothing else, each direction for itself. */
+/**
+ * One end of a TCP connection in the hands of a test: bytes and nothing else, each direction for
+ * itself.
+ */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 

@@ -1,6 +1,6 @@
 /**
- * The rows of the protocol as the instruments say them: written out here, not taken from the code that is judged. A
- * change of the protocol is a change of this file.
+ * The rows of the protocol as the instruments say them: written out here, not taken from the code
+ * that is judged. A change of the protocol is a change of this file.
  */
 import { Packr } from 'msgpackr';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
@@ -8,7 +8,10 @@ import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 export type RawMessage = readonly unknown[];
 
 /** The codecs, by the name of their subprotocol. */
-export const SUBPROTOCOLS = { json: 'correctables.v1+json', msgpack: 'correctables.v1+msgpack' } as const;
+export const SUBPROTOCOLS = {
+  json: 'correctables.v1+json',
+  msgpack: 'correctables.v1+msgpack',
+} as const;
 export type CodecName = keyof typeof SUBPROTOCOLS;
 
 /** Rows that need no more than their numbers. */
@@ -28,8 +31,17 @@ interface HelloParts {
   readonly contract?: { readonly name: string; readonly hash: string } | undefined;
 }
 
-export function createHello({ client, levels, attempt = 1, token, contract }: HelloParts): RawMessage {
-  const optional = { ...(token !== undefined && { token }), ...(contract !== undefined && { contract }) };
+export function createHello({
+  client,
+  levels,
+  attempt = 1,
+  token,
+  contract,
+}: HelloParts): RawMessage {
+  const optional = {
+    ...(token !== undefined && { token }),
+    ...(contract !== undefined && { contract }),
+  };
   return [0, 'hello', { version: PROTOCOL_VERSION, client, attempt, levels, ...optional }];
 }
 

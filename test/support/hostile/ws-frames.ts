@@ -1,4 +1,6 @@
-/** Websocket frames and upgrades as bytes (RFC 6455): correct ones, and every way to get them wrong. */
+/**
+ * Websocket frames and upgrades as bytes (RFC 6455): correct ones, and every way to get them wrong.
+ */
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** How a frame is to be written; clients mask, servers do not. */
@@ -16,12 +18,19 @@ const MASK = Buffer.from([0x11, 0x22, 0x33, 0x44]);
 
 /** A frame with this payload. */
 export function frame(payload: Uint8Array, shape: FrameShape): Buffer {
-  const { opcode = OPCODE.text, isFinal = true, isMasked, reserved = 0, claimedBytes = payload.length } = shape;
+  const {
+    opcode = OPCODE.text,
+    isFinal = true,
+    isMasked,
+    reserved = 0,
+    claimedBytes = payload.length,
+  } = shape;
   const first = (isFinal ? 0x80 : 0) | (reserved << 4) | opcode;
   const head = Buffer.concat([Buffer.from([first]), lengthOf(claimedBytes, isMasked)]);
   if (!isMasked) return Buffer.concat([head, payload]);
   const masked = Buffer.from(payload);
-  for (let i = 0; i < masked.length; i++) masked[i] = (masked[i] as number) ^ (MASK[i % 4] as number);
+  for (let i = 0; i < masked.length; i++)
+    masked[i] = (masked[i] as number) ^ (MASK[i % 4] as number);
   return Buffer.concat([head, MASK, masked]);
 }
 

@@ -1,6 +1,12 @@
 /** The behaviour that every engine of the red log must have. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
+import type {
+  LogEntry,
+  LogMessage,
+  RedLog,
+  RedLogOptions,
+  SavedLog,
+} from '../../../src/server/log/red-log.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
 import type { ServerConnection } from '../../../src/testing/simulator/etcd/simulated-etcd.ts';
 import { RedLogConsumer } from '../../../src/server/log/red-log-consumer.ts';
@@ -17,7 +23,9 @@ export interface RedLogAdapter {
    * @param server what `createServer` has returned, if there is one
    */
   make(options: RedLogOptions<string>, server: RedLogServer | undefined): RedLog<string>;
-  /** Whether the log may lose records. Then a site halts instead of taking the records that follow. */
+  /**
+   * Whether the log may lose records. Then a site halts instead of taking the records that follow.
+   */
   readonly isUnsteady?: boolean;
   /** Creates the server that keeps the log of a deployment, for an engine that needs one. */
   createServer?(): RedLogServer;
@@ -49,7 +57,8 @@ class Deployment {
   readonly nodes: Node[] = [];
   readonly #adapter: RedLogAdapter;
   readonly #server: RedLogServer | undefined;
-  readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage }[] = [];
+  readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage }[] =
+    [];
 
   constructor(adapter: RedLogAdapter) {
     this.#adapter = adapter;
@@ -110,8 +119,8 @@ class Deployment {
   }
 
   /**
-   * Returns whether nothing is in flight and all sites have read equally much. Sites propose only after the others have
-   * replied.
+   * Returns whether nothing is in flight and all sites have read equally much. Sites propose only
+   * after the others have replied.
    */
   #isQuiet(nowMs: number): boolean {
     this.#passMessages(nowMs);
@@ -121,7 +130,11 @@ class Deployment {
 
   #act(site: number): void {
     const node = this.node(site);
-    for (let outputs = node.log.takeOutputs(); outputs.length > 0; outputs = node.log.takeOutputs()) {
+    for (
+      let outputs = node.log.takeOutputs();
+      outputs.length > 0;
+      outputs = node.log.takeOutputs()
+    ) {
       for (const output of outputs) {
         if (output.kind === 'send')
           this.#sent.push({ from: site, to: getSiteIndex(output.to), message: output.message });
@@ -153,7 +166,8 @@ export function describeRedLog(adapter: RedLogAdapter): void {
     test('what sites propose → each site takes it once, all in one order', async () => {
       const sites = open(adapter);
       for (const [index, record] of RECORDS.entries()) await sites.propose(index % SITES, record);
-      const longest = sites.nodes.map(({ taken }) => taken).toSorted((a, b) => b.length - a.length)[0] ?? [];
+      const longest =
+        sites.nodes.map(({ taken }) => taken).toSorted((a, b) => b.length - a.length)[0] ?? [];
       for (const { taken, feed } of sites.nodes) {
         expect(taken).toEqual(longest.slice(0, taken.length));
         expect(new Set(taken).size).toBe(taken.length);
@@ -230,8 +244,12 @@ export function describeRedLog(adapter: RedLogAdapter): void {
       await sites.propose(1, 'a');
       const { log } = sites.node(2);
       const saved = log.save();
-      expect(new RedLogConsumer(log, { ...saved, identity: 'another' }).halt).toMatchObject({ reason: 'regressed' });
-      expect(new RedLogConsumer(log, { ...saved, digest: (saved.digest ?? 0) + 1 }).halt).toMatchObject({
+      expect(new RedLogConsumer(log, { ...saved, identity: 'another' }).halt).toMatchObject({
+        reason: 'regressed',
+      });
+      expect(
+        new RedLogConsumer(log, { ...saved, digest: (saved.digest ?? 0) + 1 }).halt,
+      ).toMatchObject({
         reason: 'regressed',
       });
       expect(new RedLogConsumer(log, saved).halt).toBeUndefined();

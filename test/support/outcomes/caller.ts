@@ -16,7 +16,8 @@ export class Caller {
   /** @param onEnded called once, when the operation ends */
   constructor(operation: Correctable<unknown, Levels, string>, onEnded: () => void) {
     operation.subscribe({
-      next: (view) => (this.#isOver ? this.late.push(`a view at ${view.level}`) : this.views.push(view)),
+      next: (view) =>
+        this.#isOver ? this.late.push(`a view at ${view.level}`) : this.views.push(view),
       error: () => this.#end('a failure'),
       complete: () => this.#end('the end'),
     });
@@ -37,10 +38,14 @@ export class Caller {
 }
 
 /**
- * Returns what is wrong with a caller's views. The store reported `accounts` for its operation, one for each
- * submission.
+ * Returns what is wrong with a caller's views. The store reported `accounts` for its operation, one
+ * for each submission.
  */
-export function wrongViews(caller: Caller, accounts: readonly Account[], levels: readonly string[]): string[] {
+export function wrongViews(
+  caller: Caller,
+  accounts: readonly Account[],
+  levels: readonly string[],
+): string[] {
   const wrongs = caller.late.map((description) => `reported ${description} after the end`);
   let before: AnyView | undefined;
   for (const view of caller.views) {

@@ -20,8 +20,8 @@ export interface Update extends Call {
   /** Whether the update requested only a weak view. After that view, the update may still fail. */
   readonly isWeak: boolean;
   /**
-   * The principal that the gateways had assigned to the client when it submitted the update; `undefined` before the
-   * first welcome.
+   * The principal that the gateways had assigned to the client when it submitted the update;
+   * `undefined` before the first welcome.
    */
   readonly principal: string | undefined;
   /** Whether there was a connection when the update was submitted, or later. */
@@ -29,8 +29,8 @@ export interface Update extends Call {
   /** Whether the update had been sent when its outcome came. */
   hadLeft: boolean;
   /**
-   * Whether a connection ended in the same tick in which the update was submitted on it. The client counts all messages
-   * of a tick as sent, although no socket received them.
+   * Whether a connection ended in the same tick in which the update was submitted on it. The client
+   * counts all messages of a tick as sent, although no socket received them.
    */
   wasCollected: boolean;
 }
@@ -38,8 +38,8 @@ export interface Update extends Call {
 /** A read that counts the executions of the first update. */
 export interface Read extends Call {
   /**
-   * The least and the greatest correct result: the number of executions when the read was submitted, and when it was
-   * answered.
+   * The least and the greatest correct result: the number of executions when the read was
+   * submitted, and when it was answered.
    */
   readonly least: number;
   most: number;

@@ -1,4 +1,7 @@
-/** Compares the outcomes of a client's operations with what the store did, and returns the contradictions. */
+/**
+ * Compares the outcomes of a client's operations with what the store did, and returns the
+ * contradictions.
+ */
 import { untruth, type CallOutcome } from '../hostile/outcomes.ts';
 import { wrongViews } from './caller.ts';
 import type { Accounts, Read, Update } from './calls.ts';
@@ -25,7 +28,9 @@ export interface Evidence {
 export function checkClientOutcomes(evidence: Evidence): string[] {
   const { updates, reads, runs, accounts } = evidence;
   return [
-    ...updates.flatMap((update, i) => prefixed(update.mark, ofUpdate(update, runs[i] ?? [], evidence))),
+    ...updates.flatMap((update, i) =>
+      prefixed(update.mark, ofUpdate(update, runs[i] ?? [], evidence)),
+    ),
     ...reads.flatMap((read, i) => prefixed(`read ${i}`, ofRead(read, evidence))),
     ...accounts.all().flatMap(({ wrongs }) => prefixed('the store', wrongs)),
   ];
@@ -40,16 +45,19 @@ function ofUpdate(update: Update, runs: readonly string[], evidence: Evidence): 
   const { outcome: reported } = caller;
   const accounts = evidence.accounts.of('write', mark);
   const problems: (string | undefined)[] = ofCall(update, accounts, evidence);
-  // Check this at the end of the schedule: an update that is cancelled in the tick in which it was submitted is sent at
-  // the end of that tick.
+  // Check this at the end of the schedule: an update that is cancelled in the tick in which it was
+  // submitted is sent at the end of that tick.
   if (reported?.code === 'UNKNOWN' && !wasCollected && !evidence.hasLeft(mark)) {
     problems.push(`reported UNKNOWN "${reported.message}", though it never left`);
   }
   if (reported?.code !== 'success' || !update.isWeak) problems.push(untruth(reported, runs.length));
   else if (runs.length > 1) problems.push(`executed ${runs.length} times`);
-  if (reported?.code === 'success' && runs.length > 0) problems.push(misfit(caller.value, mark, runs));
-  if (reported !== undefined && !hadLeft && !hadConnection) problems.push(wronglyGivenUp(reported, runs.length));
-  if (runs.length > 0 && !evidence.hasAllowed(mark)) problems.push('executed, though that was never allowed');
+  if (reported?.code === 'success' && runs.length > 0)
+    problems.push(misfit(caller.value, mark, runs));
+  if (reported !== undefined && !hadLeft && !hadConnection)
+    problems.push(wronglyGivenUp(reported, runs.length));
+  if (runs.length > 0 && !evidence.hasAllowed(mark))
+    problems.push('executed, though that was never allowed');
   problems.push(wrongPrincipal(update, accounts));
   return problems.filter((problem) => problem !== undefined);
 }
@@ -61,7 +69,9 @@ function ofRead(read: Read, evidence: Evidence): string[] {
   if (caller.outcome.code !== 'success') return problems;
   const { length } = (caller.value as { readonly runs: readonly string[] }).runs;
   const isRight = length >= (evidence.isCalm ? least : 0) && length <= most;
-  return isRight ? problems : [...problems, `reported ${length}, which is not in ${least}..${most}`];
+  return isRight
+    ? problems
+    : [...problems, `reported ${length}, which is not in ${least}..${most}`];
 }
 
 /** The checks that updates and reads share. */
@@ -83,18 +93,28 @@ function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evi
   return problems;
 }
 
-/** Returns outcomes that are correct, but of no use: a failure or missing views although nothing failed. */
-function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, message }: CallOutcome): string[] {
+/**
+ * Returns outcomes that are correct, but of no use: a failure or missing views although nothing
+ * failed.
+ */
+function uselessness(
+  { caller, viewsMax: maxViews }: Update | Read,
+  { code, message }: CallOutcome,
+): string[] {
   if (code !== 'success') return [`reported ${code} "${message}", though nothing went wrong`];
   const { length } = caller.views;
-  return length < maxViews ? [`shown ${length} of ${maxViews} views, though nothing went wrong`] : [];
+  return length < maxViews
+    ? [`shown ${length} of ${maxViews} views, though nothing went wrong`]
+    : [];
 }
 
 /** Checks that a result is from a run of the update. */
 function misfit(value: unknown, mark: string, runs: readonly string[]): string | undefined {
   const input = value as { readonly mark: string; readonly run: string };
   if (input.mark !== mark) return `reported the result of ${input.mark}`;
-  return runs.includes(input.run) ? undefined : `reported the result of "${input.run}"; executed as "${runs.join()}"`;
+  return runs.includes(input.run)
+    ? undefined
+    : `reported the result of "${input.run}"; executed as "${runs.join()}"`;
 }
 
 /** Returns what is wrong with the outcome of a write for which there was never a connection. */
@@ -106,7 +126,9 @@ function wronglyGivenUp({ code, retryable }: CallOutcome, executed: number): str
 }
 
 function wrongPrincipal({ principal }: Update, accounts: readonly Account[]): string | undefined {
-  const names = accounts.map(({ context }) => context.origin?.client.split('/')[0] ?? 'no principal');
+  const names = accounts.map(
+    ({ context }) => context.origin?.client.split('/')[0] ?? 'no principal',
+  );
   const executors = [...new Set(names)];
   if (executors.length > 1) return `ran as ${executors.join(' and ')}`;
   const isOther = principal !== undefined && executors.some((name) => name !== principal);

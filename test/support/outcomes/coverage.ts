@@ -12,8 +12,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the cases that occurred less often than expected. `perThousand` has the expected number for each case in a
-   * thousand runs.
+   * Returns the cases that occurred less often than expected. `perThousand` has the expected number
+   * for each case in a thousand runs.
    */
   seldom(perThousand: Readonly<Record<string, number>>, runs: number): string[] {
     return Object.keys(perThousand).filter(

@@ -37,7 +37,9 @@ export interface Deployment {
   update(mark: string, kind: UpdateKind): Operation;
   /** Returns how many views an operation has at all levels together. */
   collectViews(kind: UpdateKind | 'read'): number;
-  /** Creates a read whose result is `{ runs }`: the names of the runs of the update with this mark. */
+  /**
+   * Creates a read whose result is `{ runs }`: the names of the runs of the update with this mark.
+   */
   read(mark: string): Operation;
   /** Returns the names of the runs of the writes with these marks, from the store itself. */
   runs(marks: readonly string[]): Promise<readonly (readonly string[])[]>;
@@ -45,7 +47,8 @@ export interface Deployment {
 }
 
 /**
- * Sites that deduplicate updates by the ids in their logs. A closed site stays closed, and another site replaces it.
+ * Sites that deduplicate updates by the ids in their logs. A closed site stays closed, and another
+ * site replaces it.
  */
 export function redblueDeployment(): Deployment {
   const sites = new RedBlueSites();
@@ -62,7 +65,10 @@ export function redblueDeployment(): Deployment {
       const bySite = sites.open.map((site) => {
         const client = createClient(sites.binding(site));
         return Promise.all(
-          marks.map(async (mark) => ((await client.invokeWeak(contract.count({ mark }))) as { runs: string[] }).runs),
+          marks.map(
+            async (mark) =>
+              ((await client.invokeWeak(contract.count({ mark }))) as { runs: string[] }).runs,
+          ),
         );
       });
       const [first = [], ...others] = await Promise.all(bySite);
@@ -73,7 +79,10 @@ export function redblueDeployment(): Deployment {
   };
 }
 
-/** One store that does not deduplicate, with a handle for each site. A closed handle is replaced by a new one. */
+/**
+ * One store that does not deduplicate, with a handle for each site. A closed handle is replaced by
+ * a new one.
+ */
 export function forgetfulDeployment(): Deployment {
   const store = new NamelessStore();
   const handles: NamelessBinding[] = [];
@@ -84,7 +93,8 @@ export function forgetfulDeployment(): Deployment {
       void handles[site]?.close();
       return true;
     },
-    connect: (options) => remote({ ...options, levels: NAMELESS_LEVELS }) as unknown as RemoteBinding<Levels>,
+    connect: (options) =>
+      remote({ ...options, levels: NAMELESS_LEVELS }) as unknown as RemoteBinding<Levels>,
     update: (mark, { manner }) => update(mark, manner),
     collectViews: (kind) => viewsIn(kind === 'read' ? READ_MANNER : kind.manner),
     read,

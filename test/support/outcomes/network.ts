@@ -1,10 +1,17 @@
 /**
- * A network in memory between real clients and real gateways: pairs of sockets, whose two directions can each be delayed,
- * swallowed or cut. It looks into what it carries, so that it knows which operations have left their client.
+ * A network in memory between real clients and real gateways: pairs of sockets, whose two
+ * directions can each be delayed, swallowed or cut. It looks into what it carries, so that it knows
+ * which operations have left their client.
  */
 import type { Gateway } from '../../../src/server/gateway/gateway.ts';
-import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/connection/socket.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/options/websocket.ts';
+import type {
+  ServerSocket,
+  ServerSocketEvents,
+} from '../../../src/server/gateway/connection/socket.ts';
+import type {
+  WebSocketConstructor,
+  WebSocketLike,
+} from '../../../src/transport/options/websocket.ts';
 
 type Data = string | Uint8Array<ArrayBuffer>;
 
@@ -44,7 +51,10 @@ export class Network {
     return this.#pairs.size;
   }
 
-  /** Returns whether a client ever gave the update with this mark to a socket. Reads of the mark do not count. */
+  /**
+   * Returns whether a client ever gave the update with this mark to a socket. Reads of the mark do
+   * not count.
+   */
   hasLeft(mark: string): boolean {
     return new RegExp(`bump(?:(?!count)[^]){0,80}${mark.replace('.', '\\.')}`).test(this.#sent);
   }
@@ -81,7 +91,9 @@ function textOf(data: Data): string {
 /** The token in a hello, in either codec. */
 const TOKEN = /hello.*token"?:?"?[^a-z]?([a-z]+)/s;
 
-/** One direction of a connection. Messages stay in order even if a later one has a shorter delay. */
+/**
+ * One direction of a connection. Messages stay in order even if a later one has a shorter delay.
+ */
 class Line {
   readonly #underWay: { readonly act: () => void; isDue: boolean }[] = [];
 
@@ -104,7 +116,10 @@ export class Pair {
   readonly #requests = new Line();
   readonly #answers = new Line();
   #isOver = false;
-  /** Whether bytes were lost. Then no later bytes of that direction arrive either, because a stream has no gaps. */
+  /**
+   * Whether bytes were lost. Then no later bytes of that direction arrive either, because a stream
+   * has no gaps.
+   */
   #hasLostRequests = false;
   #hasLostAnswers = false;
   #token = '';
@@ -144,7 +159,8 @@ export class Pair {
     if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
     this.#hasLostRequests ||= this.#network.weather.losesRequests;
-    if (!this.#hasLostRequests) this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
+    if (!this.#hasLostRequests)
+      this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
   }
 
   toClient(data: Data): void {

@@ -17,7 +17,8 @@ const codec = fc.constantFrom(...CODECS);
 const usual = fc.constant<OutcomeOptions['bounds']>({});
 
 /**
- * Draws gateways with the usual bounds, gateways that forget clients soon, and gateways that refuse many operations.
+ * Draws gateways with the usual bounds, gateways that forget clients soon, and gateways that refuse
+ * many operations.
  */
 export const drawOutcomeOptions: fc.Arbitrary<OutcomeOptions> = fc.record({
   codec,

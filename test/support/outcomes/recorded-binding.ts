@@ -1,5 +1,10 @@
 /** A binding that wraps another one and records what it reports for each submission. */
-import type { Binding, InvocationContext, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
+import type {
+  Binding,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 
 /** A view with its full content: for a confirmation, with the content of the confirmed view. */
@@ -51,8 +56,8 @@ export class Account implements Sink {
     const known = this.#given.get(seq);
     this.confirmations++;
     if (known === undefined) this.wrongs.push(`confirmed view ${seq}, which was never given`);
-    // Compute the view here, without the tested code: a version replaces the earlier one, and `meta` is merged key by
-    // key.
+    // Compute the view here, without the tested code: a version replaces the earlier one, and
+    // `meta` is merged key by key.
     else {
       const meta = known.meta || details?.meta ? { ...known.meta, ...details?.meta } : undefined;
       const view = { level, value: known.value, version: details?.version ?? known.version, meta };
@@ -79,8 +84,13 @@ export class Account implements Sink {
   }
 }
 
-/** Wraps a binding. `onSubmitted` gets the account of each submission before anything is reported. */
-export function recorded(binding: Binding, onSubmitted: (operation: Operation, account: Account) => void): Binding {
+/**
+ * Wraps a binding. `onSubmitted` gets the account of each submission before anything is reported.
+ */
+export function recorded(
+  binding: Binding,
+  onSubmitted: (operation: Operation, account: Account) => void,
+): Binding {
   const all = binding.consistencyLevels();
   return {
     name: binding.name,

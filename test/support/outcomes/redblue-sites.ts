@@ -1,6 +1,6 @@
 /**
- * Sites of a RedBlue service, as `createEmbedded` puts them up, of which one can be closed while the others go on: three,
- * since red updates need most of them.
+ * Sites of a RedBlue service, as `createEmbedded` puts them up, of which one can be closed while
+ * the others go on: three, since red updates need most of them.
  */
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
@@ -23,7 +23,11 @@ const result = z.object({ mark: z.string(), run: z.string() });
 export const contract = defineContract('outcomes', {
   bump: { access: 'write', args, result },
   bumpRed: { access: 'write', args, result },
-  count: { access: 'read', args, result: z.object({ mark: z.string(), runs: z.array(z.string()) }) },
+  count: {
+    access: 'read',
+    args,
+    result: z.object({ mark: z.string(), runs: z.array(z.string()) }),
+  },
 });
 
 interface Run {
@@ -53,8 +57,8 @@ const service = defineService(contract, {
 
 export const SITES = ['a', 'b', 'c'] as const;
 /**
- * The site that orders red updates. No client uses it and it is not closed, so red updates have a preliminary view,
- * wait, and succeed.
+ * The site that orders red updates. No client uses it and it is not closed, so red updates have a
+ * preliminary view, wait, and succeed.
  */
 const RED_LEADER = 2;
 const ONE_WAY_MS = 3;
@@ -81,7 +85,8 @@ export class RedBlueSites {
     const origins = Origins.create(SITES);
     for (const [site, siteStorage] of storage.sites.entries()) {
       const links = [...SITES.keys()].map((to) => {
-        const deliver = (envelopes: readonly Envelope[]): void => this.#drivers[to]?.receive(envelopes);
+        const deliver = (envelopes: readonly Envelope[]): void =>
+          this.#drivers[to]?.receive(envelopes);
         return new Link<Envelope>({ delayMs: ONE_WAY_MS, deliver });
       });
       this.#links.push(...links);
@@ -109,12 +114,15 @@ export class RedBlueSites {
   }
 
   binding(site: number): Binding {
-    return new SiteBinding(SITES[site] as string, this.#drivers[site] as SiteDriver) as unknown as Binding;
+    return new SiteBinding(
+      SITES[site] as string,
+      this.#drivers[site] as SiteDriver,
+    ) as unknown as Binding;
   }
 
   /**
-   * Closes one of the first two sites for good, unless one is closed already. Its messages to others are still in
-   * flight.
+   * Closes one of the first two sites for good, unless one is closed already. Its messages to
+   * others are still in flight.
    */
   closeSite(site: number): boolean {
     if (this.#closed.size > 0) return false;

@@ -1,5 +1,6 @@
 /**
- * The steps of a schedule for a client of gateways. fast-check draws the steps, so it can shrink a schedule that fails.
+ * The steps of a schedule for a client of gateways. fast-check draws the steps, so it can shrink a
+ * schedule that fails.
  */
 import fc from 'fast-check';
 import { ANSWERS, type Answer } from './authorization-hook.ts';
@@ -7,7 +8,8 @@ import type { UpdateKind } from './deployments.ts';
 import { MANNERS } from './store-without-operation-ids.ts';
 
 /**
- * The levels that are requested: only the strongest, all, or only the weakest, after which the update may still fail.
+ * The levels that are requested: only the strongest, all, or only the weakest, after which the
+ * update may still fail.
  */
 export type Wanted = 'strong' | 'all' | 'weak';
 
@@ -34,7 +36,10 @@ export type Step =
   | { readonly do: 'restart'; readonly site: number; readonly afterMs: number }
   /** A gateway is closed in order. Another one replaces it after `afterMs`. */
   | { readonly do: 'deploy'; readonly site: number; readonly afterMs: number }
-  /** The store ends all pending operations of a site and accepts no more. Its gateway is closed after `afterMs`. */
+  /**
+   * The store ends all pending operations of a site and accepts no more. Its gateway is closed
+   * after `afterMs`.
+   */
   | { readonly do: 'close-site'; readonly site: number; readonly afterMs: number }
   /** Sets the decision of the authorization hook. */
   | { readonly do: 'door'; readonly answer: Answer }
@@ -58,15 +63,24 @@ function updates(timeoutMs: fc.Arbitrary<number>): fc.Arbitrary<UpdateStep> {
 
 const often: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: updates(ms(5, 300, 3_000, 60_000)) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), wants, timeoutMs: ms(300, 60_000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('read' as const), wants, timeoutMs: ms(300, 60_000) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), which: fc.nat(5) }) },
   {
     weight: 8,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: ms(0, 1, 2, 3, 5, 20, 50, 500, 5_000, 40_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: ms(0, 1, 2, 3, 5, 20, 50, 500, 5_000, 40_000),
+    }),
   },
 );
 
-const slow: fc.Arbitrary<Step> = fc.record({ do: fc.constant('slow' as const), delayMs: ms(0, 1, 30, 2_000) });
+const slow: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('slow' as const),
+  delayMs: ms(0, 1, 30, 2_000),
+});
 
 const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'cut' }) },
@@ -82,23 +96,45 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'heal' }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('restart' as const), site: fc.nat(1), afterMs: ms(0, 200, 20_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('restart' as const),
+      site: fc.nat(1),
+      afterMs: ms(0, 200, 20_000),
+    }),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('deploy' as const), site: fc.nat(1), afterMs: ms(0, 200, 20_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('deploy' as const),
+      site: fc.nat(1),
+      afterMs: ms(0, 200, 20_000),
+    }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('close-site' as const), site: fc.nat(1), afterMs: ms(0, 200, 20_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('close-site' as const),
+      site: fc.nat(1),
+      afterMs: ms(0, 200, 20_000),
+    }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('door' as const), answer: fc.constantFrom(...ANSWERS) }) },
-  { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'principal', name: 'ann' }, { do: 'principal', name: 'bob' }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('door' as const), answer: fc.constantFrom(...ANSWERS) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Step>(
+      { do: 'principal', name: 'ann' },
+      { do: 'principal', name: 'bob' },
+    ),
+  },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'close' }) },
 );
 
 /**
- * The most dangerous moments: an update or its reply is in flight when the connection, the gateway or the client ends.
+ * The most dangerous moments: an update or its reply is in flight when the connection, the gateway
+ * or the client ends.
  */
 const scene: fc.Arbitrary<Step[]> = fc
   .record({
@@ -119,7 +155,10 @@ const scene: fc.Arbitrary<Step[]> = fc
     last,
   ]);
 
-/** The client loses its connection during an update, and reconnects before or after the gateway has forgotten it. */
+/**
+ * The client loses its connection during an update, and reconnects before or after the gateway has
+ * forgotten it.
+ */
 const absence: fc.Arbitrary<Step[]> = fc
   .record({ update: updates(ms(60_000)), underWayMs: ms(0, 2, 10), awayMs: ms(200, 2_000, 40_000) })
   .map(({ update, underWayMs, awayMs }) => [
@@ -135,7 +174,11 @@ const absence: fc.Arbitrary<Step[]> = fc
 
 /** A site is closed during an update, which may be in flight to another site. */
 const closing: fc.Arbitrary<Step[]> = fc
-  .record({ update: updates(ms(60_000)), underWayMs: ms(1, 2, 4, 6, 8), afterMs: ms(0, 200, 20_000) })
+  .record({
+    update: updates(ms(60_000)),
+    underWayMs: ms(1, 2, 4, 6, 8),
+    afterMs: ms(0, 200, 20_000),
+  })
   .map(({ update, underWayMs, afterMs }) => [
     { do: 'wait', ms: 20 },
     update,

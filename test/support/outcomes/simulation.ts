@@ -1,6 +1,6 @@
 /**
- * A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges the client's
- * outcomes.
+ * A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges
+ * the client's outcomes.
  */
 import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
@@ -31,7 +31,15 @@ const GENEROUS_MS = 60_000;
 const CONNECTED = /open|probing|draining/;
 
 /** Faults that affect an operation in flight. */
-const FAULTS: ReadonlySet<Step['do']> = new Set(['cut', 'lose', 'restart', 'deploy', 'close-site', 'cancel', 'close']);
+const FAULTS: ReadonlySet<Step['do']> = new Set([
+  'cut',
+  'lose',
+  'restart',
+  'deploy',
+  'close-site',
+  'cancel',
+  'close',
+]);
 
 export class OutcomeSimulation {
   readonly #time: VirtualTime;
@@ -56,7 +64,12 @@ export class OutcomeSimulation {
   /** Nothing has happened so far that an operation may fail of. */
   #isCalm = true;
 
-  constructor(time: VirtualTime, deployment: Deployment, setting: OutcomeOptions, sights: Coverage) {
+  constructor(
+    time: VirtualTime,
+    deployment: Deployment,
+    setting: OutcomeOptions,
+    sights: Coverage,
+  ) {
     this.#time = time;
     this.#heldBefore = time.held;
     this.#deployment = deployment;
@@ -88,20 +101,24 @@ export class OutcomeSimulation {
     if (!this.#isClosed) void this.#do({ do: 'close' });
     await this.#time.advance(CLOSED_MS);
     const problems = [...(await this.#judge()), ...this.#remembered()];
-    for (const gateway of this.#gateways) if (gateway !== undefined) this.#closing.push(gateway.close({ drainMs: 0 }));
+    for (const gateway of this.#gateways)
+      if (gateway !== undefined) this.#closing.push(gateway.close({ drainMs: 0 }));
     this.#closing.push(this.#deployment.close());
     let isOver = false;
     void Promise.all(this.#closing).then(() => (isOver = true));
     await this.#time.advance(CLOSED_MS);
     if (!isOver) problems.push('close did not come to an end');
-    if (this.#network.connections > 0) problems.push(`${this.#network.connections} connections are left`);
+    if (this.#network.connections > 0)
+      problems.push(`${this.#network.connections} connections are left`);
     const left = this.#time.held - this.#heldBefore;
     if (left > 0) problems.push(`${left} timers are left`);
     return problems;
   }
 
   async #judge(): Promise<string[]> {
-    const requested: { runs?: Evidence['runs']; failure?: string } = { failure: 'the store does not answer' };
+    const requested: { runs?: Evidence['runs']; failure?: string } = {
+      failure: 'the store does not answer',
+    };
     void this.#deployment.runs(this.#updates.map(({ mark }) => mark)).then(
       (runs) => (requested.runs = runs),
       (error: unknown) => (requested.failure = String(error)),
@@ -126,8 +143,11 @@ export class OutcomeSimulation {
     return this.#gateways.flatMap((gateway) => {
       const { inFlight = 0, clients = 0, replyBytes = 0 } = gateway?.status() ?? {};
       const problems = inFlight > 0 ? [`${inFlight} operations are in flight for ever`] : [];
-      const isForgotten = this.#setting.bounds.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
-      return isForgotten ? problems : [...problems, `${clients} clients are remembered, with ${replyBytes} bytes`];
+      const isForgotten =
+        this.#setting.bounds.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
+      return isForgotten
+        ? problems
+        : [...problems, `${clients} clients are remembered, with ${replyBytes} bytes`];
     });
   }
 
@@ -188,7 +208,10 @@ export class OutcomeSimulation {
   #update({ wants, timeoutMs, ...kind }: UpdateStep): void {
     const mark = `m${this.#updates.length}.`;
     const abort = new AbortController();
-    const operation = this.#invoke(this.#deployment.update(mark, kind), wants, { timeoutMs, signal: abort.signal });
+    const operation = this.#invoke(this.#deployment.update(mark, kind), wants, {
+      timeoutMs,
+      signal: abort.signal,
+    });
     const update: Update = {
       mark,
       abort,
@@ -244,14 +267,16 @@ export class OutcomeSimulation {
   #closingOne(): void {
     if (!this.#isConnected()) return;
     for (const update of this.#updates) {
-      const isOpen = update.caller.outcome === undefined || update.caller.endedAtMs === this.#time.nowMs;
+      const isOpen =
+        update.caller.outcome === undefined || update.caller.endedAtMs === this.#time.nowMs;
       if (isOpen && !this.#network.hasLeft(update.mark)) update.wasCollected = true;
     }
   }
 
   #changed(state: string): void {
     if (!CONNECTED.test(state)) return;
-    for (const update of this.#updates) if (update.caller.outcome === undefined) update.hadConnection = true;
+    for (const update of this.#updates)
+      if (update.caller.outcome === undefined) update.hadConnection = true;
   }
 
   #start(site: number): void {

@@ -1,6 +1,6 @@
 /**
- * A store without memory of names: an operation that is submitted twice is executed twice. Each run has a name, which
- * its result carries. So a result identifies its run.
+ * A store without memory of names: an operation that is submitted twice is executed twice. Each run
+ * has a name, which its result carries. So a result identifies its run.
  */
 import type { Binding, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
@@ -10,8 +10,8 @@ export const NAMELESS_LEVELS = ['weak', 'middle', 'strong'] as const;
 type NamelessLevels = typeof NAMELESS_LEVELS;
 
 /**
- * How an operation is answered: with one view, with the same value at each level, with confirmations, or with wrong
- * preliminary views first.
+ * How an operation is answered: with one view, with the same value at each level, with
+ * confirmations, or with wrong preliminary views first.
  */
 export const MANNERS = ['once', 'repeats', 'confirms', 'corrects'] as const;
 export type Manner = (typeof MANNERS)[number];
@@ -36,7 +36,10 @@ export function read(mark: string): Operation {
   return { name: 'count', access: 'read', args: { mark, manner: READ_MANNER } satisfies Args };
 }
 
-/** When each view comes, in milliseconds. Some last views come so late that a client has meanwhile reconnected. */
+/**
+ * When each view comes, in milliseconds. Some last views come so late that a client has meanwhile
+ * reconnected.
+ */
 const AT_MS: Readonly<Record<Manner, readonly number[]>> = {
   once: [4],
   repeats: [1, 2, 4],
@@ -46,7 +49,11 @@ const AT_MS: Readonly<Record<Manner, readonly number[]>> = {
 
 /** The details of each view. Later views replace some of them; a confirmation keeps the others. */
 const DETAILS: Readonly<Partial<Record<Manner, readonly ViewDetails[]>>> = {
-  confirms: [{ version: 1, meta: { a: 1, b: 1 } }, { meta: { b: 2 } }, { version: 2, meta: { c: 3 } }],
+  confirms: [
+    { version: 1, meta: { a: 1, b: 1 } },
+    { meta: { b: 2 } },
+    { version: 2, meta: { c: 3 } },
+  ],
   corrects: [{ meta: { a: 1 } }, { version: 1 }, { version: 2, meta: { b: 2 } }],
 };
 
@@ -97,7 +104,8 @@ export class NamelessBinding implements Binding<NamelessLevels> {
 
   submitOperation<T>(operation: Operation<T>, levels: readonly string[], input: Sink<T>): void {
     const sink = input as Sink;
-    if (this.#isClosed) return sink.fail(new CorrectableError('UNAVAILABLE', 'closed', { retryable: false }));
+    if (this.#isClosed)
+      return sink.fail(new CorrectableError('UNAVAILABLE', 'closed', { retryable: false }));
     const { manner } = operation.args as Args;
     const value = this.#store.run(operation);
     const item: UnderWay = { effect: operation.access, sink, timers: [] };
@@ -112,8 +120,13 @@ export class NamelessBinding implements Binding<NamelessLevels> {
       const say = (): void => {
         if (isLast) this.#underWay.delete(item);
         const details = DETAILS[manner]?.[at];
-        if (manner === 'confirms' && first !== undefined) return sink.confirm(level, first, details);
-        const seq = sink.view(manner === 'corrects' && !isLast ? { ...value, guess: at } : value, level, details);
+        if (manner === 'confirms' && first !== undefined)
+          return sink.confirm(level, first, details);
+        const seq = sink.view(
+          manner === 'corrects' && !isLast ? { ...value, guess: at } : value,
+          level,
+          details,
+        );
         first ??= seq;
         return undefined;
       };
@@ -126,7 +139,9 @@ export class NamelessBinding implements Binding<NamelessLevels> {
     this.#isClosed = true;
     for (const { effect, sink, timers } of this.#underWay) {
       for (const timer of timers) clearTimeout(timer);
-      sink.fail(new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', 'closed meanwhile'));
+      sink.fail(
+        new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', 'closed meanwhile'),
+      );
     }
     this.#underWay.clear();
   }

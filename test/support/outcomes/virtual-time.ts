@@ -1,6 +1,7 @@
 /**
- * Time that passes as fast as the machine can, for everything in this process: timers, immediates and both clocks. What
- * is tested has no port for time that would have to be right: it is the platform's own that is replaced.
+ * Time that passes as fast as the machine can, for everything in this process: timers, immediates
+ * and both clocks. What is tested has no port for time that would have to be right: it is the
+ * platform's own that is replaced.
  */
 import { performance } from 'node:perf_hooks';
 
@@ -69,9 +70,11 @@ export class VirtualTime implements Disposable {
       if (handle instanceof Handle) handle.entry.isOver = true;
     };
     const replaced = {
-      setTimeout: (fn: Callback, ms?: number, ...args: unknown[]) => this.#set(() => fn(...args), ms),
+      setTimeout: (fn: Callback, ms?: number, ...args: unknown[]) =>
+        this.#set(() => fn(...args), ms),
       clearTimeout: clear,
-      setInterval: (fn: Callback, ms?: number, ...args: unknown[]) => this.#set(() => fn(...args), ms, true),
+      setInterval: (fn: Callback, ms?: number, ...args: unknown[]) =>
+        this.#set(() => fn(...args), ms, true),
       clearInterval: clear,
       setImmediate: (fn: Callback, ...args: unknown[]) => this.#soon(() => fn(...args)),
       clearImmediate: clear,
@@ -114,13 +117,27 @@ export class VirtualTime implements Disposable {
     // As the platform does it.
     const delayMs = ms >= 1 && ms <= 2 ** 31 - 1 ? ms : 1;
     const everyMs = isRepeated ? delayMs : undefined;
-    const entry = { id: ++this.#lastId, fire, everyMs, dueAtMs: this.#nowMs + delayMs, isHeld: true, isOver: false };
+    const entry = {
+      id: ++this.#lastId,
+      fire,
+      everyMs,
+      dueAtMs: this.#nowMs + delayMs,
+      isHeld: true,
+      isOver: false,
+    };
     this.#timers.push(entry);
     return new Handle(entry);
   }
 
   #soon(fire: () => void): Handle {
-    const entry = { id: ++this.#lastId, fire, everyMs: undefined, dueAtMs: 0, isHeld: true, isOver: false };
+    const entry = {
+      id: ++this.#lastId,
+      fire,
+      everyMs: undefined,
+      dueAtMs: 0,
+      isHeld: true,
+      isOver: false,
+    };
     this.#immediates.push(entry);
     return new Handle(entry);
   }

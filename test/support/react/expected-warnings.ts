@@ -1,2 +1,5 @@
-/** What React complains of only because pages and their servers share a process; and errors that boundaries get. */
+/**
+ * What React complains of only because pages and their servers share a process; and errors that
+ * boundaries get.
+ */
 export const EXPECTED_WARNINGS = /multiple renderers concurrently|The above error occurred/;

@@ -1,5 +1,12 @@
 /** Scenarios of reads that fail before there is a view. */
-import { createElement as h, StrictMode, Suspense, useState, useTransition, type ReactNode } from 'react';
+import {
+  createElement as h,
+  StrictMode,
+  Suspense,
+  useState,
+  useTransition,
+  type ReactNode,
+} from 'react';
 import { get } from '../../../src/operations/index.ts';
 import { useCorrectable } from '../../../src/react/index.ts';
 import type { Scenario } from './reading.ts';
@@ -18,7 +25,8 @@ function Row(): ReactNode {
 }
 
 /** New elements at each call: React renders them again. */
-const slowRows = (): ReactNode => Array.from({ length: ROWS }, (_, key) => h(Row, { key: `row ${key}` }));
+const slowRows = (): ReactNode =>
+  Array.from({ length: ROWS }, (_, key) => h(Row, { key: `row ${key}` }));
 
 const guarded = (key: string, node: ReactNode): ReactNode => h(Boundary, { key, children: node });
 
@@ -42,8 +50,12 @@ async function resetUntilAsked(stage: Stage, requests: number): Promise<void> {
 }
 
 async function resetTwice(stage: Stage, wrap: (node: ReactNode) => ReactNode): Promise<void> {
-  // Both wait in one Suspense, which React 18 may render again apart from the other updates of the page.
-  const page = [guarded('one', h(Shown, { stage, operation: A })), guarded('two', h(Shown, { stage, operation: A }))];
+  // Both wait in one Suspense, which React 18 may render again apart from the other updates of the
+  // page.
+  const page = [
+    guarded('one', h(Shown, { stage, operation: A })),
+    guarded('two', h(Shown, { stage, operation: A })),
+  ];
   stage.render(wrap([...page, slowRows()]));
   for (const requests of [1, 2]) {
     await fails(stage);
@@ -60,15 +72,21 @@ async function resetTwice(stage: Stage, wrap: (node: ReactNode) => ReactNode): P
 
 /** Each keeps the page busy for seconds. */
 export const failingBesideSlowRows: Readonly<Record<string, Scenario>> = {
-  async 'a failure beside slow rows → the error boundaries show it after one request, each reset asks once'(stage) {
+  async 'a failure beside slow rows → the error boundaries show it after one request, each reset asks once'(
+    stage,
+  ) {
     await resetTwice(stage, (node) => h(Suspense, { fallback: 'loading' }, node));
   },
 
   async 'a failure beside slow rows, in StrictMode → the same'(stage) {
-    await resetTwice(stage, (node) => h(StrictMode, null, h(Suspense, { fallback: 'loading' }, node)));
+    await resetTwice(stage, (node) =>
+      h(StrictMode, null, h(Suspense, { fallback: 'loading' }, node)),
+    );
   },
 
-  async 'a failure in a transition beside slow rows → the error boundary shows it after one request'(stage) {
+  async 'a failure in a transition beside slow rows → the error boundary shows it after one request'(
+    stage,
+  ) {
     let go = (_key: string): void => {};
     const Page = (): ReactNode => {
       const [key, setKey] = useState('a');
@@ -84,7 +102,8 @@ export const failingBesideSlowRows: Readonly<Record<string, Scenario>> = {
     await stage.shows(`caught FINAL_FAILED${dots}`);
     await idle();
     same(stage.binding.calls.length, 2);
-    // In the first half second, the boundary shows the error again when it is reset: see `docs/spec/react.md`.
+    // In the first half second, the boundary shows the error again when it is reset: see
+    // `docs/spec/react.md`.
     await resetUntilAsked(stage, 3);
     (await stage.binding.next()).view(2, 'strong');
     await stage.shows(`2 strong${dots}`);
@@ -94,7 +113,11 @@ export const failingBesideSlowRows: Readonly<Record<string, Scenario>> = {
 
 export const failing: Readonly<Record<string, Scenario>> = {
   async 'a failure, while another component shows it without suspending → one request'(stage) {
-    const beside = h(Suspense, { key: 2, fallback: 'wait' }, guarded('one', h(Shown, { stage, operation: A })));
+    const beside = h(
+      Suspense,
+      { key: 2, fallback: 'wait' },
+      guarded('one', h(Shown, { stage, operation: A })),
+    );
     stage.render([h(Shown, { key: 1, stage, operation: A, suspend: false }), beside]);
     await fails(stage);
     await stage.shows('nothing FINAL_FAILEDcaught FINAL_FAILED');
@@ -118,7 +141,9 @@ export const failing: Readonly<Record<string, Scenario>> = {
     same(stage.binding.calls.length, 2);
   },
 
-  async 'a failure without a provider → the error boundary shows it after one request, a late reset asks again'(stage) {
+  async 'a failure without a provider → the error boundary shows it after one request, a late reset asks again'(
+    stage,
+  ) {
     const Own = (): ReactNode => String(useCorrectable(A, { client: stage.client }).value);
     stage.render(guarded('one', h(Own)), { isProvided: false });
     await fails(stage);

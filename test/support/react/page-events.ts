@@ -1,4 +1,6 @@
-/** Events of the page. All scenarios on a page get them, so each of these needs the page for itself. */
+/**
+ * Events of the page. All scenarios on a page get them, so each of these needs the page for itself.
+ */
 import { createElement as h } from 'react';
 import { get } from '../../../src/operations/index.ts';
 import { idle, same, Shown, type Stage } from './stage.ts';

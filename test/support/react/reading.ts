@@ -30,7 +30,8 @@ export const reading: Readonly<Record<string, Scenario>> = {
   },
 
   async 'many components ask for an equal operation, in StrictMode → one request'(stage) {
-    const item = (key: number): ReactNode => h(Shown, { key, stage, operation: { ...A, args: { key: 'a' } } });
+    const item = (key: number): ReactNode =>
+      h(Shown, { key, stage, operation: { ...A, args: { key: 'a' } } });
     stage.render(strict([1, 2, 3].map(item)));
     const call = await stage.binding.next();
     call.view(1, 'weak');
@@ -40,7 +41,9 @@ export const reading: Readonly<Record<string, Scenario>> = {
     same(stage.binding.calls.length, 1);
   },
 
-  async 'a final view confirms → a component that uses only the value does not render again'(stage) {
+  async 'a final view confirms → a component that uses only the value does not render again'(
+    stage,
+  ) {
     let renders = 0;
     const Value = (): ReactNode => {
       renders++;
@@ -50,7 +53,8 @@ export const reading: Readonly<Record<string, Scenario>> = {
     const call = await stage.binding.next();
     call.view(1, 'weak');
     await stage.shows('11 weak…');
-    // React may render a tree several times before it is on the page, for example if another root on the page interrupts it.
+    // React may render a tree several times before it is on the page, for example if another root
+    // on the page interrupts it.
     const before = renders;
     call.confirm('strong', 0);
     await stage.shows('11 strong');
@@ -68,7 +72,9 @@ export const reading: Readonly<Record<string, Scenario>> = {
 
   async 'the last component leaves → the read is canceled, no sooner'(stage) {
     const show = (count: number): void =>
-      stage.render(Array.from({ length: count }, (_, key) => h(Shown, { key, stage, operation: A })));
+      stage.render(
+        Array.from({ length: count }, (_, key) => h(Shown, { key, stage, operation: A })),
+      );
     show(2);
     const { context, view } = await stage.binding.next();
     view(1, 'weak');
@@ -139,7 +145,11 @@ export const reading: Readonly<Record<string, Scenario>> = {
   },
 
   async 'until: a level → suspends until a view has it, while others show weaker ones'(stage) {
-    const inside = h(Suspense, { key: 's', fallback: 'wait' }, h(Shown, { stage, operation: A, until: 'causal' }));
+    const inside = h(
+      Suspense,
+      { key: 's', fallback: 'wait' },
+      h(Shown, { stage, operation: A, until: 'causal' }),
+    );
     stage.render([h(Shown, { key: 'w', stage, operation: A }), inside]);
     const call = await stage.binding.next();
     call.view(1, 'weak');
@@ -159,7 +169,9 @@ export const reading: Readonly<Record<string, Scenario>> = {
 
   async 'suspend: false → renders without a view until the first one, never the fallback'(stage) {
     const inside = h(Shown, { key: 'c', stage, operation: A, until: 'causal', suspend: false });
-    stage.render(strict([h(Shown, { key: 'w', stage, operation: A, suspend: false }), ' ', inside]));
+    stage.render(
+      strict([h(Shown, { key: 'w', stage, operation: A, suspend: false }), ' ', inside]),
+    );
     await stage.shows('nothing… nothing…');
     const call = await stage.binding.next();
     call.view(1, 'weak');
@@ -196,7 +208,10 @@ export const reading: Readonly<Record<string, Scenario>> = {
   },
 
   async 'a failure before any view → the error boundary gets it, and its reset asks again'(stage) {
-    stage.render([h(Shown, { key: 1, stage, operation: A }), h(Shown, { key: 2, stage, operation: A })]);
+    stage.render([
+      h(Shown, { key: 1, stage, operation: A }),
+      h(Shown, { key: 2, stage, operation: A }),
+    ]);
     (await stage.binding.next()).fail(new Error('down'));
     await stage.shows('caught FINAL_FAILED');
     await idle();
@@ -322,7 +337,9 @@ export const reading: Readonly<Record<string, Scenario>> = {
     await stage.shows('b for b');
   },
 
-  async 'Activity hides a component → cancels; shows it → the kept view, asking only for what is stronger'(stage) {
+  async 'Activity hides a component → cancels; shows it → the kept view, asking only for what is stronger'(
+    stage,
+  ) {
     if (!Activity) return;
     const show = (mode: 'visible' | 'hidden'): void =>
       stage.render([

@@ -9,9 +9,10 @@ import { writing } from './writing.ts';
 const concurrent = { ...reading, ...failing, ...writing };
 
 /**
- * Scenarios that need the page for themselves. Some keep it busy: React may then mount a component later than its read waits
- * for that, and the read is sent again. Others render for a server: if React does so in the middle of another rendering on the
- * page, components get the values of the wrong provider. Others dispatch events, which all components on the page get.
+ * Scenarios that need the page for themselves. Some keep it busy: React may then mount a component
+ * later than its read waits for that, and the read is sent again. Others render for a server: if
+ * React does so in the middle of another rendering on the page, components get the values of the
+ * wrong provider. Others dispatch events, which all components on the page get.
  */
 const exclusive = { ...failingBesideSlowRows, ...pageEvents, ...serverRendering };
 

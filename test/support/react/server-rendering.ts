@@ -21,9 +21,13 @@ function openServer(): Server {
 }
 
 /** Hydrates as a component below the same boundaries as at the server. */
-const below = (state: DehydratedState, node: ReactNode): ReactNode => h(Hydrate, { state, children: node });
+const below = (state: DehydratedState, node: ReactNode): ReactNode =>
+  h(Hydrate, { state, children: node });
 
-async function render({ client }: Server, node: ReactNode): Promise<{ html: string; state: DehydratedState }> {
+async function render(
+  { client }: Server,
+  node: ReactNode,
+): Promise<{ html: string; state: DehydratedState }> {
   const stream = await renderToReadableStream(page(client, below([], node)));
   await stream.allReady;
   const html = await new Response(stream).text();
@@ -64,7 +68,9 @@ export const serverRendering: Readonly<Record<string, Scenario>> = {
     same(state[0]!.views[0]!.version, 7);
   },
 
-  async 'the server has rendered a preliminary view → the page shows it, and asks only for what is stronger'(stage) {
+  async 'the server has rendered a preliminary view → the page shows it, and asks only for what is stronger'(
+    stage,
+  ) {
     const server = openServer();
     const node = h(Shown, { stage, operation: A });
     const rendering = render(server, node);
@@ -90,7 +96,11 @@ export const serverRendering: Readonly<Record<string, Scenario>> = {
       rendered.push(text);
       return text;
     };
-    const inside = h(Suspense, { key: 2, fallback: 'wait' }, h(Shown, { stage, operation: A, until: 'strong' }));
+    const inside = h(
+      Suspense,
+      { key: 2, fallback: 'wait' },
+      h(Shown, { stage, operation: A, until: 'strong' }),
+    );
     const node = [h(First, { key: 1 }), inside];
     const rendering = render(server, node);
     const call = await server.binding.next();

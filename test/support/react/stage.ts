@@ -1,8 +1,28 @@
-/** A page for one scenario of `correctables/react`: it runs in a real browser, and in Node on a small DOM. */
-import { Component, createElement as h, StrictMode, Suspense, useInsertionEffect, type ReactNode } from 'react';
+/**
+ * A page for one scenario of `correctables/react`: it runs in a real browser, and in Node on a
+ * small DOM.
+ */
+import {
+  Component,
+  createElement as h,
+  StrictMode,
+  Suspense,
+  useInsertionEffect,
+  type ReactNode,
+} from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
-import { createClient, type Client, type CorrectableError, type Operation, type View } from '../../../src/index.ts';
-import { CorrectablesProvider, useCorrectable, type CorrectablesProviderProps } from '../../../src/react/index.ts';
+import {
+  createClient,
+  type Client,
+  type CorrectableError,
+  type Operation,
+  type View,
+} from '../../../src/index.ts';
+import {
+  CorrectablesProvider,
+  useCorrectable,
+  type CorrectablesProviderProps,
+} from '../../../src/react/index.ts';
 import { scriptedBinding, type ScriptedBinding } from '../../../src/testing/scripted-binding.ts';
 
 export const LEVELS = ['weak', 'causal', 'strong'] as const;
@@ -46,7 +66,10 @@ export function openStage(): Stage {
     log: [],
     provider: {},
     render(node, options) {
-      root ??= createRoot(element, { onCaughtError: () => {}, onRecoverableError: () => {} } as object);
+      root ??= createRoot(element, {
+        onCaughtError: () => {},
+        onRecoverableError: () => {},
+      } as object);
       root.render(page(client, node, options));
     },
     hydrate(html, node) {
@@ -65,7 +88,8 @@ export function openStage(): Stage {
     async close() {
       root?.unmount();
       element.remove();
-      // An update goes on without its component, and would end once the page of the test file is gone.
+      // An update goes on without its component, and would end once the page of the test file is
+      // gone.
       await client.close();
     },
   };
@@ -84,7 +108,10 @@ export function page(
 export const strict = (node: ReactNode): ReactNode => h(StrictMode, null, node);
 
 /** Waits until `isSo` returns true. */
-export async function until(isSo: () => boolean, describe: () => string = () => String(isSo)): Promise<void> {
+export async function until(
+  isSo: () => boolean,
+  describe: () => string = () => String(isSo),
+): Promise<void> {
   const from = Date.now();
   while (!isSo()) {
     if (Date.now() - from > PATIENCE_MS) throw new Error(`waited in vain: ${describe()}`);
@@ -109,7 +136,9 @@ export function useLog(stage: Stage, text: string): void {
   });
 }
 
-export function format(view: View<unknown, readonly [string, ...string[]], string> | undefined): string {
+export function format(
+  view: View<unknown, readonly [string, ...string[]], string> | undefined,
+): string {
   if (!view) return 'nothing';
   return `${JSON.stringify(view.value)} ${view.level}${view.final ? '' : '…'}`;
 }

@@ -2,7 +2,11 @@
 import { createElement as h, type ReactNode } from 'react';
 import { CorrectableError, type Correctable, type Operation } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { useCorrectable, useOperation, type UseOperationOptions } from '../../../src/react/index.ts';
+import {
+  useCorrectable,
+  useOperation,
+  type UseOperationOptions,
+} from '../../../src/react/index.ts';
 import type { ScriptedCall } from '../../../src/testing/scripted-binding.ts';
 import { transaction } from '../../../src/transactions/index.ts';
 import type { Scenario } from './reading.ts';
@@ -58,14 +62,18 @@ async function next(stage: Stage, name: 'get' | 'put'): Promise<ScriptedCall> {
 
 /** What the page has shown of the read, one after the other. */
 function shownIn({ log }: Stage): string[] {
-  return log.filter((line) => !line.startsWith('write')).filter((line, at, lines) => line !== lines[at - 1]);
+  return log
+    .filter((line) => !line.startsWith('write'))
+    .filter((line, at, lines) => line !== lines[at - 1]);
 }
 
 const turn = (stage: Stage, isOn: boolean | null): Writer =>
   createWriter(stage, 'lamp', (affect, value) => affect(LAMP, () => (isOn ?? value) as boolean));
 
 export const writing: Readonly<Record<string, Scenario>> = {
-  async 'a builder that begins a transaction → its views, and the reads that it names are refreshed'(stage) {
+  async 'a builder that begins a transaction → its views, and the reads that it names are refreshed'(
+    stage,
+  ) {
     const begin = () => transaction(stage.client, (tx) => (tx.put('lamp', true), 'switched'));
     const writer = createWriter(stage, 'x', (affect) => affect(LAMP), begin);
     await open(stage, LAMP, false, writer);
@@ -137,7 +145,9 @@ export const writing: Readonly<Record<string, Scenario>> = {
   },
 
   async 'writes that add → each counts once, whatever the answers have seen'(stage) {
-    const writer = createWriter(stage, 'count', (affect) => affect(COUNT, (count = 0) => count + 1));
+    const writer = createWriter(stage, 'count', (affect) =>
+      affect(COUNT, (count = 0) => count + 1),
+    );
     await open(stage, COUNT, 1, writer);
     writer.run(2);
     const first = await next(stage, 'put');
@@ -185,7 +195,9 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await stage.shows('false strong');
   },
 
-  async 'an unknown outcome, and the read after it fails → the guess stays with the error, until a refresh'(stage) {
+  async 'an unknown outcome, and the read after it fails → the guess stays with the error, until a refresh'(
+    stage,
+  ) {
     const writer = turn(stage, null);
     let refresh = (): void => {};
     const Lamp = (): ReactNode => {
@@ -231,7 +243,10 @@ export const writing: Readonly<Record<string, Scenario>> = {
   async 'a read in flight when a write has its final → its views from before are not shown'(stage) {
     const writer = createWriter(stage, 'lamp');
     await open(stage, LAMP, false, writer);
-    stage.render([writer.node, h(Shown, { key: 'other', stage, operation: LAMP, until: 'strong' })]);
+    stage.render([
+      writer.node,
+      h(Shown, { key: 'other', stage, operation: LAMP, until: 'strong' }),
+    ]);
     await stage.shows('false strong');
     writer.run(true);
     (await next(stage, 'put')).view(undefined, 'strong');
@@ -309,7 +324,9 @@ export const writing: Readonly<Record<string, Scenario>> = {
     same(renders, before);
   },
 
-  async 'a final view after a write → confirms or corrects what was shown, not the value before the write'(stage) {
+  async 'a final view after a write → confirms or corrects what was shown, not the value before the write'(
+    stage,
+  ) {
     const writer = turn(stage, null);
     const State = (): ReactNode => {
       const { value, final, confirmed, corrected } = useCorrectable(LAMP);

@@ -13,7 +13,10 @@ export interface Waiting {
   readonly type: number;
   readonly path: string;
   readonly updates: readonly AskedUpdate[];
-  /** Creates the reply to a request that needs no agreement, when all earlier requests have been answered. */
+  /**
+   * Creates the reply to a request that needs no agreement, when all earlier requests have been
+   * answered.
+   */
   readonly serve: (() => Buffer) | undefined;
   /** The reply, once there is one. */
   reply: Buffer | undefined;
@@ -33,12 +36,17 @@ export class FakeConnection {
   constructor(
     socket: Socket,
     garble: (frame: Buffer) => Buffer,
-    { onFrame, onEnd }: { readonly onFrame: (reader: JuteReader) => void; readonly onEnd: () => void },
+    {
+      onFrame,
+      onEnd,
+    }: { readonly onFrame: (reader: JuteReader) => void; readonly onEnd: () => void },
   ) {
     this.#socket = socket;
     this.#garble = garble;
     const frames = createJuteSplitter(FRAME_BYTES_MAX);
-    socket.on('data', (chunk: Buffer) => frames.push(chunk, (frame) => onFrame(new JuteReader(frame))));
+    socket.on('data', (chunk: Buffer) =>
+      frames.push(chunk, (frame) => onFrame(new JuteReader(frame))),
+    );
     socket.on('error', () => {});
     socket.on('close', () => {
       this.isOver = true;

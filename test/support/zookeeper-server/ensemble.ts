@@ -1,7 +1,8 @@
 /**
- * A small ZooKeeper for faults that cannot be scripted on the real one: one log, and servers that apply it when it suits
- * the test. The rules that clients meet are the real ones: numbers and transactions, sessions that move and expire,
- * watches, and a commit that is matched to a waiting request by session and request number alone.
+ * A small ZooKeeper for faults that cannot be scripted on the real one: one log, and servers that
+ * apply it when it suits the test. The rules that clients meet are the real ones: numbers and
+ * transactions, sessions that move and expire, watches, and a commit that is matched to a waiting
+ * request by session and request number alone.
  */
 import { Leader } from './leader.ts';
 import { FakeServer, type FakeServerOptions } from './server.ts';

@@ -1,6 +1,6 @@
 /**
- * The leader: it opens and ends sessions, decides the effect of each request, and gives each its place in the log. It
- * does so in the order in which requests arrive.
+ * The leader: it opens and ends sessions, decides the effect of each request, and gives each its
+ * place in the log. It does so in the order in which requests arrive.
  */
 import { randomBytes } from 'node:crypto';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
@@ -34,7 +34,10 @@ export interface Follower {
 interface LeaderSession {
   readonly password: Uint8Array;
   readonly timeoutMs: number;
-  /** The server where the session is open. Requests from other servers are refused, because the session has moved. */
+  /**
+   * The server where the session is open. Requests from other servers are refused, because the
+   * session has moved.
+   */
   owner: Follower;
 }
 
@@ -60,13 +63,17 @@ export class Leader {
 
   open(timeoutMs: number, owner: Follower): bigint {
     const session = this.#nextSession++;
-    // A session of an earlier ensemble may have the same number, and must not be taken for this one.
+    // A session of an earlier ensemble may have the same number, and must not be taken for this
+    // one.
     this.sessions.set(session, { password: randomBytes(16), timeoutMs, owner });
     this.#commit({ session, cxid: 0, type: 0, updates: [] }, []);
     return session;
   }
 
-  /** Moves a session to another server. Returns false if the session has ended or the password is wrong. */
+  /**
+   * Moves a session to another server. Returns false if the session has ended or the password is
+   * wrong.
+   */
   take(session: bigint, password: Uint8Array, owner: Follower): boolean {
     const known = this.sessions.get(session);
     if (known === undefined || !Buffer.from(known.password).equals(password)) return false;
@@ -137,7 +144,8 @@ class Draft {
     if (type === OP.delete || type === OP.setData || type === OP.check) {
       const { path } = update;
       if (!this.#has(path)) return ERROR.noNode;
-      if (version !== -1 && version !== (this.#tree.nodes.get(path)?.version ?? 0)) return ERROR.badVersion;
+      if (version !== -1 && version !== (this.#tree.nodes.get(path)?.version ?? 0))
+        return ERROR.badVersion;
       if (type === OP.setData) return { kind: 'set', path, data };
       if (type !== OP.delete) return { kind: 'check', path };
       if (this.#hasChildren(path)) return ERROR.notEmpty;
@@ -162,6 +170,8 @@ class Draft {
   #hasChildren(path: string): boolean {
     const below = path === '/' ? '/' : `${path}/`;
     const retained = [...(this.#tree.nodes.get(path)?.children ?? [])].map((name) => below + name);
-    return [...retained, ...this.#made.keys()].some((item) => parentOf(item) === path && this.#has(item));
+    return [...retained, ...this.#made.keys()].some(
+      (item) => parentOf(item) === path && this.#has(item),
+    );
   }
 }

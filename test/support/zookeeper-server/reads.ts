@@ -65,7 +65,8 @@ function readNode(
   return replyFrame({ xid, zxid: tree.zxid }, (writer) => {
     if (type === OP.getData) writer.buffer(node.data);
     if (type === OP.getChildren2) writer.list([...node.children], (to, name) => to.string(name));
-    if (type === OP.getAcl) writer.list(['world'], (to, scheme) => to.int(31).string(scheme).string('anyone'));
+    if (type === OP.getAcl)
+      writer.list(['world'], (to, scheme) => to.int(31).string(scheme).string('anyone'));
     writeStat(writer, node);
   });
 }

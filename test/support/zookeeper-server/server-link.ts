@@ -1,6 +1,6 @@
 /**
- * One direction of a connection between two servers. Messages arrive in order, after a delay, or when the test releases
- * them.
+ * One direction of a connection between two servers. Messages arrive in order, after a delay, or
+ * when the test releases them.
  */
 export class Line {
   delayMs = 0;

@@ -1,4 +1,7 @@
-/** One server: a copy of the tree, connections of clients, and the requests that wait for their commit. */
+/**
+ * One server: a copy of the tree, connections of clients, and the requests that wait for their
+ * commit.
+ */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { JuteWriter, type JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
@@ -8,7 +11,15 @@ import { Line } from './server-link.ts';
 import { createNode, Tree } from './tree.ts';
 import { WatchTable } from './watch-table.ts';
 import { serveRead } from './reads.ts';
-import { ERROR, isUpdate, readUpdates, replyFrame, writeFailedMulti, writeMulti, writePart } from './wire.ts';
+import {
+  ERROR,
+  isUpdate,
+  readUpdates,
+  replyFrame,
+  writeFailedMulti,
+  writeMulti,
+  writePart,
+} from './wire.ts';
 
 export interface FakeServerOptions {
   readonly port?: number;
@@ -60,10 +71,14 @@ export class FakeServer implements Follower {
   /** How many connections were refused because there were too many. */
   refusals = 0;
   /**
-   * Whether the server has lost contact with the ensemble. Then it accepts only clients that ask for read-only access.
+   * Whether the server has lost contact with the ensemble. Then it accepts only clients that ask
+   * for read-only access.
    */
   isReadOnly = false;
-  /** Whether the server claims to be read-only also to clients that did not ask for it. No real server does. */
+  /**
+   * Whether the server claims to be read-only also to clients that did not ask for it. No real
+   * server does.
+   */
   claimsReadOnly = false;
   refusesAuth = false;
   readonly toLeader = new Line();
@@ -71,7 +86,9 @@ export class FakeServer implements Follower {
   readonly #leader: Leader;
   readonly #watches = new WatchTable();
   readonly #net: Server;
-  /** Requests of this server that wait for their commit, in the order in which they were forwarded. */
+  /**
+   * Requests of this server that wait for their commit, in the order in which they were forwarded.
+   */
   readonly #agreeing: { readonly waiting: Waiting; readonly proposal: Proposal }[] = [];
 
   private constructor(leader: Leader, { toLeaderMs = 0, fromLeaderMs = 0 }: FakeServerOptions) {
@@ -85,7 +102,9 @@ export class FakeServer implements Follower {
 
   static async start(leader: Leader, options: FakeServerOptions = {}): Promise<FakeServer> {
     const server = new FakeServer(leader, options);
-    await new Promise<void>((resolve) => server.#net.listen(options.port ?? 0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) =>
+      server.#net.listen(options.port ?? 0, '127.0.0.1', resolve),
+    );
     return server;
   }
 
@@ -143,7 +162,8 @@ export class FakeServer implements Follower {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     const isAccepted = lastZxid <= this.tree.zxid && (!this.isReadOnly || isReadOnly);
     this.greetings.push({ session, lastZxid, isReadOnly, isAccepted });
-    // Refuse a client that has seen a later state than this server has, because its views must never go back.
+    // Refuse a client that has seen a later state than this server has, because its views must
+    // never go back.
     if (!isAccepted) return connection.cut();
     this.toLeader.send(() => {
       const isNew = session === 0n;
@@ -154,7 +174,8 @@ export class FakeServer implements Follower {
   }
 
   #welcome(connection: FakeConnection, session: bigint): void {
-    const { password = new Uint8Array(16), timeoutMs = 0 } = this.#leader.sessions.get(session) ?? {};
+    const { password = new Uint8Array(16), timeoutMs = 0 } =
+      this.#leader.sessions.get(session) ?? {};
     connection.session = session;
     const writer = new JuteWriter().int(0).int(timeoutMs).long(session).buffer(password);
     connection.write(writer.bool(this.isReadOnly || this.claimsReadOnly).frame());
@@ -171,7 +192,9 @@ export class FakeServer implements Follower {
     }
     const updates = isUpdate(type) ? readUpdates(type, reader) : [];
     const serve =
-      isUpdate(type) || type === OP.sync ? undefined : serveRead({ type, xid, reader }, this.#hall(connection));
+      isUpdate(type) || type === OP.sync
+        ? undefined
+        : serveRead({ type, xid, reader }, this.#hall(connection));
     const path = updates[0]?.path ?? serve?.path ?? (type === OP.sync ? reader.string() : '');
     const seen: Seen = { type, path, session, xid };
     this.requests.push(seen);
@@ -227,8 +250,16 @@ export class FakeServer implements Follower {
     this.toLeader.send(() => {
       if (type !== OP.sync) return this.#leader.propose(proposal, this);
       this.fromLeader.send(() => {
-        if (this.#agreeing[0] !== entry) this.mismatches.push(`sync ${cxid} is committed, and waits no more`);
-        else this.#settle(entry.waiting, { zxid: this.tree.zxid, changes: [], error: 0, failedAt: 0, proposal });
+        if (this.#agreeing[0] !== entry)
+          this.mismatches.push(`sync ${cxid} is committed, and waits no more`);
+        else
+          this.#settle(entry.waiting, {
+            zxid: this.tree.zxid,
+            changes: [],
+            error: 0,
+            failedAt: 0,
+            proposal,
+          });
       });
     });
   }
@@ -239,7 +270,11 @@ export class FakeServer implements Follower {
     for (const change of changes) this.#watches.fire(change);
     const head = this.#agreeing[0];
     // Compare only the session and the number of the request, as the real server does.
-    if (head !== undefined && head.proposal.session === proposal.session && head.proposal.cxid === proposal.cxid) {
+    if (
+      head !== undefined &&
+      head.proposal.session === proposal.session &&
+      head.proposal.cxid === proposal.cxid
+    ) {
       if (head.proposal !== proposal)
         this.mismatches.push(`${head.waiting.type} ${proposal.cxid} of ${proposal.session}`);
       this.#settle(head.waiting, transaction);

@@ -15,7 +15,12 @@ export interface TreeNode {
 
 /** The effect of one part of a transaction, decided by the leader. */
 export type Change =
-  | { readonly kind: 'create'; readonly path: string; readonly data: Uint8Array | null; readonly owner: bigint }
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly data: Uint8Array | null;
+      readonly owner: bigint;
+    }
   | { readonly kind: 'delete'; readonly path: string }
   | { readonly kind: 'set'; readonly path: string; readonly data: Uint8Array | null }
   | { readonly kind: 'check'; readonly path: string };
@@ -42,13 +47,23 @@ export class Tree {
       if (parent !== undefined) parent.pzxid = zxid;
     } else if (change.kind === 'set') {
       const node = this.nodes.get(path);
-      if (node !== undefined) Object.assign(node, { data: change.data, version: node.version + 1, mzxid: zxid });
+      if (node !== undefined)
+        Object.assign(node, { data: change.data, version: node.version + 1, mzxid: zxid });
     }
   }
 }
 
 export function createNode(data: Uint8Array | null, zxid: bigint, owner: bigint): TreeNode {
-  return { data, children: new Set(), creates: 0, czxid: zxid, mzxid: zxid, pzxid: zxid, version: 0, owner };
+  return {
+    data,
+    children: new Set(),
+    creates: 0,
+    czxid: zxid,
+    mzxid: zxid,
+    pzxid: zxid,
+    version: 0,
+    owner,
+  };
 }
 
 export function parentOf(path: string): string {

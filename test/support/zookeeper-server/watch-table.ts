@@ -1,4 +1,7 @@
-/** The watchers of one server: one-time watches of data and of children, persistent and recursive ones. */
+/**
+ * The watchers of one server: one-time watches of data and of children, persistent and recursive
+ * ones.
+ */
 import { JuteWriter } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { parentOf, type Change, type Tree } from './tree.ts';
 
@@ -39,13 +42,16 @@ export class WatchTable {
 
   /** Removes all watches of the watcher at the path. Returns false if there are none. */
   removeAll(path: string, watcher: Watcher): boolean {
-    const removed = Object.values(this.#watchers).map((paths) => paths.get(path)?.delete(watcher) === true);
+    const removed = Object.values(this.#watchers).map(
+      (paths) => paths.get(path)?.delete(watcher) === true,
+    );
     return removed.includes(true);
   }
 
   /** Removes all watches of a closed connection. */
   forget(watcher: Watcher): void {
-    for (const paths of Object.values(this.#watchers)) for (const watchers of paths.values()) watchers.delete(watcher);
+    for (const paths of Object.values(this.#watchers))
+      for (const watchers of paths.values()) watchers.delete(watcher);
   }
 
   /** Sends the notifications for an applied change. */
@@ -53,23 +59,36 @@ export class WatchTable {
     if (kind === 'set') this.#tell('data-changed', path, ['data']);
     else if (kind === 'create') this.#tell('created', path, ['data']);
     else if (kind === 'delete') this.#tell('deleted', path, ['data', 'children']);
-    if (kind === 'create' || kind === 'delete') this.#tell('children-changed', parentOf(path), ['children']);
+    if (kind === 'create' || kind === 'delete')
+      this.#tell('children-changed', parentOf(path), ['children']);
   }
 
   /** Sets watches again, and notifies at once of changes since `zxid`. */
-  rearm(requested: Rearmed, { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher }): void {
+  rearm(
+    requested: Rearmed,
+    { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher },
+  ): void {
     const again = (kind: Kind, path: string, missed: EventType | undefined): void => {
       if (missed === undefined) this.add(kind, path, watcher);
       else watcher.write(notification(missed, path));
     };
     for (const path of requested.data) {
       const node = tree.nodes.get(path);
-      again('data', path, node === undefined ? 'deleted' : node.mzxid > zxid ? 'data-changed' : undefined);
+      again(
+        'data',
+        path,
+        node === undefined ? 'deleted' : node.mzxid > zxid ? 'data-changed' : undefined,
+      );
     }
-    for (const path of requested.exists) again('data', path, tree.nodes.has(path) ? 'created' : undefined);
+    for (const path of requested.exists)
+      again('data', path, tree.nodes.has(path) ? 'created' : undefined);
     for (const path of requested.children) {
       const node = tree.nodes.get(path);
-      again('children', path, node === undefined ? 'deleted' : node.pzxid > zxid ? 'children-changed' : undefined);
+      again(
+        'children',
+        path,
+        node === undefined ? 'deleted' : node.pzxid > zxid ? 'children-changed' : undefined,
+      );
     }
     for (const path of requested.persistent) this.add('persistent', path, watcher);
     for (const path of requested.recursive) this.add('recursive', path, watcher);

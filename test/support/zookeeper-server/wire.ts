@@ -58,7 +58,12 @@ function readUpdate(type: number, reader: JuteReader): AskedUpdate {
     const data = reader.buffer();
     reader.list((item) => [item.int(), item.string(), item.string()]);
     const mode = reader.int();
-    return { ...plain, data, isSequential: SEQUENTIAL.includes(mode), isEphemeral: EPHEMERAL.includes(mode) };
+    return {
+      ...plain,
+      data,
+      isSequential: SEQUENTIAL.includes(mode),
+      isEphemeral: EPHEMERAL.includes(mode),
+    };
   }
   const data = type === OP.setData ? reader.buffer() : null;
   return { ...plain, data, version: reader.int() };
@@ -91,7 +96,11 @@ export function writeMulti(writer: JuteWriter, parts: readonly PartReply[]): voi
 }
 
 /** A `multi` of which nothing was done: the failure of one part, and what the others get. */
-export function writeFailedMulti(writer: JuteWriter, parts: number, failed: { at: number; error: number }): void {
+export function writeFailedMulti(
+  writer: JuteWriter,
+  parts: number,
+  failed: { at: number; error: number },
+): void {
   for (let n = 0; n < parts; n += 1) {
     const error = n < failed.at ? 0 : n === failed.at ? failed.error : ERROR.runtimeInconsistency;
     writer.int(-1).bool(false).int(-1).int(error);
@@ -112,7 +121,11 @@ export function writeStat(writer: JuteWriter, node: TreeNode): void {
 }
 
 export function replyFrame(
-  { xid, zxid, error = 0 }: { readonly xid: number; readonly zxid: bigint; readonly error?: number },
+  {
+    xid,
+    zxid,
+    error = 0,
+  }: { readonly xid: number; readonly zxid: bigint; readonly error?: number },
   write: (writer: JuteWriter) => void = () => {},
 ): Buffer {
   const writer = new JuteWriter().int(xid).long(zxid).int(error);

@@ -62,9 +62,14 @@ test('an echo of as many bytes: ten rows of a turn go in one frame', async () =>
       socket.send(firstOf(data));
     }),
   );
-  const send = await openEcho(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, () => undefined);
+  const send = await openEcho(
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    () => undefined,
+  );
   const rows = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => send(['put', 'write', 2, { key: `key:${n}` }, `key:${n}`])),
+    Array.from({ length: 10 }, (_, n) =>
+      send(['put', 'write', 2, { key: `key:${n}` }, `key:${n}`]),
+    ),
   );
   expect(rows).toHaveLength(10);
   expect(frames).toHaveLength(1);
@@ -81,6 +86,10 @@ test('Redis keeps what the one beside it keeps: all of it, synced, or nothing', 
 test('the same parts batch as the site does, and both are as durable', () => {
   expect(OVERHEAD_TARGETS['one site']).toEqual({ kind: 'redblue', sites: 1, durable: false });
   expect(OVERHEAD_TARGETS['the same parts']).toEqual({ kind: 'plain' });
-  expect(OVERHEAD_TARGETS["a day's work, durable"].durable).toBe(OVERHEAD_TARGETS['one site, durable'].durable);
-  expect(Object.keys(OVERHEAD_TARGETS).toSorted()).toEqual([...new Set(Object.values(NAMES_OF).flat())].toSorted());
+  expect(OVERHEAD_TARGETS["a day's work, durable"].durable).toBe(
+    OVERHEAD_TARGETS['one site, durable'].durable,
+  );
+  expect(Object.keys(OVERHEAD_TARGETS).toSorted()).toEqual(
+    [...new Set(Object.values(NAMES_OF).flat())].toSorted(),
+  );
 });

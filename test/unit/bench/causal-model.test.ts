@@ -1,6 +1,10 @@
 /** The queueing model of the benchmark `causal`, and what is read out of its curves. */
 import { describe, expect, test } from 'vitest';
-import { runClosedLoop, SYSTEMS, type LoopOptions } from '../../../bench/causal/systems/closed-loop.ts';
+import {
+  runClosedLoop,
+  SYSTEMS,
+  type LoopOptions,
+} from '../../../bench/causal/systems/closed-loop.ts';
 import { findCrossing, interpolate } from '../../../bench/causal/curves.ts';
 import { fitLine } from '../../../bench/harness/fit-line.ts';
 import { countBytes, measureMessage } from '../../../bench/causal/systems/message-size.ts';
@@ -24,7 +28,9 @@ const ROUND_TIMES: ServiceTimes = {
 };
 
 describe('a server', () => {
-  const runCalls = (count: number): { readonly endMs: readonly number[]; readonly network: QueueingNetwork } => {
+  const runCalls = (
+    count: number,
+  ): { readonly endMs: readonly number[]; readonly network: QueueingNetwork } => {
     const timeline = new Timeline();
     const endMs: number[] = [];
     const network = new QueueingNetwork({
@@ -60,7 +66,12 @@ describe('a server', () => {
 });
 
 test('a message has 8 bytes for a number and one for a letter; names of fields take none', () => {
-  const size = measureMessage({ key: '{00}0000', clock: 5, readers: [1, 2, 3], nothing: undefined });
+  const size = measureMessage({
+    key: '{00}0000',
+    clock: 5,
+    readers: [1, 2, 3],
+    nothing: undefined,
+  });
   expect(size).toEqual({ numbers: 4, letters: 8, ids: 3 });
   expect(countBytes(size)).toBe(40);
 });
@@ -76,7 +87,9 @@ describe('a workload', () => {
     const random = new Random(1);
     const operations = Array.from({ length: 20_000 }, () => draw(random));
     const puts = operations.filter(({ kind }) => kind === 'put').length;
-    const keys = operations.flatMap((operation) => (operation.kind === 'read' ? operation.keys : []));
+    const keys = operations.flatMap((operation) =>
+      operation.kind === 'read' ? operation.keys : [],
+    );
     expect(puts / (puts + keys.length)).toBeCloseTo(0.05, 2);
   });
 
@@ -96,8 +109,11 @@ describe('a workload', () => {
     const choose = createRankChooser(3, 1);
     const random = new Random(1);
     const ranks = Array.from({ length: 20_000 }, () => choose(random));
-    const shares = [0, 1, 2].map((rank) => ranks.filter((item) => item === rank).length / ranks.length);
-    for (const [rank, weight] of [6 / 11, 3 / 11, 2 / 11].entries()) expect(shares[rank]).toBeCloseTo(weight, 1);
+    const shares = [0, 1, 2].map(
+      (rank) => ranks.filter((item) => item === rank).length / ranks.length,
+    );
+    for (const [rank, weight] of [6 / 11, 3 / 11, 2 / 11].entries())
+      expect(shares[rank]).toBeCloseTo(weight, 1);
   });
 });
 

@@ -1,7 +1,17 @@
-/** CC-LO, which the benchmark `causal` compares with, is correct: otherwise its costs would mean nothing. */
+/**
+ * CC-LO, which the benchmark `causal` compares with, is correct: otherwise its costs would mean
+ * nothing.
+ */
 import { expect, test } from 'vitest';
-import { toReadId, type CcloCalls, type CcloPort } from '../../../bench/causal/systems/cclo-calls.ts';
-import { CcloPartition, type CcloPartitionOptions } from '../../../bench/causal/systems/cclo-partition.ts';
+import {
+  toReadId,
+  type CcloCalls,
+  type CcloPort,
+} from '../../../bench/causal/systems/cclo-calls.ts';
+import {
+  CcloPartition,
+  type CcloPartitionOptions,
+} from '../../../bench/causal/systems/cclo-partition.ts';
 import {
   runChecked,
   type CheckedRunOptions,
@@ -49,10 +59,15 @@ function createSite(change: Partial<CcloPartitionOptions> = {}) {
   };
   const put = (
     partition: CcloPartition,
-    request: Pick<CcloCalls['put']['request'], 'key' | 'value'> & Partial<CcloCalls['put']['request']>,
+    request: Pick<CcloCalls['put']['request'], 'key' | 'value'> &
+      Partial<CcloCalls['put']['request']>,
   ): number => {
     let reply: CcloCalls['put']['reply'] | undefined;
-    partition.execute('put', { dependencies: [], clock: 0, ...request }, (value) => (reply = value));
+    partition.execute(
+      'put',
+      { dependencies: [], clock: 0, ...request },
+      (value) => (reply = value),
+    );
     return reply?.stamp ?? NaN;
   };
   const pass = (us: number): void => void (now += us);
@@ -107,7 +122,11 @@ test('the stamp of a put is above the clocks of the readers that it collects', (
 
 test('a write of another site waits for what it depends on', () => {
   const { px, py, read } = createSite({ siteCount: 2 });
-  const write = (key: string, stamp: number, dependencies: CcloCalls['put']['request']['dependencies']) => ({
+  const write = (
+    key: string,
+    stamp: number,
+    dependencies: CcloCalls['put']['request']['dependencies'],
+  ) => ({
     key,
     version: { stamp, site: 1, value: `${stamp}` },
     dependencies,
@@ -146,7 +165,8 @@ test('a merge that lets an older id replace a newer one tears reads', () => {
       return true;
     }
   }
-  const createPartition = (options: CcloPartitionOptions): CcloPartition => new OlderIdKept(options);
+  const createPartition = (options: CcloPartitionOptions): CcloPartition =>
+    new OlderIdKept(options);
   expect(runSeeds({ system: 'cc-lo', siteCount: 3, createPartition }).faults).toContain('torn');
 });
 

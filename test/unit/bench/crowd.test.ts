@@ -11,7 +11,15 @@ import type { Measured } from '../../../bench/load/processes.ts';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 
 function runs(serverUsPerOp: number): Measured[] {
-  const item = { opsPerSecond: 1, clientUsPerOp: 1, serverUsPerOp, serverCores: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
+  const item = {
+    opsPerSecond: 1,
+    clientUsPerOp: 1,
+    serverUsPerOp,
+    serverCores: 1,
+    p50Ms: 1,
+    p99Ms: 1,
+    p999Ms: 1,
+  };
   return Array.from({ length: 7 }, (_, at) => ({ ...item, start: at + 1 }));
 }
 
@@ -51,8 +59,11 @@ test('a connection reads frames that come in pieces, and answers pings', async (
       for (const byte of frame) raw.write(Buffer.from([byte]));
     });
   });
-  const connection = await openConnection(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  for (const byte of [7, 8]) expect(await connection.ask(Buffer.alloc(300, byte))).toEqual(Buffer.alloc(200, byte));
+  const connection = await openConnection(
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  );
+  for (const byte of [7, 8])
+    expect(await connection.ask(Buffer.alloc(300, byte))).toEqual(Buffer.alloc(200, byte));
   while (pongs.length < 2) await setImmediate();
   expect(pongs).toEqual(['alive', 'alive']);
 });

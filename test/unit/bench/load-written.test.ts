@@ -1,4 +1,7 @@
-/** After a run the store is asked what it holds: one that has answered a write and lost it ends the benchmark. */
+/**
+ * After a run the store is asked what it holds: one that has answered a write and lost it ends the
+ * benchmark.
+ */
 import { expect, test } from 'vitest';
 import { WRITTEN, type ClientReport } from '../../../bench/load/messages.ts';
 import { KEYS } from '../../../bench/load/mix.ts';
@@ -21,14 +24,22 @@ class Store implements Reads {
   }
 
   async add(key: number, cents: number): Promise<void> {
-    if (!this.#loses(this.#writes++)) this.#balances.set(key, (this.#balances.get(key) ?? 0) + cents);
+    if (!this.#loses(this.#writes++))
+      this.#balances.set(key, (this.#balances.get(key) ?? 0) + cents);
   }
 
   value = async (key: number): Promise<string | undefined> => this.#values.get(key);
   balance = async (key: number): Promise<number | undefined> => this.#balances.get(key);
 }
 
-const REPORT: ClientReport = { operations: 1, elapsedMs: 1, cpuUs: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
+const REPORT: ClientReport = {
+  operations: 1,
+  elapsedMs: 1,
+  cpuUs: 1,
+  p50Ms: 1,
+  p99Ms: 1,
+  p999Ms: 1,
+};
 
 /** A client that begins so many writes a run, or bookings, counted from the first key. */
 function clientOf(store: Store, { name = 'a', writes = 0, bookings = 0 }): LoadClient {
@@ -45,7 +56,8 @@ function clientOf(store: Store, { name = 'a', writes = 0, bookings = 0 }): LoadC
     return REPORT;
   };
   return {
-    ask: (async (order) => (order === WRITTEN ? written.report(store) : runOnce())) as LoadClient['ask'],
+    ask: (async (order) =>
+      order === WRITTEN ? written.report(store) : runOnce()) as LoadClient['ask'],
     ended: async () => {},
   };
 }
@@ -67,9 +79,15 @@ test.each([
     lost: 23,
     first: 'key:11 holds 0000a:0000000011, written last: 0000a:0000000023',
   },
-  { is: 'one in the middle of it', lost: 16, first: 'key:4 holds 0000a:0000000004, written last: 0000a:0000000016' },
+  {
+    is: 'one in the middle of it',
+    lost: 16,
+    first: 'key:4 holds 0000a:0000000004, written last: 0000a:0000000016',
+  },
 ])('$is is lost → the run fails, and names it', async ({ lost, first }) => {
-  const contestant = contestantOf(server, [clientOf(new Store((write) => write === lost), { writes: 12 })]);
+  const contestant = contestantOf(server, [
+    clientOf(new Store((write) => write === lost), { writes: 12 }),
+  ]);
   await expect(contestant.run(order)).rejects.toThrow(
     `the store does not hold what was written: 1 differ, the first: ${first}`,
   );
@@ -77,7 +95,10 @@ test.each([
 
 test('several clients: the last write of each, and the bookings of both, also of one that did not take part this time', async () => {
   const store = new Store();
-  const clients = [clientOf(store, { writes: 3, bookings: 2 }), clientOf(store, { name: 'b', writes: 5, bookings: 2 })];
+  const clients = [
+    clientOf(store, { writes: 3, bookings: 2 }),
+    clientOf(store, { name: 'b', writes: 5, bookings: 2 }),
+  ];
   const contestant = contestantOf(server, clients);
   await contestant.run({ ...order, clients: 2 });
   await expect(contestant.run({ ...order, clients: 1 })).resolves.toBeDefined();

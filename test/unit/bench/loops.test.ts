@@ -3,7 +3,11 @@ import { expect, test, vi } from 'vitest';
 import { closedLoop, openLoop, type Submit } from '../../../bench/load/loops.ts';
 
 /** A clock that goes on by a millisecond at each look of the loop. */
-function time(): { now: () => number; soon: (run: () => void) => void; at: (ms: number) => Promise<void> } {
+function time(): {
+  now: () => number;
+  soon: (run: () => void) => void;
+  at: (ms: number) => Promise<void>;
+} {
   let nowMs = 0;
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   return {
@@ -14,7 +18,8 @@ function time(): { now: () => number; soon: (run: () => void) => void; at: (ms: 
         for (const { at, wake } of waiting) if (at <= nowMs) wake();
         run();
       }),
-    at: (ms) => (ms <= nowMs ? Promise.resolve() : new Promise((wake) => waiting.push({ at: ms, wake }))),
+    at: (ms) =>
+      ms <= nowMs ? Promise.resolve() : new Promise((wake) => waiting.push({ at: ms, wake })),
   };
 }
 
@@ -49,7 +54,9 @@ test('open loop: a server that answers at once → each begins when it is due', 
 test('open loop: an operation that fails → the run fails, and the loop ends', async () => {
   const soon = vi.fn((run: () => void) => void setImmediate(run));
   const options = { perSecond: 1000, window: 1, durationMs: 10, soon };
-  await expect(openLoop(() => Promise.reject(new Error('refused')), options)).rejects.toThrow('refused');
+  await expect(openLoop(() => Promise.reject(new Error('refused')), options)).rejects.toThrow(
+    'refused',
+  );
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   expect(soon.mock.calls.length).toBeLessThan(3);
 });

@@ -28,11 +28,16 @@ test.each([
   { ratios: [0.99, 1, 1.01, 1, 1, 1, 1.02], change: 'unchanged', verdict: 'met' },
   { ratios: [0.9, 1.1, 1, 1, 1.1, 0.9, 1.1], change: 'undecided', verdict: 'undecided' },
   { ratios: [1.2], change: 'undecided', verdict: 'undecided' },
-])('processor times of $ratios times the other commit are $change', ({ ratios, change, verdict }) => {
-  const ratio = estimate(ratios, 1);
-  expect(describeChange(ratio)).toBe(change);
-  expect(computeGoalResults(new Map([['site-blue', ratio]]))).toMatchObject([{ verdict, floor: 1.03 }]);
-});
+])(
+  'processor times of $ratios times the other commit are $change',
+  ({ ratios, change, verdict }) => {
+    const ratio = estimate(ratios, 1);
+    expect(describeChange(ratio)).toBe(change);
+    expect(computeGoalResults(new Map([['site-blue', ratio]]))).toMatchObject([
+      { verdict, floor: 1.03 },
+    ]);
+  },
+);
 
 test('pace needs a checkout to compare with', async () => {
   await expect(pace.run(settings)).rejects.toThrow('--beside DIR');
@@ -44,7 +49,9 @@ test.each([pace, server, redblueOverhead, wire, core, crowd])(
     const beside = mkdtempSync(join(tmpdir(), 'no-checkout-'));
     try {
       expect(bench.takes).toContain('beside');
-      await expect(bench.run({ ...settings, beside })).rejects.toThrow('--beside must be a built checkout');
+      await expect(bench.run({ ...settings, beside })).rejects.toThrow(
+        '--beside must be a built checkout',
+      );
     } finally {
       rmSync(beside, { recursive: true });
     }

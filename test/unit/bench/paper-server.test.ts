@@ -1,4 +1,7 @@
-/** The paper's server, which the benchmarks of partitions measure: what it certifies, what waits, and what leaps. */
+/**
+ * The paper's server, which the benchmarks of partitions measure: what it certifies, what waits,
+ * and what leaps.
+ */
 import { expect, test } from 'vitest';
 import { PaperServer, type PaperServerOptions } from '../../../bench/sdur/systems/paper-server.ts';
 import type { Part, Transaction } from '../../../bench/sdur/systems/transaction.ts';
@@ -32,7 +35,9 @@ function takeEnds(server: PaperServer): number[] {
   return server
     .takeOutputs()
     .flatMap((output) =>
-      output.kind === 'end' ? [output.commits ? output.transaction.name : -output.transaction.name] : [],
+      output.kind === 'end'
+        ? [output.commits ? output.transaction.name : -output.transaction.name]
+        : [],
     );
 }
 

@@ -37,6 +37,9 @@ test('a curve: dots that are too close share the number of the later one', () =>
 
 test('writes around kills: the title has how long clients of the killed site confirm nothing', () => {
   const timeline = { stepMs: 500, away: [5, 5, 5, 0, 0, 4], elsewhere: [5, 5, 5, 5, 5, 5] };
-  const report = { ...readResult('failover'), samples: Array.from({ length: 6 }, () => ({ timeline })) };
+  const report = {
+    ...readResult('failover'),
+    samples: Array.from({ length: 6 }, () => ({ timeline })),
+  };
   expect(drawFailover(report)['failover-writes']?.title).toContain('confirm nothing for 1 s');
 });

@@ -1,4 +1,7 @@
-/** A benchmark of a product that gives no preliminary view, or without the delays, ends: it has nothing to tell. */
+/**
+ * A benchmark of a product that gives no preliminary view, or without the delays, ends: it has
+ * nothing to tell.
+ */
 import { expect, test } from 'vitest';
 import { checkDelay, checkViews } from '../../../bench/harness/preconditions.ts';
 

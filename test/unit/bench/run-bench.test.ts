@@ -40,12 +40,18 @@ test('a missed floor → exit code 1, and its name is printed; the report is pri
 });
 
 test('a missed aim, and a floor that holds → 0', async () => {
-  expect(await ended([limitTime('weight', 2, { aim: 1 }), limitTime('width', 2, { floor: 3 })])).toBe(0);
+  expect(
+    await ended([limitTime('weight', 2, { aim: 1 }), limitTime('width', 2, { floor: 3 })]),
+  ).toBe(0);
 });
 
 test('the report has the promised fields; its origin is recorded before the measurement', async () => {
   const before = provenance();
-  const [rounds, rows, bars] = [6, [{ contender: 'a' }], [limitTime('weight', 1, { floor: 2, aim: 1 })]];
+  const [rounds, rows, bars] = [
+    6,
+    [{ contender: 'a' }],
+    [limitTime('weight', 1, { floor: 2, aim: 1 })],
+  ];
   await runBench(
     {
       name: 'shelf',
@@ -60,7 +66,14 @@ test('the report has the promised fields; its origin is recorded before the meas
   );
   vi.unstubAllEnvs();
   const { date, machine, command, commit, versions } = before;
-  const from = { date, machine, command, commit, versions: { ...versions, redis: '7' }, flags: ['--flag'] };
+  const from = {
+    date,
+    machine,
+    command,
+    commit,
+    versions: { ...versions, redis: '7' },
+    flags: ['--flag'],
+  };
   expect(notified.map((text) => JSON.parse(text) as unknown)).toEqual([
     {
       bench: 'shelf',
@@ -68,7 +81,17 @@ test('the report has the promised fields; its origin is recorded before the meas
       rounds,
       rows,
       bars: [
-        { name: 'weight', value: 1, low: 1, high: 1, samples: null, unit: 'ratio', floor: 2, aim: 1, verdict: 'met' },
+        {
+          name: 'weight',
+          value: 1,
+          low: 1,
+          high: 1,
+          samples: null,
+          unit: 'ratio',
+          floor: 2,
+          aim: 1,
+          verdict: 'met',
+        },
       ],
     },
   ]);

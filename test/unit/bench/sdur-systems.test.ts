@@ -1,4 +1,7 @@
-/** The systems that the benchmarks of partitions compare: trips decide how long a single transaction takes. */
+/**
+ * The systems that the benchmarks of partitions compare: trips decide how long a single transaction
+ * takes.
+ */
 import { describe, expect, test } from 'vitest';
 import { countBytes } from '../../../bench/sdur/systems/count-bytes.ts';
 import { getDelayMs, LAYOUTS, WANS, type Wan } from '../../../bench/sdur/systems/layouts.ts';
@@ -10,7 +13,12 @@ import { createUpdates } from '../../../bench/sdur/systems/workloads.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 
 const SERVICE_MS = 0.2;
-const access = (partition: number, row: number) => ({ partition, row, isRead: true, isWritten: true });
+const access = (partition: number, row: number) => ({
+  partition,
+  row,
+  isRead: true,
+  isWritten: true,
+});
 const LOCAL: Request = { home: 0, rows: [access(0, 1), access(0, 2)] };
 const READ: Request = {
   home: 0,
@@ -25,11 +33,18 @@ const SYSTEMS = {
     return new PaperDeployment({ ...options, threshold: 0, delayMs: 0 });
   },
   product: (timeline: Timeline, wan: Wan): System => {
-    return new ProductDeployment({ timeline, layout: LAYOUTS[wan], getDelayMs, serviceMs: SERVICE_MS });
+    return new ProductDeployment({
+      timeline,
+      layout: LAYOUTS[wan],
+      getDelayMs,
+      serviceMs: SERVICE_MS,
+    });
   },
 };
 
-/** Returns how many milliseconds pass until the client has the outcome, without the work of servers. */
+/**
+ * Returns how many milliseconds pass until the client has the outcome, without the work of servers.
+ */
 function measureTrips(name: keyof typeof SYSTEMS, wan: Wan, request: Request): number {
   const timeline = new Timeline();
   const system = SYSTEMS[name](timeline, wan);
@@ -45,10 +60,13 @@ function measureTrips(name: keyof typeof SYSTEMS, wan: Wan, request: Request): n
 
 describe('a transaction on an idle system takes its trips', () => {
   const CLIENT = 2;
-  test.each(['machine', 'product'] as const)('%s: a local waits for a majority of its partition', (name) => {
-    const trips = WANS.map((wan) => measureTrips(name, wan, LOCAL));
-    expect(trips).toEqual([CLIENT + 2, CLIENT + 180]);
-  });
+  test.each(['machine', 'product'] as const)(
+    '%s: a local waits for a majority of its partition',
+    (name) => {
+      const trips = WANS.map((wan) => measureTrips(name, wan, LOCAL));
+      expect(trips).toEqual([CLIENT + 2, CLIENT + 180]);
+    },
+  );
 
   test.each(['machine', 'product'] as const)('%s: a local of one row too', (name) => {
     const trips = WANS.map((wan) => measureTrips(name, wan, ONE_ROW));
@@ -78,7 +96,8 @@ describe('a transaction on an idle system takes its trips', () => {
 test('a run under load depends on its options alone', () => {
   const workload = createUpdates({ globals: 0, hot: 0 });
   const options = { wan: 'WAN 1', workload, threshold: 0, delayMs: 0 } as const;
-  const run = (seed: number) => runLoad({ ...options, system: 'machine', seed, warmUpMs: 20, durationMs: 20 });
+  const run = (seed: number) =>
+    runLoad({ ...options, system: 'machine', seed, warmUpMs: 20, durationMs: 20 });
   const [first, again, other] = [run(1), run(1), run(2)];
   expect(again).toEqual(first);
   expect(other.latenciesMs).not.toEqual(first.latenciesMs);

@@ -13,12 +13,22 @@ test('bytes without confirmations: what reads send if all of their views differ'
       KINDS.map((kind): Sample => {
         const second = confirmationBytes + divergence * (viewBytes - confirmationBytes);
         const bytesPerOp = plainBytes + (kind === 'CC2' ? readShare * second : 0);
-        return { ...mix, records: 1000, inFlight: 48, driven: false, kind, round, bytesPerOp, divergence };
+        return {
+          ...mix,
+          records: 1000,
+          inFlight: 48,
+          driven: false,
+          kind,
+          round,
+          bytesPerOp,
+          divergence,
+        };
       }),
     ),
   );
   const overheadOf = (cell: (typeof settings)[number]): number =>
-    rowOf({ ...cell, records: 1000, inFlight: 48, driven: false }, samples).unconfirmedOverhead.value;
+    rowOf({ ...cell, records: 1000, inFlight: 48, driven: false }, samples).unconfirmedOverhead
+      .value;
   expect(overheadOf(settings[1])).toBeCloseTo(0.5 * 1.1);
   expect(overheadOf(settings[2])).toBeCloseTo(0.95 * 1.1);
 });

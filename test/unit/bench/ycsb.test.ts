@@ -1,7 +1,15 @@
-/** YCSB's generators against the distributions that they claim: chi-square with fixed seeds, and its known keys. */
+/**
+ * YCSB's generators against the distributions that they claim: chi-square with fixed seeds, and its
+ * known keys.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { latest, SCRAMBLED_RANKS, scrambledZipfian, SCRAMBLED_ZETA } from '../../../bench/ycsb/choosers.ts';
+import {
+  latest,
+  SCRAMBLED_RANKS,
+  scrambledZipfian,
+  SCRAMBLED_ZETA,
+} from '../../../bench/ycsb/choosers.ts';
 import { fnvHash64 } from '../../../bench/ycsb/fnv.ts';
 import { FIELD_BYTES, fieldValue, keyOf, tagOf } from '../../../bench/ycsb/rows.ts';
 import { parseRequests, WORKLOADS, type Workload } from '../../../bench/ycsb/workload.ts';
@@ -25,7 +33,10 @@ function limitOf(bins: number): number {
   return freedom * (1 - 2 / (9 * freedom) + 3.09 * Math.sqrt(2 / (9 * freedom))) ** 3;
 }
 
-/** The share of the ranks below `rank`, as the generator's closed form has it: exact for the first two. */
+/**
+ * The share of the ranks below `rank`, as the generator's closed form has it: exact for the first
+ * two.
+ */
 function shareBelow(rank: number, items: number, zeta: number): number {
   const zeta2 = 1 + 0.5 ** ZIPFIAN_CONSTANT;
   if (rank <= 0) return 0;
@@ -49,7 +60,9 @@ const EDGES = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000];
 
 /** Sums between the edges. */
 function binned(values: readonly number[]): number[] {
-  return EDGES.slice(1).map((edge, n) => values.slice(EDGES[n], edge).reduce((sum, value) => sum + value, 0));
+  return EDGES.slice(1).map((edge, n) =>
+    values.slice(EDGES[n], edge).reduce((sum, value) => sum + value, 0),
+  );
 }
 
 /** The shares of the bins of 1000 ranks. */
@@ -60,14 +73,22 @@ function binShares(): number[] {
 }
 
 describe('zipfian', () => {
-  test.each([1, 2, 3])('1000 ranks, seed %i → chi-square accepts the generator’s distribution', (seed) => {
-    const shares = binShares();
-    expect(chiSquare(binned(counts(zipfian(1000), 1000, seed)), shares)).toBeLessThan(limitOf(shares.length));
-  });
+  test.each([1, 2, 3])(
+    '1000 ranks, seed %i → chi-square accepts the generator’s distribution',
+    (seed) => {
+      const shares = binShares();
+      expect(chiSquare(binned(counts(zipfian(1000), 1000, seed)), shares)).toBeLessThan(
+        limitOf(shares.length),
+      );
+    },
+  );
 });
 
 describe('scrambled zipfian', () => {
-  /** The shares of the records: popular ranks where their hash puts them, all the others spread evenly. */
+  /**
+   * The shares of the records: popular ranks where their hash puts them, all the others spread
+   * evenly.
+   */
   function sharesOf(records: number): number[] {
     const popular = 60_000;
     const remaining = 1 - shareBelow(popular, SCRAMBLED_RANKS, SCRAMBLED_ZETA);
@@ -75,7 +96,8 @@ describe('scrambled zipfian', () => {
     for (let rank = 0; rank < popular; rank += 1) {
       const record = Number(fnvHash64(rank) % BigInt(records));
       const share =
-        shareBelow(rank + 1, SCRAMBLED_RANKS, SCRAMBLED_ZETA) - shareBelow(rank, SCRAMBLED_RANKS, SCRAMBLED_ZETA);
+        shareBelow(rank + 1, SCRAMBLED_RANKS, SCRAMBLED_ZETA) -
+        shareBelow(rank, SCRAMBLED_RANKS, SCRAMBLED_ZETA);
       shares[record] = (shares[record] as number) + share;
     }
     return shares;
@@ -115,22 +137,30 @@ test('values: any tag → 100 printable characters that give the tag back', () =
 describe('workloads', () => {
   const shares: Readonly<Record<Workload, number>> = { A: 0.5, B: 0.05, C: 0 };
 
-  test.each(WORKLOADS)('%s → its share of writes, every field alike, the same again for the same seed', (workload) => {
-    const requests = parseRequests({ workload, distribution: 'zipfian', records: 100 });
-    const [next, again] = [requests(9), requests(9)];
-    const generated = Array.from({ length: 20_000 }, next);
-    expect(Array.from({ length: 100 }, again)).toEqual(generated.slice(0, 100));
-    const updates = generated.filter((request) => request.kind === 'write');
-    const share = shares[workload];
-    const deviation = Math.sqrt((share * (1 - share)) / generated.length);
-    expect(Math.abs(updates.length / generated.length - share)).toBeLessThanOrEqual(3 * deviation);
-    if (share === 0) return;
-    const fields = Array.from({ length: 10 }, (_, field) => updates.filter((update) => update.field === field).length);
-    expect(
-      chiSquare(
-        fields,
-        fields.map(() => 0.1),
-      ),
-    ).toBeLessThan(limitOf(10));
-  });
+  test.each(WORKLOADS)(
+    '%s → its share of writes, every field alike, the same again for the same seed',
+    (workload) => {
+      const requests = parseRequests({ workload, distribution: 'zipfian', records: 100 });
+      const [next, again] = [requests(9), requests(9)];
+      const generated = Array.from({ length: 20_000 }, next);
+      expect(Array.from({ length: 100 }, again)).toEqual(generated.slice(0, 100));
+      const updates = generated.filter((request) => request.kind === 'write');
+      const share = shares[workload];
+      const deviation = Math.sqrt((share * (1 - share)) / generated.length);
+      expect(Math.abs(updates.length / generated.length - share)).toBeLessThanOrEqual(
+        3 * deviation,
+      );
+      if (share === 0) return;
+      const fields = Array.from(
+        { length: 10 },
+        (_, field) => updates.filter((update) => update.field === field).length,
+      );
+      expect(
+        chiSquare(
+          fields,
+          fields.map(() => 0.1),
+        ),
+      ).toBeLessThan(limitOf(10));
+    },
+  );
 });

@@ -117,7 +117,9 @@ test('writes that no other site has are lost, with an alarm, and sessions go on 
   const world = new CausalWorld({ siteCount: 1 });
   const session = world.openSession();
   world.put(0, FIRST, 1, { session });
-  world.partition(0, 0).state = copyPartitionState(new CausalWorld({ siteCount: 1 }).partition(0, 0).state);
+  world.partition(0, 0).state = copyPartitionState(
+    new CausalWorld({ siteCount: 1 }).partition(0, 0).state,
+  );
   world.settle();
   expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
   world.put(0, FIRST, 2, { session });
@@ -136,14 +138,19 @@ test('a site that was away for too many entries copies the partition (CAUSAL-14,
 });
 
 test('reads go on at the old snapshot while a partition copies (CAUSAL-15)', () => {
-  const world = new CausalWorld({ limits: { maxOwnEntries: 2, maxScannedKeys: 1, maxVersions: 1 } });
+  const world = new CausalWorld({
+    limits: { maxOwnEntries: 2, maxScannedKeys: 1, maxVersions: 1 },
+  });
   world.put(0, FIRST, 'old');
   world.settle();
   world.unreachable.add('1 0');
   for (let value = 0; value < 5; value += 1) world.put(0, FIRST, value);
   world.settle();
   world.unreachable.clear();
-  const { chains } = world.call({ site: 0, partition: 0 }, 'scan', { page: '', maxKeys: 9 }) as never as {
+  const { chains } = world.call({ site: 0, partition: 0 }, 'scan', {
+    page: '',
+    maxKeys: 9,
+  }) as never as {
     chains: never;
   };
   world.call({ site: 1, partition: 0 }, 'merge', { chains, hasLostState: false });
@@ -171,7 +178,9 @@ test('a value reads as absent when its time has passed (CAUSAL-18)', () => {
 });
 
 test('a site that was away for longer than deletes are kept starts again from the other (CAUSAL-18)', () => {
-  const world = new CausalWorld({ limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 } });
+  const world = new CausalWorld({
+    limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 },
+  });
   world.put(0, FIRST, 1);
   world.settle();
   world.unreachable.add('1 0');
@@ -205,7 +214,9 @@ test('sites that were cut from each other for long lose no write of either (CAUS
     siteCount: 3,
     limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 },
   });
-  const keys = [0, 1, 2].flatMap((site) => [0, 1, 2, 3].map((index) => `${site}.${index}{${FIRST}}`));
+  const keys = [0, 1, 2].flatMap((site) =>
+    [0, 1, 2, 3].map((index) => `${site}.${index}{${FIRST}}`),
+  );
   world.settle();
   for (const key of keys) world.put(Number(key[0]), key, key);
   world.now += 1_000_000;
@@ -375,7 +386,10 @@ test('a gateway takes from another one what is stable, and that a partition was 
   const follower = world.createSite(0);
   follower.start(before);
   follower.observeView({ ...before, lastSeen: [before.lastSeen[0]! + 500, 0] });
-  expect(follower.getView()).toMatchObject({ stable: before.stable, lastSeen: [before.lastSeen[0]! + 500, 0] });
+  expect(follower.getView()).toMatchObject({
+    stable: before.stable,
+    lastSeen: [before.lastSeen[0]! + 500, 0],
+  });
   const healedAt = [world.now, 0];
   follower.observeView({ ...before, lastSeen: [7, 0], healedAt });
   expect(follower.getView().lastSeen).toEqual([7, 0]);
@@ -435,7 +449,10 @@ test.each(['read', 'readLatest'] as const)(
   },
 );
 
-/** Sets a partition of the first site back to what it was before its last write, which the other site has. */
+/**
+ * Sets a partition of the first site back to what it was before its last write, which the other
+ * site has.
+ */
 function setBackAfterWrite(world: CausalWorld): void {
   world.settle();
   const backup = copyPartitionState(world.partition(0, 0).state);
@@ -464,16 +481,19 @@ test('a gateway asks once for a heal, so that a healed partition is not healed a
   expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
 });
 
-test.each(['put', 'state'] as const)('a late reply to a %s from before a heal shows no loss (CAUSAL-14)', (call) => {
-  const world = new CausalWorld();
-  setBackAfterWrite(world);
-  world.delayedCall = call;
-  if (call === 'put') world.put(0, FIRST, 'refused');
-  else world.site(0).poll();
-  world.delayedCall = undefined;
-  world.settle();
-  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
-  world.releaseReplies();
-  world.settle();
-  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
-});
+test.each(['put', 'state'] as const)(
+  'a late reply to a %s from before a heal shows no loss (CAUSAL-14)',
+  (call) => {
+    const world = new CausalWorld();
+    setBackAfterWrite(world);
+    world.delayedCall = call;
+    if (call === 'put') world.put(0, FIRST, 'refused');
+    else world.site(0).poll();
+    world.delayedCall = undefined;
+    world.settle();
+    expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
+    world.releaseReplies();
+    world.settle();
+    expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
+  },
+);

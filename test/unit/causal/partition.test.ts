@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
-import type { PullReply, PutReply, PutRequest, ReadReply, ReadRequest } from '../../../src/causal/partition-calls.ts';
+import type {
+  PullReply,
+  PutReply,
+  PutRequest,
+  ReadReply,
+  ReadRequest,
+} from '../../../src/causal/partition-calls.ts';
 import { copyPartitionState } from '../../../src/causal/partition-state.ts';
 import { Partition } from '../../../src/causal/partition.ts';
 
@@ -32,7 +38,12 @@ const readRequest = (snapshot: number[], request: Partial<ReadRequest> = {}): Re
   ...request,
 });
 
-function put(partition: Partition, key: string, request: Partial<PutRequest> = {}, now = NOW): number {
+function put(
+  partition: Partition,
+  key: string,
+  request: Partial<PutRequest> = {},
+  now = NOW,
+): number {
   return (partition.execute('put', putRequest(key, request), now) as PutReply).stamp;
 }
 function read(partition: Partition, snapshot: number[], now = NOW): readonly unknown[] {
@@ -40,7 +51,11 @@ function read(partition: Partition, snapshot: number[], now = NOW): readonly unk
   return versions.map((version) => version?.stamp);
 }
 const state = (partition: Partition, now = NOW) =>
-  partition.execute('state', { siteClock: 0, stable: [now, now], siteTime: now, lastSeen: 0 }, now) as never as {
+  partition.execute(
+    'state',
+    { siteClock: 0, stable: [now, now], siteTime: now, lastSeen: 0 },
+    now,
+  ) as never as {
     lastOwnStamp: number;
     received: number[];
     cursors: { entry: number; stamp: number }[];
@@ -48,8 +63,18 @@ const state = (partition: Partition, now = NOW) =>
     suspicions: number;
     healedSuspicions: number;
   };
-const pull = (source: Partition, cursor = { entry: 0, stamp: 0 }, promiseHeld = 0, maxEntries = 200, now = NOW) =>
-  source.execute('pull', { requester: 1, siteTime: now, cursor, promiseHeld, maxEntries }, now) as PullReply;
+const pull = (
+  source: Partition,
+  cursor = { entry: 0, stamp: 0 },
+  promiseHeld = 0,
+  maxEntries = 200,
+  now = NOW,
+) =>
+  source.execute(
+    'pull',
+    { requester: 1, siteTime: now, cursor, promiseHeld, maxEntries },
+    now,
+  ) as PullReply;
 /** The gateway of the source finds that nothing is missing: until then it promises nothing. */
 const pullConfirmed = (source: Partition): PullReply => {
   state(source);
@@ -135,7 +160,10 @@ test('the promise of a pull is not above the entries that it leaves behind (CAUS
   const source = createPartition();
   const [first] = [put(source, 'x'), put(source, 'y')];
   state(source);
-  expect(pull(source, { entry: 0, stamp: 0 }, 0, 1)).toMatchObject({ promise: first, cursor: { entry: 1 } });
+  expect(pull(source, { entry: 0, stamp: 0 }, 0, 1)).toMatchObject({
+    promise: first,
+    cursor: { entry: 1 },
+  });
 });
 
 test('a source promises nothing that its gateway has not confirmed (CAUSAL-10, CAUSAL-13)', () => {
@@ -175,14 +203,19 @@ test('apply moves the cursor together with the versions, and refuses another cur
   const stamp = put(source, 'x');
   const pulled = pull(source);
   expect(apply(target, 0, pulled)).toEqual({ belowPromise: 0 });
-  expect(state(target)).toMatchObject({ received: [pulled.promise, 0], cursors: [{ entry: 1, stamp }, {}] });
+  expect(state(target)).toMatchObject({
+    received: [pulled.promise, 0],
+    cursors: [{ entry: 1, stamp }, {}],
+  });
   expect(apply(target, 0, pulled)).toEqual({ refused: 'STALE' });
 });
 
 test('apply counts the writes below the promise of the source, and keeps them (CAUSAL-11)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   const stamp = put(source, 'x');
-  expect(apply(target, 0, { ...pullConfirmed(source), entries: [], cursor: { entry: 0, stamp: 0 } })).toEqual({
+  expect(
+    apply(target, 0, { ...pullConfirmed(source), entries: [], cursor: { entry: 0, stamp: 0 } }),
+  ).toEqual({
     belowPromise: 0,
   });
   expect(apply(target, 0, pull(source))).toEqual({ belowPromise: 1 });
@@ -192,7 +225,9 @@ test('apply counts the writes below the promise of the source, and keeps them (C
 test('a read whose snapshot is ahead of what was received answers BEHIND (CAUSAL-13)', () => {
   const partition = createPartition();
   expect(partition.execute('read', readRequest([NOW, 5]), NOW)).toEqual({ refused: 'BEHIND' });
-  expect(partition.execute('read', readRequest([NOW, 5], { acceptsMissing: true }), NOW)).toMatchObject({
+  expect(
+    partition.execute('read', readRequest([NOW, 5], { acceptsMissing: true }), NOW),
+  ).toMatchObject({
     versions: [undefined],
   });
 });
@@ -202,8 +237,12 @@ test('a partition with a lower last stamp than the gateway has seen answers REWO
   const backup = copyPartitionState(partition.state);
   const lastSeen = put(partition, 'x');
   partition.state = backup;
-  expect(partition.execute('put', putRequest('x', { lastSeen }), NOW)).toEqual({ refused: 'REWOUND' });
-  expect(partition.execute('read', readRequest([NOW, 0], { lastSeen }), NOW)).toEqual({ refused: 'REWOUND' });
+  expect(partition.execute('put', putRequest('x', { lastSeen }), NOW)).toEqual({
+    refused: 'REWOUND',
+  });
+  expect(partition.execute('read', readRequest([NOW, 0], { lastSeen }), NOW)).toEqual({
+    refused: 'REWOUND',
+  });
 });
 
 test('a pull from an entry that was lost answers LOST, and the source refuses its clients (CAUSAL-13, CAUSAL-14)', () => {
@@ -229,7 +268,9 @@ test('a pull from an entry that was replaced answers LOST (CAUSAL-10, CAUSAL-14)
 test('a merge does not move what was received, nor the cursor (CAUSAL-14)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   put(source, 'x');
-  const { chains } = source.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  const { chains } = source.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as {
+    chains: never;
+  };
   target.execute('merge', { chains, hasLostState: false }, NOW);
   expect(state(target)).toMatchObject({ received: [0, 0], cursors: [{ entry: 0 }, { entry: 0 }] });
   expect(target.state.chains.get('x')).toHaveLength(1);
@@ -242,7 +283,9 @@ test('a heal brings own writes back, and other sites must copy them too (CAUSAL-
   apply(target, 0, pull(source));
   source.state = backup;
   const suspicion = source.execute('suspect', {}, NOW) as { suspicions: number };
-  const { chains } = target.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  const { chains } = target.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as {
+    chains: never;
+  };
   source.execute('merge', { chains, hasLostState: true }, NOW);
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
   source.execute('confirmHealed', suspicion, NOW);
@@ -266,7 +309,10 @@ test('a scan returns all chains in pages (CAUSAL-14)', () => {
   const partition = createPartition();
   for (const key of ['c', 'a', 'b']) put(partition, key);
   const scan = (page: string) =>
-    partition.execute('scan', { page, maxKeys: 2 }, NOW) as never as { chains: [string][]; nextPage?: string };
+    partition.execute('scan', { page, maxKeys: 2 }, NOW) as never as {
+      chains: [string][];
+      nextPage?: string;
+    };
   expect(scan('')).toMatchObject({
     chains: [
       ['a', {}],
@@ -308,12 +354,16 @@ test('too many bytes of own entries: the oldest go, with an alarm only if a site
   const value = new Uint8Array(100);
   const [away, near] = [createPartition(0, limits), createPartition(0, limits)];
   for (const id of ['a', 'b']) put(away, 'x', { value, id });
-  expect(away.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({ droppedEntries: 1 });
+  expect(away.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({
+    droppedEntries: 1,
+  });
   expect(away.state.own).toMatchObject({ count: 2, bytes: 800 });
 
   for (const id of ['a', 'b']) put(near, 'x', { value, id });
   pull(near, pull(near).cursor);
-  expect(near.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({ droppedEntries: 0 });
+  expect(near.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({
+    droppedEntries: 0,
+  });
   expect(put(near, 'x', { value, id: 'a' })).toBe(NOW);
 });
 
@@ -359,7 +409,10 @@ test('a key that was written again is not dropped for its old tombstone (CAUSAL-
 
 test('most polls look for no key to drop, unless the last one dropped some (CAUSAL-18)', () => {
   const interval = 10;
-  const partition = createPartition(0, { keepTombstonesFor: 86_400 * interval, keepVersionsFor: 0 });
+  const partition = createPartition(0, {
+    keepTombstonesFor: 86_400 * interval,
+    keepVersionsFor: 0,
+  });
   const due = NOW + 86_400 * interval;
   for (let key = 0; key < 25; key += 1) put(partition, `${key}`, { kind: 'tombstone' });
   apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });

@@ -36,15 +36,23 @@ test('half the round trip is the error of a clock (CAUSAL-8)', () => {
 test('replies that waited for a blocked gateway move no time, and no clock is off (CAUSAL-8)', () => {
   const time = createSiteTime(0, 0, 0, 0);
   // Blocked for 1,200: three clocks were read at its start, and one after its end.
-  for (const partition of [0, 1, 2]) time.observeClock(partition, 1_000_210, { sentAt: 200, received: at(1_400) });
+  for (const partition of [0, 1, 2])
+    time.observeClock(partition, 1_000_210, { sentAt: 200, received: at(1_400) });
   time.observeClock(3, 1_001_400, { sentAt: 1_400, received: at(1_400) });
   expect(time.at(at(1_400))).toBe(1_001_400);
-  expect([0, 1, 2, 3].map((partition) => time.isTrusted(partition))).toEqual([true, true, true, true]);
+  expect([0, 1, 2, 3].map((partition) => time.isTrusted(partition))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
 });
 
 test('a clock that was only read over slow trips counts as it was last read (CAUSAL-8)', () => {
   const time = new SiteTime(2, 500);
-  for (const partition of [0, 1]) time.observeClock(partition, 1_000_000, { sentAt: 0, received: at(800) });
-  for (const partition of [0, 1]) time.observeClock(partition, 1_001_400, { sentAt: 1_000, received: at(1_800) });
+  for (const partition of [0, 1])
+    time.observeClock(partition, 1_000_000, { sentAt: 0, received: at(800) });
+  for (const partition of [0, 1])
+    time.observeClock(partition, 1_001_400, { sentAt: 1_000, received: at(1_800) });
   expect(time.at(at(1_800))).toBe(1_001_800);
 });

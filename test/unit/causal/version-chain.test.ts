@@ -22,7 +22,10 @@ const value = (found: ReturnType<typeof findVisibleVersion>): unknown =>
   typeof found === 'object' ? found.value : found;
 
 test('a read gets the newest version in its snapshot, by stamp and then by site (CAUSAL-4)', () => {
-  const chain = [version(5), version(5, 1), version(7), version(3)].reduce(insertVersion, EMPTY_CHAIN);
+  const chain = [version(5), version(5, 1), version(7), version(3)].reduce(
+    insertVersion,
+    EMPTY_CHAIN,
+  );
   expect(value(findVisibleVersion(chain, [6, 6]))).toBe('5@1');
   expect(value(findVisibleVersion(chain, [6, 4]))).toBe('5@0');
   expect(value(findVisibleVersion(chain, [9, 9]))).toBe('7@0');
@@ -58,19 +61,35 @@ test('a trim keeps young versions, and the newest stable one of the old ones (CA
 
 test('a trim keeps at most as many stable versions as it may (CAUSAL-6)', () => {
   expect(
-    trimChain(chainOf(1, 2, 3, 4), { keepFrom: 0, stable: [9, 9], maxVersions: 2, maxVersionBytes: 100 }),
+    trimChain(chainOf(1, 2, 3, 4), {
+      keepFrom: 0,
+      stable: [9, 9],
+      maxVersions: 2,
+      maxVersionBytes: 100,
+    }),
   ).toHaveLength(3);
 });
 
 test('a trim keeps at most as many bytes of stable values as it may (CAUSAL-6)', () => {
   const chain = chainOf(1, 2, 3, 4).map((link) => ({ ...link, value: new Uint8Array(40) }));
-  expect(trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 100 })).toHaveLength(4);
-  expect(trimChain(chain, { keepFrom: 0, stable: [2, 9], maxVersions: 9, maxVersionBytes: 40 })).toHaveLength(4);
-  expect(trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 40 })).toHaveLength(2);
+  expect(
+    trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 100 }),
+  ).toHaveLength(4);
+  expect(
+    trimChain(chain, { keepFrom: 0, stable: [2, 9], maxVersions: 9, maxVersionBytes: 40 }),
+  ).toHaveLength(4);
+  expect(
+    trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 40 }),
+  ).toHaveLength(2);
 });
 
 test('a read that comes to a gap is too old, and does not take the key for absent (CAUSAL-7)', () => {
-  const trimmed = trimChain(chainOf(1, 2, 3), { keepFrom: 3, stable: [9, 9], maxVersions: 32, maxVersionBytes: 100 });
+  const trimmed = trimChain(chainOf(1, 2, 3), {
+    keepFrom: 3,
+    stable: [9, 9],
+    maxVersions: 32,
+    maxVersionBytes: 100,
+  });
   expect(findVisibleVersion(trimmed, [1, 9])).toBe('TOO_OLD');
   expect(value(findVisibleVersion(trimmed, [2, 9]))).toBe('2@0');
 });
@@ -83,7 +102,12 @@ test('a whole chain has no gap, and a gap is not added twice (CAUSAL-7)', () => 
 });
 
 test('a version that is older than a gap is not inserted (CAUSAL-7)', () => {
-  const trimmed = trimChain(chainOf(1, 3), { keepFrom: 9, stable: [9, 9], maxVersions: 32, maxVersionBytes: 100 });
+  const trimmed = trimChain(chainOf(1, 3), {
+    keepFrom: 9,
+    stable: [9, 9],
+    maxVersions: 32,
+    maxVersionBytes: 100,
+  });
   expect(insertVersion(trimmed, version(2))).toBe(trimmed);
 });
 
@@ -97,7 +121,9 @@ test('reads up to what was received pass the gap of a merge, and later ones are 
   expect(value(findVisibleVersion(merged, [9, 5]))).toBe('2@0');
   expect(findVisibleVersion(merged, [9, 6])).toBe('TOO_OLD');
   expect(value(findVisibleVersion(merged, [9, 8]))).toBe('8@1');
-  expect(findVisibleVersion(mergeChain(EMPTY_CHAIN, source, [Infinity, 5]), [9, 5])).toBeUndefined();
+  expect(
+    findVisibleVersion(mergeChain(EMPTY_CHAIN, source, [Infinity, 5]), [9, 5]),
+  ).toBeUndefined();
 });
 
 test('after lost writes, no read passes the gap of a merge (CAUSAL-14)', () => {

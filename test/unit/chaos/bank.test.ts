@@ -1,4 +1,7 @@
-/** The checkers of a round of the bank refuse a history that is wrong, and accept the same one without the fault. */
+/**
+ * The checkers of a round of the bank refuse a history that is wrong, and accept the same one
+ * without the fault.
+ */
 import { expect, test } from 'vitest';
 import { CHECKS } from '../../chaos/check-round.ts';
 import type { Overview } from '../../chaos/contract.ts';
@@ -10,7 +13,10 @@ const OPENED = ['rich opened', 'poor opened'] as const;
 /** What `look` shows if these transfers of 1 were applied. */
 function bank(paid: readonly string[], received: readonly string[] = paid): Overview {
   const rich = { balance: 10 - paid.length, ids: [OPENED[0], ...paid.map((id) => `${id} out`)] };
-  const poor = { balance: 10 + received.length, ids: [OPENED[1], ...received.map((id) => `${id} in`)] };
+  const poor = {
+    balance: 10 + received.length,
+    ids: [OPENED[1], ...received.map((id) => `${id} in`)],
+  };
   return { accounts: [rich, poor], halls: [], profiles: [], values: [] };
 }
 

@@ -1,4 +1,7 @@
-/** Histories of one round, for tests of the checkers. Unless stated otherwise a call lasts ten milliseconds. */
+/**
+ * Histories of one round, for tests of the checkers. Unless stated otherwise a call lasts ten
+ * milliseconds.
+ */
 import type { Overview } from '../../chaos/contract.ts';
 import { toEvidence, type Evidence } from '../../chaos/evidence.ts';
 import type { HistoryEvent } from '../../chaos/history.ts';
@@ -38,14 +41,34 @@ export class RoundBuilder {
 
   /** Adds a call. */
   call(operation: string, key: string, atMs: number, details: Details = {}): this {
-    const { session = 's', input, output, lastsMs = LASTS_MS, operationId, level = 'strong', site = null } = details;
+    const {
+      session = 's',
+      input,
+      output,
+      lastsMs = LASTS_MS,
+      operationId,
+      level = 'strong',
+      site = null,
+    } = details;
     const { outcome = 'success', isRetryable, isOpen = false } = details;
     const call = (this.#calls += 1);
     const named = operationId === undefined ? {} : { operationId };
-    this.events.push({ kind: 'begun', atMs, call, operation, process: session, session, site, key, input, ...named });
+    this.events.push({
+      kind: 'begun',
+      atMs,
+      call,
+      operation,
+      process: session,
+      session,
+      site,
+      key,
+      input,
+      ...named,
+    });
     if (isOpen) return this;
     const endMs = atMs + lastsMs;
-    if (outcome === 'success') this.events.push({ kind: 'view', atMs: endMs, call, level, value: output ?? null });
+    if (outcome === 'success')
+      this.events.push({ kind: 'view', atMs: endMs, call, level, value: output ?? null });
     const failure = isRetryable === undefined ? {} : { isRetryable };
     this.events.push({ kind: 'ended', atMs: endMs, call, site, outcome, ...failure });
     return this;
@@ -60,7 +83,10 @@ export class RoundBuilder {
 
   /** Adds a transfer of 1 from `rich` to `poor`. */
   transfer(id: string, atMs: number, details: Details = {}): this {
-    return this.call('transfer', 'rich', atMs, { ...details, input: { id, from: 'rich', to: 'poor', amount: 1 } });
+    return this.call('transfer', 'rich', atMs, {
+      ...details,
+      input: { id, from: 'rich', to: 'poor', amount: 1 },
+    });
   }
 
   deposit(id: string, atMs: number, details: Details = {}): this {
@@ -89,8 +115,16 @@ export class RoundBuilder {
 }
 
 /** What `look` shows where nothing happened but what is given. */
-export function overview(changes: Partial<Overview> & { readonly ids?: readonly string[] } = {}): Overview {
+export function overview(
+  changes: Partial<Overview> & { readonly ids?: readonly string[] } = {},
+): Overview {
   const { ids = [], ...other } = changes;
   const accounts = [{ balance: ids.length, ids: [...ids] }];
-  return { accounts, halls: [{ left: 2, sold: [] }], profiles: [null, null], values: [null], ...other };
+  return {
+    accounts,
+    halls: [{ left: 2, sold: [] }],
+    profiles: [null, null],
+    values: [null],
+    ...other,
+  };
 }

@@ -1,4 +1,7 @@
-/** Each checker of a round refuses a history that is wrong, and accepts the same one without the fault. */
+/**
+ * Each checker of a round refuses a history that is wrong, and accepts the same one without the
+ * fault.
+ */
 import { describe, expect, test } from 'vitest';
 import { CHECKS, checkRound } from '../../chaos/check-round.ts';
 import type { Overview } from '../../chaos/contract.ts';
@@ -12,12 +15,17 @@ const none: readonly string[] = [];
 
 describe('outcomes', () => {
   test('accepts the codes of sites that fail', () => {
-    const round = new RoundBuilder().deposit('a', 0, UNKNOWN).deposit('b', 20, NOT_MADE).deposit('c', 40);
+    const round = new RoundBuilder()
+      .deposit('a', 0, UNKNOWN)
+      .deposit('b', 20, NOT_MADE)
+      .deposit('c', 40);
     expect(faultsOf('outcomes', round)).toEqual(none);
   });
 
   test('refuses a call without an answer, and a code that no failure explains', () => {
-    const round = new RoundBuilder().deposit('a', 0, { isOpen: true }).deposit('b', 20, { outcome: 'FINAL_FAILED' });
+    const round = new RoundBuilder()
+      .deposit('a', 0, { isOpen: true })
+      .deposit('b', 20, { outcome: 'FINAL_FAILED' });
     expect(faultsOf('outcomes', round)).toEqual([
       'rich: deposit of s at 0 ms was never answered',
       'rich: deposit of s at 20 ms ended with FINAL_FAILED',
@@ -77,9 +85,12 @@ describe('exactly once', () => {
 
   test('refuses more sales than there are seats', () => {
     const round = new RoundBuilder();
-    for (const [n, id] of ['a', 'b', 'c'].entries()) round.call('sell', 'gala', n * 20, { input: id, output: true });
+    for (const [n, id] of ['a', 'b', 'c'].entries())
+      round.call('sell', 'gala', n * 20, { input: id, output: true });
     const sold = overview({ halls: [{ left: 0, sold: ['a', 'b', 'c'] }] });
-    expect(faultsOf('exactly once', round.settled(sold))[0]).toBe('site0 in the end: gala is oversold: 3 of 2 seats');
+    expect(faultsOf('exactly once', round.settled(sold))[0]).toBe(
+      'site0 in the end: gala is oversold: 3 of 2 seats',
+    );
   });
 
   test('refuses a sale after "sold out"', () => {
@@ -92,7 +103,10 @@ describe('exactly once', () => {
   });
 
   test('refuses a strong view without an acknowledged red update', () => {
-    const round = made('a').call('withdraw', 'rich', 20, { input: { id: 'w', amount: 1 }, output: true });
+    const round = made('a').call('withdraw', 'rich', 20, {
+      input: { id: 'w', amount: 1 },
+      output: true,
+    });
     expect(faultsOf('exactly once', round.look(overview({ ids: ['a'] }), 50))).toEqual([
       's at 50 ms: the strong view lacks "w"',
     ]);
@@ -103,7 +117,10 @@ describe('exactly once', () => {
       new RoundBuilder().deposit('a', 100, { site }).lost('site1', 50, 200).settled(overview());
     expect(faultsOf('exactly once', lossOf('site1'))).toEqual(none);
     expect(faultsOf('exactly once', lossOf('site0'))).toHaveLength(1);
-    const before = new RoundBuilder().deposit('a', 0, { site: 'site1' }).lost('site1', 50, 200).settled(overview());
+    const before = new RoundBuilder()
+      .deposit('a', 0, { site: 'site1' })
+      .lost('site1', 50, 200)
+      .settled(overview());
     expect(faultsOf('exactly once', before)).toHaveLength(1);
   });
 });
@@ -111,10 +128,20 @@ describe('exactly once', () => {
 test('repeats: two answers to one operation are refused', () => {
   const repeated = (second: boolean): RoundBuilder =>
     new RoundBuilder()
-      .call('withdraw', 'rich', 0, { operationId: 'x', input: { id: 'w', amount: 1 }, output: true })
-      .call('withdraw', 'rich', 20, { operationId: 'x', input: { id: 'w', amount: 1 }, output: second });
+      .call('withdraw', 'rich', 0, {
+        operationId: 'x',
+        input: { id: 'w', amount: 1 },
+        output: true,
+      })
+      .call('withdraw', 'rich', 20, {
+        operationId: 'x',
+        input: { id: 'w', amount: 1 },
+        output: second,
+      });
   expect(faultsOf('repeats', repeated(true))).toEqual(none);
-  expect(faultsOf('repeats', repeated(false))).toEqual(['rich: withdraw "x" was answered true and false']);
+  expect(faultsOf('repeats', repeated(false))).toEqual([
+    'rich: withdraw "x" was answered true and false',
+  ]);
 });
 
 test('queues: a ticket sold twice is refused', () => {
@@ -125,7 +152,9 @@ test('queues: a ticket sold twice is refused', () => {
       .call('dequeue', 'concert', 40, { output: { item: 'a' } })
       .call('dequeue', 'concert', 60, { output: { item: second } });
   expect(faultsOf('queues', sold('b'))).toEqual(none);
-  expect(faultsOf('queues', sold('a'))).toContain('concert: "a" was handed out twice: to s at 50 ms and to s at 70 ms');
+  expect(faultsOf('queues', sold('a'))).toContain(
+    'concert: "a" was handed out twice: to s at 50 ms and to s at 70 ms',
+  );
 });
 
 describe('red registers', () => {
@@ -158,10 +187,20 @@ describe('red registers', () => {
 });
 
 describe('causal registers', () => {
-  const write = (round: RoundBuilder, key: string, value: string, atMs: number, session: string): RoundBuilder =>
-    round.call('write', key, atMs, { input: value, session, level: 'causal' });
-  const read = (round: RoundBuilder, key: string, value: string | null, atMs: number, session: string): RoundBuilder =>
-    round.call('read', key, atMs, { output: value, session, level: 'causal' });
+  const write = (
+    round: RoundBuilder,
+    key: string,
+    value: string,
+    atMs: number,
+    session: string,
+  ): RoundBuilder => round.call('write', key, atMs, { input: value, session, level: 'causal' });
+  const read = (
+    round: RoundBuilder,
+    key: string,
+    value: string | null,
+    atMs: number,
+    session: string,
+  ): RoundBuilder => round.call('read', key, atMs, { output: value, session, level: 'causal' });
 
   test('refuses a session that does not see its own write', () => {
     const round = (value: string | null): RoundBuilder =>
@@ -173,7 +212,8 @@ describe('causal registers', () => {
   });
 
   test('refuses a session that goes back', () => {
-    const written = (): RoundBuilder => write(write(new RoundBuilder(), 'p1', 'a', 0, 's'), 'p1', 'b', 20, 's');
+    const written = (): RoundBuilder =>
+      write(write(new RoundBuilder(), 'p1', 'a', 0, 's'), 'p1', 'b', 20, 's');
     const round = (first: string, second: string): RoundBuilder =>
       read(read(written(), 'p1', first, 40, 't'), 'p1', second, 60, 't');
     expect(faultsOf('causal registers', round('a', 'b'))).toEqual(none);
@@ -207,7 +247,10 @@ describe('causal views', () => {
 
   test('refuses a session that does not see what it has seen', () => {
     const round = (second: Overview): RoundBuilder =>
-      new RoundBuilder().deposit('a', 0).look(shown('a'), 20, { session: 't' }).look(second, 40, { session: 't' });
+      new RoundBuilder()
+        .deposit('a', 0)
+        .look(shown('a'), 20, { session: 't' })
+        .look(second, 40, { session: 't' });
     expect(faultsOf('causal views', round(shown('a')))).toEqual(none);
     expect(faultsOf('causal views', round(shown()))).toHaveLength(1);
   });
@@ -225,7 +268,9 @@ describe('convergence', () => {
     const faults = (...overviews: readonly (Overview | null)[]): readonly string[] =>
       faultsOf('convergence', new RoundBuilder().settled(...overviews));
     expect(faults(overview(), overview())).toEqual(none);
-    expect(faults(overview(), overview({ ids: ['a'] }))[0]).toMatch(/^sites differ in the end: site0 .* and site1 /);
+    expect(faults(overview(), overview({ ids: ['a'] }))[0]).toMatch(
+      /^sites differ in the end: site0 .* and site1 /,
+    );
     expect(faults(overview(), null)).toEqual(['site1 does not answer']);
     expect(faults()).toEqual(['the round did not come to its end']);
   });

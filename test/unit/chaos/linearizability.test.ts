@@ -47,7 +47,9 @@ test('finds an order iff there is one', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 6 }), (operations) => {
       const isPossible = hasOrder(operations, null);
-      expect(checkLinearizability(operations, null).kind).toBe(isPossible ? 'linearizable' : 'impossible');
+      expect(checkLinearizability(operations, null).kind).toBe(
+        isPossible ? 'linearizable' : 'impossible',
+      );
     }),
     { numRuns: 2_000 },
   );

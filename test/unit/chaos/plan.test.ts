@@ -16,7 +16,9 @@ test('one seed has one plan', () => {
 
 test('some plan has each kind of fault, and none is drawn that was left out', () => {
   const plans = Array.from({ length: 60 }, (_, seed) => plan(seed));
-  const drawn = new Set(plans.flatMap((lanes) => Object.values(lanes).flat()).map(({ kind }) => kind));
+  const drawn = new Set(
+    plans.flatMap((lanes) => Object.values(lanes).flat()).map(({ kind }) => kind),
+  );
   expect(drawn).toEqual(ALL);
   expect(plan(1, new Set(['kill'])).network).toEqual([]);
 });
@@ -24,8 +26,12 @@ test('some plan has each kind of fault, and none is drawn that was left out', ()
 test('no node is away beside another one, and the leader keeps its directory', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const { nodes } = plan(seed);
-    expect(nodes.reduce((sum, { pauseMs, lastsMs }) => sum + pauseMs + lastsMs, 0)).toBeLessThanOrEqual(30_000);
-    const directories = nodes.filter(({ kind }) => ['old-copy', 'lost-directory', 'copied-directory'].includes(kind));
+    expect(
+      nodes.reduce((sum, { pauseMs, lastsMs }) => sum + pauseMs + lastsMs, 0),
+    ).toBeLessThanOrEqual(30_000);
+    const directories = nodes.filter(({ kind }) =>
+      ['old-copy', 'lost-directory', 'copied-directory'].includes(kind),
+    );
     expect(directories.every(({ site }) => site !== 'ireland')).toBe(true);
   }
 });

@@ -16,7 +16,12 @@ function createProcess(script: string): ServerProcess {
   const folder = temporaryFolder();
   const cli = join(folder, 'cli.mjs');
   writeFileSync(cli, script);
-  const process = new ServerProcess({ name: 'ireland', cli, args: [], conditionsFile: join(folder, 'conditions') });
+  const process = new ServerProcess({
+    name: 'ireland',
+    cli,
+    args: [],
+    conditionsFile: join(folder, 'conditions'),
+  });
   onTestFinished(() => process.kill());
   return process;
 }
@@ -40,7 +45,9 @@ test('ended on request and started again → nobody waits for the earlier proces
 });
 
 test('ends by itself → a complaint with what it said last', async () => {
-  const process = createProcess("console.log('listening'); setTimeout(() => { throw new Error('no reason'); }, 100);");
+  const process = createProcess(
+    "console.log('listening'); setTimeout(() => { throw new Error('no reason'); }, 100);",
+  );
   await process.begin();
   await expect.poll(() => process.complaints, { timeout: 10_000 }).toHaveLength(1);
   expect(process.complaints[0]).toContain('ireland ended by itself (1)');

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { fitSlope, judgeSlope, type Point } from '../../soak/slope.ts';
 
 const MINUTE_MS = 60_000;
-const pointsOf = (values: readonly number[]): Point[] => values.map((value, n) => [n * MINUTE_MS, value]);
+const pointsOf = (values: readonly number[]): Point[] =>
+  values.map((value, n) => [n * MINUTE_MS, value]);
 
 test('samples on a line → its slope an hour, without a doubt', () => {
   const { slope, low, high } = fitSlope(pointsOf([5, 6, 7, 8]));

@@ -16,7 +16,11 @@ afterEach(() => {
 const REDIS = 'dublin=10.0.0.1:6379,oregon=10.1.0.1:6379';
 
 /** Runs an action, and returns what it prints. */
-async function run(world: CausalRedisWorld, action: string, options: Readonly<Record<string, unknown>>) {
+async function run(
+  world: CausalRedisWorld,
+  action: string,
+  options: Readonly<Record<string, unknown>>,
+) {
   vi.mocked(openRedisStores).mockImplementation(async ({ site }) => world.openStores(site));
   vi.mocked(printLines).mockClear();
   await CAUSAL.run({ name: 'shop', redis: REDIS, ...options }, action);
@@ -31,7 +35,11 @@ test('prepare writes the record once, and check then finds no error', async () =
     expect(await run(world, 'prepare', { site, partitions: '3' })).toContain(`Prepared ${site}`);
     expect(await run(world, 'prepare', { site })).toContain('nothing was changed');
   }
-  expect(world.memory('oregon').record).toMatchObject({ site: 'oregon', partitions: 3, sites: ['dublin', 'oregon'] });
+  expect(world.memory('oregon').record).toMatchObject({
+    site: 'oregon',
+    partitions: 3,
+    sites: ['dublin', 'oregon'],
+  });
   expect(await run(world, 'check', {})).toContain('can be used');
   expect(process.exitCode).toBeUndefined();
 });
@@ -44,7 +52,9 @@ test('check names what is missing, and ends with 1', async () => {
 });
 
 test('check --json prints the report', async () => {
-  const report = JSON.parse(await run(createWorld(), 'check', { json: true })) as { isSound: boolean };
+  const report = JSON.parse(await run(createWorld(), 'check', { json: true })) as {
+    isSound: boolean;
+  };
   expect(report).toMatchObject({ name: 'shop', isSound: false });
 });
 
@@ -56,8 +66,16 @@ test.each<[string, string, Readonly<Record<string, unknown>>, string]>([
   ['prepare without a site', 'prepare', {}, 'site'],
   ['prepare for another site', 'prepare', { site: 'paris' }, 'site'],
   ['no name', 'check', { name: undefined }, 'name'],
-  ['a number of partitions that is none', 'prepare', { site: 'dublin', partitions: 'x' }, 'partitions'],
+  [
+    'a number of partitions that is none',
+    'prepare',
+    { site: 'dublin', partitions: 'x' },
+    'partitions',
+  ],
   ['a missing password file', 'check', { passwordFile: '/nowhere' }, 'password-file'],
 ])('%s → INVALID_ARGUMENT with the field', async (_, action, options, field) => {
-  await expect(run(createWorld(), action, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  await expect(run(createWorld(), action, options)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field,
+  });
 });

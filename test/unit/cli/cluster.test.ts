@@ -18,15 +18,32 @@ const MEMBERS = [
   { site: 'frankfurt', origin: 3, state: 'joining' },
 ];
 
-function reportOf(site: string, redGeneration: number, redLeader: string, streams: readonly number[]): object {
+function reportOf(
+  site: string,
+  redGeneration: number,
+  redLeader: string,
+  streams: readonly number[],
+): object {
   const version = { rules: 1, service: 'x', inForce: { rules: 1, service: 'x' } };
   const alarms = [{ atMs: 0, kind: 'link-down', message: `of ${site}` }];
   const progress = { red: 5, backlog: 0, streams };
-  const site1 = { site, state: 'serving', members: MEMBERS, redLeader, redGeneration, version, redLog: {}, links: [] };
+  const site1 = {
+    site,
+    state: 'serving',
+    members: MEMBERS,
+    redLeader,
+    redGeneration,
+    version,
+    redLog: {},
+    links: [],
+  };
   return { site, error: null, status: { ...site1, progress, alarms } };
 }
 
-/** Runs an action in a deployment that ireland leads, as far as frankfurt does not know better. Gives what it prints. */
+/**
+ * Runs an action in a deployment that ireland leads, as far as frankfurt does not know better.
+ * Gives what it prints.
+ */
 async function run(
   action: string,
   site?: string,
@@ -36,13 +53,22 @@ async function run(
   const folder = temporaryFolder();
   const cluster = join(folder, 'cluster.json');
   const sites = { ireland: { url: 'ws://127.0.0.1:1', cluster: '127.0.0.1:2' } };
-  writeFileSync(cluster, JSON.stringify({ sites, redLog: { engine: 'built-in', leader: 'ireland' }, keyFile: 'key' }));
+  writeFileSync(
+    cluster,
+    JSON.stringify({ sites, redLog: { engine: 'built-in', leader: 'ireland' }, keyFile: 'key' }),
+  );
   const reports = [
     reportOf('frankfurt', 0, 'frankfurt', [0, 1, 4, 2]),
     reportOf('ireland', 1, 'ireland', [0, 3, 3, 1]),
   ];
   const members = ['ireland', 'frankfurt'];
-  const deployed = { reports, members, retired: ['virginia'], request: async () => reply, ...changes };
+  const deployed = {
+    reports,
+    members,
+    retired: ['virginia'],
+    request: async () => reply,
+    ...changes,
+  };
   vi.mocked(findDeployedSites).mockResolvedValue(deployed as unknown as DeployedSites);
   vi.mocked(printLines).mockClear();
   await CLUSTER.run({ cluster, ...(site !== undefined && { site }) }, action);
@@ -61,12 +87,18 @@ test('status → the newest leader, each lag once for a site with two origins, a
 
 test('retire → one clear line for a site that was retired before, has no such name, leads or is refused', async () => {
   expect(await run('retire', 'frankfurt')).toEqual([expect.stringContaining('Retired frankfurt.')]);
-  expect(await run('retire', 'virginia')).toEqual(['virginia was retired before. Nothing was changed.']);
-  await expect(run('retire', 'mars')).rejects.toThrow('--site must be one of ireland, frankfurt, got "mars".');
+  expect(await run('retire', 'virginia')).toEqual([
+    'virginia was retired before. Nothing was changed.',
+  ]);
+  await expect(run('retire', 'mars')).rejects.toThrow(
+    '--site must be one of ireland, frankfurt, got "mars".',
+  );
   await expect(run('retire', 'ireland')).rejects.toThrow(
     /leads the red log. First .+ restore-red .+ --without ireland$/,
   );
-  await expect(run('retire', 'frankfurt', { problem: 'busy' })).rejects.toThrow(/the site was not retired: busy\.$/);
+  await expect(run('retire', 'frankfurt', { problem: 'busy' })).rejects.toThrow(
+    /the site was not retired: busy\.$/,
+  );
 });
 
 test('a change whose outcome the node does not know → the words say so, and no other site is asked', async () => {
@@ -85,7 +117,9 @@ test('a site that took the change and does not reply → the outcome is not know
     },
   });
   const silent = failWith(new NoReplyError('no reply'));
-  await expect(run('activate', undefined, {}, silent)).rejects.toThrow('the outcome is not known: ireland: no reply');
+  await expect(run('activate', undefined, {}, silent)).rejects.toThrow(
+    'the outcome is not known: ireland: no reply',
+  );
   expect(requested.splice(0)).toEqual(['ireland']);
   const away = failWith(new NotReachedError('it is down'));
   await expect(run('activate', undefined, {}, away)).rejects.toThrow(
@@ -96,7 +130,8 @@ test('a site that took the change and does not reply → the outcome is not know
 
 test('status of several red logs → who leads each one, its generation, and what waits for it', async () => {
   const report = reportOf('ireland', 1, 'ireland', [0, 1, 4, 2]) as { status: object };
-  const problem = "the site virginia, which orders those of the partition 'us' and is not connected to ireland";
+  const problem =
+    "the site virginia, which orders those of the partition 'us' and is not connected to ireland";
   const redLogs = [
     { name: 'main', leader: 'ireland' },
     { name: 'us', leader: 'virginia', problem },
@@ -119,7 +154,12 @@ test('status of several red logs → who leads each one, its generation, and wha
   const sealed = redLogs.map(({ name }) => ({ name, leader: null }));
   const sealedReports = [{ ...report, status: { ...report.status, redLogs: sealed } }];
   expect(
-    await run('status', undefined, {}, { reports: sealedReports as unknown as DeployedSites['reports'] }),
+    await run(
+      'status',
+      undefined,
+      {},
+      { reports: sealedReports as unknown as DeployedSites['reports'] },
+    ),
   ).toContain('red log of us: sealed, generation 1');
 });
 
@@ -140,7 +180,12 @@ test('status of several red logs → the records of each one, and the sites that
     // It may have been away when the logs were restored.
     reportOf('ohio', 0, 'ohio', [0, 1, 4, 2]),
   ] as unknown as DeployedSites['reports'];
-  const lines = await run('status', undefined, {}, { reports, members: ['ireland', 'frankfurt', 'virginia', 'ohio'] });
+  const lines = await run(
+    'status',
+    undefined,
+    {},
+    { reports, members: ['ireland', 'frankfurt', 'virginia', 'ohio'] },
+  );
   expect(lines.slice(1, 3)).toEqual([
     expect.stringContaining('  main 5, us 12  '),
     expect.stringContaining('  main 5, us 9   '),

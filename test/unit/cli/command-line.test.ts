@@ -8,7 +8,8 @@ const FLAGS = [
   { typed: '--accept-loss [logs]', text: 'Accept a loss' },
 ];
 
-const parse = (argv: readonly string[], environment = {}) => parseCommandLine(argv, FLAGS, environment);
+const parse = (argv: readonly string[], environment = {}) =>
+  parseCommandLine(argv, FLAGS, environment);
 
 test('reads values as they were typed, and defaults', () => {
   expect(parse(['--red-leader=frankfurt', '--json', 'word']).options).toEqual({
@@ -62,7 +63,11 @@ test('sets flags that were not typed from the environment', () => {
     CORRECTABLES_JSON: '1',
     CORRECTABLES_SITES: '',
   };
-  expect(parse([], environment).options).toEqual({ port: '8080', redLeader: 'frankfurt', json: true });
+  expect(parse([], environment).options).toEqual({
+    port: '8080',
+    redLeader: 'frankfurt',
+    json: true,
+  });
 });
 
 test('prefers what was typed, then the own variable of the flag', () => {
@@ -74,11 +79,17 @@ test('prefers what was typed, then the own variable of the flag', () => {
 });
 
 test('ignores the address that Kubernetes sets for a service named correctables', () => {
-  const environment = { PORT: '8080', CORRECTABLES_PORT: 'tcp://10.0.0.7:7420', CORRECTABLES_SERVICE_HOST: '10.0.0.7' };
+  const environment = {
+    PORT: '8080',
+    CORRECTABLES_PORT: 'tcp://10.0.0.7:7420',
+    CORRECTABLES_SERVICE_HOST: '10.0.0.7',
+  };
   expect(parse([], environment).options).toEqual({ port: '8080' });
   expect(findVariableFor('port', [], environment)).toBe('PORT');
 });
 
 test('refuses a variable of a flag without a value that is neither true nor false', () => {
-  expect(() => parse([], { CORRECTABLES_JSON: 'yes' })).toThrow('CORRECTABLES_JSON must be true or false, got "yes"');
+  expect(() => parse([], { CORRECTABLES_JSON: 'yes' })).toThrow(
+    'CORRECTABLES_JSON must be true or false, got "yes"',
+  );
 });

@@ -1,9 +1,16 @@
-/** Which sites the commands for a deployment ask: also those that joined after the cluster file was written. */
+/**
+ * Which sites the commands for a deployment ask: also those that joined after the cluster file was
+ * written.
+ */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePorts, LOOPBACK } from '../../../engines/ports.ts';
 import { findDeployedSites } from '../../../src/cli/deployed-sites.ts';
-import { formatAddress, type ClusterAddress, type ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
+import {
+  formatAddress,
+  type ClusterAddress,
+  type ClusterFile,
+} from '../../../src/server/cluster/cluster-file.ts';
 import { ClusterLinks } from '../../../src/server/cluster/cluster-links.ts';
 import { createKeyFile, readKeyFile } from '../../../src/server/cluster/key-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -16,17 +23,26 @@ async function findAddress(): Promise<ClusterAddress> {
 type Table = readonly (readonly [site: string, state: string, address?: ClusterAddress])[];
 
 /** Sites that answer with these tables of members, and a cluster file that names only `listed`. */
-async function createDeployment(listed: readonly string[], tables: Readonly<Record<string, Table>>) {
+async function createDeployment(
+  listed: readonly string[],
+  tables: Readonly<Record<string, Table>>,
+) {
   const folder = temporaryFolder();
   const keyFile = join(folder, 'cluster.key');
   createKeyFile(keyFile);
   const keys = readKeyFile(keyFile);
   const addresses = new Map<string, ClusterAddress>();
-  for (const site of new Set([...listed, ...Object.keys(tables)])) addresses.set(site, await findAddress());
+  for (const site of new Set([...listed, ...Object.keys(tables)]))
+    addresses.set(site, await findAddress());
   for (const [site, table] of Object.entries(tables)) {
     const members = table.map(([name, state], place) => {
       const cluster = formatAddress(addresses.get(name) as ClusterAddress);
-      return { site: name, origin: place + 1, state, ...(!listed.includes(name) && { address: { url: '', cluster } }) };
+      return {
+        site: name,
+        origin: place + 1,
+        state,
+        ...(!listed.includes(name) && { address: { url: '', cluster } }),
+      };
     });
     const listen = addresses.get(site) as ClusterAddress;
     const onRequest = (): object => ({ site, state: 'serving', members });
@@ -67,7 +83,10 @@ test('a site that joined → is asked, too; one that was retired is no member', 
     ['d', 'open'],
   ];
   // The first one has not heard of the last changes.
-  const { reports, members, retired, request } = await createDeployment(['a', 'b'], { a: before, d: after });
+  const { reports, members, retired, request } = await createDeployment(['a', 'b'], {
+    a: before,
+    d: after,
+  });
   expect(members).toEqual(['a', 'd']);
   expect(retired).toEqual(['b']);
   expect(reports.map(({ site, status }) => [site, status?.state])).toEqual([

@@ -1,10 +1,15 @@
-/** The compiler does not see a flag that no code reads: it would be accepted, and would change nothing. */
+/**
+ * The compiler does not see a flag that no code reads: it would be accepted, and would change
+ * nothing.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 
 const folder = new URL('../../../src/cli/', import.meta.url);
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
 const sources = files.map((file) => readFileSync(new URL(file, folder), 'utf8'));
 /** The code without the lists of flags. */
 const code = sources.join('\n').replaceAll(/^.*\btyped: .*$/gm, '');

@@ -17,5 +17,7 @@ test('shows the flags in groups, with their defaults', () => {
 });
 
 test('says what the program is, and where the documentation is', () => {
-  expect(formatOverview([SERVE])).toMatch(/^correctables: .*[\s\S]*serve[\s\S]*Documentation: docs\/README\.md/);
+  expect(formatOverview([SERVE])).toMatch(
+    /^correctables: .*[\s\S]*serve[\s\S]*Documentation: docs\/README\.md/,
+  );
 });

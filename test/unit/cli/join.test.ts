@@ -10,7 +10,10 @@ test('--join on the directory of a site that was retired is refused; on one that
   expect(() => checkJoiningDirectory(folder)).not.toThrow();
   writeFileSync(join(folder, 'node.json'), JSON.stringify({ site: 'a' }));
   expect(() => checkJoiningDirectory(folder)).not.toThrow();
-  writeFileSync(join(folder, 'node.json'), JSON.stringify({ site: 'a', forked: 'a was closed: it was retired' }));
+  writeFileSync(
+    join(folder, 'node.json'),
+    JSON.stringify({ site: 'a', forked: 'a was closed: it was retired' }),
+  );
   const refused = {
     code: 'UNAVAILABLE',
     field: 'rebuild',

@@ -12,7 +12,9 @@ function openLog(level: LogLevel) {
 test('an entry is one line with level, time, fields and message', () => {
   const { logger, read } = openLog('info');
   logger.warn({ alarm: 'clock' }, 'the clock\nis off');
-  expect(read()).toEqual([{ level: 40, time: expect.any(Number) as number, alarm: 'clock', msg: 'the clock\nis off' }]);
+  expect(read()).toEqual([
+    { level: 40, time: expect.any(Number) as number, alarm: 'clock', msg: 'the clock\nis off' },
+  ]);
 });
 
 test('entries below the level are left out', () => {
@@ -29,7 +31,9 @@ test('an error has its code, and the stacks of its causes', () => {
   const { logger, read } = openLog('error');
   const cause = new Error('connection refused');
   logger.error({ err: new CorrectableError('UNAVAILABLE', 'no store', { cause }) }, 'failed');
-  const [{ err }] = read() as unknown as [{ err: { code: string; type: string; message: string; stack: string } }];
+  const [{ err }] = read() as unknown as [
+    { err: { code: string; type: string; message: string; stack: string } },
+  ];
   expect(err).toMatchObject({ code: 'UNAVAILABLE', type: 'CorrectableError', message: 'no store' });
   expect(err.stack).toMatch(/no store[\s\S]*\ncaused by: Error: connection refused\n/);
 });
@@ -44,5 +48,9 @@ test('a field that JSON does not keep loses no entry', () => {
   logger.error({ cyclic }, 'cyclic');
   logger.error({ err: cause }, 'its own cause');
   expect(read().map(({ msg }) => msg)).toEqual(['big', 'cyclic', 'its own cause']);
-  expect(read()).toMatchObject([{ n: '7' }, { unloggable: expect.stringContaining('circular') as string }, {}]);
+  expect(read()).toMatchObject([
+    { n: '7' },
+    { unloggable: expect.stringContaining('circular') as string },
+    {},
+  ]);
 });

@@ -38,14 +38,19 @@ async function signer(kid?: string): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const header = { alg: 'ES256', ...(kid !== undefined && { kid }) };
   const sign = (key: CryptoKey): Promise<string> =>
-    new SignJWT({ sub: 'ann', exp: Math.floor(Date.now() / 1000) + 3600 }).setProtectedHeader(header).sign(key);
+    new SignJWT({ sub: 'ann', exp: Math.floor(Date.now() / 1000) + 3600 })
+      .setProtectedHeader(header)
+      .sign(key);
   return { jwk: { ...(await exportJWK(publicKey)), ...header }, sign: () => sign(privateKey) };
 }
 
 /** A check that has read the keys a moment ago, when there was this one. */
 async function checkAfter(first: Signer): Promise<Authenticate> {
   published = [first.jwk];
-  const check = await createTokenVerifier('https://id.example/keys', { issuer: undefined, audience: undefined });
+  const check = await createTokenVerifier('https://id.example/keys', {
+    issuer: undefined,
+    audience: undefined,
+  });
   expect(await check(await first.sign(), PEER)).toMatchObject({ id: 'ann' });
   expect(reads).toBe(1);
   return check;
@@ -56,26 +61,38 @@ const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 test.each([
   ['by name', 'one', 'two'],
   ['without names', undefined, undefined],
-])('key published since the last read, %s → UNAVAILABLE; accepted after the cooldown', async (_, item, two) => {
-  const [first, second] = [await signer(item), await signer(two)];
-  const check = await checkAfter(first);
-  published = [first.jwk, second.jwk];
-  const token = await second.sign();
-  await expect(check(token, PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-  expect(reads).toBe(1);
-  pass(COOLDOWN_MS);
-  expect(await check(token, PEER)).toMatchObject({ id: 'ann' });
-  expect(await check(await first.sign(), PEER)).toMatchObject({ id: 'ann' });
-  expect(reads).toBe(2);
-});
+])(
+  'key published since the last read, %s → UNAVAILABLE; accepted after the cooldown',
+  async (_, item, two) => {
+    const [first, second] = [await signer(item), await signer(two)];
+    const check = await checkAfter(first);
+    published = [first.jwk, second.jwk];
+    const token = await second.sign();
+    await expect(check(token, PEER)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
+    expect(reads).toBe(1);
+    pass(COOLDOWN_MS);
+    expect(await check(token, PEER)).toMatchObject({ id: 'ann' });
+    expect(await check(await first.sign(), PEER)).toMatchObject({ id: 'ann' });
+    expect(reads).toBe(2);
+  },
+);
 
 test('many tokens with unknown keys → the address is read once per cooldown, and a new key is accepted then', async () => {
-  const [first, second, stranger] = [await signer('one'), await signer('two'), await signer('none')];
+  const [first, second, stranger] = [
+    await signer('one'),
+    await signer('two'),
+    await signer('none'),
+  ];
   const check = await checkAfter(first);
   published = [first.jwk, second.jwk];
   pass(COOLDOWN_MS);
   // Looked for, and not found: that is a refusal.
-  await expect(check(await stranger.sign(), PEER)).rejects.not.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(check(await stranger.sign(), PEER)).rejects.not.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   for (let n = 0; n < 20; n += 1) {
     await expect(check(await stranger.sign(), PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   }
@@ -106,7 +123,9 @@ test('the address does not answer → UNAVAILABLE', async () => {
   const check = await checkAfter(first);
   pass(COOLDOWN_MS);
   vi.stubGlobal('fetch', () => Promise.reject(new Error('it is down')));
-  await expect(check(await (await signer('two')).sign(), PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(check(await (await signer('two')).sign(), PEER)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
 });
 
 test('a file of keys that has changed counts from the next token on; unusable, it is UNAVAILABLE', async () => {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { parseLimits } from '../../../src/cli/limits-flag.ts';
 
 test('pairs, with units for bytes, and none → limits, over those of a module; no flag → those of the module', () => {
-  const limits = 'maxMemoryBytes=1GiB, maxFrameBytes=1.5MiB,maxConnections=10,heartbeatIntervalMs=none';
+  const limits =
+    'maxMemoryBytes=1GiB, maxFrameBytes=1.5MiB,maxConnections=10,heartbeatIntervalMs=none';
   expect(parseLimits({ limits })).toEqual({
     maxMemoryBytes: 1 << 30,
     maxFrameBytes: 1_572_864,
@@ -11,7 +12,10 @@ test('pairs, with units for bytes, and none → limits, over those of a module; 
     heartbeatIntervalMs: Infinity,
   });
   const value = { maxConnections: 7, maxInFlight: 5 };
-  expect(parseLimits({ limits: 'maxConnections=10' }, value)).toEqual({ maxConnections: 10, maxInFlight: 5 });
+  expect(parseLimits({ limits: 'maxConnections=10' }, value)).toEqual({
+    maxConnections: 10,
+    maxInFlight: 5,
+  });
   expect([parseLimits({}, value), parseLimits({})]).toEqual([value, undefined]);
 });
 
@@ -25,6 +29,10 @@ test.each([
   ['maxFrameBytes=none', 'limits.maxFrameBytes: must be'],
 ])('%s → INVALID_ARGUMENT that names the flag and what is wrong', (limits, message) => {
   expect(() => parseLimits({ limits })).toThrow(
-    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'limits', message: expect.stringContaining(message) }),
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'limits',
+      message: expect.stringContaining(message),
+    }),
   );
 });

@@ -11,8 +11,18 @@ function createSystemError(code: string, syscall: string, more: object = {}): Er
 test.each([
   ['EACCES', 'listen', {}, '--port is 80, where this user may not listen'],
   ['EADDRINUSE', 'listen', { port: 443 }, '--port is 443, where another program listens'],
-  ['EADDRNOTAVAIL', 'listen', { address: '10.0.0.1' }, '--host is 10.0.0.1, which is no address of this machine'],
-  ['ENOTFOUND', 'getaddrinfo', { hostname: 'shop' }, '--host is shop, which is no address, and no name of one'],
+  [
+    'EADDRNOTAVAIL',
+    'listen',
+    { address: '10.0.0.1' },
+    '--host is 10.0.0.1, which is no address of this machine',
+  ],
+  [
+    'ENOTFOUND',
+    'getaddrinfo',
+    { hostname: 'shop' },
+    '--host is shop, which is no address, and no name of one',
+  ],
 ])('%s of %s is explained by a flag', (code, syscall, more, message) => {
   expect(() => throwListenError(createSystemError(code, syscall, more), PLACE)).toThrow(message);
 });

@@ -7,6 +7,7 @@ test('TypeScript without tsx → the error names what to install, once', async (
     throw new Error('not installed');
   });
   onTestFinished(() => vi.doUnmock('tsx/esm/api'));
-  const message = '--service names x.ts, a TypeScript file: install tsx, or name the compiled file. See --help.';
+  const message =
+    '--service names x.ts, a TypeScript file: install tsx, or name the compiled file. See --help.';
   await expect(loadModule('service', 'x.ts')).rejects.toThrow(expect.objectContaining({ message }));
 });

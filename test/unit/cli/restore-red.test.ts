@@ -7,14 +7,21 @@ import { restoreRed } from '../../../src/cli/restore-red.ts';
 import type { ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
 import { READ_NAMED } from '../../../src/server/cluster/red-log/named-entries.ts';
 import { NotReachedError } from '../../../src/server/cluster/operator-request.ts';
-import { OPEN_RED, READ_RED, type RedGeneration } from '../../../src/server/cluster/red-log/red-generation.ts';
+import {
+  OPEN_RED,
+  READ_RED,
+  type RedGeneration,
+} from '../../../src/server/cluster/red-log/red-generation.ts';
 
 vi.mock(import('../../../src/cli/deployed-sites.ts'));
 vi.mock(import('../../../src/cli/print.ts'));
 
 const NAMES = ['ireland', 'frankfurt', 'virginia'];
 
-/** Restores a deployment of which these sites answer, each with the connections that it has. Gives what is printed. */
+/**
+ * Restores a deployment of which these sites answer, each with the connections that it has. Gives
+ * what is printed.
+ */
 async function run(
   answering: Readonly<Record<string, readonly string[]>>,
   options: Readonly<Record<string, unknown>>,
@@ -24,7 +31,10 @@ async function run(
   redLog: object = { engine: 'built-in', leader: 'ireland' },
 ): Promise<string> {
   const reports = NAMES.map((site) => {
-    const links = NAMES.map((peer) => ({ peer, isConnected: answering[site]?.includes(peer) === true }));
+    const links = NAMES.map((peer) => ({
+      peer,
+      isConnected: answering[site]?.includes(peer) === true,
+    }));
     return { site, status: site in answering ? { state: 'serving', links } : null, error: null };
   });
   const request: DeployedSites['request'] = async (site, kind, body) => {
@@ -54,9 +64,9 @@ test('a site that is named as lost, and answers or is connected to another one �
   await expect(run(all, { without: 'ireland' }, requested)).rejects.toThrow(
     /^--without ireland: the site is not lost: it answers\..*Nothing was changed\. Stop its process first/,
   );
-  await expect(run({ frankfurt: [], virginia: ['ireland'] }, { without: 'ireland' }, requested)).rejects.toThrow(
-    'the site is not lost: virginia is connected to it',
-  );
+  await expect(
+    run({ frankfurt: [], virginia: ['ireland'] }, { without: 'ireland' }, requested),
+  ).rejects.toThrow('the site is not lost: virginia is connected to it');
   expect(requested).not.toHaveBeenCalled();
 });
 
@@ -64,7 +74,9 @@ test('a majority is lost → refused, and with --accept-loss it prints what that
   const lost = { without: 'ireland,frankfurt' };
   await expect(run({ virginia: [] }, lost)).rejects.toThrow('confirmed red records may be lost');
   const text = await run({ virginia: [] }, { ...lost, acceptLoss: true });
-  expect(text).toContain('begins with 7 records. All that ireland, frankfurt confirmed beyond these is lost');
+  expect(text).toContain(
+    'begins with 7 records. All that ireland, frankfurt confirmed beyond these is lost',
+  );
   expect(text).toContain('dropped-red-records-1.json');
 });
 
@@ -94,7 +106,9 @@ test('with one log, what is printed is the same text as without partitions', asy
     'frankfurt leads the red log now, generation 1. Write redLog.leader "frankfurt" into the cluster file of each site. ' +
       'If ireland will not come back, run cluster retire.',
   );
-  expect(await run({ virginia: [] }, { without: 'ireland,frankfurt', acceptLoss: true, json: true })).toBe(
+  expect(
+    await run({ virginia: [] }, { without: 'ireland,frankfurt', acceptLoss: true, json: true }),
+  ).toBe(
     '{"generation":1,"leader":"virginia","length":7,"losing":["ireland","frankfurt"],"late":[]}',
   );
   const lossy = await run({ virginia: [] }, { without: 'ireland,frankfurt', acceptLoss: true });
@@ -110,8 +124,11 @@ const US = [{ name: 'us', leader: 'virginia', voters: ['frankfurt', 'virginia'] 
 const ALL = { ireland: [], frankfurt: [], virginia: [] };
 
 test('several logs → --leader names a site for each one, and the leaders of all are printed', async () => {
-  const run2 = (options: Readonly<Record<string, unknown>>): Promise<string> => run(ALL, options, undefined, US);
-  expect(await run2({})).toBe('ireland leads the red log of main, virginia leads the red log of us now, generation 1.');
+  const run2 = (options: Readonly<Record<string, unknown>>): Promise<string> =>
+    run(ALL, options, undefined, US);
+  expect(await run2({})).toBe(
+    'ireland leads the red log of main, virginia leads the red log of us now, generation 1.',
+  );
   expect(await run2({ leader: 'us=frankfurt' })).toBe(
     'ireland leads the red log of main, frankfurt leads the red log of us now, generation 1. ' +
       'Write partitions.us.leader "frankfurt" into the cluster file of each site.',
@@ -130,9 +147,15 @@ test('several logs → --leader names a site for each one, and the leaders of al
   await expect(run2({ leader: 'us=ireland' })).rejects.toThrow(
     'ireland cannot lead the red log of us: name one of its voters frankfurt, virginia. Nothing was changed',
   );
-  await expect(run2({ leader: 'eu=ireland' })).rejects.toThrow('names the red log of eu. There are those of main, us.');
-  await expect(run2({ leader: 'ireland,frankfurt' })).rejects.toThrow('--leader names two leaders of a log.');
-  await expect(run2({ acceptLoss: 'eu' })).rejects.toThrow('--accept-loss names the red log of eu.');
+  await expect(run2({ leader: 'eu=ireland' })).rejects.toThrow(
+    'names the red log of eu. There are those of main, us.',
+  );
+  await expect(run2({ leader: 'ireland,frankfurt' })).rejects.toThrow(
+    '--leader names two leaders of a log.',
+  );
+  await expect(run2({ acceptLoss: 'eu' })).rejects.toThrow(
+    '--accept-loss names the red log of eu.',
+  );
 });
 
 test('the voters of us are lost → the site that the command picks may be named too, and all sites vote', async () => {

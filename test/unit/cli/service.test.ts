@@ -1,8 +1,15 @@
-/** `correctables service diff`: all that a version of a service lacks, in the words of a refused start. */
+/**
+ * `correctables service diff`: all that a version of a service lacks, in the words of a refused
+ * start.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { findLostPart, listAddedParts, listLostParts } from '../../../src/server/records/deployment-version.ts';
+import {
+  findLostPart,
+  listAddedParts,
+  listLostParts,
+} from '../../../src/server/records/deployment-version.ts';
 import { blue, counter, defineService, register, table } from '../../../src/server/index.ts';
 import { describeService } from '../../../src/server/service/describe-service.ts';
 
@@ -13,12 +20,20 @@ interface Shadows {
 }
 
 /** A service of these tables, whose operations all do the same. */
-function describeVersion(operations: Record<string, typeof write>, tables: Record<string, ReturnType<typeof table>>) {
+function describeVersion(
+  operations: Record<string, typeof write>,
+  tables: Record<string, ReturnType<typeof table>>,
+) {
   const service = defineService(defineContract('shop', operations), {
     tables: { ...tables, base: table({ count: counter() }) },
-    shadowOperations: ({ base }) => ({ add: blue((a: { key: string }) => [base.row(a.key).count.add(1)]) }),
+    shadowOperations: ({ base }) => ({
+      add: blue((a: { key: string }) => [base.row(a.key).count.add(1)]),
+    }),
     generators: Object.fromEntries(
-      Object.keys(operations).map((name) => [name, (a: unknown, { shadow }: Shadows) => shadow.add(a, null)]),
+      Object.keys(operations).map((name) => [
+        name,
+        (a: unknown, { shadow }: Shadows) => shadow.add(a, null),
+      ]),
     ) as never,
   });
   return describeService(service as never);
@@ -35,7 +50,9 @@ const after = describeVersion(
 
 test('a version that lacks several parts → all of them, those that data needs first; the first one refuses a start', () => {
   const lost = [...listLostParts(before, after)];
-  expect(lost.map(({ isInData, needs }) => [isInData, needs.replace(/(, which|: ).*/, '')])).toEqual([
+  expect(
+    lost.map(({ isInData, needs }) => [isInData, needs.replace(/(, which|: ).*/, '')]),
+  ).toEqual([
     [true, "the table 'old'"],
     [true, "the table 'orders' to stay not removable"],
     [true, "'orders.count' to stay a counter"],
@@ -43,7 +60,9 @@ test('a version that lacks several parts → all of them, those that data needs 
     [false, expect.stringMatching(/^the operation 'buy' to stay as it was declared/)],
     [false, "the operation 'gone'"],
   ]);
-  expect(findLostPart({ rules: 1, service: before }, { rules: 1, service: after })).toBe(lost[0]?.needs);
+  expect(findLostPart({ rules: 1, service: before }, { rules: 1, service: after })).toBe(
+    lost[0]?.needs,
+  );
 });
 
 test('a version that only adds → nothing is lost, and what is new is named', () => {
@@ -56,5 +75,9 @@ test('a version that only adds → nothing is lost, and what is new is named', (
     },
   );
   expect([...listLostParts(before, more)]).toEqual([]);
-  expect(listAddedParts(before, more)).toEqual(["the table 'gifts'", "the field 'orders.tag'", "the operation 'give'"]);
+  expect(listAddedParts(before, more)).toEqual([
+    "the table 'gifts'",
+    "the field 'orders.tag'",
+    "the operation 'give'",
+  ]);
 });

@@ -23,5 +23,7 @@ test('backoff: attempts used up → gives up', () => {
 
 test('backoff: no options → from 100 ms up to 5 s, for ever', () => {
   const policy = exponentialBackoff();
-  expect([1, 2, 7, 1000].map((attempt) => policy.delayMs(attempt, least))).toEqual([50, 100, 2_500, 2_500]);
+  expect([1, 2, 7, 1000].map((attempt) => policy.delayMs(attempt, least))).toEqual([
+    50, 100, 2_500, 2_500,
+  ]);
 });

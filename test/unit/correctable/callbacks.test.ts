@@ -19,7 +19,10 @@ test('COR-4: the three methods → chainable, each with its part', async () => {
 test('COR-4: subscribe → every view, then complete', () => {
   const { c, sink } = manual<number>();
   const seen: unknown[] = [];
-  const subscription = c.subscribe({ next: (view) => seen.push(view.level), complete: () => seen.push('complete') });
+  const subscription = c.subscribe({
+    next: (view) => seen.push(view.level),
+    complete: () => seen.push('complete'),
+  });
   sink.view(1, 'weak');
   expect(subscription.closed).toBe(false);
   sink.view(2, 'strong');
@@ -33,7 +36,10 @@ test('COR-4: callbacks, observers and promises in turn → called in the order i
   c.onFinal(() => seen.push('first'));
   c.subscribe(() => seen.push('second'));
   c.onFinal(() => seen.push('third'));
-  c.setCallbacks({ onUpdate: () => seen.push('fourth, early'), onFinal: () => seen.push('fourth') });
+  c.setCallbacks({
+    onUpdate: () => seen.push('fourth, early'),
+    onFinal: () => seen.push('fourth'),
+  });
   void c.then(() => seen.push('then'));
   sink.view(1, 'weak');
   expect(seen).toEqual(['second', 'fourth, early']);

@@ -1,16 +1,24 @@
 /**
- * COR-8, COR-15: the options of a client and of one call; what a step invokes belongs to the step, whatever its views
- * trigger.
+ * COR-8, COR-15: the options of a client and of one call; what a step invokes belongs to the step,
+ * whatever its views trigger.
  */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
 import { dedupeReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
-import { errorOf, failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from '../policies/support.ts';
+import {
+  errorOf,
+  failure,
+  refuteBetweenAttempts,
+  retry,
+  setUp,
+  STEP_MS,
+} from '../policies/support.ts';
 import type { Three } from './support.ts';
 import { manual } from './support.ts';
 
-const keys = ({ calls }: ScriptedBinding<Three>): unknown[] => calls.map(({ operation }) => operation.key);
+const keys = ({ calls }: ScriptedBinding<Three>): unknown[] =>
+  calls.map(({ operation }) => operation.key);
 
 test('a write that is not to be tried again, of a client that shares reads → tried once', async () => {
   const { clock, binding, client } = setUp({ retry, dedupeReads: dedupeReads() });

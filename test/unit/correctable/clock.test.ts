@@ -1,4 +1,7 @@
-/** The clock of the process: time limits count how long it is, times of day are those of the wall clock (COR-1). */
+/**
+ * The clock of the process: time limits count how long it is, times of day are those of the wall
+ * clock (COR-1).
+ */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { correctable, createClient, systemClock } from '../../../src/index.ts';
 import { getWallOffsetMs } from '../../../src/correctable/clock.ts';
@@ -82,7 +85,11 @@ test('COR-1: a timer → holds the process until setRef(false), and again after 
   expect(holds).toEqual([true, false, true]);
 });
 
-for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'clearTimeout'], undefined] as const) {
+for (const toFake of [
+  ['setTimeout', 'clearTimeout', 'Date'],
+  ['setTimeout', 'clearTimeout'],
+  undefined,
+] as const) {
   test(`COR-1: timers are faked, ${toFake?.join() ?? 'the clock'} too → limits pass with them`, async () => {
     vi.useFakeTimers(toFake && { toFake: [...toFake] });
     const client = createClient(scriptedBinding(['weak', 'strong']));
@@ -129,7 +136,10 @@ test('COR-1: a long delay that does not hold the process → none of its steps d
   const timer = systemClock.setTimer(() => {}, 2 ** 32);
   timer.setRef?.(false);
   await vi.advanceTimersByTimeAsync(2 ** 31);
-  expect(set.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false, false]);
+  expect(set.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([
+    false,
+    false,
+  ]);
   timer.cancel();
 });
 

@@ -1,6 +1,11 @@
 /** COR-1 closing, COR-6 failures, COR-14 errors. */
 import { expect, test, vi } from 'vitest';
-import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
+import {
+  correctable,
+  CorrectableError,
+  createClient,
+  isCorrectableError,
+} from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -11,7 +16,10 @@ test('COR-1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with
     sink.view('guess', 'weak');
   });
   const error = await c.catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'guess', level: 'weak' } });
+  expect(error).toMatchObject({
+    code: 'CLOSED_WITHOUT_FINAL',
+    lastView: { value: 'guess', level: 'weak' },
+  });
 });
 
 test('COR-1: an executor that rejects → FINAL_FAILED with the cause', async () => {
@@ -59,13 +67,17 @@ test('COR-1: many operations with one limit → one timer, each closes at its ow
 test('COR-1: a level has its own limit → that level fails, the operation goes on', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
-  const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { weak: 5, strong: 50 } });
+  const read = createClient(binding, { clock }).invoke(get('k'), {
+    levelTimeoutsMs: { weak: 5, strong: 50 },
+  });
   const failure = read.catch((reason: unknown) => reason);
   await clock.advance(5);
   expect(read.state).toBe('pending');
   await clock.advance(45);
   expect(await failure).toMatchObject({ code: 'TIMEOUT', level: 'strong' });
-  expect(await failure).toMatchObject({ levelErrors: { weak: { code: 'TIMEOUT', level: 'weak' } } });
+  expect(await failure).toMatchObject({
+    levelErrors: { weak: { code: 'TIMEOUT', level: 'weak' } },
+  });
 });
 
 test('COR-6: the final fails → an error with the last view and the failures of the levels', async () => {
@@ -76,7 +88,12 @@ test('COR-6: the final fails → an error with the last view and the failures of
   const primary = new Error('primary down');
   sink.fail(primary, 'strong');
   const error = await c.catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'FINAL_FAILED', level: 'strong', cause: primary, lastView: { value: 'x' } });
+  expect(error).toMatchObject({
+    code: 'FINAL_FAILED',
+    level: 'strong',
+    cause: primary,
+    lastView: { value: 'x' },
+  });
   expect(error).toMatchObject({ levelErrors: { weak: backup, strong: primary } });
 });
 
@@ -88,12 +105,20 @@ test('COR-6: the binding fails with a typed error → its code and hints stay', 
   const { CorrectableError } = await import('../../../src/index.ts');
   call.fail(new CorrectableError('OVERLOADED', 'Too many; wait', { retryAfterMs: 40 }));
   const error = await read.catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 40, lastView: { value: 1 } });
+  expect(error).toMatchObject({
+    code: 'OVERLOADED',
+    retryable: true,
+    retryAfterMs: 40,
+    lastView: { value: 1 },
+  });
 });
 
 test('COR-14: the guard → holds for an error of another copy of the package, not for others', async () => {
   const { CorrectableError } = await import('../../../src/index.ts');
-  const foreign = Object.assign(new Error('elsewhere'), { name: 'CorrectableError', code: 'TIMEOUT' });
+  const foreign = Object.assign(new Error('elsewhere'), {
+    name: 'CorrectableError',
+    code: 'TIMEOUT',
+  });
   expect(isCorrectableError(foreign, 'TIMEOUT')).toBe(true);
   expect(isCorrectableError(foreign, 'ABORTED')).toBe(false);
   expect(isCorrectableError(new CorrectableError('CONFLICT', 'x'))).toBe(true);
@@ -108,7 +133,9 @@ test('COR-14: the limit of a level out of range → INVALID_ARGUMENT that names 
     const refused = client.invoke(put('k', 1), { levelTimeoutsMs: { strong: limit as number } });
     const error = await refused.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'levelTimeoutsMs.strong' });
-    expect(await codeOf(client.invoke(put('k', 1), { timeoutMs: (limit ?? '') as number }))).toBe('INVALID_ARGUMENT');
+    expect(await codeOf(client.invoke(put('k', 1), { timeoutMs: (limit ?? '') as number }))).toBe(
+      'INVALID_ARGUMENT',
+    );
   }
   expect(binding.calls).toEqual([]);
   const clock = virtualClock();
@@ -144,7 +171,9 @@ test('COR-1: a level has come in time → its limit passes without effect; at th
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const levelTimeoutsMs = { weak: 5, causal: 10, strong: 500 };
-  const read = createClient(binding, { clock, timeoutMs: Infinity }).invoke(get('k'), { levelTimeoutsMs });
+  const read = createClient(binding, { clock, timeoutMs: Infinity }).invoke(get('k'), {
+    levelTimeoutsMs,
+  });
   const call = await binding.next();
   call.view(1, 'causal');
   await clock.advance(10);

@@ -25,7 +25,10 @@ const CONSUMERS: Record<string, (c: Correctable<number | undefined, Three>) => P
   subscribe: (c) => {
     const reported: unknown[] = [];
     return new Promise((complete) => {
-      c.subscribe({ next: ({ value }) => void reported.push(value), complete: () => complete(reported) });
+      c.subscribe({
+        next: ({ value }) => void reported.push(value),
+        complete: () => complete(reported),
+      });
     });
   },
   'for await': async (c) => {
@@ -54,7 +57,8 @@ test('COR-4, COR-5: consumers of every kind, early, in between and late → one 
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get<number>('k'));
   const call = await binding.next();
-  const consume = (): Promise<unknown>[] => Object.values(CONSUMERS).map((consumer) => consumer(read));
+  const consume = (): Promise<unknown>[] =>
+    Object.values(CONSUMERS).map((consumer) => consumer(read));
   const early = consume();
   call.view(1, 'weak');
   call.view(2, 'causal');
@@ -73,7 +77,10 @@ test('COR-4, COR-5: consumers of every kind, early, in between and late → one 
 /** How many promises `body` makes by `new Promise`: none of those that `then` and its kind give. */
 function promisesMadeBy(body: () => void): number {
   let made = 0;
-  const construct = (native: PromiseConstructor, [executor]: ConstructorParameters<PromiseConstructor>): object => {
+  const construct = (
+    native: PromiseConstructor,
+    [executor]: ConstructorParameters<PromiseConstructor>,
+  ): object => {
     made += 1;
     return new native(executor);
   };
@@ -94,7 +101,8 @@ test('COR-5: then, catch and finally, again and again → one native promise, ma
     const unasked = (): void => void c.onFinal(() => 0).subscribe(() => 0);
     const same = (value: number): number => value;
     const nothing = (): undefined => undefined;
-    const ask = (): void => void requested.push(c.then(same), c.catch(nothing), c.finally(nothing), c.then(same));
+    const ask = (): void =>
+      void requested.push(c.then(same), c.catch(nothing), c.finally(nothing), c.then(same));
     expect([unasked, ask, ask].map(promisesMadeBy)).toEqual([0, 1, 0]);
     if (!isLate) sink.view(1, 'strong');
     expect(new Set(await Promise.all(requested))).toEqual(new Set([1]));

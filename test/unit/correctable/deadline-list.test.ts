@@ -1,4 +1,7 @@
-/** One list and one timer for all that have one time limit: what has closed is let go, and holds no process. */
+/**
+ * One list and one timer for all that have one time limit: what has closed is let go, and holds no
+ * process.
+ */
 import { expect, test } from 'vitest';
 import { DeadlineList } from '../../../src/correctable/deadline-list.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';

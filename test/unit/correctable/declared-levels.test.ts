@@ -1,6 +1,14 @@
-/** COR-2: what levels a binding or an executor may declare, and that each operation keeps to its own. */
+/**
+ * COR-2: what levels a binding or an executor may declare, and that each operation keeps to its
+ * own.
+ */
 import { describe, expect, test } from 'vitest';
-import { createLevelOrder, requestLevels, checkLevel, areSameNames } from '../../../src/correctable/level-order.ts';
+import {
+  createLevelOrder,
+  requestLevels,
+  checkLevel,
+  areSameNames,
+} from '../../../src/correctable/level-order.ts';
 import { correctable, createClient, type Levels } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
@@ -24,9 +32,9 @@ describe('COR-2: levels that are none', () => {
     ['no list', 'weak'],
     ['an empty list', []],
   ])('%s is requested → INVALID_ARGUMENT', (_, levels) => {
-    expect(() => requestLevels(createLevelOrder(['weak', 'strong']), levels as unknown as Levels)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error,
-    );
+    expect(() =>
+      requestLevels(createLevelOrder(['weak', 'strong']), levels as unknown as Levels),
+    ).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error);
   });
 });
 
@@ -67,7 +75,13 @@ test('COR-2: levels are the same → only where all are, in the same order', () 
 });
 
 test('COR-2: Correctables of different levels, one after the other → each has its own', async () => {
-  for (const levels of [['weak', 'strong'], ['weak', 'other'], ['weak'], ['other', 'strong'], ['weak', 'strong']]) {
+  for (const levels of [
+    ['weak', 'strong'],
+    ['weak', 'other'],
+    ['weak'],
+    ['other', 'strong'],
+    ['weak', 'strong'],
+  ]) {
     const made = correctable<number, Levels>(levels as unknown as Levels, (sink) => {
       for (const level of levels) sink.view(levels.length, level);
     });
@@ -78,7 +92,9 @@ test('COR-2: Correctables of different levels, one after the other → each has 
 
 test('COR-2: a level is requested twice → asked for once', async () => {
   const binding = scriptedBinding(['weak', 'strong']);
-  const read = createClient(binding).invoke(get('k'), { levels: ['strong', 'strong'] as unknown as ['strong'] });
+  const read = createClient(binding).invoke(get('k'), {
+    levels: ['strong', 'strong'] as unknown as ['strong'],
+  });
   const call = await binding.next();
   expect(call.levels).toEqual(['strong']);
   call.view(1, 'strong');

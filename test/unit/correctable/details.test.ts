@@ -1,4 +1,7 @@
-/** What views, errors, signals and observers have where nothing is special about them: no more than they should. */
+/**
+ * What views, errors, signals and observers have where nothing is special about them: no more than
+ * they should.
+ */
 import { expect, test } from 'vitest';
 import { correctable, CorrectableError } from '../../../src/index.ts';
 import type { Sink } from '../../../src/index.ts';
@@ -19,7 +22,8 @@ test('COR-3: the binding knows that the store has lost something → the final v
   const early = sink.view(1, 'weak', { meta });
   expect(c.latest).not.toHaveProperty('regressed');
   sink.confirm('strong', early, { meta });
-  for (const item of [c, mapped]) expect(item.latest).toMatchObject({ value: 1, final: true, regressed: true });
+  for (const item of [c, mapped])
+    expect(item.latest).toMatchObject({ value: 1, final: true, regressed: true });
 });
 
 test('COR-7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {

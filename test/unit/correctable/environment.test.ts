@@ -1,4 +1,7 @@
-/** What all operations of a client share: the time of the running stretch of code, and what was dropped (COR-15). */
+/**
+ * What all operations of a client share: the time of the running stretch of code, and what was
+ * dropped (COR-15).
+ */
 import { expect, test, vi } from 'vitest';
 import { CorrectableError, createClient, systemClock } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
@@ -73,5 +76,9 @@ test('COR-6: the strongest level fails with an error with or without a level →
     message: expect.stringContaining('the strong view failed') as string,
   });
   const own = new CorrectableError('CONFLICT', 'not now', { level: 'causal' });
-  expect(await failing(own)).toMatchObject({ code: 'CONFLICT', level: 'causal', message: 'not now' });
+  expect(await failing(own)).toMatchObject({
+    code: 'CONFLICT',
+    level: 'causal',
+    message: 'not now',
+  });
 });

@@ -27,7 +27,12 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['null and an object', null, {}, false],
   ['a number and an object', 1, {}, false],
   ['keys that are undefined', { a: undefined }, { a: undefined }, true],
-  ['an item of both, and one like it', new Set([SHARED, { a: 1 }]), new Set([SHARED, { a: 2 }]), false],
+  [
+    'an item of both, and one like it',
+    new Set([SHARED, { a: 1 }]),
+    new Set([SHARED, { a: 2 }]),
+    false,
+  ],
   [
     'a key of both, and one like it',
     new Map([
@@ -49,7 +54,8 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
 
 test('the first that looks alike differs, so deep that assumptions begin with it → they are forgotten', () => {
   const [item, two] = [nested(1, 9), nested(2, 9)];
-  const deep = (items: unknown[], again: unknown): unknown => nested({ items: new Set(items), again }, 31);
+  const deep = (items: unknown[], again: unknown): unknown =>
+    nested({ items: new Set(items), again }, 31);
   const left = deep([item, nested(2, 9)], item);
   const right = deep([two, nested(1, 9)], two);
   expect(structurallyEqual(left, right)).toBe(false);

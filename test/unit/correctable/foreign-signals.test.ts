@@ -5,7 +5,10 @@ import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, manual } from './support.ts';
 
-/** A signal as the smallest polyfill has it: no reason, no options of listeners, which it calls without `this`. */
+/**
+ * A signal as the smallest polyfill has it: no reason, no options of listeners, which it calls
+ * without `this`.
+ */
 function foreignController() {
   const listeners = new Set<() => void>();
   const signal = {

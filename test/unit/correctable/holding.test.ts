@@ -1,6 +1,6 @@
 /**
- * COR-1, COR-9: an operation keeps the process alive until its timeout, even without listeners, unless a view was taken
- * early.
+ * COR-1, COR-9: an operation keeps the process alive until its timeout, even without listeners,
+ * unless a view was taken early.
  */
 import { expect, test } from 'vitest';
 import { all, createClient } from '../../../src/index.ts';

@@ -16,7 +16,9 @@ test('COR-8: the result of a run is confirmed at a level that its input does not
 
 test('COR-1: a view that comes after the final → has a number of its own all the same', () => {
   const { sink } = manual<string>();
-  expect([sink.view('a', 'weak'), sink.view('b', 'strong'), sink.view('c', 'strong')]).toEqual([0, 1, 2]);
+  expect([sink.view('a', 'weak'), sink.view('b', 'strong'), sink.view('c', 'strong')]).toEqual([
+    0, 1, 2,
+  ]);
 });
 
 test('places: the clock is set back while many rest → each rests for one turn, the last too', () => {
@@ -24,10 +26,10 @@ test('places: the clock is set back while many rest → each rests for one turn,
   for (let i = 0; i < 3; i += 1) expect(places.tryAcquire(60_000)).toBe(true);
   for (let i = 0; i < 3; i += 1) places.release(60_000, 60_010);
   expect(places.tryAcquire(10)).toBe(false);
-  expect([places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50)]).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+  expect([
+    places.tryAcquire(50),
+    places.tryAcquire(50),
+    places.tryAcquire(50),
+    places.tryAcquire(50),
+  ]).toEqual([true, true, true, false]);
 });

@@ -97,30 +97,40 @@ test('COR-11: all of one binding → the level of the weakest part', async () =>
 
 test.each([
   { is: 'the same', levels: LEVELS, views: ['1,2 causal', '1,3 strong'] },
-  { is: 'others', levels: ['near', 'causal', 'strong'] as const, views: ['1,2 preliminary', '1,3 final'] },
+  {
+    is: 'others',
+    levels: ['near', 'causal', 'strong'] as const,
+    views: ['1,2 preliminary', '1,3 final'],
+  },
   { is: 'fewer', levels: ['causal', 'strong'] as const, views: ['1,2 preliminary', '1,3 final'] },
   {
     is: 'the same in another order',
     levels: ['causal', 'weak', 'strong'] as const,
     views: ['1,2 preliminary', '1,3 final'],
   },
-])('COR-11: all of several bindings, the levels of one are $is → $views', ({ levels, views: reported }) => {
-  const item = scriptedBinding(LEVELS);
-  const two = scriptedBinding(levels);
-  const joined = all([createClient(item).invoke(get('a')), createClient(two).invoke(get('b'))]);
-  const lines: string[] = [];
-  joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
-  item.calls[0]!.view(1, 'strong');
-  two.calls[0]!.view(2, 'causal');
-  two.calls[0]!.view(3, 'strong');
-  expect(lines).toEqual(reported);
-});
+])(
+  'COR-11: all of several bindings, the levels of one are $is → $views',
+  ({ levels, views: reported }) => {
+    const item = scriptedBinding(LEVELS);
+    const two = scriptedBinding(levels);
+    const joined = all([createClient(item).invoke(get('a')), createClient(two).invoke(get('b'))]);
+    const lines: string[] = [];
+    joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
+    item.calls[0]!.view(1, 'strong');
+    two.calls[0]!.view(2, 'causal');
+    two.calls[0]!.view(3, 'strong');
+    expect(lines).toEqual(reported);
+  },
+);
 
 test('COR-11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
   const few = scriptedBinding(['causal', 'strong']);
   const more = scriptedBinding(['near', 'causal', 'strong']);
   const levels = ['causal', 'strong'] as const;
-  const joined = all([createClient(few).invoke(get('a')), createClient(more).invoke(get('b'), { levels })]);
+  const joined = all([
+    createClient(few).invoke(get('a')),
+    createClient(more).invoke(get('b'), { levels }),
+  ]);
   few.calls[0]!.view(1, 'strong');
   more.calls[0]!.view(2, 'causal');
   expect(joined.latest?.level).toBe('preliminary');
@@ -131,7 +141,10 @@ test('COR-11: all of several bindings, one of which has a level more that was no
 test('COR-11: all of parts by name → values by name, level by level', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
-  const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<number>('cart')) });
+  const page = all({
+    user: client.invoke(get<number>('user')),
+    cart: client.invoke(get<number>('cart')),
+  });
   const [user, cart] = [binding.calls[0]!, binding.calls[1]!];
   cart.view(2, 'weak');
   expect(page.latest).toBeUndefined();
@@ -170,7 +183,10 @@ test('COR-11: all of very many parts → made in a time that grows with their nu
 test('COR-11: all of one binding, of which other levels were requested → preliminary, then final', () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
-  const joined = all([client.invoke(get('a')), client.invoke(get('b'), { levels: ['weak', 'causal'] })]);
+  const joined = all([
+    client.invoke(get('a')),
+    client.invoke(get('b'), { levels: ['weak', 'causal'] }),
+  ]);
   const lines: string[] = [];
   joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
   binding.calls[0]!.view(1, 'strong');

@@ -28,7 +28,10 @@ test('COR-10: a read is cancelled → ABORTED with the reason, its signal aborts
   const call = await binding.next();
   const { signal } = call.context;
   read.cancel('page left');
-  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'page left' });
+  expect(await read.catch((error: unknown) => error)).toMatchObject({
+    code: 'ABORTED',
+    cause: 'page left',
+  });
   expect(signal.aborted).toBe(true);
   call.view(1, 'strong');
   expect(read.latest).toBeUndefined();
@@ -45,7 +48,10 @@ test('COR-10: all Correctables made of a read are cancelled → so is the read; 
   other.cancel('left too');
   expect(read.state).toBe('error');
   expect((await binding.next()).context.signal.aborted).toBe(true);
-  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'left too' });
+  expect(await read.catch((error: unknown) => error)).toMatchObject({
+    code: 'ABORTED',
+    cause: 'left too',
+  });
 });
 
 test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
@@ -55,8 +61,12 @@ test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
     const read = createClient(binding).invoke<unknown>({ ...get('k') });
     const reported: unknown[] = [];
     if (how === 'onFinal') read.onFinal((value) => reported.push(value));
-    else if (how === 'subscribe') read.subscribe({ next: ({ value }) => void reported.push(value) });
-    else void (how === 'await' ? read : read.settle().then(({ value }) => value)).then((value) => reported.push(value));
+    else if (how === 'subscribe')
+      read.subscribe({ next: ({ value }) => void reported.push(value) });
+    else
+      void (how === 'await' ? read : read.settle().then(({ value }) => value)).then((value) =>
+        reported.push(value),
+      );
     const made = read.map(String);
     made.cancel();
     await codeOf(made);
@@ -209,8 +219,15 @@ test('COR-10: a signal that has aborted before → the executor does not run', a
 test('COR-10: callbacks and observers with a signal, and each end that there is → no listener stays', () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
-  const [won, lost, cancelled, left] = [manual<number>(), manual<number>(), manual<number>(), manual<number>()];
-  const subscriptions = [won, lost, cancelled, left].map(({ c }) => c.subscribe({ error: () => 0 }, { signal }));
+  const [won, lost, cancelled, left] = [
+    manual<number>(),
+    manual<number>(),
+    manual<number>(),
+    manual<number>(),
+  ];
+  const subscriptions = [won, lost, cancelled, left].map(({ c }) =>
+    c.subscribe({ error: () => 0 }, { signal }),
+  );
   for (const { c } of [won, lost, cancelled]) c.setCallbacks({ onError: () => 0 }, { signal });
   expect(listeners()).toBe(1);
   won.sink.view(1, 'strong');
@@ -237,7 +254,10 @@ test('COR-10: what was quick is not looked at, for the look makes a signal; what
 test('COR-10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
   const clock = virtualClock();
   const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: Infinity });
-  const read = client.invoke(get('k'), { signal: AbortSignal.abort(), levelTimeoutsMs: { weak: 5, strong: 10 } });
+  const read = client.invoke(get('k'), {
+    signal: AbortSignal.abort(),
+    levelTimeoutsMs: { weak: 5, strong: 10 },
+  });
   expect(await codeOf(read)).toBe('ABORTED');
   expect(clock.pendingTimers).toBe(0);
 });

@@ -79,7 +79,9 @@ test('COR-2, COR-11: a step requested at its weakest level only → the whole ha
 
 test('COR-2, COR-11: a step of a binding whose levels do not compare → the level of its input', async () => {
   const { c, sink } = manual<number>();
-  const made = c.chain(() => correctable(['guess', 'sure'], (other) => void other.view(2, 'guess', { final: true })));
+  const made = c.chain(() =>
+    correctable(['guess', 'sure'], (other) => void other.view(2, 'guess', { final: true })),
+  );
   sink.view(1, 'strong');
   expect(await made.settle()).toMatchObject({ value: 2, level: 'strong', final: true });
 });
@@ -102,7 +104,9 @@ test('COR-2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () =
 test('COR-2: no level at all → INVALID_ARGUMENT and nothing is sent', async () => {
   const binding = scriptedBinding(LEVELS);
   // @ts-expect-error at least one level
-  expect(await codeOf(createClient(binding).invoke(get('k'), { levels: [] }))).toBe('INVALID_ARGUMENT');
+  expect(await codeOf(createClient(binding).invoke(get('k'), { levels: [] }))).toBe(
+    'INVALID_ARGUMENT',
+  );
   expect(binding.calls).toEqual([]);
 });
 
@@ -120,7 +124,9 @@ test('COR-2: a level stronger than requested answers → final, labeled with the
 });
 
 test('COR-2: invokeWeak and invokeStrong → one view, at the first and last level of the binding', async () => {
-  const binding = scriptedBinding(LEVELS, { onCall: (call) => call.view(call.levels[0], call.levels[0]!) });
+  const binding = scriptedBinding(LEVELS, {
+    onCall: (call) => call.view(call.levels[0], call.levels[0]!),
+  });
   const client = createClient(binding);
   expect(await client.invokeWeak(get('k'))).toBe('weak');
   expect(await client.invokeStrong(get('k'))).toBe('strong');
@@ -168,7 +174,12 @@ test('COR-7: a confirmation without payload → the earlier value, as a view tha
   const seq = sink.view(value, 'weak', { version: 1, meta: { remaining: 3, hint: 'a' } });
   sink.confirm('strong', seq, { meta: { remaining: 2 } });
   expect(await c).toBe(value);
-  expect(c.latest).toMatchObject({ seq: 0, confirms: true, version: 1, meta: { remaining: 2, hint: 'a' } });
+  expect(c.latest).toMatchObject({
+    seq: 0,
+    confirms: true,
+    version: 1,
+    meta: { remaining: 2, hint: 'a' },
+  });
 });
 
 test('COR-7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {
@@ -264,7 +275,8 @@ test.each([
 });
 
 test('COR-3: the binding defines which version is older → for its operations, and for those derived from them', async () => {
-  const isOlder = (version: unknown, than: unknown): boolean => String(version).length < String(than).length;
+  const isOlder = (version: unknown, than: unknown): boolean =>
+    String(version).length < String(than).length;
   const binding = scriptedBinding(LEVELS, { isOlder });
   const read = createClient(binding).invoke(get('k'));
   const mapped = read.map((value) => value);
@@ -272,7 +284,8 @@ test('COR-3: the binding defines which version is older → for its operations, 
   call.view('first', 'weak', { version: 'xx' });
   call.view('second', 'causal', { version: 'y' });
   call.view('third', 'strong', { version: 'z' });
-  for (const item of [read, mapped]) expect(item.latest).toMatchObject({ value: 'third', regressed: true });
+  for (const item of [read, mapped])
+    expect(item.latest).toMatchObject({ value: 'third', regressed: true });
   expect(binding.calls).toHaveLength(1);
 });
 

@@ -1,9 +1,17 @@
 /**
- * The outcome of an operation whose end is unknown: a write is never reported as not done if it may be (COR-1, COR-10, COR-14).
+ * The outcome of an operation whose end is unknown: a write is never reported as not done if it may
+ * be (COR-1, COR-10, COR-14).
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Binding, Client, Correctable, ErrorCode, Levels, SubmissionStatus } from '../../../src/index.ts';
+import type {
+  Binding,
+  Client,
+  Correctable,
+  ErrorCode,
+  Levels,
+  SubmissionStatus,
+} from '../../../src/index.ts';
 import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
@@ -43,7 +51,10 @@ async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError> {
 const never = (): Promise<never> => new Promise(() => {});
 
 /** Ways to make one Correctable of an update. */
-const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Levels, string>> = {
+const DERIVED: Record<
+  string,
+  (update: Any, { client }: SetUp) => Correctable<unknown, Levels, string>
+> = {
   'the write': (update) => update,
   map: (update) => update.map(() => 'saved'),
   'map of map': (update) => update.map(() => 1).map(() => 2),
@@ -62,7 +73,8 @@ describe('a write that may have taken effect', () => {
       const update = setUp.client.invoke(put('k', 1));
       update.onError(() => 0);
       const derived = derive(update, setUp);
-      for (const call of setUp.binding.calls) if (call.operation.access === 'read') call.view(1, 'weak');
+      for (const call of setUp.binding.calls)
+        if (call.operation.access === 'read') call.view(1, 'weak');
       const last = derived.map((value) => value);
       last.cancel();
       derived.cancel();
@@ -76,11 +88,14 @@ describe('a write that may have taken effect', () => {
       const update = setUp.client.invoke(put('k', 1));
       update.onError(() => 0);
       const derived = derive(update, setUp);
-      for (const call of setUp.binding.calls) if (call.operation.access === 'read') call.view(1, 'strong');
+      for (const call of setUp.binding.calls)
+        if (call.operation.access === 'read') call.view(1, 'strong');
       const error = errorOf(derived);
       await setUp.clock.advance(TIMEOUT_MS);
       expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
-      expect((await error).message).toMatch(/^put "k": no final view in time; the write may take effect all the same/);
+      expect((await error).message).toMatch(
+        /^put "k": no final view in time; the write may take effect all the same/,
+      );
     });
   }
 
@@ -132,25 +147,83 @@ describe('a write that may have taken effect', () => {
     const made = [update.map(String), update.chain(() => 1), all([update, read])];
     const errors = made.map(errorOf);
     binding.calls[0]!.fail(new CorrectableError('OVERLOADED', 'nothing was done'));
-    for (const error of errors) expect(await error).toMatchObject({ code: 'OVERLOADED', retryable: true });
+    for (const error of errors)
+      expect(await error).toMatchObject({ code: 'OVERLOADED', retryable: true });
     read.cancel();
   });
 });
 
-const NO_CONNECTION = new CorrectableError('UNAVAILABLE', 'no connection to ws://shop since 12:00: refused');
+const NO_CONNECTION = new CorrectableError(
+  'UNAVAILABLE',
+  'no connection to ws://shop since 12:00: refused',
+);
 
 /** By whereabouts and effect: what the deadline and cancelling say. */
-const CASES: readonly (readonly [string, SubmissionStatus | undefined, 'read' | 'write', ErrorCode, ErrorCode])[] = [
+const CASES: readonly (readonly [
+  string,
+  SubmissionStatus | undefined,
+  'read' | 'write',
+  ErrorCode,
+  ErrorCode,
+])[] = [
   ['nothing is known', undefined, 'read', 'TIMEOUT', 'ABORTED'],
   ['nothing is known', undefined, 'write', 'UNKNOWN', 'UNKNOWN'],
-  ['sent, connected', { mayHaveBeenSent: true, blockedBy: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
-  ['sent, connected', { mayHaveBeenSent: true, blockedBy: undefined }, 'write', 'UNKNOWN', 'UNKNOWN'],
-  ['sent, no connection since', { mayHaveBeenSent: true, blockedBy: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
-  ['sent, no connection since', { mayHaveBeenSent: true, blockedBy: NO_CONNECTION }, 'write', 'UNKNOWN', 'UNKNOWN'],
-  ['not sent', { mayHaveBeenSent: false, blockedBy: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
-  ['not sent', { mayHaveBeenSent: false, blockedBy: NO_CONNECTION }, 'write', 'UNAVAILABLE', 'ABORTED'],
-  ['not sent, nothing is wrong', { mayHaveBeenSent: false, blockedBy: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
-  ['not sent, nothing is wrong', { mayHaveBeenSent: false, blockedBy: undefined }, 'write', 'UNAVAILABLE', 'ABORTED'],
+  [
+    'sent, connected',
+    { mayHaveBeenSent: true, blockedBy: undefined },
+    'read',
+    'TIMEOUT',
+    'ABORTED',
+  ],
+  [
+    'sent, connected',
+    { mayHaveBeenSent: true, blockedBy: undefined },
+    'write',
+    'UNKNOWN',
+    'UNKNOWN',
+  ],
+  [
+    'sent, no connection since',
+    { mayHaveBeenSent: true, blockedBy: NO_CONNECTION },
+    'read',
+    'UNAVAILABLE',
+    'ABORTED',
+  ],
+  [
+    'sent, no connection since',
+    { mayHaveBeenSent: true, blockedBy: NO_CONNECTION },
+    'write',
+    'UNKNOWN',
+    'UNKNOWN',
+  ],
+  [
+    'not sent',
+    { mayHaveBeenSent: false, blockedBy: NO_CONNECTION },
+    'read',
+    'UNAVAILABLE',
+    'ABORTED',
+  ],
+  [
+    'not sent',
+    { mayHaveBeenSent: false, blockedBy: NO_CONNECTION },
+    'write',
+    'UNAVAILABLE',
+    'ABORTED',
+  ],
+  [
+    'not sent, nothing is wrong',
+    { mayHaveBeenSent: false, blockedBy: undefined },
+    'read',
+    'TIMEOUT',
+    'ABORTED',
+  ],
+  [
+    'not sent, nothing is wrong',
+    { mayHaveBeenSent: false, blockedBy: undefined },
+    'write',
+    'UNAVAILABLE',
+    'ABORTED',
+  ],
 ];
 
 describe('whereabouts', () => {
@@ -184,7 +257,12 @@ describe('whereabouts', () => {
       const { client, clock } = silent({ mayHaveBeenSent, blockedBy });
       const late = errorOf(client.invoke(effect === 'read' ? get('k') : put('k', 1)));
       await clock.advance(TIMEOUT_MS);
-      expect(await late).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, field: 'token', cause: blockedBy });
+      expect(await late).toMatchObject({
+        code: 'UNAUTHENTICATED',
+        retryable: false,
+        field: 'token',
+        cause: blockedBy,
+      });
     },
   );
 
@@ -264,13 +342,16 @@ test('the binding throws when asked where a write is → UNKNOWN, reported, othe
 
 test('the table of the specification → the same as here', () => {
   const text = readFileSync(new URL('../../../docs/spec/correctable.md', import.meta.url), 'utf8');
-  const written = [...text.matchAll(/^\| a (read|write) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
+  const written = [
+    ...text.matchAll(/^\| a (read|write) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm),
+  ];
   expect(written).toHaveLength(4);
   for (const [, whereabouts, effect, atDeadline, atCancel] of CASES) {
     const left = whereabouts?.mayHaveBeenSent === false ? 'no' : 'yes, or unknown';
     const obstacle = whereabouts?.blockedBy ? 'yes' : 'no';
     const row = written.find(
-      (item) => item[1] === effect && ['–', left].includes(item[2]!) && ['–', obstacle].includes(item[3]!),
+      (item) =>
+        item[1] === effect && ['–', left].includes(item[2]!) && ['–', obstacle].includes(item[3]!),
     );
     expect(row?.slice(4)).toEqual([atDeadline, atCancel]);
   }
@@ -282,8 +363,13 @@ test('time-outs of a read → name the operation and its key, and the level wher
   const level = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1, strong: 2 } }));
   await clock.advance(TIMEOUT_MS);
   expect((await whole).message).toBe('get "k": no final view in time');
-  expect(await level).toMatchObject({ message: 'get "k": no view at level "strong" in time', retryable: true });
-  expect((await level).levelErrors['weak']).toMatchObject({ message: 'get "k": no view at level "weak" in time' });
+  expect(await level).toMatchObject({
+    message: 'get "k": no view at level "strong" in time',
+    retryable: true,
+  });
+  expect((await level).levelErrors['weak']).toMatchObject({
+    message: 'get "k": no view at level "weak" in time',
+  });
 });
 
 /** What ends an operation of `get('user:7')` on a silent store with an error, by its code. */
@@ -299,7 +385,10 @@ const ENDS: { readonly [C in ErrorCode]?: (setUp: SetUp, read: Any) => PromiseLi
     return update;
   },
   UNAVAILABLE: ({ clock, binding }, read) => {
-    binding.calls[0]!.context.submissionStatus = { mayHaveBeenSent: true, blockedBy: NO_CONNECTION };
+    binding.calls[0]!.context.submissionStatus = {
+      mayHaveBeenSent: true,
+      blockedBy: NO_CONNECTION,
+    };
     return clock.advance(TIMEOUT_MS).then(() => read);
   },
   FINAL_FAILED: ({ binding }, read) => {
@@ -331,15 +420,19 @@ const ENDS: { readonly [C in ErrorCode]?: (setUp: SetUp, read: Any) => PromiseLi
 };
 
 describe('messages', () => {
-  test.each(Object.entries(ENDS))('%s → begins with the operation and its key', async (code, end) => {
-    const setUp = silent();
-    // Watched from the start: the clock may run for longer than an unwatched failure stays unreported.
-    const read = setUp.client.invoke(get('user:7')).onError(() => 0);
-    const error = await errorOf(end(setUp, read));
-    expect(error.code).toBe(code);
-    expect(error.message).toMatch(code === 'UNKNOWN' ? /^put "user:7": / : /^get "user:7": /);
-    read.cancel();
-  });
+  test.each(Object.entries(ENDS))(
+    '%s → begins with the operation and its key',
+    async (code, end) => {
+      const setUp = silent();
+      // Watched from the start: the clock may run for longer than an unwatched failure stays
+      // unreported.
+      const read = setUp.client.invoke(get('user:7')).onError(() => 0);
+      const error = await errorOf(end(setUp, read));
+      expect(error.code).toBe(code);
+      expect(error.message).toMatch(code === 'UNKNOWN' ? /^put "user:7": / : /^get "user:7": /);
+      read.cancel();
+    },
+  );
 
   test('CLOSED_WITHOUT_FINAL → begins with the operation and its key', async () => {
     const binding: Binding<Three> = {
@@ -350,7 +443,10 @@ describe('messages', () => {
       close: async () => {},
     };
     const error = await errorOf(createClient(binding).invoke(get('user:7')));
-    expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', message: 'get "user:7": no final view' });
+    expect(error).toMatchObject({
+      code: 'CLOSED_WITHOUT_FINAL',
+      message: 'get "user:7": no final view',
+    });
   });
 
   test('an operation without a key, and no operation → by name alone', async () => {

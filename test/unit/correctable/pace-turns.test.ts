@@ -6,7 +6,10 @@ import { computeMaxConcurrentWrites } from '../../../src/correctable/throttle/co
 
 test('unseen: turns shorter than a millisecond → are turns', () => {
   expect(
-    computeMaxConcurrentWrites({ commitLatencyMs: 2, throttles: [{ maxInFlight: 1, minSlotIntervalMs: 0.5 }] }),
+    computeMaxConcurrentWrites({
+      commitLatencyMs: 2,
+      throttles: [{ maxInFlight: 1, minSlotIntervalMs: 0.5 }],
+    }),
   ).toBe(5);
 });
 
@@ -14,19 +17,23 @@ test('places: one is left when its turn is over → it is free, and no other', (
   const places = new ThrottleSlots({ maxInFlight: 1, minSlotIntervalMs: 40 });
   expect(places.tryAcquire(0)).toBe(true);
   places.release(0, 40);
-  expect([places.nextFreeAtMs, places.tryAcquire(40), places.tryAcquire(40)]).toEqual([undefined, true, false]);
+  expect([places.nextFreeAtMs, places.tryAcquire(40), places.tryAcquire(40)]).toEqual([
+    undefined,
+    true,
+    false,
+  ]);
 });
 
 test('places: left one after the other → free in that order', () => {
   const places = new ThrottleSlots({ maxInFlight: 3, minSlotIntervalMs: 40 });
   for (const atMs of [0, 10, 20]) expect(places.tryAcquire(atMs)).toBe(true);
   for (const atMs of [0, 10, 20]) places.release(atMs, 30);
-  expect([places.nextFreeAtMs, places.tryAcquire(40), places.nextFreeAtMs, places.tryAcquire(50)]).toEqual([
-    40,
-    true,
-    50,
-    true,
-  ]);
+  expect([
+    places.nextFreeAtMs,
+    places.tryAcquire(40),
+    places.nextFreeAtMs,
+    places.tryAcquire(50),
+  ]).toEqual([40, true, 50, true]);
   expect([places.nextFreeAtMs, places.isIdle(59), places.isIdle(60)]).toEqual([60, false, true]);
 });
 

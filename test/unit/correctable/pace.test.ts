@@ -1,4 +1,7 @@
-/** What bounds the updates of others that a view cannot know of: places, turns, and how long agreement takes. */
+/**
+ * What bounds the updates of others that a view cannot know of: places, turns, and how long
+ * agreement takes.
+ */
 import { expect, test } from 'vitest';
 import { CommitLatency } from '../../../src/correctable/throttle/commit-latency.ts';
 import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
@@ -7,13 +10,17 @@ import { computeMaxConcurrentWrites } from '../../../src/correctable/throttle/co
 test('unseen: no other client → none; another one without a pace → no bound', () => {
   expect(computeMaxConcurrentWrites({ commitLatencyMs: 1000, throttles: [] })).toBe(0);
   expect(
-    computeMaxConcurrentWrites({ commitLatencyMs: 0, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 0 }] }),
+    computeMaxConcurrentWrites({
+      commitLatencyMs: 0,
+      throttles: [{ maxInFlight: 5, minSlotIntervalMs: 0 }],
+    }),
   ).toBe(Infinity);
 });
 
 test('unseen: a full window in flight, and one more for every turn that begins meanwhile', () => {
   const throttles = [{ maxInFlight: 5, minSlotIntervalMs: 20 }];
-  const at = (commitLatencyMs: number): number => computeMaxConcurrentWrites({ commitLatencyMs, throttles });
+  const at = (commitLatencyMs: number): number =>
+    computeMaxConcurrentWrites({ commitLatencyMs, throttles });
   expect([at(0), at(1), at(20), at(21), at(100)]).toEqual([5, 10, 10, 15, 30]);
   expect(
     computeMaxConcurrentWrites({
@@ -25,16 +32,20 @@ test('unseen: a full window in flight, and one more for every turn that begins m
 
 test('places: all taken → none; one that is left early rests until its turn is over', () => {
   const places = new ThrottleSlots({ maxInFlight: 2, minSlotIntervalMs: 40 });
-  expect([places.tryAcquire(0), places.tryAcquire(10), places.tryAcquire(10)]).toEqual([true, true, false]);
+  expect([places.tryAcquire(0), places.tryAcquire(10), places.tryAcquire(10)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   places.release(10, 15);
   places.release(0, 20);
   expect(places.nextFreeAtMs).toBe(40);
-  expect([places.tryAcquire(39), places.tryAcquire(40), places.tryAcquire(49), places.tryAcquire(50)]).toEqual([
-    false,
-    true,
-    false,
-    true,
-  ]);
+  expect([
+    places.tryAcquire(39),
+    places.tryAcquire(40),
+    places.tryAcquire(49),
+    places.tryAcquire(50),
+  ]).toEqual([false, true, false, true]);
   places.release(40, 100);
   expect([places.nextFreeAtMs, places.tryAcquire(100)]).toEqual([undefined, true]);
 });
@@ -45,7 +56,11 @@ test('places: the clock is set back → a place rests for one turn, not until th
   places.release(60_000, 60_010);
   places.release(60_000, 10);
   expect([places.tryAcquire(10), places.nextFreeAtMs]).toEqual([false, 50]);
-  expect([places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50)]).toEqual([true, true, false]);
+  expect([places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test('agreement: nothing seen yet → not known', () => {

@@ -1,4 +1,7 @@
-/** The effect of a Correctable on its process: it stays alive while a caller waits, and not a moment longer. */
+/**
+ * The effect of a Correctable on its process: it stays alive while a caller waits, and not a moment
+ * longer.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions, Clock, Correctable } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
@@ -93,7 +96,9 @@ interface Hung {
   readonly binding: ScriptedBinding<readonly ['weak', 'strong']>;
 }
 
-/** A store whose strong level hangs, and timers that say whether they would keep a process alive. */
+/**
+ * A store whose strong level hangs, and timers that say whether they would keep a process alive.
+ */
 function hung(
   options: { readonly levelTimeoutsMs?: { readonly strong: number } } = {},
   policies: Pick<ClientOptions, 'retry' | 'dedupeReads'> = {},
@@ -119,7 +124,9 @@ function hung(
       };
     },
   };
-  const binding = scriptedBinding(['weak', 'strong'], { onCall: (call) => void call.view('guess', 'weak') });
+  const binding = scriptedBinding(['weak', 'strong'], {
+    onCall: (call) => void call.view('guess', 'weak'),
+  });
   const client = createClient(binding, { clock, timeoutMs: LIMIT_MS, ...policies });
   return {
     clock,
@@ -135,7 +142,10 @@ describe('COR-9: a view was taken early, the strong level hangs', () => {
 
   test.each([
     ['settle', async ({ read }: Hung) => read().settle(early)],
-    ['settle by time', async ({ read, advance }: Hung) => Promise.all([read().settle({ withinMs: 5 }), advance(5)])],
+    [
+      'settle by time',
+      async ({ read, advance }: Hung) => Promise.all([read().settle({ withinMs: 5 }), advance(5)]),
+    ],
     ['when', async ({ read }: Hung) => read().when('weak')],
     ['of map', async ({ read }: Hung) => read().map(String).settle(early)],
     ['of speculate', async ({ read }: Hung) => read().speculate(String).settle(early)],
@@ -165,10 +175,16 @@ describe('COR-9: a view was taken early, the strong level hangs', () => {
   test.each([
     ['a callback', (c: Correctable<unknown>): unknown => c.onFinal(() => 0)],
     ['one that awaits', (c: Correctable<unknown>): unknown => codeOf(c)],
-    ['one that iterates', (c: Correctable<unknown>): unknown => codeOf(c[Symbol.asyncIterator]().next())],
+    [
+      'one that iterates',
+      (c: Correctable<unknown>): unknown => codeOf(c[Symbol.asyncIterator]().next()),
+    ],
     ['what is made of it', (c: Correctable<unknown>): unknown => codeOf(c.map(String))],
   ] as const)('%s waits, since before or from now on → the limits do', async (_, wait) => {
-    for (const make of [(c: Correctable<unknown>) => c, (c: Correctable<unknown>) => c.map(String)]) {
+    for (const make of [
+      (c: Correctable<unknown>) => c,
+      (c: Correctable<unknown>) => c.map(String),
+    ]) {
       const before = hung();
       const waited = make(before.read());
       wait(waited);
@@ -216,18 +232,24 @@ describe('COR-9: a view was taken early, the strong level hangs', () => {
         return () => made.cancel();
       },
     ],
-  ] as const)('%s leaves later → from then on no limit keeps the process alive', async (_, come) => {
-    for (const make of [(c: Correctable<unknown>) => c, (c: Correctable<unknown>) => c.map(String)]) {
-      const { read, isAlive } = hung();
-      const requested = read();
-      const taken = make(requested);
-      const go = come(_ === 'what is made of the same' ? requested : taken);
-      await taken.settle(early);
-      expect(isAlive()).toBe(true);
-      go();
-      expect(isAlive()).toBe(false);
-    }
-  });
+  ] as const)(
+    '%s leaves later → from then on no limit keeps the process alive',
+    async (_, come) => {
+      for (const make of [
+        (c: Correctable<unknown>) => c,
+        (c: Correctable<unknown>) => c.map(String),
+      ]) {
+        const { read, isAlive } = hung();
+        const requested = read();
+        const taken = make(requested);
+        const go = come(_ === 'what is made of the same' ? requested : taken);
+        await taken.settle(early);
+        expect(isAlive()).toBe(true);
+        go();
+        expect(isAlive()).toBe(false);
+      }
+    },
+  );
 
   test('its source is awaited → the limits keep the process alive', async () => {
     const { read, isAlive } = hung();

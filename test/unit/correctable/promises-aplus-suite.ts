@@ -1,8 +1,9 @@
 /**
- * The official suite of Promises/A+ on Correctables, as a program: mocha, which runs it, takes the whole process. Prints
- * mocha's report as JSON.
+ * The official suite of Promises/A+ on Correctables, as a program: mocha, which runs it, takes the
+ * whole process. Prints mocha's report as JSON.
  *
- * A Correctable fails with a `CorrectableError`; the suite rejects with anything, and wants that back: it is the `cause`.
+ * A Correctable fails with a `CorrectableError`; the suite rejects with anything, and wants that
+ * back: it is the `cause`.
  */
 import { createRequire } from 'node:module';
 import type { Sink } from '../../../src/index.ts';
@@ -26,11 +27,17 @@ const TIMEOUT_MS = 20_000;
 
 function deferred(): Deferred {
   let sink: Sink | undefined;
-  const c = correctable<unknown, readonly ['final']>(['final'], (taken) => void (sink = taken as Sink));
+  const c = correctable<unknown, readonly ['final']>(
+    ['final'],
+    (taken) => void (sink = taken as Sink),
+  );
   // The suite makes rejections that it does not look at, which mocha would count as failures.
   c.onError(() => {});
   return {
-    promise: { then: (onFulfilled, onRejected) => c.then(onFulfilled as () => unknown, unwrapped(onRejected)) },
+    promise: {
+      then: (onFulfilled, onRejected) =>
+        c.then(onFulfilled as () => unknown, unwrapped(onRejected)),
+    },
     // A thenable is no value of a view (COR-13): what feeds a Correctable follows it.
     resolve: (value) => {
       if (isThenable(value))
@@ -57,12 +64,14 @@ function unwrapped(onRejected: unknown): (error: unknown) => unknown {
 }
 
 /**
- * In hundreds of tests the suite waits a tenth of a second, for events that must not happen or for its turn. A
- * hundredth is as good, since all its delays shrink alike. Mocha has taken its own timer before, for its timeouts.
+ * In hundreds of tests the suite waits a tenth of a second, for events that must not happen or for
+ * its turn. A hundredth is as good, since all its delays shrink alike. Mocha has taken its own
+ * timer before, for its timeouts.
  */
 function hurry(): void {
   const original = globalThis.setTimeout;
-  globalThis.setTimeout = ((callback: () => void, ms = 0) => original(callback, ms / 10)) as typeof setTimeout;
+  globalThis.setTimeout = ((callback: () => void, ms = 0) =>
+    original(callback, ms / 10)) as typeof setTimeout;
 }
 
 const suite = createRequire(import.meta.url)('promises-aplus-tests') as Suite;

@@ -28,7 +28,11 @@ test('an operation in a session → the binding gets what it opened, and nothing
   const { client, binding, opened } = setUp();
   const [item, other] = [client.session(), client.session()];
   for (const session of [item, other, undefined]) client.invoke(get('k'), { session });
-  expect(binding.calls.map(({ context }) => context.session)).toEqual([opened[0], opened[1], undefined]);
+  expect(binding.calls.map(({ context }) => context.session)).toEqual([
+    opened[0],
+    opened[1],
+    undefined,
+  ]);
   expect(binding.calls[0]!.context.session).toBe(opened[0]);
   expect(binding.calls[1]!.context.session).toBe(opened[1]);
   for (const call of binding.calls) call.view(1, 'strong');

@@ -1,6 +1,6 @@
 /**
- * COR-10, COR-14: what may have been done is remembered, whatever an operation is made of and however many parts it has
- * had.
+ * COR-10, COR-14: what may have been done is remembered, whatever an operation is made of and
+ * however many parts it has had.
  */
 import { expect, test } from 'vitest';
 import {
@@ -14,7 +14,10 @@ import {
 import type { EffectState, SourcePart } from '../../../src/correctable/side-effects.ts';
 import { CorrectableError } from '../../../src/index.ts';
 
-const part = (state: string, effectState: EffectState = NO_EFFECT): SourcePart => ({ state, effectState });
+const part = (state: string, effectState: EffectState = NO_EFFECT): SourcePart => ({
+  state,
+  effectState,
+});
 
 test('parts in flight → the most that one of them may have done, also of parts of parts', () => {
   const [whole, inner, innermost] = [part('pending'), part('pending'), part('pending', WRITE)];
@@ -39,7 +42,8 @@ test.each([3, 7, 8, 50])(
   'part %i of many has closed after a write → counted for ever, the others are not kept',
   (at) => {
     const whole = part('pending');
-    for (let number = 0; number < 1_000; number += 1) addPart(whole, part('final', number === at ? WRITE : NO_EFFECT));
+    for (let number = 0; number < 1_000; number += 1)
+      addPart(whole, part('final', number === at ? WRITE : NO_EFFECT));
     expect(getEffectState(whole)).toBe(WRITE);
     expect(whole.extras?.parts?.length).toBeLessThan(8);
   },
@@ -57,10 +61,25 @@ test('many parts that are in flight → each is kept, once', () => {
 });
 
 test.each([
-  ['a retryable error', new CorrectableError('UNAVAILABLE', 'x', { retryable: true }), WRITE, NO_EFFECT],
-  ['a write that was aborted before it was sent', new CorrectableError('ABORTED', 'x'), WRITE, NO_EFFECT],
+  [
+    'a retryable error',
+    new CorrectableError('UNAVAILABLE', 'x', { retryable: true }),
+    WRITE,
+    NO_EFFECT,
+  ],
+  [
+    'a write that was aborted before it was sent',
+    new CorrectableError('ABORTED', 'x'),
+    WRITE,
+    NO_EFFECT,
+  ],
   ['a step that was aborted', new CorrectableError('ABORTED', 'x'), UNOBSERVED, UNOBSERVED],
-  ['an error that is not to be retried', new CorrectableError('CONFLICT', 'x', { retryable: false }), WRITE, WRITE],
+  [
+    'an error that is not to be retried',
+    new CorrectableError('CONFLICT', 'x', { retryable: false }),
+    WRITE,
+    WRITE,
+  ],
   ['an unknown error', new Error('x'), WRITE, WRITE],
   ['nothing was done', new Error('x'), NO_EFFECT, NO_EFFECT],
 ] as const)('failed with %s → what may have been done all the same', (_, error, done, left) => {

@@ -4,7 +4,11 @@ import type { Manual } from './support.ts';
 import { codeOf, manual, record, settled } from './support.ts';
 
 /** A function whose runs finish when the test finishes them. */
-function runs(): { run: (input: number) => Promise<string>; finish: (at: number) => Promise<void>; inputs: number[] } {
+function runs(): {
+  run: (input: number) => Promise<string>;
+  finish: (at: number) => Promise<void>;
+  inputs: number[];
+} {
   const inputs: number[] = [];
   const resolvers: (() => void)[] = [];
   return {
@@ -292,7 +296,10 @@ test('COR-8e: a run fails on confirmed input → SPECULATION_FAILED with the cau
     sink.view(1, 'weak');
     if (!confirmFirst) await settled();
     sink.view(1, 'strong');
-    expect(await result.catch((error: unknown) => error)).toMatchObject({ code: 'SPECULATION_FAILED', cause });
+    expect(await result.catch((error: unknown) => error)).toMatchObject({
+      code: 'SPECULATION_FAILED',
+      cause,
+    });
   }
 });
 

@@ -25,7 +25,9 @@ test('COR-8d: the source fails while a run is undone, and a newer input waits â†
 
 test('COR-8g: the run returns a Correctable of another store, which is not final yet â†’ delivered at the weakest level', async () => {
   const { c, sink } = manual<number>();
-  const reported = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))));
+  const reported = record(
+    c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))),
+  );
   sink.view(1, 'causal');
   await settled();
   expect(reported).toEqual(['write early weak']);

@@ -1,4 +1,7 @@
-/** The table of states and events, run through cell by cell, and held equal to the one in the specification. */
+/**
+ * The table of states and events, run through cell by cell, and held equal to the one in the
+ * specification.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CorrectableEvent, Sink } from '../../../src/index.ts';
@@ -58,7 +61,12 @@ const closed = (outcome: 'drop' | 'nothing'): Record<'final' | 'error', Outcome>
   error: outcome,
 });
 
-const row = (none: Outcome, weak: Outcome, causal: Outcome, after: 'drop' | 'nothing'): Record<State, Outcome> => ({
+const row = (
+  none: Outcome,
+  weak: Outcome,
+  causal: Outcome,
+  after: 'drop' | 'nothing',
+): Record<State, Outcome> => ({
   'pending, no view': none,
   'pending, at weak': weak,
   'pending, at causal': causal,
@@ -82,7 +90,12 @@ const TABLE: Record<Event, Record<State, Outcome>> = {
   'fail at strong': row('FINAL_FAILED', 'FINAL_FAILED', 'FINAL_FAILED', 'drop'),
   'fail as a whole': row('FINAL_FAILED', 'FINAL_FAILED', 'FINAL_FAILED', 'drop'),
   'fail at an unknown level': row('drop', 'drop', 'drop', 'drop'),
-  'the work ends': row('CLOSED_WITHOUT_FINAL', 'CLOSED_WITHOUT_FINAL', 'CLOSED_WITHOUT_FINAL', 'nothing'),
+  'the work ends': row(
+    'CLOSED_WITHOUT_FINAL',
+    'CLOSED_WITHOUT_FINAL',
+    'CLOSED_WITHOUT_FINAL',
+    'nothing',
+  ),
   'the deadline passes': row('TIMEOUT', 'TIMEOUT', 'TIMEOUT', 'nothing'),
   cancel: row('ABORTED', 'ABORTED', 'ABORTED', 'nothing'),
 };
@@ -110,7 +123,8 @@ async function outcomeOf(state: State, event: Event): Promise<Outcome> {
       clock,
       timeoutMs: 10,
       isRefining: event.endsWith('refining source'),
-      onEvent: (happened: CorrectableEvent) => reported.push(happened.type === 'drop' ? 'drop' : 'nothing'),
+      onEvent: (happened: CorrectableEvent) =>
+        reported.push(happened.type === 'drop' ? 'drop' : 'nothing'),
     },
   );
   REACH[state](sink);
@@ -153,7 +167,12 @@ test('the table of the specification → the same as here', () => {
     );
   const [, ...states] = rows[0]!;
   const written = Object.fromEntries(
-    rows.slice(1).map(([event, ...cells]) => [event, Object.fromEntries(cells.map((cell, at) => [states[at], cell]))]),
+    rows
+      .slice(1)
+      .map(([event, ...cells]) => [
+        event,
+        Object.fromEntries(cells.map((cell, at) => [states[at], cell])),
+      ]),
   );
   expect(written).toEqual(TABLE);
 });

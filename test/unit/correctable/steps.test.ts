@@ -1,7 +1,16 @@
-/** The errors of an operation that has led to others, by steps and effects of `onCommit` (COR-10, COR-14). */
+/**
+ * The errors of an operation that has led to others, by steps and effects of `onCommit` (COR-10,
+ * COR-14).
+ */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, Levels } from '../../../src/index.ts';
-import { all, correctable, correctableFromPromise, CorrectableError, createClient } from '../../../src/index.ts';
+import {
+  all,
+  correctable,
+  correctableFromPromise,
+  CorrectableError,
+  createClient,
+} from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -104,7 +113,9 @@ describe('a step of a confirmed input', () => {
 
   test('it returned all of a failing read and a promise → not retryable', async () => {
     const { read, binding, client } = setUp();
-    const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFromPromise(never())])));
+    const error = errorOf(
+      read.chain(() => all([client.invoke(get('other')), correctableFromPromise(never())])),
+    );
     await settled();
     binding.calls[0]!.view(1, 'strong');
     binding.calls[1]!.fail(awayError);
@@ -124,7 +135,9 @@ describe('a step of a confirmed input', () => {
 
   test('it fails without effect, but one of an input refuted before returned a promise → not retryable', async () => {
     const { read, binding } = setUp();
-    const error = errorOf(read.chain((value) => (value === 1 ? never() : Promise.reject(awayError))));
+    const error = errorOf(
+      read.chain((value) => (value === 1 ? never() : Promise.reject(awayError))),
+    );
     await settled();
     binding.calls[0]!.view(2, 'strong');
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, cause: awayError });
@@ -151,7 +164,10 @@ test('chain to a write on a preliminary view, without an undo → UNKNOWN that a
   await settled();
   binding.calls.find(({ operation }) => operation.key === 'other')!.view(7, 'strong');
   await settled();
-  expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+  expect(await error).toMatchObject({
+    code: 'UNKNOWN',
+    message: expect.stringContaining('needs an undo'),
+  });
   binding.calls.at(-1)!.view(undefined, 'strong');
   expect(await final).toBeUndefined();
 });
@@ -159,7 +175,9 @@ test('chain to a write on a preliminary view, without an undo → UNKNOWN that a
 test('… and the write fails afterwards → no unhandled rejection', async () => {
   const { read, binding, client } = setUp();
   const reasons = await unhandledDuring(async () => {
-    expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({ code: 'UNKNOWN' });
+    expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({
+      code: 'UNKNOWN',
+    });
     binding.calls[1]!.fail(awayError);
   });
   expect(reasons).toEqual([]);
@@ -196,8 +214,10 @@ describe('a part is open, and its steps have not begun', () => {
   const PARTS: Record<string, (item: SetUp) => Correctable<unknown, Levels, string>> = {
     'a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))),
     'a speculation': ({ client, read }) => read.speculate(() => client.invoke(put('k', 2))),
-    'what is mapped from a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))).map(String),
-    'a join with a chain': ({ client, read }) => all([read.chain(() => client.invoke(put('k', 2)))]),
+    'what is mapped from a chain': ({ client, read }) =>
+      read.chain(() => client.invoke(put('k', 2))).map(String),
+    'a join with a chain': ({ client, read }) =>
+      all([read.chain(() => client.invoke(put('k', 2)))]),
   };
 
   /** Invoked before the weak view has come. */
@@ -214,7 +234,11 @@ describe('a part is open, and its steps have not begun', () => {
       const error = errorOf(all([make(item), client.invoke(get('user'))]));
       await settled();
       binding.calls[2]!.fail(awayError);
-      expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, message: `away${UNSEEN}` });
+      expect(await error).toMatchObject({
+        code: 'UNAVAILABLE',
+        retryable: false,
+        message: `away${UNSEEN}`,
+      });
       binding.calls[1]!.view(1, 'strong');
       await settled();
       expect(binding.calls.at(-1)!.operation.name).toBe('put');
@@ -227,7 +251,10 @@ describe('a part is open, and its steps have not begun', () => {
       item.binding.calls[2]!.view(1, 'strong');
       await settled();
       outer.cancel();
-      expect(await error).toMatchObject({ code: 'ABORTED', message: `get "k": cancelled${UNSEEN}` });
+      expect(await error).toMatchObject({
+        code: 'ABORTED',
+        message: `get "k": cancelled${UNSEEN}`,
+      });
       item.read.cancel();
     });
   }
@@ -276,7 +303,11 @@ test('map throws what is retryable over a write → UNKNOWN with the cause', asy
   });
   const error = errorOf(mapped);
   binding.calls[1]!.view(undefined, 'strong');
-  expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { cause: awayError } });
+  expect(await error).toMatchObject({
+    code: 'UNKNOWN',
+    retryable: false,
+    cause: { cause: awayError },
+  });
 });
 
 test('an effect of onCommit is in flight: the deadline passes, or cancelled → UNKNOWN', async () => {
@@ -311,35 +342,42 @@ test('a write that certainly did nothing has failed → a join and a chain with 
   const other = client.invoke(get('k'));
   const errors = [all([update.map(String), other]), update.chain(() => other)].map(errorOf);
   binding.calls[1]!.fail(awayError);
-  for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  for (const error of errors)
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   other.onError(() => 0).cancel();
 });
 
 test.each([
   ['executed', true],
   ['in flight', false],
-])('a write on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
-  const { binding, client } = setUp();
-  const { c, sink } = manual<number>({ isRefining: true });
-  const order = (value: number): Correctable<unknown, Three> =>
-    client.invoke(value === 0 ? put('k', value) : get(`k${value}`));
-  const error = errorOf(c.chain(order, vi.fn()));
-  for (let value = 0; value < 40; value += 1) {
-    sink.view(value, 'weak');
-    await settled();
-    if (value > 0 || isDone) binding.calls.at(-1)!.view(value, 'strong');
-  }
-  sink.fail(awayError);
-  expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
-});
+])(
+  'a write on an input that was refuted is %s, many steps follow → it counts all the same',
+  async (_, isDone) => {
+    const { binding, client } = setUp();
+    const { c, sink } = manual<number>({ isRefining: true });
+    const order = (value: number): Correctable<unknown, Three> =>
+      client.invoke(value === 0 ? put('k', value) : get(`k${value}`));
+    const error = errorOf(c.chain(order, vi.fn()));
+    for (let value = 0; value < 40; value += 1) {
+      sink.view(value, 'weak');
+      await settled();
+      if (value > 0 || isDone) binding.calls.at(-1)!.view(value, 'strong');
+    }
+    sink.fail(awayError);
+    expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
+  },
+);
 
 test('a step fails with ABORTED of its own → what it did unseen is not known, so it is not retryable', async () => {
   const { read, binding } = setUp();
   const error = errorOf(
     read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left', { retryable: false }))),
   );
-  const joined = errorOf(all([read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left')))]));
+  const joined = errorOf(
+    all([read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left')))]),
+  );
   binding.calls[0]!.view(1, 'strong');
-  for (const item of [error, joined]) expect(await item).toMatchObject({ code: 'ABORTED', retryable: false });
+  for (const item of [error, joined])
+    expect(await item).toMatchObject({ code: 'ABORTED', retryable: false });
   expect((await error).message).toBe(`left${UNSEEN}`);
 });

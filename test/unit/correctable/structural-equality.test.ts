@@ -19,7 +19,9 @@ test('deeper than any stack → compared all the same', () => {
 });
 
 test('one comparison ends early → nothing of it is left for the next', () => {
-  expect(structurallyEqual([chained(500, 1), chained(500, 1), 1], [chained(500, 2), chained(500, 2), 2])).toBe(false);
+  expect(
+    structurallyEqual([chained(500, 1), chained(500, 1), 1], [chained(500, 2), chained(500, 2), 2]),
+  ).toBe(false);
   expect(structurallyEqual([chained(500, 1)], [chained(500, 1)])).toBe(true);
   const throwing = {
     get a(): never {
@@ -29,7 +31,9 @@ test('one comparison ends early → nothing of it is left for the next', () => {
   expect(() =>
     structurallyEqual([chained(500, 1), throwing], [chained(500, 2), throwing, 1].slice(0, 2)),
   ).not.toThrow();
-  expect(() => structurallyEqual([chained(500, 1), throwing], [chained(500, 2), { a: 1 }])).toThrow('getter');
+  expect(() => structurallyEqual([chained(500, 1), throwing], [chained(500, 2), { a: 1 }])).toThrow(
+    'getter',
+  );
   expect(structurallyEqual([chained(500, 1)], [chained(500, 1)])).toBe(true);
 });
 
@@ -96,7 +100,10 @@ test('parts that are shared on one side alone, or many times → so too', () => 
 
 /** What takes so many looks that from then on assumptions are kept. */
 const tiring = (): object[] => Array.from({ length: 100_002 }, () => ({}));
-/** What a new value keeps of the old one by reference, as those do that are never changed; sketches see no difference. */
+/**
+ * What a new value keeps of the old one by reference, as those do that are never changed; sketches
+ * see no difference.
+ */
 const [alice, bob] = [{ text: [['alice']] }, { text: [['bob']] }];
 const marked = (caller: object, kind: number): object => ({ who: caller, mark: [[[{ kind }]]] });
 const old = (): unknown => new Set([marked(alice, 1), marked(alice, 2)]);
@@ -160,11 +167,17 @@ test('sets and maps whose items are objects → equal by content in any order; e
   expect(structurallyEqual(map([{ a: 1 }, { b: 2 }]), map([{ a: 1 }, { b: 2 }]))).toBe(true);
   expect(structurallyEqual(map([{ a: 1 }, { b: 2 }]), map([{ b: 2 }, { a: 1 }]))).toBe(false);
   expect(structurallyEqual(new Set([{ a: 1, b: 2 }]), new Set([{ b: 2, a: 1 }]))).toBe(true);
-  expect(structurallyEqual(new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }]))).toBe(false);
+  expect(structurallyEqual(new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }]))).toBe(
+    false,
+  );
 });
 
-/** Bytes of which the first 60 and the last 60 are the same for all, and of which 8 in between say which they are. */
-const key = (id: number): Uint8Array => new Uint8Array(128).fill(id & 255, 60, 64).fill(id >> 8, 64, 68);
+/**
+ * Bytes of which the first 60 and the last 60 are the same for all, and of which 8 in between say
+ * which they are.
+ */
+const key = (id: number): Uint8Array =>
+  new Uint8Array(128).fill(id & 255, 60, 64).fill(id >> 8, 64, 68);
 
 test.each<[string, (id: number) => object]>([
   ['dates', (id) => new Date(id)],
@@ -172,7 +185,10 @@ test.each<[string, (id: number) => object]>([
   ['bytes that differ in the middle', key],
   ['bytes, those of Node among them', (id) => (id % 2 ? Buffer.from(key(id)) : key(id))],
   ['buffers', (id) => Uint16Array.of(id).buffer],
-  ['bytes that differ at their end', (id) => Uint8Array.from([...new Uint8Array(300), id >> 8, id & 255])],
+  [
+    'bytes that differ at their end',
+    (id) => Uint8Array.from([...new Uint8Array(300), id >> 8, id & 255]),
+  ],
   ['numbers of another kind', (id) => Float64Array.of(id)],
   ['sets', (id) => new Set([{ id }, 0])],
   ['maps', (id) => new Map([['id', id]])],
@@ -240,7 +256,12 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['keys in another order', { a: 1, b: 2 }, { b: 2, a: 1 }, true],
   ['a key more', { a: 1 }, { a: 1, b: 2 }, false],
   ['a key that is undefined, and none', { a: undefined, b: 1 }, { c: undefined, b: 1 }, false],
-  ['a key of which the other has an inherited one', { toString: Object.prototype.toString }, { x: 1 }, false],
+  [
+    'a key of which the other has an inherited one',
+    { toString: Object.prototype.toString },
+    { x: 1 },
+    false,
+  ],
   ['that, where the value is no function', JSON.parse('{"__proto__":{}}'), { x: 1 }, false],
   ['a key that all inherit, of both', { toString: 1 }, { toString: 1 }, true],
   ['an item more', [1], [1, 2], false],
@@ -249,7 +270,12 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['no prototype', bare({ a: 1 }), bare({ a: 1 }), true],
   ['a prototype and none', { a: 1 }, bare({ a: 1 }), true],
   ['a prototype and none, in an item', new Set([{ a: 1 }]), new Set([bare({ a: 1 })]), true],
-  ['none, with a key that the other inherits', bare({ toString: Object.prototype.toString }), { x: 1 }, false],
+  [
+    'none, with a key that the other inherits',
+    bare({ toString: Object.prototype.toString }),
+    { x: 1 },
+    false,
+  ],
   ['none, and an instance of a class', bare({}), new (class {})(), false],
   ['instances of a class', new Money(1), new Money(1), false],
   ['that, where the value is like the inherited one', { ['__proto__']: bare({}) }, { x: 1 }, false],
@@ -268,7 +294,12 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['maps whose values differ', new Map([['a', 1]]), new Map([['a', 2]]), false],
   ['sets of which one has more', new Set([1]), new Set([1, 2]), false],
   ['a set and a map', new Set(), new Map(), false],
-  ['items that are equal to one another', new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }]), false],
+  [
+    'items that are equal to one another',
+    new Set([{ a: 1 }, { a: 1 }]),
+    new Set([{ a: 1 }, { a: 2 }]),
+    false,
+  ],
   ['bytes', bytes(1, 2), bytes(1, 2), true],
   ['bytes that differ', bytes(1, 2), bytes(1, 3), false],
   ['part of a buffer', bytes(1, 2, 3).subarray(1), bytes(2, 3), true],
@@ -315,15 +346,18 @@ const OF_CLASSES = [
 const here = (code: string): unknown => runInThisContext(`(${code})`);
 const elsewhere = (code: string): unknown => runInNewContext(`(${code})`);
 
-test.each(PLAIN)('%s of another realm → equal to its like of this realm and of a third, to no other', (code) => {
-  for (const other of [here(code), elsewhere(code)]) {
-    expect(structurallyEqual(elsewhere(code), other)).toBe(true);
-    expect(structurallyEqual(other, elsewhere(code))).toBe(true);
-  }
-  for (const different of PLAIN.filter((item) => item !== code)) {
-    expect(structurallyEqual(elsewhere(code), here(different))).toBe(false);
-  }
-});
+test.each(PLAIN)(
+  '%s of another realm → equal to its like of this realm and of a third, to no other',
+  (code) => {
+    for (const other of [here(code), elsewhere(code)]) {
+      expect(structurallyEqual(elsewhere(code), other)).toBe(true);
+      expect(structurallyEqual(other, elsewhere(code))).toBe(true);
+    }
+    for (const different of PLAIN.filter((item) => item !== code)) {
+      expect(structurallyEqual(elsewhere(code), here(different))).toBe(false);
+    }
+  },
+);
 
 test.each(OF_CLASSES)('%s of another realm → equal to nothing but itself', (code) => {
   const item = elsewhere(code);

@@ -1,5 +1,14 @@
-/** Helpers for the tests of Correctables: sinks in the test's hands, and records of what consumers saw. */
-import type { Correctable, CorrectableOptions, ErrorCode, Levels, Sink } from '../../../src/index.ts';
+/**
+ * Helpers for the tests of Correctables: sinks in the test's hands, and records of what consumers
+ * saw.
+ */
+import type {
+  Correctable,
+  CorrectableOptions,
+  ErrorCode,
+  Levels,
+  Sink,
+} from '../../../src/index.ts';
 import { correctable, isCorrectableError } from '../../../src/index.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 
@@ -39,7 +48,9 @@ export function heldBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** The code of the error with which `promise` rejects; the value's description where it does not. */
+/**
+ * The code of the error with which `promise` rejects; the value's description where it does not.
+ */
 export async function codeOf(promise: PromiseLike<unknown>): Promise<ErrorCode | string> {
   return promise.then(
     (value) => `no error but ${String(value)}`,

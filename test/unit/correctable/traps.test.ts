@@ -37,7 +37,11 @@ describe('trap: what is over keeps what it was for', () => {
       return () => void (page.seen += 1);
     };
     const { c, sink } = manual<number>();
-    c.onUpdate(watched()).onFinal(watched()).onError(watched()).onFinal(watched()).subscribe(watched());
+    c.onUpdate(watched())
+      .onFinal(watched())
+      .onError(watched())
+      .onFinal(watched())
+      .subscribe(watched());
     sink.view(1, 'weak');
     sink.view(2, 'strong');
     await settled();
@@ -56,7 +60,8 @@ describe('trap: what is over keeps what it was for', () => {
       name: 'forgetful',
       consistencyLevels: () => TWO,
       supports: () => true,
-      submitOperation: ({ key }, _levels, sink) => (key === 'hangs' ? undefined : answer(sink as Sink)),
+      submitOperation: ({ key }, _levels, sink) =>
+        key === 'hangs' ? undefined : answer(sink as Sink),
       close: async () => {},
     };
     const client = createClient(binding, { clock: virtualClock() });

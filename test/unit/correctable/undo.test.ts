@@ -24,7 +24,9 @@ test('COR-8c: a failing abort of a result that was cancelled → onUncaught gets
 });
 
 test('COR-8c: the abort function → gets the input that the run was given, not the one that repeats it', async () => {
-  const { c, sink } = manual<{ readonly n: number; readonly at: string }>({ equals: (a, b) => a.n === b.n });
+  const { c, sink } = manual<{ readonly n: number; readonly at: string }>({
+    equals: (a, b) => a.n === b.n,
+  });
   const aborted = vi.fn();
   const result = c.speculate(({ n }) => n, aborted);
   sink.view({ n: 1, at: 'first' }, 'weak');

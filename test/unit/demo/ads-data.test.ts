@@ -1,4 +1,7 @@
-/** The generated data has the paper's shape (Correctables, OSDI 2016, §6.3.1) and depends on the seed alone. */
+/**
+ * The generated data has the paper's shape (Correctables, OSDI 2016, §6.3.1) and depends on the
+ * seed alone.
+ */
 import { describe, expect, test } from 'vitest';
 import { adData, REFERENCES_MAX, REFERENCES_MIN } from '../../../demo/ad-server/data.ts';
 import { workloadOf, type Workload } from '../../../demo/shared/speculation/workload.ts';
@@ -20,7 +23,10 @@ describe('ads', () => {
       expect(refs.filter((ref) => !known.has(ref))).toEqual([]);
       lengths.add(refs.length);
     }
-    const allLengths = Array.from({ length: REFERENCES_MAX - REFERENCES_MIN + 1 }, (_, n) => REFERENCES_MIN + n);
+    const allLengths = Array.from(
+      { length: REFERENCES_MAX - REFERENCES_MIN + 1 },
+      (_, n) => REFERENCES_MIN + n,
+    );
     expect([...lengths].sort((a, b) => a - b)).toEqual(allLengths);
   });
 
@@ -34,7 +40,9 @@ describe('ads', () => {
         .toReversed(),
     );
     expect(item?.ad(17)).toEqual(again?.ad(17));
-    expect(users.map((user) => item?.refsOf(user))).not.toEqual(users.map((user) => other?.refsOf(user)));
+    expect(users.map((user) => item?.refsOf(user))).not.toEqual(
+      users.map((user) => other?.refsOf(user)),
+    );
   });
 });
 
@@ -50,11 +58,14 @@ test.each([
   ['A', 0.5],
   ['B', 0.05],
   ['C', 0],
-] as const)('workload %s → a share of %d writes, the same steps for the same seed', (workload: Workload, share) => {
-  const sequences = workloadOf(workload, 100);
-  const [next, again] = [sequences(5), sequences(5)];
-  const steps = Array.from({ length: 4000 }, next);
-  expect(steps.filter(({ kind }) => kind === 'change').length / 4000).toBeCloseTo(share, 1);
-  expect(Array.from({ length: 4000 }, again)).toEqual(steps);
-  expect(steps.every(({ user }) => user >= 0 && user < 100)).toBe(true);
-});
+] as const)(
+  'workload %s → a share of %d writes, the same steps for the same seed',
+  (workload: Workload, share) => {
+    const sequences = workloadOf(workload, 100);
+    const [next, again] = [sequences(5), sequences(5)];
+    const steps = Array.from({ length: 4000 }, next);
+    expect(steps.filter(({ kind }) => kind === 'change').length / 4000).toBeCloseTo(share, 1);
+    expect(Array.from({ length: 4000 }, again)).toEqual(steps);
+    expect(steps.every(({ user }) => user >= 0 && user < 100)).toBe(true);
+  },
+);

@@ -1,4 +1,7 @@
-/** The command line of the speculation demos: defaults as documented, and bad input refused with the flag's name. */
+/**
+ * The command line of the speculation demos: defaults as documented, and bad input refused with the
+ * flag's name.
+ */
 import { expect, test } from 'vitest';
 import { parseOptions, type Program } from '../../../demo/shared/options.ts';
 import { UsageError } from '../../../engines/usage-error.ts';

@@ -1,4 +1,7 @@
-/** The figures of a contest: each fault that they count must show up in them, and the possible gain is the paper's. */
+/**
+ * The figures of a contest: each fault that they count must show up in them, and the possible gain
+ * is the paper's.
+ */
 import { expect, test } from 'vitest';
 import type { Way } from '../../../demo/shared/speculation/application.ts';
 import type { AbComparison, Slice } from '../../../demo/shared/speculation/ab-comparison.ts';
@@ -13,8 +16,16 @@ function request(name: string, lines: Lines): HistoryLine[] {
   return kinds.map(([kind, ads], n) => ({ request: name, user: '1', kind, ads, atMs: n }));
 }
 
-const RIGHT = request('right', { preliminary: ['a', 'b'], final: ['a', 'b'], delivered: ['a', 'b'] });
-const REFUTED = request('refuted', { preliminary: ['a'], final: ['a', 'b'], delivered: ['a', 'b'] });
+const RIGHT = request('right', {
+  preliminary: ['a', 'b'],
+  final: ['a', 'b'],
+  delivered: ['a', 'b'],
+});
+const REFUTED = request('refuted', {
+  preliminary: ['a'],
+  final: ['a', 'b'],
+  delivered: ['a', 'b'],
+});
 const PLAIN = request('plain', { final: ['c'], delivered: ['c'] });
 
 test('count: preliminary views that were right or refuted, deliveries of the final references → divergence only', () => {
@@ -48,7 +59,14 @@ function slice(way: Way, timings: readonly Partial<Timing>[], busyMs: number): S
     runs: 1,
     ...timing,
   }));
-  return { way, timings: full, operations: timings.length, busyMs, counted: timings.length, countedMs: busyMs / 4 };
+  return {
+    way,
+    timings: full,
+    operations: timings.length,
+    busyMs,
+    counted: timings.length,
+    countedMs: busyMs / 4,
+  };
 }
 
 test('compare: known times → P, F, t, the possible reduction and what was reached of it', () => {
@@ -63,7 +81,14 @@ test('compare: known times → P, F, t, the possible reduction and what was reac
     history: RIGHT,
   };
   const figures = compare(contest);
-  expect(figures).toMatchObject({ P: 2, F: 20, t: 30, possibleReduction: 0.36, misspeculations: 1, divergence: 0 });
+  expect(figures).toMatchObject({
+    P: 2,
+    F: 20,
+    t: 30,
+    possibleReduction: 0.36,
+    misspeculations: 1,
+    divergence: 0,
+  });
   expect(figures.baseline).toEqual({
     avgMs: 50,
     p50Ms: 45,
@@ -97,5 +122,7 @@ test('compare: final references later than speculation → they are the bound of
 });
 
 test('compare: a contender without requests → rejected, instead of NaN', () => {
-  expect(() => compare({ slices: [slice('baseline', [{}], 1)], workers: 1, history: [] })).toThrow(/more seconds/);
+  expect(() => compare({ slices: [slice('baseline', [{}], 1)], workers: 1, history: [] })).toThrow(
+    /more seconds/,
+  );
 });

@@ -1,4 +1,7 @@
-/** Listing 4 on a store played by hand: what is fetched when, what is cancelled, and what is delivered. */
+/**
+ * Listing 4 on a store played by hand: what is fetched when, what is cancelled, and what is
+ * delivered.
+ */
 import { createClient } from 'correctables';
 import { scriptedBinding } from 'correctables/testing';
 import { expect, test } from 'vitest';
@@ -28,7 +31,10 @@ function setUp(locale = 'en-IE') {
   const binding = scriptedBinding(LEVELS);
   const contentCalls: ContentCall[] = [];
   const waiting: ((call: ContentCall) => void)[] = [];
-  const content = (names: readonly string[], signal: AbortSignal | undefined): Promise<Creative[]> =>
+  const content = (
+    names: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<Creative[]> =>
     new Promise((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error));
       const call: ContentCall = { names, signal, answer: () => resolve(names.map(creativeOf)) };
@@ -113,7 +119,9 @@ test('fetchAdsByUserId: an ad that is gone → left out', async () => {
   refs.view(['a', 'gone'], 'strong');
   (await binding.next()).view([adOf('a'), null], 'strong');
   (await requested).answer();
-  expect((await result).map(({ text }) => text.replaceAll(/\s/g, ' '))).toEqual(['Brand a: ab 12,50 €']);
+  expect((await result).map(({ text }) => text.replaceAll(/\s/g, ' '))).toEqual([
+    'Brand a: ab 12,50 €',
+  ]);
 });
 
 test('fetchAdsByUserId: the content service fails on confirmed references → the failure, with its cause', async () => {
@@ -123,7 +131,10 @@ test('fetchAdsByUserId: the content service fails on confirmed references → th
   const result = server.fetchAdsByUserId('u', { references() {}, fetching() {}, delivered() {} });
   (await binding.next()).view(['a'], 'strong');
   (await binding.next()).view([adOf('a')], 'strong');
-  await expect(result).rejects.toMatchObject({ code: 'SPECULATION_FAILED', cause: { message: '503' } });
+  await expect(result).rejects.toMatchObject({
+    code: 'SPECULATION_FAILED',
+    cause: { message: '503' },
+  });
 });
 
 test('fetchAdsStrongly fetches nothing before the final references', async () => {

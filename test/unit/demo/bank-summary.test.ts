@@ -16,8 +16,15 @@ const KILL: HistoryLine[] = [
 
 test('receipts → counted by why a transfer was not made', () => {
   const transfer = { from: 'Ada', to: 'Ben', euros: 10 } as const;
-  const refusals = [{ kind: 'not enough', balance: 3 }, { kind: 'conflict' }, { kind: 'unavailable' }] as const;
-  const receipts = refusals.map((refusal): Receipt => ({ transfer, refusal: { ...refusal, ms: 5 } }));
+  const refusals = [
+    { kind: 'not enough', balance: 3 },
+    { kind: 'conflict' },
+    { kind: 'unavailable' },
+  ] as const;
+  const receipts = refusals.map((refusal): Receipt => ({
+    transfer,
+    refusal: { ...refusal, ms: 5 },
+  }));
   const figures = summarize([{ site: 'frankfurt', receipts }], [OPENED, CLOSED]);
   expect(figures).toMatchObject({ refused: 1, conflicts: 1, unavailable: 1, kills: { count: 0 } });
 });
@@ -29,10 +36,16 @@ test('a kill → the site, the time until it had caught up, and the clients that
 });
 
 test.each([
-  [[OPENED, CLOSED], 'The total was €400 at each of 0 strong reads, and none of 0 transfers was lost or made twice.'],
+  [
+    [OPENED, CLOSED],
+    'The total was €400 at each of 0 strong reads, and none of 0 transfers was lost or made twice.',
+  ],
   [[OPENED, ...KILL, CLOSED], 'was lost or made twice, while a site was killed.'],
   [[OPENED, ...KILL, ...KILL, CLOSED], 'was lost or made twice, while sites were killed 2 times.'],
-  [[OPENED, { ...CLOSED, balances: { ...balances, Ada: 90 } }], 'FAILED: the checker found faults in 0 transfers: see'],
+  [
+    [OPENED, { ...CLOSED, balances: { ...balances, Ada: 90 } }],
+    'FAILED: the checker found faults in 0 transfers: see',
+  ],
 ])('%# a run → its sentence', (history, sentence) => {
   expect(describeRun(summarize([], history))).toContain(sentence);
 });

@@ -1,6 +1,11 @@
 /** The sentences of the bank's page. */
 import { describe, expect, test } from 'vitest';
-import { countReceipts, formatHeadline, formatMessage, formatVerdict } from '../../../demo/bank/page/texts.ts';
+import {
+  countReceipts,
+  formatHeadline,
+  formatMessage,
+  formatVerdict,
+} from '../../../demo/bank/page/texts.ts';
 import { getStatus, type Receipt } from '../../../demo/bank/receipt.ts';
 
 const transfer = { from: 'Ada', to: 'Ben', euros: 10 } as const;
@@ -35,7 +40,16 @@ describe('a receipt → its status and its sentence', () => {
 });
 
 test('receipts → counted by what has come of them', () => {
-  const counts = countReceipts([SENT, EARLY, CONFIRMED, CORRECTED, REFUSED, TAKEN_BACK, GAVE_UP, UNKNOWN]);
+  const counts = countReceipts([
+    SENT,
+    EARLY,
+    CONFIRMED,
+    CORRECTED,
+    REFUSED,
+    TAKEN_BACK,
+    GAVE_UP,
+    UNKNOWN,
+  ]);
   expect(counts).toEqual({ confirmed: 2, corrected: 1, takenBack: 2, refused: 1 });
 });
 

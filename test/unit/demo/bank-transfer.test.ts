@@ -1,4 +1,6 @@
-/** The row that a transfer of the bank leaves: it decides about a transfer whose outcome is unknown. */
+/**
+ * The row that a transfer of the bank leaves: it decides about a transfer whose outcome is unknown.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient, type Binding, type Operation } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -14,7 +16,10 @@ import {
 const TEN = { from: 'Ada', to: 'Ben', euros: 10 } as const;
 const AT_FIRST = { Ada: 100, Ben: 100, Cleo: 100, Dan: 100 };
 
-async function openBank(): Promise<{ readonly site: Binding<RedBlueLevels>; readonly client: BankClient }> {
+async function openBank(): Promise<{
+  readonly site: Binding<RedBlueLevels>;
+  readonly client: BankClient;
+}> {
   const deployment = createEmbedded(keyValueService, { sites: ['ireland'] });
   onTestFinished(() => deployment.close());
   const site = deployment.site('ireland');
@@ -53,15 +58,24 @@ test('a transfer that was made → its row has what it moved, at the moment of t
     ['a', 'Ada'],
     ['b', 'Ada'],
   ]);
-  expect(statement).toEqual({ balances: { ...AT_FIRST, Ada: 90, Ben: 110 }, made: new Map([['a', TEN]]) });
+  expect(statement).toEqual({
+    balances: { ...AT_FIRST, Ada: 90, Ben: 110 },
+    made: new Map([['a', TEN]]),
+  });
 });
 
 test('the commit of a transfer with an unknown outcome arrives after its end → refused', async () => {
   const { site, client } = await openBank();
   const commit = await loseCommit(site, 'a');
   await endUnknownTransfer(client, 'a', TEN);
-  expect(await client.invokeStrong(commit)).toEqual({ committed: false, changed: ['main/transfer:a'] });
-  expect(await readStatement(client, [['a', 'Ada']])).toEqual({ balances: AT_FIRST, made: new Map() });
+  expect(await client.invokeStrong(commit)).toEqual({
+    committed: false,
+    changed: ['main/transfer:a'],
+  });
+  expect(await readStatement(client, [['a', 'Ada']])).toEqual({
+    balances: AT_FIRST,
+    made: new Map(),
+  });
 });
 
 test('the commit of a transfer with an unknown outcome arrives before its end → it stays made', async () => {

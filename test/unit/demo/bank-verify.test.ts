@@ -1,4 +1,6 @@
-/** The checker of the bank's histories: each kind of fault is found, and by nothing but the history. */
+/**
+ * The checker of the bank's histories: each kind of fault is found, and by nothing but the history.
+ */
 import { describe, expect, test } from 'vitest';
 import { parseHistory, type HistoryLine } from '../../../demo/bank/verify/history.ts';
 import { verifyHistory, type Faults } from '../../../demo/bank/verify/verify-history.ts';
@@ -28,7 +30,11 @@ const ended = (id: Id, kind: End, atMs: number): HistoryLine => {
   if (kind === 'refused') return { kind, id, reason: 'conflict', atMs };
   return kind === 'confirmed' ? { kind, id, balances: {}, atMs } : { kind, id, atMs };
 };
-const read = (balances: Balances, made: Id[], [beganMs, atMs]: readonly [number, number]): HistoryLine => ({
+const read = (
+  balances: Balances,
+  made: Id[],
+  [beganMs, atMs]: readonly [number, number],
+): HistoryLine => ({
   kind: 'read',
   balances,
   made,
@@ -78,11 +84,31 @@ const NO_FAULTS: Faults = {
 describe('no fault', () => {
   test.each([
     ['a transfer was confirmed, and has a row', one('confirmed', A, AFTER_A), { committed: 1 }],
-    ['a transfer was refused, and has no row', one('refused', null, OPENING), { committed: 0, unknown: 0 }],
-    ['no answer, and a row', one('unknown', A, AFTER_A), { unknown: 1, unknownMade: 1, unknownNotMade: 0 }],
-    ['no answer, and no row', one('unknown', null, OPENING), { unknown: 1, unknownMade: 0, unknownNotMade: 1 }],
-    ['reads of each state', two(read(AFTER_A, ['a'], [25, 30]), read(AFTER_B, ['b'], [55, 60])), { committed: 2 }],
-    ['a transfer is made before a read and confirmed after it', two(read(AFTER_A, ['a'], [15, 18])), {}],
+    [
+      'a transfer was refused, and has no row',
+      one('refused', null, OPENING),
+      { committed: 0, unknown: 0 },
+    ],
+    [
+      'no answer, and a row',
+      one('unknown', A, AFTER_A),
+      { unknown: 1, unknownMade: 1, unknownNotMade: 0 },
+    ],
+    [
+      'no answer, and no row',
+      one('unknown', null, OPENING),
+      { unknown: 1, unknownMade: 0, unknownNotMade: 1 },
+    ],
+    [
+      'reads of each state',
+      two(read(AFTER_A, ['a'], [25, 30]), read(AFTER_B, ['b'], [55, 60])),
+      { committed: 2 },
+    ],
+    [
+      'a transfer is made before a read and confirmed after it',
+      two(read(AFTER_A, ['a'], [15, 18])),
+      {},
+    ],
     ['a transfer begins during a read, and is not in it', two(read(AFTER_A, ['a'], [25, 45])), {}],
     ['a transfer begins during a read, and is in it', two(read(AFTER_B, ['a'], [25, 60])), {}],
     ['two transfers begin during a read', two(read(AFTER_B, [], [5, 60])), {}],
@@ -96,16 +122,32 @@ describe('a fault', () => {
   test.each<readonly [string, HistoryLine[], Partial<Faults>]>([
     ['a transfer was confirmed, and has no row', one('confirmed', null, OPENING), { lost: 1 }],
     ['a transfer was refused, and has a row', one('refused', A, AFTER_A), { refusedButMade: 1 }],
-    ['a transfer was made twice', one('confirmed', A, { ...OPENING, Ada: 80, Ben: 120 }), { repeated: 2 }],
+    [
+      'a transfer was made twice',
+      one('confirmed', A, { ...OPENING, Ada: 80, Ben: 120 }),
+      { repeated: 2 },
+    ],
     ['a transfer has a row, and has moved nothing', one('confirmed', A, OPENING), { repeated: 2 }],
-    ['another transfer was made', one('confirmed', B, { ...OPENING, Ben: 95, Cleo: 105 }), { altered: 1 }],
-    ['a transfer has no end', [opened, begun('a', 10), found('a', null), closed(OPENING)], { incomplete: 1 }],
+    [
+      'another transfer was made',
+      one('confirmed', B, { ...OPENING, Ben: 95, Cleo: 105 }),
+      { altered: 1 },
+    ],
+    [
+      'a transfer has no end',
+      [opened, begun('a', 10), found('a', null), closed(OPENING)],
+      { incomplete: 1 },
+    ],
     [
       'a transfer was not looked for',
       [opened, begun('a', 10), ended('a', 'refused', 20), closed(OPENING)],
       { incomplete: 1 },
     ],
-    ['nobody began a transfer that has a row', [opened, found('a', null), closed(OPENING)], { incomplete: 1 }],
+    [
+      'nobody began a transfer that has a row',
+      [opened, found('a', null), closed(OPENING)],
+      { incomplete: 1 },
+    ],
     [
       'a read has found a transfer that is gone at the end',
       [
@@ -130,7 +172,11 @@ describe('a fault', () => {
       ],
       { lost: 1, refusedButMade: 1 },
     ],
-    ['a read lacks a transfer that was confirmed before', two(read(OPENING, [], [25, 30])), { staleReads: 1 }],
+    [
+      'a read lacks a transfer that was confirmed before',
+      two(read(OPENING, [], [25, 30])),
+      { staleReads: 1 },
+    ],
     [
       'a read shows a later transfer without an earlier one of the teller',
       two(read({ ...OPENING, Ben: 95, Cleo: 105 }, [], [5, 60])),
@@ -165,7 +211,10 @@ describe('a fault', () => {
 
   test('money is gone at the end → the total has changed', () => {
     const total = { before: 400, after: 390, changed: 1 };
-    expect(verifyHistory(one('confirmed', A, { ...OPENING, Ada: 90 }))).toMatchObject({ ok: false, total });
+    expect(verifyHistory(one('confirmed', A, { ...OPENING, Ada: 90 }))).toMatchObject({
+      ok: false,
+      total,
+    });
   });
 });
 
@@ -189,14 +238,18 @@ test('a transfer without an answer begins during a read → it may be in the rea
 test.each(['opened', 'closed'])('no line "%s" → the error says what to do', (missing) => {
   const history = one('confirmed', A, AFTER_A).filter(({ kind }) => kind !== missing);
   expect(() => verifyHistory(history)).toThrow(
-    new RegExp(`one line "${missing}", and has 0: .* Run demo:bank --headless --history FILE again`),
+    new RegExp(
+      `one line "${missing}", and has 0: .* Run demo:bank --headless --history FILE again`,
+    ),
   );
 });
 
 describe('a history as text', () => {
   test('written and read again → the same lines', () => {
     const history = two(read(AFTER_A, ['a'], [25, 30]));
-    expect(parseHistory(history.map((line) => `${JSON.stringify(line)}\n`).join(''))).toEqual(history);
+    expect(parseHistory(history.map((line) => `${JSON.stringify(line)}\n`).join(''))).toEqual(
+      history,
+    );
   });
 
   test.each([

@@ -8,7 +8,11 @@ describe('bank: the scenarios of the paper', () => {
   });
 
   test('Figure 5: all shadow operations blue → both sites agree on 125, and later on -5', async () => {
-    expect(await play('blue')).toEqual({ early: [125_00, 125_00], paid: [true, true], final: [-5_00, -5_00] });
+    expect(await play('blue')).toEqual({
+      early: [125_00, 125_00],
+      paid: [true, true],
+      final: [-5_00, -5_00],
+    });
   });
 
   test("Figure 6: withdrawAck' red → one of the two is refused, and no balance is below zero", async () => {

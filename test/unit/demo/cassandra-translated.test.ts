@@ -1,4 +1,7 @@
-/** A contract by means of a store's own operations: results, confirmations and failures arrive as the contract has them. */
+/**
+ * A contract by means of a store's own operations: results, confirmations and failures arrive as
+ * the contract has them.
+ */
 import { createClient, type Binding, type Operation } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
@@ -6,11 +9,23 @@ import { expect, test } from 'vitest';
 import { inOrderOf } from '../../../demo/shared/order-rows.ts';
 import { translated, type Translations } from '../../../demo/shared/translate-operations.ts';
 
-const length: Operation<number> = { name: 'length', args: { key: 'word' }, access: 'read', key: 'word' };
-const write = (word: string): Operation<string> => ({ name: 'write', args: { word }, access: 'write' });
+const length: Operation<number> = {
+  name: 'length',
+  args: { key: 'word' },
+  access: 'read',
+  key: 'word',
+};
+const write = (word: string): Operation<string> => ({
+  name: 'write',
+  args: { word },
+  access: 'write',
+});
 
 const translations = {
-  length: ({ key }: { key: string }) => ({ operation: get(key), result: (word?: string) => word?.length ?? 0 }),
+  length: ({ key }: { key: string }) => ({
+    operation: get(key),
+    result: (word?: string) => word?.length ?? 0,
+  }),
   write: ({ word }: { word: string }) => ({
     first: put('copy', word),
     operation: put('word', word),
@@ -36,12 +51,14 @@ test('translated: a confirmation without payload → the translated value confir
     name: 'confirming',
     consistencyLevels: () => ['weak', 'strong'],
     supports: () => true,
-    submitOperation: (_operation, _levels, sink) => sink.confirm('strong', sink.view('seven' as never, 'weak')),
+    submitOperation: (_operation, _levels, sink) =>
+      sink.confirm('strong', sink.view('seven' as never, 'weak')),
     close: async () => {},
   };
   const store = createClient(translated(inner, translations));
   const views = [];
-  for await (const { value, final, confirms } of store.invoke(length)) views.push({ value, final, confirms });
+  for await (const { value, final, confirms } of store.invoke(length))
+    views.push({ value, final, confirms });
   expect(views.at(-1)).toEqual({ value: 5, final: true, confirms: true });
   await store.close();
 });
@@ -65,7 +82,12 @@ test('translated: a write of two steps → the first is done before the second b
         order.push(`end ${operation.key}`);
         sink.confirm(level, seq, details);
       };
-      inner.submitOperation(operation, levels, { view, confirm, fail: sink.fail.bind(sink) }, context);
+      inner.submitOperation(
+        operation,
+        levels,
+        { view, confirm, fail: sink.fail.bind(sink) },
+        context,
+      );
     },
   };
   const store = createClient(translated(watched, translations));
@@ -76,7 +98,10 @@ test('translated: a write of two steps → the first is done before the second b
 
 test('translated: the first step fails → so does the operation, and the second is never made', async () => {
   const failing: Translations = {
-    write: () => ({ first: { name: 'unheard of', args: {}, access: 'write' }, operation: put('word', 'nine') }),
+    write: () => ({
+      first: { name: 'unheard of', args: {}, access: 'write' },
+      operation: put('word', 'nine'),
+    }),
     word: () => ({ operation: get('word') }),
   };
   const store = createClient(translated(memory(), failing));
@@ -87,5 +112,10 @@ test('translated: the first step fails → so does the operation, and the second
 
 test('rows in another order than asked for, one missing → in order, null for the missing one', () => {
   const row = (id: string): { id: string } => ({ id });
-  expect(inOrderOf(['b', 'a', 'c', 'a'], [row('a'), row('b')])).toEqual([row('b'), row('a'), null, row('a')]);
+  expect(inOrderOf(['b', 'a', 'c', 'a'], [row('a'), row('b')])).toEqual([
+    row('b'),
+    row('a'),
+    null,
+    row('a'),
+  ]);
 });

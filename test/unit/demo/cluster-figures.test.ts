@@ -11,9 +11,16 @@ interface Purchase {
   readonly answer?: 'yes' | 'no';
 }
 
-const stock = (...items: string[]): object[] => items.map((item) => ({ kind: 'stocked', item, atMs: 0 }));
+const stock = (...items: string[]): object[] =>
+  items.map((item) => ({ kind: 'stocked', item, atMs: 0 }));
 
-function purchase({ customer, retailer, sites, item, answer = item === null ? 'no' : 'yes' }: Purchase): object[] {
+function purchase({
+  customer,
+  retailer,
+  sites,
+  item,
+  answer = item === null ? 'no' : 'yes',
+}: Purchase): object[] {
   const operation = `concert/${customer}`;
   const [begun, answered, final] = sites;
   return [
@@ -26,9 +33,24 @@ function purchase({ customer, retailer, sites, item, answer = item === null ? 'n
 test('every ticket sold once, one customer moved → all is well, and the moves are counted', () => {
   const history = [
     ...stock('#1', '#2'),
-    ...purchase({ customer: 'a', retailer: 0, sites: ['frankfurt', 'frankfurt', 'ireland'], item: '#1' }),
-    ...purchase({ customer: 'b', retailer: 0, sites: ['ireland', 'ireland', 'ireland'], item: '#2' }),
-    ...purchase({ customer: 'c', retailer: 1, sites: ['virginia', 'virginia', 'virginia'], item: null }),
+    ...purchase({
+      customer: 'a',
+      retailer: 0,
+      sites: ['frankfurt', 'frankfurt', 'ireland'],
+      item: '#1',
+    }),
+    ...purchase({
+      customer: 'b',
+      retailer: 0,
+      sites: ['ireland', 'ireland', 'ireland'],
+      item: '#2',
+    }),
+    ...purchase({
+      customer: 'c',
+      retailer: 1,
+      sites: ['virginia', 'virginia', 'virginia'],
+      item: null,
+    }),
   ];
   const nothing = { customers: 0, confirmed: 0, revoked: 0, sold: 0, movedAway: 0, movedHere: 0 };
   expect(figuresOf(history, 0)).toMatchObject({
@@ -49,8 +71,19 @@ test('every ticket sold once, one customer moved → all is well, and the moves 
 test('a yes that is revoked, and all tickets sold → well all the same, and counted at the site that gave the final view', () => {
   const history = [
     ...stock('#1'),
-    ...purchase({ customer: 'a', retailer: 0, sites: ['ireland', 'ireland', 'ireland'], item: '#1' }),
-    ...purchase({ customer: 'b', retailer: 1, sites: ['virginia', 'virginia', 'virginia'], item: null, answer: 'yes' }),
+    ...purchase({
+      customer: 'a',
+      retailer: 0,
+      sites: ['ireland', 'ireland', 'ireland'],
+      item: '#1',
+    }),
+    ...purchase({
+      customer: 'b',
+      retailer: 1,
+      sites: ['virginia', 'virginia', 'virginia'],
+      item: null,
+      answer: 'yes',
+    }),
   ];
   const { ok, revoked, perSite } = figuresOf(history, 0);
   expect({ ok, revoked }).toEqual({ ok: true, revoked: 1 });

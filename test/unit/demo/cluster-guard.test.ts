@@ -11,7 +11,9 @@ test('the demo is gone → its processes are killed, even a frozen one, and its 
   const directory = mkdtempSync(join(tmpdir(), 'guard-'));
   writeFileSync(join(directory, 'data'), 'x');
   const guard = new Guard(directory);
-  const sleepers = [0, 1, 2].map(() => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']));
+  const sleepers = [0, 1, 2].map(() =>
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']),
+  );
   const ends = sleepers.map((sleeper) => once(sleeper, 'exit'));
   for (const { pid } of sleepers) guard.add(pid as number);
   const [frozen, , released] = sleepers;

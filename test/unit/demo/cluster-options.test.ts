@@ -4,11 +4,18 @@ import { parseOptions } from '../../../demo/cluster/options.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
 
 test('nothing given → the page, with the delays of the papers', () => {
-  expect(parseOptions([])).toMatchObject({ headless: false, wan: 'paper', keep: undefined, port: 7400 });
+  expect(parseOptions([])).toMatchObject({
+    headless: false,
+    wan: 'paper',
+    keep: undefined,
+    port: 7400,
+  });
 });
 
 test('--headless → 500 tickets, and the sites that are killed and frozen', () => {
-  expect(parseOptions(['--headless', '--json', '--history', 'h.jsonl', '--keep', 'kept'])).toMatchObject({
+  expect(
+    parseOptions(['--headless', '--json', '--history', 'h.jsonl', '--keep', 'kept']),
+  ).toMatchObject({
     headless: true,
     json: true,
     tickets: 500,
@@ -21,7 +28,10 @@ test('--headless → 500 tickets, and the sites that are killed and frozen', () 
 });
 
 test.each([
-  [['--kill', 'mars', '--headless'], '--kill takes one of ireland, frankfurt, virginia, not "mars"'],
+  [
+    ['--kill', 'mars', '--headless'],
+    '--kill takes one of ireland, frankfurt, virginia, not "mars"',
+  ],
   [['--tickets', '0', '--headless'], '--tickets takes an integer from 1'],
   [['--history', 'h.jsonl'], '--history is for a sale without a page: add --headless'],
   [['--latency', 'slow'], '--latency takes one of eu-us, none'],

@@ -12,10 +12,14 @@ let server: ClusterServer;
 
 beforeAll(async () => {
   node = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  node.on('connection', (socket, { url, headers }) => socket.send(`${url} ${headers.origin ?? 'no origin'}`));
+  node.on('connection', (socket, { url, headers }) =>
+    socket.send(`${url} ${headers.origin ?? 'no origin'}`),
+  );
   await new Promise((resolve) => node.once('listening', resolve));
   const cluster = {
-    status: [{ name: 'ireland', state: 'running', isLeader: true, isCut: false, isCatchingUp: false }],
+    status: [
+      { name: 'ireland', state: 'running', isLeader: true, isCut: false, isCatchingUp: false },
+    ],
     clientPort: () => (node.address() as AddressInfo).port,
     act: async (site: string, action: string) => void done.push(`${site} ${action}`),
   } as unknown as Cluster;
@@ -45,7 +49,9 @@ test('POST /cluster/SITE/ACTION → it is done; an unknown one → the reply lis
   for (const path of ['mars/kill', 'ireland/explode', 'ireland', 'ireland/kill/now']) {
     const answer = await post(path);
     expect(answer.status).toBe(404);
-    expect(await answer.text()).toContain('sites ireland, frankfurt, virginia; actions kill, start');
+    expect(await answer.text()).toContain(
+      'sites ireland, frankfurt, virginia; actions kill, start',
+    );
   }
   expect(done).toEqual(['ireland kill']);
 });
@@ -54,7 +60,9 @@ test('a page of another origin → refused, over HTTP and as a websocket', async
   expect((await post('ireland/kill', { origin: 'http://elsewhere.example' })).status).toBe(403);
   const [, [, url] = []] = waysFrom(server.url, 'ireland');
   const socket = new WebSocket(url as string, { origin: 'http://elsewhere.example' });
-  await expect(new Promise((_, reject) => socket.once('error', reject))).rejects.toThrow('socket hang up');
+  await expect(new Promise((_, reject) => socket.once('error', reject))).rejects.toThrow(
+    'socket hang up',
+  );
 });
 
 test('a way from one site to another → leads to the node, which sees its own path and the origin of the page', async () => {
@@ -71,5 +79,7 @@ test('a way from one site to another → leads to the node, which sees its own p
 
 test('no such way → refused', async () => {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/frankfurt/mars`);
-  await expect(new Promise((_, reject) => socket.once('error', reject))).rejects.toThrow('socket hang up');
+  await expect(new Promise((_, reject) => socket.once('error', reject))).rejects.toThrow(
+    'socket hang up',
+  );
 });

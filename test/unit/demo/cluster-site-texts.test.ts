@@ -1,6 +1,11 @@
 /** The texts of the cluster's page about a site, and the actions that it offers. */
 import { expect, test } from 'vitest';
-import { countsAt, describeStall, describeStatus, offeredActions } from '../../../demo/cluster/page/site-texts.ts';
+import {
+  countsAt,
+  describeStall,
+  describeStatus,
+  offeredActions,
+} from '../../../demo/cluster/page/site-texts.ts';
 import type { SiteStatus } from '../../../demo/cluster/status.ts';
 import type { Row } from '../../../demo/tickets/page/sale-record.ts';
 
@@ -53,17 +58,23 @@ test.each([
   [{ state: 'frozen' }, 'is frozen', 'Press “Continue” at Ireland.'],
   [{ isCut: true }, 'is cut off', 'Press “Reconnect” at Ireland.'],
   [{ isCatchingUp: true }, 'is catching up', 'It goes on in a moment.'],
-] as const)('the leader: %j → the page names who waits, and what to do', (status, state, advice) => {
-  const rows = [row({ answer: 'yes' }), row({}), row({ answer: 'yes', finalItem: '#1' })];
-  const text = describeStall([site({ ...status, isLeader: true })], rows);
-  expect(text).toContain(state);
-  expect(text).toContain(`2 customers wait for the confirmed answer. ${advice}`);
-});
+] as const)(
+  'the leader: %j → the page names who waits, and what to do',
+  (status, state, advice) => {
+    const rows = [row({ answer: 'yes' }), row({}), row({ answer: 'yes', finalItem: '#1' })];
+    const text = describeStall([site({ ...status, isLeader: true })], rows);
+    expect(text).toContain(state);
+    expect(text).toContain(`2 customers wait for the confirmed answer. ${advice}`);
+  },
+);
 
 test('the leader runs, or etcd orders the sales → nothing stalls', () => {
-  expect(describeStall([site({ isLeader: true }), site({ name: 'virginia', state: 'killed' })], [row({})])).toBe(
-    undefined,
-  );
+  expect(
+    describeStall(
+      [site({ isLeader: true }), site({ name: 'virginia', state: 'killed' })],
+      [row({})],
+    ),
+  ).toBe(undefined);
   expect(describeStall([site({ state: 'killed' })], [row({})])).toBe(undefined);
 });
 

@@ -1,4 +1,7 @@
-/** Histories of runs: written to their file line by line, discarded without one, and failures reported. */
+/**
+ * Histories of runs: written to their file line by line, discarded without one, and failures
+ * reported.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,13 +9,21 @@ import { openHistory } from '../../../demo/shared/speculation/history-file.ts';
 import type { HistoryLine } from '../../../demo/shared/speculation/request.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const line = (request: string): HistoryLine => ({ request, user: '1', kind: 'final', ads: ['ad-1'], atMs: 1 });
+const line = (request: string): HistoryLine => ({
+  request,
+  user: '1',
+  kind: 'final',
+  ads: ['ad-1'],
+  atMs: 1,
+});
 
 test('lines → in the file before it is closed, one JSON line each', async () => {
   const path = join(temporaryFolder(), 'history.jsonl');
   const history = openHistory(path);
   history.write(line('a'));
-  await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toBe(`${JSON.stringify(line('a'))}\n`);
+  await expect
+    .poll(() => readFile(path, 'utf8').catch(() => ''))
+    .toBe(`${JSON.stringify(line('a'))}\n`);
   history.write(line('b'));
   await history.close();
   const lines = (await readFile(path, 'utf8')).trim().split('\n');

@@ -1,4 +1,7 @@
-/** The figures of the kill demo come from its history alone, and losses and repetitions do show in them. */
+/**
+ * The figures of the kill demo come from its history alone, and losses and repetitions do show in
+ * them.
+ */
 import { expect, test } from 'vitest';
 import { createClient } from 'correctables';
 import { scriptedBinding } from 'correctables/testing';
@@ -7,12 +10,29 @@ import { getLookEnd, lookFor } from '../../../demo/kill/look-for.ts';
 import { formatHeadline } from '../../../demo/kill/page/texts.ts';
 
 const sent = (operation: string): HistoryLine => ({ operation, kind: 'sent', atMs: 0 });
-const acknowledged = (operation: string): HistoryLine => ({ operation, kind: 'acknowledged', atMs: 1 });
-const found = (operation: string, times: number): HistoryLine => ({ operation, kind: 'found', times, atMs: 2 });
+const acknowledged = (operation: string): HistoryLine => ({
+  operation,
+  kind: 'acknowledged',
+  atMs: 1,
+});
+const found = (operation: string, times: number): HistoryLine => ({
+  operation,
+  kind: 'found',
+  times,
+  atMs: 2,
+});
 
 test.each([
-  ['found once at every site', [found('a', 1), found('a', 1)], { acknowledged: 1, lost: 0, repeated: 0 }],
-  ['missing at one site', [found('a', 1), found('a', 0)], { acknowledged: 1, lost: 1, repeated: 0 }],
+  [
+    'found once at every site',
+    [found('a', 1), found('a', 1)],
+    { acknowledged: 1, lost: 0, repeated: 0 },
+  ],
+  [
+    'missing at one site',
+    [found('a', 1), found('a', 0)],
+    { acknowledged: 1, lost: 1, repeated: 0 },
+  ],
   ['never looked for', [], { acknowledged: 1, lost: 1, repeated: 0 }],
   ['twice at one site', [found('a', 1), found('a', 2)], { acknowledged: 1, lost: 0, repeated: 1 }],
 ])('acknowledged, %s → counted as that', (_, looks, figures) => {
@@ -49,6 +69,8 @@ test('a site has not heard yet of what another one acknowledged → looks again,
 });
 
 test('an operation is missing to the end → 0', async () => {
-  const binding = scriptedBinding(['tentative', 'causal', 'strong'], { onCall: (call) => call.view([0], 'strong') });
+  const binding = scriptedBinding(['tentative', 'causal', 'strong'], {
+    onCall: (call) => call.view([0], 'strong'),
+  });
   expect(await lookFor(createClient(binding), ['a'], performance.now())).toEqual([0]);
 });

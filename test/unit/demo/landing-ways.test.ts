@@ -1,4 +1,7 @@
-/** The table of the landing demo, measured with the page's own code: when each way shows the page, and when it enables Buy. */
+/**
+ * The table of the landing demo, measured with the page's own code: when each way shows the page,
+ * and when it enables Buy.
+ */
 import { createClient } from 'correctables';
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import { put } from 'correctables/operations';
@@ -18,7 +21,9 @@ const STALE: Scenario = { ...FRESH, isStale: true };
 /** Longer than a click takes, with the timeout of a store that cannot be reached. */
 const SETTLED_MS = 5_000;
 
-/** Converts a time to round trips to the server. The nearby copy answers in less than half a trip. */
+/**
+ * Converts a time to round trips to the server. The nearby copy answers in less than half a trip.
+ */
 const toTrips = (ms: number | undefined, { distanceMs }: Scenario): number | undefined =>
   ms === undefined ? undefined : Math.round(ms / distanceMs);
 
@@ -31,8 +36,13 @@ async function runClick(way: WayName, scenario: Scenario) {
   return click;
 }
 
-async function measureAll<T>(scenario: Scenario, pick: (measures: Measures) => T): Promise<Record<string, T>> {
-  const entries = WAY_NAMES.map(async (way) => [way, pick(measure(await runClick(way, scenario)))] as const);
+async function measureAll<T>(
+  scenario: Scenario,
+  pick: (measures: Measures) => T,
+): Promise<Record<string, T>> {
+  const entries = WAY_NAMES.map(
+    async (way) => [way, pick(measure(await runClick(way, scenario)))] as const,
+  );
   return Object.fromEntries(await Promise.all(entries)) as Record<string, T>;
 }
 
@@ -46,14 +56,19 @@ async function openAfterMove(): Promise<Shop> {
     office.invoke(put('Lyon', 'tomorrow from Lyon')),
     office.invoke(put('Turin', 'tomorrow from Turin')),
   ]);
-  const shop = createClient(memory({ store, delaysMs: { weak: 4, strong: FRESH.distanceMs }, lagMs: 10 * SETTLED_MS }));
+  const shop = createClient(
+    memory({ store, delaysMs: { weak: 4, strong: FRESH.distanceMs }, lagMs: 10 * SETTLED_MS }),
+  );
   await office.invoke(put(OFFER, { ...offer, warehouse: 'Turin' }));
   await office.close();
   return shop;
 }
 
 /** Measures when a page enables Buy, in round trips. */
-async function measureEnabled(open: Open, openShop: () => Promise<Shop>): Promise<number | undefined> {
+async function measureEnabled(
+  open: Open,
+  openShop: () => Promise<Shop>,
+): Promise<number | undefined> {
   const opening = openShop();
   await vi.advanceTimersByTimeAsync(10);
   const shop = await opening;
@@ -68,7 +83,9 @@ async function measureEnabled(open: Open, openShop: () => Promise<Shop>): Promis
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date', 'performance'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date', 'performance'],
+  });
 });
 
 afterEach(() => {
@@ -85,10 +102,13 @@ describe('round trips to the server', () => {
   test.each([
     ['right', FRESH],
     ['old', STALE],
-  ])('the copy of the price was %s → Correctables enables Buy after one trip instead of two', async (_, scenario) => {
-    const enabled = await measureAll(scenario, ({ enabledMs }) => toTrips(enabledMs, scenario));
-    expect(enabled).toEqual({ await: 2, careless: 0, careful: 2, correctables: 1 });
-  });
+  ])(
+    'the copy of the price was %s → Correctables enables Buy after one trip instead of two',
+    async (_, scenario) => {
+      const enabled = await measureAll(scenario, ({ enabledMs }) => toTrips(enabledMs, scenario));
+      expect(enabled).toEqual({ await: 2, careless: 0, careful: 2, correctables: 1 });
+    },
+  );
 
   test.each([
     ['right', async () => await openStore(FRESH), 1],

@@ -1,4 +1,7 @@
-/** What the landing demo computes: measures of a click, the sentences, the bars, and the code that it shows. */
+/**
+ * What the landing demo computes: measures of a click, the sentences, the bars, and the code that
+ * it shows.
+ */
 import { expect, test } from 'vitest';
 import { readCode, toHtml } from '../../../demo/landing/code.ts';
 import { findFunction, formatCode } from '../../../demo/launcher/demo-code.ts';
@@ -36,7 +39,12 @@ const click = (way: WayName, ...steps: readonly Step[]): Click => ({
 const CLICKS = {
   await: click('await', shown(302, 18), ...bought(302, 18)),
   careless: click('careless', shown(9, 20), ...bought(9, 20), shown(310, 18)),
-  careful: click('careful', shown(9, 20, 'confirming'), shown(310, 18, 'confirmed'), ...bought(310, 18)),
+  careful: click(
+    'careful',
+    shown(9, 20, 'confirming'),
+    shown(310, 18, 'confirmed'),
+    ...bought(310, 18),
+  ),
   correctables: click(
     'correctables',
     shown(9, 20, 'confirming'),
@@ -56,15 +64,19 @@ test('many clicks → the sentences compare when the page is shown, when Buy is 
   expect(summarize([ROUND, ROUND], { ...STALE, isStale: false })).toEqual({
     headline:
       '2 clicks, 150 ms away: shown after 9 ms instead of 302, Buy enabled after 158 ms instead of 302, 0 wrong sales.',
-    others: 'Stale-while-revalidate enabled Buy after 310 ms. Without holding it, after 9 ms, but 2 wrong sales.',
+    others:
+      'Stale-while-revalidate enabled Buy after 310 ms. Without holding it, after 9 ms, but 2 wrong sales.',
   });
 });
 
 test('one click after a fault → the headline names the fault', () => {
-  const cut = measure({ ...CLICKS.await, steps: [{ kind: 'failed', during: 'opening', code: 'TIMEOUT', atMs: 1500 }] });
-  expect(summarize([{ ...ROUND, await: cut, correctables: cut }], { ...STALE, isCut: true }).headline).toBe(
-    'No connection: shown never, Buy enabled never, 0 wrong sales.',
-  );
+  const cut = measure({
+    ...CLICKS.await,
+    steps: [{ kind: 'failed', during: 'opening', code: 'TIMEOUT', atMs: 1500 }],
+  });
+  expect(
+    summarize([{ ...ROUND, await: cut, correctables: cut }], { ...STALE, isCut: true }).headline,
+  ).toBe('No connection: shown never, Buy enabled never, 0 wrong sales.');
   expect(summarize([{ ...ROUND, await: cut }], STALE).headline).toBe(
     'The price just changed: shown after 9 ms instead of never, Buy enabled after 158 ms instead of never, 0 wrong sales.',
   );
@@ -104,11 +116,14 @@ test.each([
   [0, 0],
   [0.15, 3],
   [0.5, 10],
-])('of 20 clicks, a share of %d → %i meet a stale copy, and the last one does not', (share, count) => {
-  const clicks = Array.from({ length: 20 }, (_, n) => isStaleClick(n, share, 20));
-  expect(clicks.filter(Boolean)).toHaveLength(count);
-  expect(clicks.at(-1)).toBe(false);
-});
+])(
+  'of 20 clicks, a share of %d → %i meet a stale copy, and the last one does not',
+  (share, count) => {
+    const clicks = Array.from({ length: 20 }, (_, n) => isStaleClick(n, share, 20));
+    expect(clicks.filter(Boolean)).toHaveLength(count);
+    expect(clicks.at(-1)).toBe(false);
+  },
+);
 
 test('median: of two values in the middle → their mean', () => {
   expect([median([3, 1, 2]), median([4, 1, 2, 3]), median([])]).toEqual([2, 2.5, NaN]);
@@ -116,16 +131,23 @@ test('median: of two values in the middle → their mean', () => {
 
 test('code panes: the files as they are; a line that all have is not marked', async () => {
   const { correctables, careless } = await readCode();
-  expect(correctables[0]).toEqual({ text: 'export const open: Open = async (shop, page) => {', differs: false });
+  expect(correctables[0]).toEqual({
+    text: 'export const open: Open = async (shop, page) => {',
+    differs: false,
+  });
   expect(careless.find(({ text }) => text.includes('cached = await'))?.differs).toBe(true);
-  for (const { text } of [...correctables, ...careless]) expect(text.length, text).toBeLessThanOrEqual(52);
-  expect(toHtml("const a = x < 'b';")).toBe('<i class="word">const</i> a = x &lt; <i class="string">\'b\'</i>;');
+  for (const { text } of [...correctables, ...careless])
+    expect(text.length, text).toBeLessThanOrEqual(52);
+  expect(toHtml("const a = x < 'b';")).toBe(
+    '<i class="word">const</i> a = x &lt; <i class="string">\'b\'</i>;',
+  );
 });
 
 test('code of a demo: the functions that it names are there', async () => {
   for (const { code = [] } of demos) {
     const html = await formatCode(code);
-    for (const { title, name } of code) expect(html).toMatch(new RegExp(`<h3>${title}</h3>.*${name}(: )?\\(`));
+    for (const { title, name } of code)
+      expect(html).toMatch(new RegExp(`<h3>${title}</h3>.*${name}(: )?\\(`));
   }
   expect(findFunction('const all = {\n  go: (x) => {\n    run(x);\n  },\n};', 'go')).toEqual([
     'go: (x) => {',

@@ -34,7 +34,10 @@ describe('arrangeThread', () => {
 });
 
 test('findFaults counts answers without their question, and own comments that are missing', () => {
-  expect(findFaults(arrangeThread([[question, answer]]), ['a'])).toEqual({ orphans: 0, missing: 0 });
+  expect(findFaults(arrangeThread([[question, answer]]), ['a'])).toEqual({
+    orphans: 0,
+    missing: 0,
+  });
   expect(findFaults(arrangeThread([[answer]]), ['o', 'a'])).toEqual({ orphans: 1, missing: 1 });
 });
 
@@ -54,7 +57,8 @@ describe('CommentRoom', () => {
     const room = new CommentRoom({
       site: 'dublin',
       writer: 2,
-      read: async <T>({ args }: { readonly args: unknown }) => store.get((args as { key: string }).key) as T,
+      read: async <T>({ args }: { readonly args: unknown }) =>
+        store.get((args as { key: string }).key) as T,
       write: async <T>({ args }: { readonly args: unknown }) => {
         const { key, value } = args as { key: string; value: unknown };
         store.set(key, value);
@@ -76,7 +80,9 @@ describe('CommentRoom', () => {
     ];
     const script = writeScript(0, 'x', 10);
     await converse(ann, bob, script);
-    expect(await bob.readThread()).toEqual([{ question: script.question, answers: [script.answer] }]);
+    expect(await bob.readThread()).toEqual([
+      { question: script.question, answers: [script.answer] },
+    ]);
     await client.close();
   });
 });

@@ -1,4 +1,7 @@
-/** The stores of the news behind their own interfaces: plain copies, the line that is cut, and the command line. */
+/**
+ * The stores of the news behind their own interfaces: plain copies, the line that is cut, and the
+ * command line.
+ */
 import { createClient } from 'correctables';
 import { get, getMany, put } from 'correctables/operations';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -12,7 +15,10 @@ afterEach(() => void vi.useRealTimers());
 describe('plain copies', () => {
   test('a write reaches each copy after half of the round trip', async () => {
     const copies = new PlainCopies('measured');
-    const [dublin, oregon] = [createClient(copies.site('dublin')), createClient(copies.site('oregon'))];
+    const [dublin, oregon] = [
+      createClient(copies.site('dublin')),
+      createClient(copies.site('oregon')),
+    ];
     await dublin.invoke(put('k', 1));
     expect(await dublin.invoke(get('k'))).toBe(1);
     await vi.advanceTimersByTimeAsync(64);
@@ -24,7 +30,10 @@ describe('plain copies', () => {
 
   test('a line that is cut holds writes back until it is repaired', async () => {
     const copies = new PlainCopies('measured');
-    const [dublin, sydney] = [createClient(copies.site('dublin')), createClient(copies.site('sydney'))];
+    const [dublin, sydney] = [
+      createClient(copies.site('dublin')),
+      createClient(copies.site('sydney')),
+    ];
     copies.cut('sydney', 'dublin');
     await dublin.invoke(put('k', 1));
     await vi.advanceTimersByTimeAsync(1_000);
@@ -51,7 +60,12 @@ test('a line that a visitor leaves cut is repaired', async () => {
 
 describe('the command line', () => {
   test('without flags → the page, with slow delays', () => {
-    expect(parseOptions([], {})).toMatchObject({ headless: false, delays: 'slow', hasRedis: false, port: 7450 });
+    expect(parseOptions([], {})).toMatchObject({
+      headless: false,
+      delays: 'slow',
+      hasRedis: false,
+      port: 7450,
+    });
     expect(parseOptions([], { PORT: '7999' })?.port).toBe(7999);
     expect(parseOptions(['--port', '0'], { PORT: '7999' })?.port).toBe(0);
     expect(parseOptions(['--redis'], {})?.hasRedis).toBe(true);

@@ -28,7 +28,8 @@ const cache: NewsView = { stories: [old], level: 'cache', ms: 0.5, cachedAt: NOW
 const causal: NewsView = { stories: [old], level: 'causal', ms: 5 };
 const strong: NewsView = { stories: [fresh, old], level: 'strong', ms: 260 };
 
-const read = (...views: readonly NewsView[]): FrontPageReading => views.reduce(addView, NOTHING_READ);
+const read = (...views: readonly NewsView[]): FrontPageReading =>
+  views.reduce(addView, NOTHING_READ);
 const describeSteps = (reading: FrontPageReading): readonly string[] =>
   STEPS.map((step) => {
     const state = getStepState(reading, step);
@@ -78,8 +79,14 @@ describe('an opening of the front page → its steps, and its sentence', () => {
   });
 
   test('a story is new at the level that brought it', () => {
-    expect(listShownStories(read(cache, causal, strong)).map(({ isNewAt }) => isNewAt)).toEqual(['strong', undefined]);
-    expect(listShownStories(read(strong)).map(({ isNewAt }) => isNewAt)).toEqual([undefined, undefined]);
+    expect(listShownStories(read(cache, causal, strong)).map(({ isNewAt }) => isNewAt)).toEqual([
+      'strong',
+      undefined,
+    ]);
+    expect(listShownStories(read(strong)).map(({ isNewAt }) => isNewAt)).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -103,7 +110,9 @@ test.each([
 
 test('a reader who moves → where the session is, and whether own comments are there', () => {
   expect(formatMove({ kind: 'settled' }, 'sydney')).toContain('Sydney');
-  expect(formatMove({ kind: 'waiting', site: 'oregon' }, 'oregon')).toContain('Waiting until Oregon has all');
+  expect(formatMove({ kind: 'waiting', site: 'oregon' }, 'oregon')).toContain(
+    'Waiting until Oregon has all',
+  );
   const arrived = { kind: 'arrived', site: 'oregon', ms: 350 } as const;
   expect(formatMove({ ...arrived, hasOwn: true }, 'oregon')).toBe(
     'Oregon answered after 350 ms, with all that you had read. Your own comments are there.',
@@ -114,7 +123,9 @@ test('a reader who moves → where the session is, and whether own comments are 
 test('a comment that was not stored → whether it may have been', () => {
   expect(formatPost({ kind: 'refused' })).toContain('Nothing was changed');
   expect(formatPost({ kind: 'unknown' })).toContain('may have been stored');
-  expect(formatPost({ kind: 'sent', site: 'sydney', ms: 4 })).toBe('Stored in Sydney after 4.0 ms.');
+  expect(formatPost({ kind: 'sent', site: 'sydney', ms: 4 })).toBe(
+    'Stored in Sydney after 4.0 ms.',
+  );
 });
 
 test('a conversation seen from another site → a hint to move', () => {

@@ -1,11 +1,24 @@
-/** The check of the social network's history: a half follow and a missed one are found, and nothing else. */
+/**
+ * The check of the social network's history: a half follow and a missed one are found, and nothing
+ * else.
+ */
 import { expect, test } from 'vitest';
-import { findHalfFollows, findMissedFollows, type FollowChange } from '../../../demo/social/history.ts';
+import {
+  findHalfFollows,
+  findMissedFollows,
+  type FollowChange,
+} from '../../../demo/social/history.ts';
 
 const [ADA, EVE] = ['eu/ada', 'us/eve'] as const;
 
 /** A read of both users, from 100 to 110 ms. */
-function createRead({ follows, isFollowed }: { readonly follows: boolean; readonly isFollowed: boolean }) {
+function createRead({
+  follows,
+  isFollowed,
+}: {
+  readonly follows: boolean;
+  readonly isFollowed: boolean;
+}) {
   const ada = { user: ADA, follows: follows ? [EVE] : [], followers: [] };
   const eve = { user: EVE, follows: [], followers: isFollowed ? [ADA] : [] };
   return { profiles: [ada, eve], startMs: 100, endMs: 110 };

@@ -1,4 +1,7 @@
-/** The social network: its mix of operations, what it reads from metrics, its sentences, and its service. */
+/**
+ * The social network: its mix of operations, what it reads from metrics, its sentences, and its
+ * service.
+ */
 import { describe, expect, test } from 'vitest';
 import { social, type Message } from '../../../demo/social/contract.ts';
 import { parseLogCounts } from '../../../demo/social/log-counts.ts';
@@ -17,7 +20,8 @@ const CROSS = { kind: 'follow', follower: 'eu/ada', followed: 'us/eve' } as cons
 test('the mix of the paper: most steps read, and half of the follows are between regions', () => {
   const workload = new Workload('eu', 100, seeded(1));
   const steps = Array.from({ length: 10_000 }, () => workload.next());
-  const share = (kind: Step['kind']): number => steps.filter((step) => step.kind === kind).length / steps.length;
+  const share = (kind: Step['kind']): number =>
+    steps.filter((step) => step.kind === kind).length / steps.length;
   const [timeline, post, local, cross] = KINDS.map(share);
   expect(timeline).toBeCloseTo(0.85, 1);
   expect(post).toBeCloseTo(0.075, 1);
@@ -25,7 +29,8 @@ test('the mix of the paper: most steps read, and half of the follows are between
   expect(cross).toBeCloseTo(0.0375, 1);
   for (const { kind, user, action } of steps) {
     expect(regionOf(user)).toBe('eu');
-    if (action !== undefined) expect(findLogs(action).held).toBe(kind === 'crossFollow' ? 'us' : undefined);
+    if (action !== undefined)
+      expect(findLogs(action).held).toBe(kind === 'crossFollow' ? 'us' : undefined);
   }
 });
 
@@ -63,8 +68,12 @@ describe('sentences', () => {
   test('an action → the logs that it waits for', () => {
     expect(formatWaits({ action: LOCAL })).toBe('log of Europe');
     expect(formatWaits({ action: CROSS })).toBe('log of Europe, with a hold in America');
-    expect(formatWaits({ action: CROSS, heldMs: 117 })).toBe('log of Europe, with a hold in America of 117 ms');
-    expect(formatWaits({ action: CROSS, heldMs: 'unknown' })).toBe('log of Europe, with a hold in America');
+    expect(formatWaits({ action: CROSS, heldMs: 117 })).toBe(
+      'log of Europe, with a hold in America of 117 ms',
+    );
+    expect(formatWaits({ action: CROSS, heldMs: 'unknown' })).toBe(
+      'log of Europe, with a hold in America',
+    );
   });
 
   test.each([
@@ -74,20 +83,31 @@ describe('sentences', () => {
       'Ada follows Ben: confirmed after 24.0 ms. It waited for the log of Europe.',
     ],
     [{ action: LOCAL, outcome: 'unchanged', ms: 2 }, 'Ada follows Ben: nothing had to change.'],
-    [{ action: LOCAL, outcome: 'unknown', ms: 500 }, 'Ada follows Ben: no answer after 500 ms. It may have been done.'],
+    [
+      { action: LOCAL, outcome: 'unknown', ms: 500 },
+      'Ada follows Ben: no answer after 500 ms. It may have been done.',
+    ],
   ] as const)('%# %j', (receipt, sentence) => {
     expect(formatMessage(receipt)).toBe(sentence);
   });
 
   test('two actions on one row → what the button does', () => {
     const near = { kind: 'unfollow', follower: 'us/finn', followed: 'us/eve' } as const;
-    expect(formatMeeting([CROSS, near])).toBe('Ada follows Eve, and Finn unfollows Eve while the row is held');
+    expect(formatMeeting([CROSS, near])).toBe(
+      'Ada follows Eve, and Finn unfollows Eve while the row is held',
+    );
   });
 });
 
 test('the service: numbers of messages, timelines of both regions, and whole follows', async () => {
-  const deployment = createEmbedded(service as unknown as Service, { sites: SITES, partitions: PARTITIONS });
-  const [frankfurt, ohio] = [createClient(deployment.site('frankfurt')), createClient(deployment.site('ohio'))];
+  const deployment = createEmbedded(service as unknown as Service, {
+    sites: SITES,
+    partitions: PARTITIONS,
+  });
+  const [frankfurt, ohio] = [
+    createClient(deployment.site('frankfurt')),
+    createClient(deployment.site('ohio')),
+  ];
   const post = (author: string) => social.post({ author, text: `of ${author}` });
   expect(await frankfurt.invokeStrong(post('eu/ada'))).toBe(1);
   expect(await frankfurt.invokeStrong(post('eu/ada'))).toBe(2);
@@ -96,9 +116,12 @@ test('the service: numbers of messages, timelines of both regions, and whole fol
   expect(await frankfurt.invokeStrong(social.follow(pair))).toBe(true);
   expect(await frankfurt.invokeStrong(social.follow(pair))).toBe(false);
 
-  const timeline = async (): Promise<readonly Message[]> => frankfurt.invokeWeak(social.timeline({ user: 'eu/ada' }));
+  const timeline = async (): Promise<readonly Message[]> =>
+    frankfurt.invokeWeak(social.timeline({ user: 'eu/ada' }));
   await expect
-    .poll(async () => (await timeline()).map(({ author, number }) => `${author} ${number}`).toSorted())
+    .poll(async () =>
+      (await timeline()).map(({ author, number }) => `${author} ${number}`).toSorted(),
+    )
     .toEqual(['eu/ada 1', 'eu/ada 2', 'us/eve 1']);
   const readBoth = () => ohio.invokeStrong(social.profiles({ users: ['eu/ada', 'us/eve'] }));
   expect(await readBoth()).toEqual([

@@ -19,9 +19,11 @@ function notices(situation: Partial<Situation>): readonly Notice[] {
 }
 
 test('notices: a sale without trouble → none', () => {
-  expect(notices({ rows: [row({ answer: 'yes', finalItem: '#1' }), row({ answer: 'no', finalItem: null })] })).toEqual(
-    [],
-  );
+  expect(
+    notices({
+      rows: [row({ answer: 'yes', finalItem: '#1' }), row({ answer: 'no', finalItem: null })],
+    }),
+  ).toEqual([]);
 });
 
 test('notices: a site cut off by hand → offers to plug it in; lost otherwise → reports that it is tried again', () => {
@@ -36,7 +38,10 @@ test('notices: a site cut off by hand → offers to plug it in; lost otherwise �
 test('notices: turned away → counts the customers that still wait', () => {
   const rows = [row({ retries: 2 }), row({ retries: 1, answer: 'yes', finalItem: '#1' }), row({})];
   expect(notices({ rows })).toEqual([
-    { about: 'busy', text: expect.stringMatching(/^2 customers were turned away.*; 1 wait to try again\.$/) },
+    {
+      about: 'busy',
+      text: expect.stringMatching(/^2 customers were turned away.*; 1 wait to try again\.$/),
+    },
   ]);
 });
 
@@ -52,7 +57,9 @@ test('notices: a yes without a ticket → revoked; no final view → unanswered,
   const failure = new CorrectableError('UNKNOWN', 'lost');
   const rows = [row({ answer: 'yes', early: true, finalItem: null }), row({ failure })];
   expect(notices({ rows }).map(({ about }) => about)).toEqual(['revoked', 'unanswered']);
-  expect(notices({ rows })[1]?.text).toBe('One customer was left without a confirmed answer (no answer).');
+  expect(notices({ rows })[1]?.text).toBe(
+    'One customer was left without a confirmed answer (no answer).',
+  );
 });
 
 test.each([
@@ -62,10 +69,13 @@ test.each([
   ['UNAVAILABLE', true, 'failed'],
   ['PROTOCOL', false, 'failed'],
   ['INVALID_ARGUMENT', false, 'failed'],
-] as const)('failure %s: the sale survives → %s; the customer hears "%s"', (code, survives, words) => {
-  const failure = new CorrectableError(code, 'test');
-  expect([isPassing(failure), apology(failure)]).toEqual([survives, words]);
-});
+] as const)(
+  'failure %s: the sale survives → %s; the customer hears "%s"',
+  (code, survives, words) => {
+    const failure = new CorrectableError(code, 'test');
+    expect([isPassing(failure), apology(failure)]).toEqual([survives, words]);
+  },
+);
 
 test('advice: a backend that is gone → how to start it; a bad address → to correct it; anything else → to try again', () => {
   expect(adviceFor(new CorrectableError('UNAVAILABLE', 'gone'))).toContain('npm run demo');

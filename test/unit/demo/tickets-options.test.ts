@@ -29,7 +29,9 @@ test.each([
 });
 
 test('placement: another number of sites than of retailers → refused', () => {
-  expect(() => parseOptions(['--client', 'ireland,virginia', '--retailers', '3'])).toThrow(UsageError);
+  expect(() => parseOptions(['--client', 'ireland,virginia', '--retailers', '3'])).toThrow(
+    UsageError,
+  );
 });
 
 test.each([

@@ -1,8 +1,17 @@
 /** What the page shows of the stock, from its own purchases and from views of the store. */
 import { expect, test } from 'vitest';
-import { baselineLeft, OpenSale, soldElsewhere, type Row } from '../../../demo/tickets/page/sale-record.ts';
+import {
+  baselineLeft,
+  OpenSale,
+  soldElsewhere,
+  type Row,
+} from '../../../demo/tickets/page/sale-record.ts';
 
-function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readonly Partial<Row>[] = []): OpenSale {
+function saleOf(
+  tickets: number,
+  rows: readonly Partial<Row>[],
+  baseline: readonly Partial<Row>[] = [],
+): OpenSale {
   const sale = new OpenSale();
   sale.tickets = tickets;
   const fill = (map: Map<string, Row>, value: readonly Partial<Row>[]): void => {

@@ -22,10 +22,23 @@ test('headline: before the first customer → what is on sale', () => {
 });
 
 test('headline: medians of both sales, and how many were taken back', () => {
-  const early = { answer: 'yes', early: true, answeredMs: 2.04, finalMs: 90, finalItem: '#1' } as const;
-  const rows = rowsOf(early, early, { ...early, finalItem: null }, { answer: 'yes', answeredMs: 80, finalItem: '#3' });
+  const early = {
+    answer: 'yes',
+    early: true,
+    answeredMs: 2.04,
+    finalMs: 90,
+    finalItem: '#1',
+  } as const;
+  const rows = rowsOf(
+    early,
+    early,
+    { ...early, finalItem: null },
+    { answer: 'yes', answeredMs: 80, finalItem: '#3' },
+  );
   const baseline = rowsOf({ answer: 'yes', answeredMs: 27.3 });
-  expect(formatHeadline({ rows, baseline, tickets: 4 })).toBe('3 of 4 answered in 2 ms instead of 27; 1 taken back.');
+  expect(formatHeadline({ rows, baseline, tickets: 4 })).toBe(
+    '3 of 4 answered in 2 ms instead of 27; 1 taken back.',
+  );
   expect(formatHeadline({ rows, baseline: new Map(), tickets: 4 })).toBe(
     '3 of 4 answered in 2 ms instead of 90; 1 taken back.',
   );
@@ -33,7 +46,9 @@ test('headline: medians of both sales, and how many were taken back', () => {
 
 test('selling: sold out while a site is away → names the customers that wait for the connection', () => {
   const lost = { left: 0, lostSites: ['virginia'] };
-  expect(formatSelling({ ...lost, rows: [row({})] })).toBe('Sold out; 1 customer in Virginia waits for the connection');
+  expect(formatSelling({ ...lost, rows: [row({})] })).toBe(
+    'Sold out; 1 customer in Virginia waits for the connection',
+  );
   expect(formatSelling({ ...lost, rows: [row({}), row({}), row({ answer: 'yes' })] })).toBe(
     'Sold out; 2 customers in Virginia wait for the connection',
   );

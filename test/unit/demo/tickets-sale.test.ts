@@ -1,4 +1,7 @@
-/** Sales that meet a busy or failing store: customers are tried again, retailers recover, or the sale ends. */
+/**
+ * Sales that meet a busy or failing store: customers are tried again, retailers recover, or the
+ * sale ends.
+ */
 import { createClient, CorrectableError, type Binding, type ErrorCode } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { expect, test } from 'vitest';
@@ -31,7 +34,12 @@ function failingShop(code: ErrorCode, dequeues: readonly number[]): Shop {
 
 async function sell(shop: Shop, options: Partial<SaleOptions> = {}): Promise<Sale> {
   const stock = await stockUp([shop], EVENT, TICKETS);
-  return runSale([shop], { event: EVENT, stock, policy: { threshold: 0, isFixed: true }, ...options });
+  return runSale([shop], {
+    event: EVENT,
+    stock,
+    policy: { threshold: 0, isFixed: true },
+    ...options,
+  });
 }
 
 const CLEAN = {
@@ -51,12 +59,15 @@ test('sale: the store is too busy for some → they try again, and every ticket 
 });
 
 test('sale: a purchase fails without a `recover` option → the sale ends with its failure', async () => {
-  await expect(sell(failingShop('UNAVAILABLE', [3]))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(sell(failingShop('UNAVAILABLE', [3]))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
 });
 
 test('sale: a purchase fails and the retailer recovers → the sale goes on, the purchase keeps its failure', async () => {
   const recovered: unknown[] = [];
-  const recover = async (failure: unknown, retailer: number): Promise<void> => void recovered.push([failure, retailer]);
+  const recover = async (failure: unknown, retailer: number): Promise<void> =>
+    void recovered.push([failure, retailer]);
   const { history, purchases } = await sell(failingShop('UNKNOWN', [2]), { recover });
   expect(verifySales(history)).toMatchObject(CLEAN);
   expect(recovered).toEqual([[expect.objectContaining({ code: 'UNKNOWN' }), 0]]);

@@ -1,8 +1,12 @@
-/** The page's address: defaults, what it takes, what it refuses by name, and invitations to other tabs. */
+/**
+ * The page's address: defaults, what it takes, what it refuses by name, and invitations to other
+ * tabs.
+ */
 import { expect, test } from 'vitest';
 import { inviteTo, settingsFrom } from '../../../demo/tickets/page/settings.ts';
 
-const read = (query: string): ReturnType<typeof settingsFrom> => settingsFrom(new URLSearchParams(query));
+const read = (query: string): ReturnType<typeof settingsFrom> =>
+  settingsFrom(new URLSearchParams(query));
 
 test('settings: an empty address → the documented defaults', () => {
   expect(read('')).toEqual({
@@ -46,7 +50,11 @@ test.each([
   ['event', 'x'.repeat(61)],
 ])('settings: %s=%s → refused by name', (field, value) => {
   expect(() => read(new URLSearchParams({ [field]: value }).toString())).toThrow(
-    expect.objectContaining({ code: 'INVALID_ARGUMENT', field, message: expect.stringContaining(`${field}:`) }),
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field,
+      message: expect.stringContaining(`${field}:`),
+    }),
   );
 });
 

@@ -1,4 +1,7 @@
-/** Where a Cassandra cluster listens, what is delayed on the way there, and what `up` makes of its options. */
+/**
+ * Where a Cassandra cluster listens, what is delayed on the way there, and what `up` makes of its
+ * options.
+ */
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -32,14 +35,23 @@ test("layout: the paper's delays → each way between two nodes takes its round 
     routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
   for (const a of nodes) {
     for (const b of nodes.filter((item) => item !== a)) {
-      expect(getDelayMs(a.peerAddress) + getDelayMs(b.peerAddress)).toBe(roundTripMs('paper', a.site, b.site));
+      expect(getDelayMs(a.peerAddress) + getDelayMs(b.peerAddress)).toBe(
+        roundTripMs('paper', a.site, b.site),
+      );
     }
   }
-  expect(NODE_SITES.map((site) => accessDelayMs('paper', site, NODE_SITES))).toEqual([13.5, 6.5, 76.5]);
+  expect(NODE_SITES.map((site) => accessDelayMs('paper', site, NODE_SITES))).toEqual([
+    13.5, 6.5, 76.5,
+  ]);
 });
 
 test("layout: the paper's Twissandra → a quorum beside Virginia is Virginia and California; Ireland's client is far", async () => {
-  const layout = await layOut({ nodes: 3, wan: 'paper', placement: 'twissandra', nodesDelay: false });
+  const layout = await layOut({
+    nodes: 3,
+    wan: 'paper',
+    placement: 'twissandra',
+    nodesDelay: false,
+  });
   const { nodes, routes } = layout;
   const dataCenters = nodes.map(({ site, dataCenter }) => [site, dataCenter]);
   expect(dataCenters).toEqual([
@@ -49,10 +61,17 @@ test("layout: the paper's Twissandra → a quorum beside Virginia is Virginia an
   ]);
   const getDelayMs = (host: string): number =>
     routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
-  const [virginia, nca, ore] = nodes.map(({ peerAddress }) => getDelayMs(peerAddress)) as [number, number, number];
+  const [virginia, nca, ore] = nodes.map(({ peerAddress }) => getDelayMs(peerAddress)) as [
+    number,
+    number,
+    number,
+  ];
   expect([virginia + nca, virginia + ore, nca + ore]).toEqual([65, 75, 21]);
   expect(getDelayMs(clientAddress(layout, 'ireland', 'virginia'))).toBe(41.5);
-  const hosts = [...nodes.map(({ address }) => address), ...routes.map(({ listenHost }) => listenHost ?? '')];
+  const hosts = [
+    ...nodes.map(({ address }) => address),
+    ...routes.map(({ listenHost }) => listenHost ?? ''),
+  ];
   expect(new Set(hosts).size).toBe(hosts.length);
 });
 

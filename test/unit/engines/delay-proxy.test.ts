@@ -1,4 +1,7 @@
-/** The delay proxy: bytes complete, in order and late; a target that is down is reported at once, or waited for. */
+/**
+ * The delay proxy: bytes complete, in order and late; a target that is down is reported at once, or
+ * waited for.
+ */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { openRoute } from '../../../engines/delay-proxy.ts';
@@ -45,7 +48,9 @@ test('proxy: bytes in many parts → the same bytes in order, a round trip later
 test('proxy: a target that is down → the connection is reset', async () => {
   const [listenPort, targetPort] = (await freePorts(2)) as [number, number];
   const route = await openRoute({ listenPort, targetPort, oneWayMs: 1 });
-  await expect(roundTrip(listenPort, [Buffer.from('x')])).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(roundTrip(listenPort, [Buffer.from('x')])).rejects.toMatchObject({
+    code: 'ECONNRESET',
+  });
   route.close();
 });
 

@@ -1,4 +1,7 @@
-/** Where an etcd cluster listens, what is delayed on the way there, and what `up` makes of its options. */
+/**
+ * Where an etcd cluster listens, what is delayed on the way there, and what `up` makes of its
+ * options.
+ */
 import { expect, test } from 'vitest';
 import { etcd } from '../../../engines/etcd/engine.ts';
 import { layOut } from '../../../engines/etcd/layout.ts';
@@ -16,8 +19,11 @@ test('layout: no delays → no proxy, servers and clients directly', async () =>
 
 test("layout: the papers' delays → between servers what each adds, to clients half a round trip", async () => {
   const { members, routes, clientPorts } = await layOut({ nodes: 3, wan: 'paper' });
-  const delayTo = (port: number): number | undefined => routes.find(({ listenPort }) => listenPort === port)?.oneWayMs;
-  expect(members.map(({ announcedPeerPort }) => delayTo(announcedPeerPort))).toEqual([6.5, 13.5, 76.5]);
+  const delayTo = (port: number): number | undefined =>
+    routes.find(({ listenPort }) => listenPort === port)?.oneWayMs;
+  expect(members.map(({ announcedPeerPort }) => delayTo(announcedPeerPort))).toEqual([
+    6.5, 13.5, 76.5,
+  ]);
   const [ireland] = members;
   expect(clientPorts.ireland.ireland).toBe(ireland?.clientPort);
   expect(delayTo(clientPorts.virginia.ireland ?? 0)).toBe(41.5);

@@ -1,13 +1,21 @@
 /** Where the sites of Redis listen, how they form clusters, and what `up` makes of its options. */
 import { expect, test } from 'vitest';
 import { redis } from '../../../engines/redis/engine.ts';
-import { createNodesFile, getNatMap, layOut, type NodeLayout } from '../../../engines/redis/layout.ts';
+import {
+  createNodesFile,
+  getNatMap,
+  layOut,
+  type NodeLayout,
+} from '../../../engines/redis/layout.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
 
 test('gives each server ports and an id of its own', async () => {
   const { nodes, routes } = await layOut({ masters: 3, replicas: 1, wan: 'none' });
   expect(nodes).toHaveLength(12);
-  const ports = [...nodes.flatMap(({ port, busPort }) => [port, busPort]), ...routes.dublin.map((r) => r.listenPort)];
+  const ports = [
+    ...nodes.flatMap(({ port, busPort }) => [port, busPort]),
+    ...routes.dublin.map((r) => r.listenPort),
+  ];
   expect(new Set(ports).size).toBe(ports.length);
   expect(new Set(nodes.map(({ id }) => id)).size).toBe(12);
 });

@@ -19,14 +19,17 @@ const start = async (text: string): Promise<Program> =>
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s → stops what still runs, reports what did not stop, ends with %i', async (signal, expected) => {
-  using running = await start(program("throw new Error('would not stop')"));
-  expect(await running.line()).toBe('started');
-  running.signal(signal);
-  const { code, stdout, stderr } = await running.ended();
-  expect({ code, stdout }).toEqual({ code: expected, stdout: 'started\nstopped\n' });
-  expect(stderr).toContain('Error: would not stop');
-});
+] as const)(
+  '%s → stops what still runs, reports what did not stop, ends with %i',
+  async (signal, expected) => {
+    using running = await start(program("throw new Error('would not stop')"));
+    expect(await running.line()).toBe('started');
+    running.signal(signal);
+    const { code, stdout, stderr } = await running.ended();
+    expect({ code, stdout }).toEqual({ code: expected, stdout: 'started\nstopped\n' });
+    expect(stderr).toContain('Error: would not stop');
+  },
+);
 
 test('a second signal → ends at once', async () => {
   using running = await start(program("console.log('hangs'); await new Promise(() => {})"));

@@ -13,15 +13,26 @@ test('layout: the leader asked for → the highest id, which wins among equals',
 });
 
 test('layout: no delays → no proxy, everybody directly', async () => {
-  const { nodes, routes, clientPorts, quorumPorts } = await layOut({ nodes: 3, leader: 'ireland', wan: 'none' });
+  const { nodes, routes, clientPorts, quorumPorts } = await layOut({
+    nodes: 3,
+    leader: 'ireland',
+    wan: 'none',
+  });
   expect(routes).toEqual([]);
   for (const { site, clientPort, quorumPort } of nodes) {
-    expect([clientPorts.frankfurt[site], quorumPorts.frankfurt[site]]).toEqual([clientPort, quorumPort]);
+    expect([clientPorts.frankfurt[site], quorumPorts.frankfurt[site]]).toEqual([
+      clientPort,
+      quorumPort,
+    ]);
   }
 });
 
 test("layout: the papers' delays → half a round trip each way, between sites only, all ports different", async () => {
-  const { nodes, routes, clientPorts } = await layOut({ nodes: 3, leader: 'ireland', wan: 'paper' });
+  const { nodes, routes, clientPorts } = await layOut({
+    nodes: 3,
+    leader: 'ireland',
+    wan: 'paper',
+  });
   const frankfurt = nodes.find(({ site }) => site === 'frankfurt');
   expect(clientPorts.frankfurt.frankfurt).toBe(frankfurt?.clientPort);
   const route = routes.find(({ listenPort }) => listenPort === clientPorts.ireland.frankfurt);
@@ -40,7 +51,9 @@ test('configuration: a node → itself directly, the others through their delays
   if (frankfurt === undefined || virginia === undefined) throw new Error('no nodes');
   const config = configOf(layout, frankfurt, '/data');
   expect(config).toContain(`server.1=127.0.0.1:${frankfurt.quorumPort}:${frankfurt.electionPort}`);
-  expect(config).toContain(`server.2=127.0.0.1:${layout.quorumPorts.frankfurt.virginia}:${virginia.electionPort}`);
+  expect(config).toContain(
+    `server.2=127.0.0.1:${layout.quorumPorts.frankfurt.virginia}:${virginia.electionPort}`,
+  );
   expect(layout.quorumPorts.frankfurt.virginia).not.toBe(virginia.quorumPort);
 });
 

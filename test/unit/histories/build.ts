@@ -9,7 +9,16 @@ function call(kind: string, atMs: number, { number, ...details }: Details): Call
   const endMs = atMs + LASTS_MS;
   const meta = number === undefined ? {} : { meta: { number } };
   const views = [{ level: 'strong', value: details.output, atMs: endMs, ...meta }];
-  return { session: 's', kind, key: 'q', beginMs: atMs, endMs, outcome: 'success', views, ...details };
+  return {
+    session: 's',
+    kind,
+    key: 'q',
+    beginMs: atMs,
+    endMs,
+    outcome: 'success',
+    views,
+    ...details,
+  };
 }
 
 export function enqueued(item: string, atMs: number, details: Details = {}): Call {

@@ -23,7 +23,9 @@ test('calls → in the history when they begin, in the file when they have ended
     expect(lines()).toEqual([]);
     Object.assign(call, { endMs: 3, outcome: 'success' });
     history.ended(call);
-    expect(lines()).toEqual(['{"session":"s","kind":"get","key":"k","beginMs":1,"endMs":3,"outcome":"success"}']);
+    expect(lines()).toEqual([
+      '{"session":"s","kind":"get","key":"k","beginMs":1,"endMs":3,"outcome":"success"}',
+    ]);
     expect(history.calls).toHaveLength(2);
   }
   expect(lines()[1]).toBe('{"session":"s","kind":"put","key":"k","input":"7","beginMs":2}');
@@ -32,11 +34,25 @@ test('calls → in the history when they begin, in the file when they have ended
 test('an operation → its views and outcome', async () => {
   using history = new History();
   await using client = createClient(memory());
-  const found = await observe(history, client, { session: 's', kind: 'get', key: 'k', operation: get('k') });
+  const found = await observe(history, client, {
+    session: 's',
+    kind: 'get',
+    key: 'k',
+    operation: get('k'),
+  });
   expect(found).toMatchObject({ outcome: 'success', output: undefined });
   expect(found.views?.map(({ level }) => level)).toEqual(client.levels);
-  const weak = { session: 's', kind: 'get', key: 'k', operation: get('k'), how: 'invokeWeak' } as const;
-  expect(await observe(history, client, weak)).toMatchObject({ levels: [client.levels[0]], outcome: 'success' });
+  const weak = {
+    session: 's',
+    kind: 'get',
+    key: 'k',
+    operation: get('k'),
+    how: 'invokeWeak',
+  } as const;
+  expect(await observe(history, client, weak)).toMatchObject({
+    levels: [client.levels[0]],
+    outcome: 'success',
+  });
   const wrong = await observe(history, client, {
     session: 's',
     kind: 'x',

@@ -1,4 +1,7 @@
-/** Command lines of the fuzzer and of the histories: what they refuse. Their processes are tested with one option. */
+/**
+ * Command lines of the fuzzer and of the histories: what they refuse. Their processes are tested
+ * with one option.
+ */
 import { expect, test } from 'vitest';
 import { parseOptions as parseFuzz } from '../../fuzz/options.ts';
 import { parseOptions as parseHistories } from '../../histories/options.ts';

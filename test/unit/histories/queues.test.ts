@@ -18,13 +18,17 @@ test('a queue: in order, each item once, empty in the end → no fault', () => {
 
 test('an item handed out twice → a fault, unless the first who had it was to give it back', () => {
   const calls = [enqueued('a', 0), dequeued('a', 20, { session: 'dead' }), dequeued('a', 40)];
-  expect(faultsOf(...calls)).toEqual(['q: "a" was handed out twice: to dead at 30 ms and to s at 50 ms']);
+  expect(faultsOf(...calls)).toEqual([
+    'q: "a" was handed out twice: to dead at 30 ms and to s at 50 ms',
+  ]);
   const comesBack = (session: string): boolean => session === 'dead';
   expect(queueFaults({ name: 'q', calls, isOrdered: false, comesBack })).toEqual([]);
 });
 
 test('an item that no enqueue added, or not yet → a fault', () => {
-  expect(faultsOf(dequeued('a', 0))).toEqual(['q: "a" was handed to s at 10 ms, and no enqueue added it']);
+  expect(faultsOf(dequeued('a', 0))).toEqual([
+    'q: "a" was handed to s at 10 ms, and no enqueue added it',
+  ]);
   expect(faultsOf(dequeued('a', 0), enqueued('a', 50))).toEqual([
     'q: "a" was handed to s at 10 ms, before it was put in',
   ]);
@@ -54,7 +58,9 @@ test('items that come back at the end → not excused by dequeues of unknown out
 });
 
 test('a preliminary view → no item is handed out: it may be wrong, and stands for one item that a dequeue took', () => {
-  expect(faultsOf(enqueued('a', 0), enqueued('b', 20), guessed('b', 40), dequeued('b', 60))).toEqual([]);
+  expect(
+    faultsOf(enqueued('a', 0), enqueued('b', 20), guessed('b', 40), dequeued('b', 60)),
+  ).toEqual([]);
   expect(faultsOf(enqueued('a', 0), guessed(null, 20))).toHaveLength(1);
 });
 
@@ -79,12 +85,12 @@ test('a dequeue gets nothing while an item is there all the time → a fault', (
 
 test('numbers: one returned twice, or one of a session that goes back → a fault', () => {
   const taken = [dequeued('a', 40), dequeued('b', 60)];
-  expect(faultsOf(enqueued('a', 0, { number: 3 }), enqueued('b', 20, { number: 3 }), ...taken)).toEqual([
-    'q: "a" and "b" both got number 3, the second one by s at 30 ms',
-  ]);
-  expect(faultsOf(enqueued('a', 0, { number: 3 }), enqueued('b', 20, { number: 2 }), ...taken)).toEqual([
-    'q: "b" got number 2, "a" before it 3: s at 30 ms',
-  ]);
+  expect(
+    faultsOf(enqueued('a', 0, { number: 3 }), enqueued('b', 20, { number: 3 }), ...taken),
+  ).toEqual(['q: "a" and "b" both got number 3, the second one by s at 30 ms']);
+  expect(
+    faultsOf(enqueued('a', 0, { number: 3 }), enqueued('b', 20, { number: 2 }), ...taken),
+  ).toEqual(['q: "b" got number 2, "a" before it 3: s at 30 ms']);
 });
 
 test('a deleted queue → takes its items along, and none comes out later; numbers start again', () => {
@@ -96,18 +102,32 @@ test('a deleted queue → takes its items along, and none comes out later; numbe
   expect(faultsOf(...calls, enqueued('b', 40), dequeued(null, 60))).toHaveLength(1);
   // The first was in flight for long: its number may be one of the queue that was created again.
   const slow = enqueued('a', 0, { number: 5, endMs: 90 });
-  expect(faultsOf(slow, enqueued('b', 10, { number: 5 }), deleted(40), dequeued('a', 100))).toEqual([]);
-  // The second one arrived when the queue had just been created again, the first one had to be sent again.
-  const again = [deleted(0), enqueued('a', 20, { number: 1, endMs: 90 }), enqueued('b', 20, { number: 0, endMs: 40 })];
+  expect(faultsOf(slow, enqueued('b', 10, { number: 5 }), deleted(40), dequeued('a', 100))).toEqual(
+    [],
+  );
+  // The second one arrived when the queue had just been created again, the first one had to be sent
+  // again.
+  const again = [
+    deleted(0),
+    enqueued('a', 20, { number: 1, endMs: 90 }),
+    enqueued('b', 20, { number: 0, endMs: 40 }),
+  ];
   expect(faultsOf(...again, dequeued('b', 100), dequeued('a', 120))).toEqual([]);
 });
 
 test.each([
   ['out of order', [enqueued('A', 0), enqueued('B', 20), dequeued('B', 40), dequeued('A', 60)]],
   ['a false empty', [enqueued('A', 0), dequeued(null, 40), dequeued('A', 80)]],
-])('%s, with a dequeue of unknown outcome → excused only if that dequeue had begun before', (_, calls) => {
-  const faults = (unknownAtMs: number): string[] =>
-    queueFaults({ name: 'q', isOrdered: true, calls: [...calls, dequeued(null, unknownAtMs, UNKNOWN)] });
-  expect(faults(30)).toEqual([]);
-  expect(faults(100)).toHaveLength(1);
-});
+])(
+  '%s, with a dequeue of unknown outcome → excused only if that dequeue had begun before',
+  (_, calls) => {
+    const faults = (unknownAtMs: number): string[] =>
+      queueFaults({
+        name: 'q',
+        isOrdered: true,
+        calls: [...calls, dequeued(null, unknownAtMs, UNKNOWN)],
+      });
+    expect(faults(30)).toEqual([]);
+    expect(faults(100)).toHaveLength(1);
+  },
+);

@@ -1,7 +1,12 @@
 /** Histories that no register can have, and those that look like it: each check is seen to fail. */
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { backInTime, registerFaults, unreadable, type Read } from '../../histories/checks/registers.ts';
+import {
+  backInTime,
+  registerFaults,
+  unreadable,
+  type Read,
+} from '../../histories/checks/registers.ts';
 import type { Call } from '../../histories/history.ts';
 import { sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
 import { NOT_MADE, UNKNOWN, written } from './build.ts';
@@ -13,7 +18,8 @@ const read = (value: string | undefined, atMs: number, session = 's'): Read => (
   beginMs: atMs,
   endMs: atMs + 10,
 });
-const faultsOf = (writes: readonly Call[], ...reads: Read[]): string[] => registerFaults('k', writes, reads);
+const faultsOf = (writes: readonly Call[], ...reads: Read[]): string[] =>
+  registerFaults('k', writes, reads);
 
 test('a register: reads of what was written last → no fault', () => {
   const writes = [written('a', 20), written('b', 60)];
@@ -58,7 +64,9 @@ test('views of one session that go back in time → a fault; of two sessions, or
   expect(backInTime('k', writes, [read('b', 40), read(undefined, 60)])).toHaveLength(1);
   expect(backInTime('k', writes, [read('b', 40), read('a', 60, 'r')])).toEqual([]);
   expect(backInTime('k', writes, [read('b', 40), read('a', 45)])).toEqual([]);
-  expect(backInTime('k', [written('a', 0), written('b', 5)], [read('b', 40), read('a', 60)])).toEqual([]);
+  expect(
+    backInTime('k', [written('a', 0), written('b', 5)], [read('b', 40), read('a', 60)]),
+  ).toEqual([]);
 });
 
 /** No value that is written. */
@@ -68,7 +76,10 @@ const ops = fc.array(
   fc.record({
     isWrite: fc.boolean(),
     value: fc.integer({ min: 0, max: 3 }),
-    /** A read gives what was written last before a moment within it, as a register does; else any value. */
+    /**
+     * A read gives what was written last before a moment within it, as a register does; else any
+     * value.
+     */
     isTrue: fc.constantFrom(true, true, false),
     beginMs: fc.integer({ min: 0, max: 40 }),
     lengthMs: fc.integer({ min: 1, max: 15 }),
@@ -86,14 +97,22 @@ const judged = (note: Note): fc.IRawProperty<unknown> =>
       endMs: op.beginMs + op.lengthMs + n / 100 + 0.005,
     }));
     const seen = new Set<number>();
-    const writes = spread.filter(({ isWrite, value }) => isWrite && !seen.has(value) && seen.add(value));
-    const calls = writes.map(({ value, beginMs, endMs }) => written(`v${value}`, beginMs, { endMs }));
+    const writes = spread.filter(
+      ({ isWrite, value }) => isWrite && !seen.has(value) && seen.add(value),
+    );
+    const calls = writes.map(({ value, beginMs, endMs }) =>
+      written(`v${value}`, beginMs, { endMs }),
+    );
     const lastBefore = (moment: number): number =>
-      writes.filter(({ atMs }) => atMs < moment).toSorted((a, b) => b.atMs - a.atMs)[0]?.value ?? NOTHING;
+      writes.filter(({ atMs }) => atMs < moment).toSorted((a, b) => b.atMs - a.atMs)[0]?.value ??
+      NOTHING;
     const anyOf = (place: number): number => [NOTHING, ...seen][place % (seen.size + 1)] as number;
     const reads = spread
       .filter(({ isWrite }) => !isWrite)
-      .map(({ isTrue, value, atMs, ...op }) => ({ ...op, value: isTrue ? lastBefore(atMs) : anyOf(value) }))
+      .map(({ isTrue, value, atMs, ...op }) => ({
+        ...op,
+        value: isTrue ? lastBefore(atMs) : anyOf(value),
+      }))
       .map(({ value, beginMs, endMs }) => ({
         session: 's',
         value: value === NOTHING ? undefined : `v${value}`,
@@ -102,24 +121,36 @@ const judged = (note: Note): fc.IRawProperty<unknown> =>
       }));
     const isRight = isLinearizable(calls, reads);
     expect(registerFaults('k', calls, reads).length === 0).toBe(isRight);
-    if (calls.length > 1 && reads.length > 1) note(isRight ? 'several, of a register' : 'several, of no register');
+    if (calls.length > 1 && reads.length > 1)
+      note(isRight ? 'several, of a register' : 'several, of no register');
   });
 
 test('small histories → judged as by trying all orders', async () => {
   await fc.assert(judged(unnoted), { numRuns: scaleRuns(3_000) });
 });
 
-testShares('the histories → several writes and reads in many, of a register and of none', async () => {
-  const shares = await sharesOf(judged);
-  for (const description of ['several, of a register', 'several, of no register']) {
-    expect(shares[description], description).toBeGreaterThan(0.15);
-  }
-});
+testShares(
+  'the histories → several writes and reads in many, of a register and of none',
+  async () => {
+    const shares = await sharesOf(judged);
+    for (const description of ['several, of a register', 'several, of no register']) {
+      expect(shares[description], description).toBeGreaterThan(0.15);
+    }
+  },
+);
 
-/** By brute force: some order, in which nothing comes before what ended earlier, in which each read sees the last write. */
+/**
+ * By brute force: some order, in which nothing comes before what ended earlier, in which each read
+ * sees the last write.
+ */
 function isLinearizable(writes: readonly Call[], reads: readonly Read[]): boolean {
   const all = [
-    ...writes.map(({ input, beginMs, endMs = 0 }) => ({ write: String(input), beginMs, endMs, value: undefined })),
+    ...writes.map(({ input, beginMs, endMs = 0 }) => ({
+      write: String(input),
+      beginMs,
+      endMs,
+      value: undefined,
+    })),
     ...reads.map(({ value, beginMs, endMs }) => ({ write: undefined, beginMs, endMs, value })),
   ];
   const search = (left: typeof all, state: string | undefined): boolean =>

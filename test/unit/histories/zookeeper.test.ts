@@ -1,4 +1,6 @@
-/** What the end of a round of ZooKeeper is judged by: its nodes, and what a new client made of them. */
+/**
+ * What the end of a round of ZooKeeper is judged by: its nodes, and what a new client made of them.
+ */
 import { expect, test } from 'vitest';
 import type { Call } from '../../histories/history.ts';
 import { checkQueue } from '../../histories/zookeeper/check-queue.ts';
@@ -12,11 +14,20 @@ const NO_JANITOR = createPlan(1);
 const EMPTY: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
 const LAST = { session: 'last' } as const;
 
-const lengthRead = (output: number, atMs: number): Call => ({ ...dequeued(null, atMs, LAST), kind: 'length', output });
+const lengthRead = (output: number, atMs: number): Call => ({
+  ...dequeued(null, atMs, LAST),
+  kind: 'length',
+  output,
+});
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** One queue, by default one that was used and emptied in the end. */
-function judged(calls: readonly Call[], before: Partial<QueueTree>, after: Partial<QueueTree> = {}, plan = NO_JANITOR) {
+function judged(
+  calls: readonly Call[],
+  before: Partial<QueueTree>,
+  after: Partial<QueueTree> = {},
+  plan = NO_JANITOR,
+) {
   const [first, last] = [
     { ...EMPTY, ...before },
     { ...EMPTY, ...after },
@@ -42,7 +53,9 @@ test('a tree → items without fillers, claims, and how many there ever were; va
   );
   expect(tree.keys).toEqual(new Map([['a', 'one']]));
   expect(tree.queues).toEqual(
-    new Map([['q', { items: [{ number: 3, item: 'x' }], claims: [2], itemsEver: 5, claimsEver: 3 }]]),
+    new Map([
+      ['q', { items: [{ number: 3, item: 'x' }], claims: [2], itemsEver: 5, claimsEver: 3 }],
+    ]),
   );
 });
 
@@ -55,21 +68,34 @@ test('a queue whose rest was handed out as it was read → no fault', () => {
     dequeued('b', 80, LAST),
     dequeued(null, 100, LAST),
   ];
-  expect(judged(calls, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
-  expect(judged(calls, { items: [{ number: 0, item: 'b' }], itemsEver: 1, claimsEver: 0 })).toContain(
-    '7/sale: "b" got number 1, and is number 0',
+  expect(judged(calls, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual(
+    [],
   );
+  expect(
+    judged(calls, { items: [{ number: 0, item: 'b' }], itemsEver: 1, claimsEver: 0 }),
+  ).toContain('7/sale: "b" got number 1, and is number 0');
   // A guess of an enqueue whose outcome is not known is none of its words.
   const views = [{ level: 'weak', value: undefined, atMs: 1, meta: { number: 5 } }];
-  const guessed = [enqueued('b', 0, { ...UNKNOWN, views }), lengthRead(1, 60), dequeued('b', 80, LAST)];
-  expect(judged(guessed, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
+  const guessed = [
+    enqueued('b', 0, { ...UNKNOWN, views }),
+    lengthRead(1, 60),
+    dequeued('b', 80, LAST),
+  ];
+  expect(
+    judged(guessed, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 }),
+  ).toEqual([]);
 });
 
 test('a rest that was not handed out, or in another order → a fault; a wrong length too', () => {
   const items = ['a', 'b'].map((item, number) => ({ item, number }));
   const puts = [enqueued('a', 0), enqueued('b', 0)];
   const tree = { items, itemsEver: 2, claimsEver: 0 };
-  const remaining = [lengthRead(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
+  const remaining = [
+    lengthRead(2, 20),
+    dequeued('b', 40, LAST),
+    dequeued('a', 60, LAST),
+    dequeued(null, 80, LAST),
+  ];
   expect(judged([...puts, ...remaining], tree)).toContain(
     '7/sale: of what was left, number 1 is a, and a new client was handed b',
   );
@@ -90,7 +116,9 @@ test('items that no claim takes → a fault; claims only where an outcome is not
   expect(judged(remaining, {}, claimed)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
   const calls = [enqueued('a', 0), dequeued(null, 0, UNKNOWN), ...remaining];
   expect(judged(calls, {}, claimed)).toEqual([]);
-  expect(judged(calls, {}, claimed, JANITOR)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
+  expect(judged(calls, {}, claimed, JANITOR)).toEqual([
+    '7/sale: 1 claims are left, at most 0 may be',
+  ]);
 });
 
 test('more nodes than operations may cost → a fault', () => {
@@ -124,9 +152,17 @@ const strongly = (value: string | undefined, atMs: number, session: string): Cal
 test.each<[what: string, calls: Call[], faults: number]>([
   ['its own write', [written('a', 0), written('b', 20), weakly('a', 40, 's')], 1],
   ['its own first write', [written('b', 20), weakly(undefined, 40, 's')], 1],
-  ['what it read at strong', [written('a', 0), written('b', 20), strongly('b', 40, 't'), weakly('a', 60, 't')], 1],
+  [
+    'what it read at strong',
+    [written('a', 0), written('b', 20), strongly('b', 40, 't'), weakly('a', 60, 't')],
+    1,
+  ],
   ['what another wrote', [written('a', 0), written('b', 20), weakly('a', 40, 't')], 0],
-  ['its own write, of unknown outcome', [written('a', 0), written('b', 20, UNKNOWN), weakly('a', 40, 's')], 0],
+  [
+    'its own write, of unknown outcome',
+    [written('a', 0), written('b', 20, UNKNOWN), weakly('a', 40, 's')],
+    0,
+  ],
   [
     'what was read outside',
     [written('b', 20), strongly('b', 40, 's, outside'), weakly(undefined, 60, 's, outside')],

@@ -8,13 +8,22 @@ import * as z from 'zod';
 import { http } from '../../../src/bindings/http/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
 import { tiered } from '../../../src/bindings/tiered/index.ts';
-import { createHandler, defineContract, isDomainError, keyValueOperations } from '../../../src/contract/index.ts';
+import {
+  createHandler,
+  defineContract,
+  isDomainError,
+  keyValueOperations,
+} from '../../../src/contract/index.ts';
 import type { Binding, CorrectableError, Principal } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { httpHandler, type HttpHandler, type HttpHandlerOptions } from '../../../src/http/index.ts';
 
 const bikes = defineContract('bikes', {
-  bike: { access: 'read', args: z.object({ id: z.int() }), result: z.object({ id: z.int(), name: z.string() }) },
+  bike: {
+    access: 'read',
+    args: z.object({ id: z.int() }),
+    result: z.object({ id: z.int(), name: z.string() }),
+  },
   rename: {
     access: 'write',
     args: z.object({ id: z.int(), name: z.string().min(1) }),
@@ -72,7 +81,8 @@ describe('a page', () => {
     const { client } = await open();
     await client.invoke(bikes.rename({ id: 7, name: 'Eve' }));
     const views: unknown[] = [];
-    for await (const { level, value, final } of client.invoke(bikes.bike({ id: 7 }))) views.push([level, value, final]);
+    for await (const { level, value, final } of client.invoke(bikes.bike({ id: 7 })))
+      views.push([level, value, final]);
     expect(views).toEqual([
       ['replica', { id: 7, name: 'Ada' }, false],
       ['primary', { id: 7, name: 'Eve' }, true],
@@ -87,14 +97,20 @@ describe('a page', () => {
 
   test('gets domain errors with their types', async () => {
     const { client } = await open();
-    const error = await client.invoke(bikes.rename({ id: 7, name: 'Bob' })).catch((reason: unknown) => reason);
-    expect(isDomainError(error, bikes.operations.rename, 'taken') && error.domain.data.by).toBe('Bob');
+    const error = await client
+      .invoke(bikes.rename({ id: 7, name: 'Bob' }))
+      .catch((reason: unknown) => reason);
+    expect(isDomainError(error, bikes.operations.rename, 'taken') && error.domain.data.by).toBe(
+      'Bob',
+    );
   });
 
   test('has its arguments checked before anything is sent', async () => {
     const request = vi.fn<typeof fetch>();
     const client = createClient(http(bikes, { url: '/api', levels: LEVELS, fetch: request }));
-    await expect(client.invoke(bikes.bike({ id: 'x' as never }))).rejects.toMatchObject({ field: 'args.id' });
+    await expect(client.invoke(bikes.bike({ id: 'x' as never }))).rejects.toMatchObject({
+      field: 'args.id',
+    });
     expect(request).not.toHaveBeenCalled();
   });
 
@@ -103,9 +119,14 @@ describe('a page', () => {
     const forgotten = await fetch(`${url}/bike`);
     expect(forgotten.status).toBe(400);
     expect(await forgotten.json()).toMatchObject({
-      error: { code: 'INVALID_ARGUMENT', message: expect.stringContaining('?args={"id":1}') as string },
+      error: {
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('?args={"id":1}') as string,
+      },
     });
-    const wrong = await (await fetch(`${url}/bike?args=${encodeURIComponent('{"id":"x"}')}`)).text();
+    const wrong = await (
+      await fetch(`${url}/bike?args=${encodeURIComponent('{"id":"x"}')}`)
+    ).text();
     expect(wrong).not.toContain('?args=');
     expect((await fetch(`${url}/bike?args={"id":7}`)).status).toBe(200);
   });
@@ -138,7 +159,10 @@ describe('a page', () => {
   test('with other levels than the server gets PROTOCOL', async () => {
     const { url } = await open();
     const client = createClient(http(bikes, { url, levels: ['replica', 'quorum', 'primary'] }));
-    await expect(client.invoke(bikes.bike({ id: 7 }))).rejects.toMatchObject({ code: 'PROTOCOL', field: 'levels' });
+    await expect(client.invoke(bikes.bike({ id: 7 }))).rejects.toMatchObject({
+      code: 'PROTOCOL',
+      field: 'levels',
+    });
     // The server has executed the write.
     const write = client.invoke(bikes.rename({ id: 7, name: 'Eve' }));
     await expect(write).rejects.toMatchObject({ code: 'UNKNOWN' });
@@ -159,7 +183,9 @@ describe('a page', () => {
         tokens.push(resolve);
       });
     const closing = createClient(http(bikes, { url, levels: LEVELS, headers }));
-    const pending = closing.invoke(bikes.rename({ id: 7, name: 'Eve' })).catch((error: unknown) => error);
+    const pending = closing
+      .invoke(bikes.rename({ id: 7, name: 'Eve' }))
+      .catch((error: unknown) => error);
     await closing.close();
     tokens[0]?.({});
     expect(await pending).toMatchObject({ code: 'UNAVAILABLE' });
@@ -171,9 +197,15 @@ describe('a page', () => {
 
   test('whose server is gone gets UNAVAILABLE for a read, and UNKNOWN for a write', async () => {
     const gone = (() => Promise.reject(new TypeError('fetch failed'))) as typeof fetch;
-    const client = createClient(http(bikes, { url: 'http://127.0.0.1:9/api', levels: LEVELS, fetch: gone }));
-    await expect(client.invoke(bikes.bike({ id: 7 }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({ code: 'UNKNOWN' });
+    const client = createClient(
+      http(bikes, { url: 'http://127.0.0.1:9/api', levels: LEVELS, fetch: gone }),
+    );
+    await expect(client.invoke(bikes.bike({ id: 7 }))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({
+      code: 'UNKNOWN',
+    });
   });
 
   test('keeps a session: its tokens travel with each request', async () => {
@@ -240,19 +272,35 @@ describe('a page', () => {
 });
 
 describe('the server', () => {
-  const post = (url: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  const post = (
+    url: string,
+    body: string,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
 
   test('replies with a status and an error that names the problem', async () => {
     const { url } = await open();
     const cases: readonly (readonly [() => Promise<Response>, number, string])[] = [
       [() => fetch(`${url}/nothing`), 501, 'Operations: bike, rename'],
       [() => fetch(`${url}/rename?args=%7B%7D`), 400, 'rename is a write. Use POST'],
-      [() => fetch(`${url}/bike?args=%7B`), 400, 'args must be the arguments of the operation as JSON'],
+      [
+        () => fetch(`${url}/bike?args=%7B`),
+        400,
+        'args must be the arguments of the operation as JSON',
+      ],
       [() => fetch(`${url}/bike`, { method: 'PUT' }), 400, 'bike has no PUT. Use POST'],
       [() => fetch(`${url}/bike`), 400, 'args.id'],
       [() => post(`${url}/rename`, '{', {}), 400, 'args must be'],
-      [() => post(`${url}/rename`, '{}', { 'content-type': 'text/plain' }), 400, 'Send JSON as application/json'],
+      [
+        () => post(`${url}/rename`, '{}', { 'content-type': 'text/plain' }),
+        400,
+        'Send JSON as application/json',
+      ],
       [() => post(`${url}/bike`, '{"id":7}', { 'correctables-levels': 'quorum' }), 400, 'quorum'],
       [
         () => post(`${url}/rename`, '{"id":7,"name":"Eve"}', { 'idempotency-key': 'k' }),
@@ -271,28 +319,38 @@ describe('the server', () => {
   test('refuses a body that is too large', async () => {
     const { url } = await open({ maxBodyBytes: 100 });
     const response = await post(`${url}/rename`, JSON.stringify({ id: 7, name: 'x'.repeat(200) }));
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('more than 100 bytes')]);
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('more than 100 bytes'),
+    ]);
   });
 
-  test.each(['//', '///', 'http://[/', '//x:99999/bikes', '/%E0%A4%A', '/__proto__', '/constructor', '*', '/api/'])(
-    'replies to the address %s, and serves on',
-    async (path) => {
-      const { url, client } = await open();
-      const { port } = new URL(url);
-      const reply = await new Promise<string>((resolve, reject) => {
-        const socket = connect(Number(port), '127.0.0.1', () =>
-          socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`),
-        );
-        let text = '';
-        socket.setEncoding('utf8');
-        socket.on('data', (part: string) => (text += part));
-        socket.on('end', () => resolve(text));
-        socket.on('error', reject);
-      });
-      expect(reply).toMatch(/^HTTP\/1\.1 501 /);
-      expect(await client.invoke(bikes.bike({ id: 7 }))).toEqual({ id: 7, name: 'Ada' });
-    },
-  );
+  test.each([
+    '//',
+    '///',
+    'http://[/',
+    '//x:99999/bikes',
+    '/%E0%A4%A',
+    '/__proto__',
+    '/constructor',
+    '*',
+    '/api/',
+  ])('replies to the address %s, and serves on', async (path) => {
+    const { url, client } = await open();
+    const { port } = new URL(url);
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`),
+      );
+      let text = '';
+      socket.setEncoding('utf8');
+      socket.on('data', (part: string) => (text += part));
+      socket.on('end', () => resolve(text));
+      socket.on('error', reject);
+    });
+    expect(reply).toMatch(/^HTTP\/1\.1 501 /);
+    expect(await client.invoke(bikes.bike({ id: 7 }))).toEqual({ id: 7, name: 'Ada' });
+  });
 
   test('refuses options that are no numbers', () => {
     const binding = createShop();
@@ -314,8 +372,15 @@ describe('the server', () => {
         controller.enqueue(new Uint8Array(1 << 20).fill(32));
       },
     });
-    const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'application/json' } };
-    const response = await handler.fetch(new Request('http://shop.test/rename', init as RequestInit));
+    const init = {
+      method: 'POST',
+      body,
+      duplex: 'half',
+      headers: { 'content-type': 'application/json' },
+    };
+    const response = await handler.fetch(
+      new Request('http://shop.test/rename', init as RequestInit),
+    );
     expect([response.status, pulled < 10]).toEqual([400, true]);
   });
 
@@ -335,7 +400,9 @@ describe('the server', () => {
         decisions.push(resolve);
       });
     const { client } = await open({ timeoutMs: 20, authorize });
-    await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({ code: 'TIMEOUT' });
+    await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({
+      code: 'TIMEOUT',
+    });
     decisions[0]?.(true);
   });
 
@@ -357,9 +424,11 @@ describe('the server', () => {
     const { url } = await open({ authenticate, authorize }, binding);
     const read = async (headers: Record<string, string>) =>
       (await fetch(`${url}/bike?args={"id":7}`, { headers })).status;
-    expect([await read({}), await read({ authorization: 'bob' }), await read({ authorization: 'ada' })]).toEqual([
-      401, 403, 200,
-    ]);
+    expect([
+      await read({}),
+      await read({ authorization: 'bob' }),
+      await read({ authorization: 'ada' }),
+    ]).toEqual([401, 403, 200]);
     expect(users).toEqual(['ada']);
   });
 
@@ -367,7 +436,10 @@ describe('the server', () => {
     const causes: unknown[] = [];
     const binding = tiered(
       LEVELS,
-      { replica: () => Promise.reject(new Error('secret')), primary: () => Promise.reject(new Error('secret')) },
+      {
+        replica: () => Promise.reject(new Error('secret')),
+        primary: () => Promise.reject(new Error('secret')),
+      },
       { onError: () => {} },
     );
     const { url } = await open({ onError: (error) => causes.push(error) }, binding);
@@ -400,7 +472,8 @@ describe('frameworks', () => {
       http(bikes, {
         url: 'http://shop.test/api',
         levels: LEVELS,
-        fetch: (async (input: string, init: RequestInit) => app.request(input, init)) as typeof fetch,
+        fetch: (async (input: string, init: RequestInit) =>
+          app.request(input, init)) as typeof fetch,
       }),
     );
     await client.invoke(bikes.rename({ id: 7, name: 'Eve' }));

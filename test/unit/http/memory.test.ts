@@ -23,7 +23,10 @@ test('300 replies, of which a third is canceled and a third fails → nothing is
     const { correctable: served, sink } = correctable(LEVELS).withSink<number>();
     served.catch(() => {});
     const serve = (_url: unknown, init?: RequestInit) =>
-      respondWithViews(served, { request: new Request('https://shop.test/', init), onError: () => {} });
+      respondWithViews(served, {
+        request: new Request('https://shop.test/', init),
+        onError: () => {},
+      });
     const views = fetchViews(LEVELS)('/', { fetch: serve as unknown as typeof fetch, signal });
     refs.push(new WeakRef(served), new WeakRef(views));
     sink.view(n, 'weak');

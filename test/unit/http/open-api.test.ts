@@ -23,7 +23,10 @@ test('has the schemas of arguments and results', () => {
   const { post } = toOpenApi(bikes).paths['/bike'] as { readonly post: Record<string, never> };
   const { requestBody, responses } = post as never as {
     readonly requestBody: { readonly content: Record<string, { readonly schema: unknown }> };
-    readonly responses: Record<string, { readonly content: Record<string, { readonly schema: { anyOf: unknown[] } }> }>;
+    readonly responses: Record<
+      string,
+      { readonly content: Record<string, { readonly schema: { anyOf: unknown[] } }> }
+    >;
   };
   expect(requestBody.content['application/json']?.schema).toMatchObject({
     type: 'object',

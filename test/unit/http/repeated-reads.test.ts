@@ -1,4 +1,7 @@
-/** A read whose connection is closed at once is sent again: a proxy may have closed an idle connection just then. */
+/**
+ * A read whose connection is closed at once is sent again: a proxy may have closed an idle
+ * connection just then.
+ */
 // @rule HV-4
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -14,7 +17,9 @@ const shop = defineContract('shop', {
 });
 
 const reply = (): Response =>
-  new Response('{"level":"primary","value":3,"final":true}\n', { headers: { 'content-type': 'application/x-ndjson' } });
+  new Response('{"level":"primary","value":3,"final":true}\n', {
+    headers: { 'content-type': 'application/x-ndjson' },
+  });
 
 /** Fails the first requests, as `fetch` does if the connection is lost. */
 function loseFirst(count: number) {
@@ -22,7 +27,9 @@ function loseFirst(count: number) {
   return vi.fn<typeof fetch>(async () => {
     calls += 1;
     if (calls > count) return reply();
-    throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
+    throw new TypeError('fetch failed', {
+      cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
+    });
   });
 }
 
@@ -58,7 +65,12 @@ describe('a connection that is closed at once', () => {
     const again = loseFirst(1);
     const body = new Blob(['{}']).stream();
     await expect(
-      request('https://shop.test/seats', { fetch: again, method: 'QUERY', body, duplex: 'half' } as object),
+      request('https://shop.test/seats', {
+        fetch: again,
+        method: 'QUERY',
+        body,
+        duplex: 'half',
+      } as object),
     ).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(again).toHaveBeenCalledTimes(1);
   });
@@ -71,7 +83,9 @@ test('a connection that is closed after a while → not sent again', async () =>
     now.mockReturnValue(performance.now() + 1_001);
     throw new TypeError('fetch failed');
   });
-  await expect(open({ fetch }).invoke(shop.seats({}))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(open({ fetch }).invoke(shop.seats({}))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   expect(fetch).toHaveBeenCalledTimes(1);
 });
 

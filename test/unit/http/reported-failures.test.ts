@@ -5,7 +5,12 @@ import * as z from 'zod';
 import { tiered } from '../../../src/bindings/tiered/index.ts';
 import { defineContract, isDomainError } from '../../../src/contract/index.ts';
 import { fetchViews, respondWithViews, type RespondOptions } from '../../../src/http/index.ts';
-import { correctable, createClient, CorrectableError, type Correctable } from '../../../src/index.ts';
+import {
+  correctable,
+  createClient,
+  CorrectableError,
+  type Correctable,
+} from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 
 const LEVELS = ['cache', 'origin'] as const;
@@ -50,7 +55,10 @@ describe('sendViews and respondWithViews', () => {
     const cause = new Error('no route to db-7.internal');
     sink.fail(cause);
     await expect(request(served)).rejects.toMatchObject({ code: 'FINAL_FAILED' });
-    expect(printed).toHaveBeenCalledExactlyOnceWith(expect.any(String), expect.objectContaining({ cause }));
+    expect(printed).toHaveBeenCalledExactlyOnceWith(
+      expect.any(String),
+      expect.objectContaining({ cause }),
+    );
   });
 
   test('a level that fails before the final view → reported once, and the client gets the view', async () => {
@@ -59,7 +67,9 @@ describe('sendViews and respondWithViews', () => {
     sink.fail(new Error('cold cache'), 'cache');
     sink.view('new', 'origin');
     expect(await request(served, { onError })).toBe('new');
-    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message: 'cold cache' }));
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ message: 'cold cache' }),
+    );
   });
 
   describe('a store that does not answer', () => {
@@ -114,7 +124,10 @@ describe('sendViews and respondWithViews', () => {
     const onError = vi.fn();
     const client = new AbortController();
     const { correctable: served } = create();
-    const reply = respondWithViews(served, { request: { headers: {}, signal: client.signal }, onError });
+    const reply = respondWithViews(served, {
+      request: { headers: {}, signal: client.signal },
+      onError,
+    });
     client.abort();
     expect((await reply).status).toBe(503);
     expect(onError).not.toHaveBeenCalled();
@@ -132,7 +145,10 @@ describe('sendViews and respondWithViews', () => {
     const { correctable: served, sink } = create();
     sink.fail(new Error('down'));
     await expect(request(served, { onError })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
-    expect(printed).toHaveBeenCalledWith('onError failed:', expect.objectContaining({ message: 'no disk' }));
+    expect(printed).toHaveBeenCalledWith(
+      'onError failed:',
+      expect.objectContaining({ message: 'no disk' }),
+    );
   });
 });
 
@@ -166,7 +182,10 @@ describe('tiered', () => {
   test('a tier that fails because its caller has left → no failure', async () => {
     const onError = vi.fn();
     const aborted = vi.fn();
-    const origin = (_operation: unknown, { signal }: { readonly signal: AbortSignal }): Promise<never> =>
+    const origin = (
+      _operation: unknown,
+      { signal }: { readonly signal: AbortSignal },
+    ): Promise<never> =>
       new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => {
           reject(signal.reason as Error);
@@ -193,7 +212,12 @@ describe('isDomainError', () => {
       result: z.null(),
       errors: { notEnough: z.object({ balance: z.number() }) },
     },
-    lend: { access: 'write', args: z.null(), result: z.null(), errors: { notEnough: z.object({ rate: z.number() }) } },
+    lend: {
+      access: 'write',
+      args: z.null(),
+      result: z.null(),
+      errors: { notEnough: z.object({ rate: z.number() }) },
+    },
   });
 
   test.each([
@@ -211,7 +235,9 @@ describe('isDomainError', () => {
       }
       sink.fail(new CorrectableError('DOMAIN', 'withdraw: notEnough', { domain }));
       const error: unknown = await views.catch((failure: unknown) => failure);
-      expect(isDomainError(error, bank.operations.withdraw, 'notEnough') && error.domain.data.balance).toBe(3);
+      expect(
+        isDomainError(error, bank.operations.withdraw, 'notEnough') && error.domain.data.balance,
+      ).toBe(3);
       expect(isDomainError(error, bank.operations.lend)).toBe(false);
       expect(error).toMatchObject({ operation: 'GET /stock' });
     },
@@ -219,7 +245,9 @@ describe('isDomainError', () => {
 
   test('an error without the name of its operation → is one of each operation that declares it', async () => {
     const { correctable: served, sink } = create();
-    sink.fail(new CorrectableError('DOMAIN', 'no', { domain: { name: 'notEnough', data: { balance: 3 } } }));
+    sink.fail(
+      new CorrectableError('DOMAIN', 'no', { domain: { name: 'notEnough', data: { balance: 3 } } }),
+    );
     const error: unknown = await request(served).catch((failure: unknown) => failure);
     expect(isDomainError(error, bank.operations.withdraw)).toBe(true);
   });

@@ -29,7 +29,10 @@ async function serve(handle: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-type Http2Handler = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void;
+type Http2Handler = (
+  request: http2.Http2ServerRequest,
+  response: http2.Http2ServerResponse,
+) => void;
 
 async function connectHttp2(handle: Http2Handler): Promise<http2.ClientHttp2Session> {
   const server = http2.createServer(handle);
@@ -66,7 +69,9 @@ describe('over HTTP/1.1', () => {
     shop.sink.fail(new Error('the store is closed'));
     await sent.opened;
     expect(write).not.toHaveBeenCalled();
-    await expect(shop.correctable).rejects.toMatchObject({ cause: { message: 'the store is closed' } });
+    await expect(shop.correctable).rejects.toMatchObject({
+      cause: { message: 'the store is closed' },
+    });
   });
 
   test('headers that the application has sent → nothing is written, the operation ends, onError gets it', async () => {
@@ -147,7 +152,9 @@ describe('over HTTP/1.1', () => {
     for (const { sink } of shops) sink.view('old', 'weak');
     const waiting = [...shops];
     const url = new URL(
-      await serve((request, response) => void sendViews(response, waiting.shift()!.correctable, { request })),
+      await serve(
+        (request, response) => void sendViews(response, waiting.shift()!.correctable, { request }),
+      ),
     );
     const socket = connect(Number(url.port), url.hostname);
     cleanUps.push(() => socket.destroy());
@@ -209,7 +216,9 @@ describe('over HTTP/2', () => {
 
   test('a value larger than the window of a stream → arrives whole', async () => {
     const shop = create();
-    const client = await connectHttp2((request, response) => void sendViews(response, shop.correctable, { request }));
+    const client = await connectHttp2(
+      (request, response) => void sendViews(response, shop.correctable, { request }),
+    );
     shop.sink.view('x'.repeat(3_000_000), 'strong');
     let length = 0;
     for await (const chunk of client.request({ ':path': '/' })) length += (chunk as Buffer).length;

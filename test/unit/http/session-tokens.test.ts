@@ -15,7 +15,10 @@ import { correctable, type Session } from '../../../src/index.ts';
 const LEVELS = ['weak', 'strong'] as const;
 
 /** A session of a store that has seen these tokens, and sees one more with each view. */
-function createSession(tokens: readonly string[], seen: () => string): Session & { readonly isClosed: boolean } {
+function createSession(
+  tokens: readonly string[],
+  seen: () => string,
+): Session & { readonly isClosed: boolean } {
   let isClosed = false;
   return {
     get tokens() {
@@ -36,12 +39,16 @@ function createSession(tokens: readonly string[], seen: () => string): Session &
 test('tokens → in the header, or in the cookie', () => {
   const tokens = ['o0.a-_.sig', 'odd: ;,"=token'];
   const cookie = formatSessionCookie(tokens);
-  expect(cookie).toMatch(/^correctables-session=[^;, "]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+  expect(cookie).toMatch(
+    /^correctables-session=[^;, "]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+  );
   const [pair = ''] = cookie.split(';');
   expect(readSessionTokens({ headers: { cookie: `a=1; ${pair}; b=2` } })).toEqual(tokens);
   const value = pair.slice(SESSION_HEADER.length + 1);
   expect(
-    readSessionTokens({ headers: new Headers({ [SESSION_HEADER]: value, cookie: 'correctables-session=x' }) }),
+    readSessionTokens({
+      headers: new Headers({ [SESSION_HEADER]: value, cookie: 'correctables-session=x' }),
+    }),
   ).toEqual(tokens);
   expect(readSessionTokens({ headers: {} })).toEqual([]);
   expect(readSessionTokens({ headers: { cookie: 'correctables-session=%' } })).toEqual([]);
@@ -57,7 +64,9 @@ test('a cookie that browsers would drop → INVALID_ARGUMENT', () => {
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'tokens',
-      message: expect.stringContaining('the cookie has 4097 bytes, and browsers drop one of more than 4096') as string,
+      message: expect.stringContaining(
+        'the cookie has 4097 bytes, and browsers drop one of more than 4096',
+      ) as string,
     }),
   );
 });
@@ -117,7 +126,10 @@ test('a reply to HEAD whose body is dropped, as by Hono → the session is close
   const session = createSession([], () => 'seen');
   const { correctable: views, sink } = correctable(LEVELS).withSink<number>();
   sink.view(1, 'weak');
-  await respondWithViews(views, { session, request: new Request('https://shop.test/', { method: 'HEAD' }) });
+  await respondWithViews(views, {
+    session,
+    request: new Request('https://shop.test/', { method: 'HEAD' }),
+  });
   await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
   await expect.poll(() => session.isClosed).toBe(true);
 });
@@ -131,7 +143,14 @@ test('the response of Node has sent its headers already → the error is thrown,
   const writeHead = (): never => {
     throw headersSent;
   };
-  const response = { destroyed: false, on: ignore, off: ignore, write: ignore, end: ignore, writeHead };
+  const response = {
+    destroyed: false,
+    on: ignore,
+    off: ignore,
+    write: ignore,
+    end: ignore,
+    writeHead,
+  };
   await expect(sendViews(response, views, { session })).rejects.toBe(headersSent);
   expect(session.isClosed).toBe(true);
   await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
@@ -139,9 +158,14 @@ test('the response of Node has sent its headers already → the error is thrown,
 
 test('a reply that fails → takes its tokens too', async () => {
   const session = createHttpSession();
-  const body = JSON.stringify({ error: { code: 'CONFLICT', message: 'again', retryable: true }, session: ['seen'] });
+  const body = JSON.stringify({
+    error: { code: 'CONFLICT', message: 'again', retryable: true },
+    session: ['seen'],
+  });
   const serve = async (): Promise<Response> => new Response(body, { status: 409 });
-  await expect(fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch })).rejects.toMatchObject({
+  await expect(
+    fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch }),
+  ).rejects.toMatchObject({
     code: 'CONFLICT',
   });
   expect(session.tokens).toEqual(['seen']);
@@ -158,7 +182,9 @@ describe('many concurrent replies', () => {
     const waiting = [...tokens];
     const reply = async (): Promise<Response> => {
       const line = { level: 'strong', value: 1, final: true, session: [waiting.shift()] };
-      return new Response(`${JSON.stringify(line)}\n`, { headers: { 'content-type': 'application/x-ndjson' } });
+      return new Response(`${JSON.stringify(line)}\n`, {
+        headers: { 'content-type': 'application/x-ndjson' },
+      });
     };
     const request = () => fetchViews(LEVELS)('/', { session, fetch: reply as typeof fetch });
     await Promise.all(tokens.map(request));

@@ -5,7 +5,11 @@ import { correctable, CorrectableError } from '../../../src/index.ts';
 import { readStateTable } from '../../support/state-table.ts';
 
 function open() {
-  const { correctable: served, sink } = correctable(['weak', 'causal', 'strong']).withSink<unknown>();
+  const { correctable: served, sink } = correctable([
+    'weak',
+    'causal',
+    'strong',
+  ]).withSink<unknown>();
   const client = new AbortController();
   const request = { headers: {}, signal: client.signal };
   const reply = respondWithViews(served, { request, onError: () => {} }).then(async (response) => ({
@@ -45,7 +49,9 @@ function watch({ reply, served }: Exchange): () => string[] {
     const { status, body } = await reply;
     sent.push(String(status));
     for (let step = await body.read(); !step.done; step = await body.read()) {
-      const message = JSON.parse(new TextDecoder().decode(step.value)) as Readonly<Record<string, unknown>>;
+      const message = JSON.parse(new TextDecoder().decode(step.value)) as Readonly<
+        Record<string, unknown>
+      >;
       sent.push('error' in message ? 'error' : 'value' in message ? 'value' : 'confirmation');
     }
     sent.push('end');
@@ -55,14 +61,17 @@ function watch({ reply, served }: Exchange): () => string[] {
   return () => [...sent.splice(0), ...(isCanceled ? ['canceled'] : [])];
 }
 
-test.each(readStateTable('http-views'))('$state, $event → $outcome', async ({ state, event, outcome }) => {
-  const exchange = open();
-  const read = watch(exchange);
-  STATES[state]!(exchange);
-  await settled();
-  read();
-  EVENTS[event]!(exchange);
-  await settled();
-  expect(read().join(' ') || 'nothing').toBe(outcome);
-  exchange.served.cancel();
-});
+test.each(readStateTable('http-views'))(
+  '$state, $event → $outcome',
+  async ({ state, event, outcome }) => {
+    const exchange = open();
+    const read = watch(exchange);
+    STATES[state]!(exchange);
+    await settled();
+    read();
+    EVENTS[event]!(exchange);
+    await settled();
+    expect(read().join(' ') || 'nothing').toBe(outcome);
+    exchange.served.cancel();
+  },
+);

@@ -51,8 +51,13 @@ describe('requests that may have been sent', () => {
 
   test('a connection that breaks → UNKNOWN for an update, UNAVAILABLE for a read', async () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await expect(fetchViews(LEVELS)(url, { method: 'PUT', body: 'x' })).rejects.toMatchObject({ code: 'UNKNOWN' });
-    await expect(fetchViews(LEVELS)(url)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    await expect(fetchViews(LEVELS)(url, { method: 'PUT', body: 'x' })).rejects.toMatchObject({
+      code: 'UNKNOWN',
+    });
+    await expect(fetchViews(LEVELS)(url)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
   });
 
   test('a fetch of the application that takes relative addresses, and fails → as any other', async () => {

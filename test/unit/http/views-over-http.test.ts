@@ -1,4 +1,7 @@
-/** Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply is read as it is. */
+/**
+ * Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply
+ * is read as it is.
+ */
 // @rule HV-1, HV-2, HV-3, HV-7, HV-11
 import { EventEmitter } from 'node:events';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
@@ -10,13 +13,20 @@ import {
   type RespondOptions,
 } from '../../../src/http/index.ts';
 import { tiered } from '../../../src/bindings/tiered/index.ts';
-import { correctable, CorrectableError, createClient, type Correctable } from '../../../src/index.ts';
+import {
+  correctable,
+  CorrectableError,
+  createClient,
+  type Correctable,
+} from '../../../src/index.ts';
 import { put } from '../../../src/operations/index.ts';
 
 const LEVELS = ['weak', 'strong'] as const;
 type Two = typeof LEVELS;
 
-/** A server that replies with a Correctable of which the test decides, and a page that requests it. */
+/**
+ * A server that replies with a Correctable of which the test decides, and a page that requests it.
+ */
 function open(options: RespondOptions & { readonly sent?: Request[] } = {}) {
   const { correctable: served, sink } = correctable(LEVELS).withSink<unknown>({ isRefining: true });
   const requests: Request[] = [];
@@ -37,26 +47,36 @@ async function collect(views: Correctable<unknown, Two>): Promise<unknown[]> {
 }
 
 describe('views', () => {
-  test.each(['ndjson', 'sse'] as const)('%s → each view arrives when it is delivered', async (format) => {
-    const { sink, request } = open({ format });
-    const views = request();
-    const reading = views[Symbol.asyncIterator]();
-    sink.view('old', 'weak');
-    expect((await reading.next()).value).toMatchObject({ value: 'old', level: 'weak', final: false });
-    sink.view('new', 'strong', { version: 7, meta: { remaining: 3 } });
-    expect((await reading.next()).value).toMatchObject({
-      value: 'new',
-      level: 'strong',
-      final: true,
-      version: 7,
-      meta: { remaining: 3 },
-    });
-    expect((await reading.next()).done).toBe(true);
-  });
+  test.each(['ndjson', 'sse'] as const)(
+    '%s → each view arrives when it is delivered',
+    async (format) => {
+      const { sink, request } = open({ format });
+      const views = request();
+      const reading = views[Symbol.asyncIterator]();
+      sink.view('old', 'weak');
+      expect((await reading.next()).value).toMatchObject({
+        value: 'old',
+        level: 'weak',
+        final: false,
+      });
+      sink.view('new', 'strong', { version: 7, meta: { remaining: 3 } });
+      expect((await reading.next()).value).toMatchObject({
+        value: 'new',
+        level: 'strong',
+        final: true,
+        version: 7,
+        meta: { remaining: 3 },
+      });
+      expect((await reading.next()).done).toBe(true);
+    },
+  );
 
   test.each([
     ['undefined', undefined],
-    ['a bigint, a date, bytes', { n: 7n, on: new Date(0), photo: new Uint8Array([1, 2]), $key: null }],
+    [
+      'a bigint, a date, bytes',
+      { n: 7n, on: new Date(0), photo: new Uint8Array([1, 2]), $key: null },
+    ],
     ['text in any language, with line ends', 'línea\r\n二\u2028three\n\ndata: {}'],
     ['text of two megabytes', 'x'.repeat(2_000_000)],
   ])('%s → arrives as it was', async (_name, value) => {
@@ -99,7 +119,9 @@ describe('views', () => {
           controller.close();
         },
       });
-      return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
+      return new Response(body, {
+        headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+      });
     };
     expect(await request({ fetch: bytewise as typeof fetch })).toBe('é二');
   });
@@ -107,7 +129,8 @@ describe('views', () => {
   test('a platform without streams, as React Native → the views come with the end of the reply', async () => {
     const { sink, serve, request } = open();
     sink.view('all', 'strong');
-    const whole = async (): Promise<Response> => Object.defineProperty(await serve('/'), 'body', { value: undefined });
+    const whole = async (): Promise<Response> =>
+      Object.defineProperty(await serve('/'), 'body', { value: undefined });
     expect(await request({ fetch: whole as typeof fetch })).toBe('all');
   });
 
@@ -118,14 +141,27 @@ describe('views', () => {
   const last = JSON.stringify({ level: 'strong', value: 'new', final: true });
   test.each([
     ['a media type in capitals', 'Application/X-NDJSON; Charset=UTF-8', `${first}\n${last}\n`],
-    ['a media type of events in capitals', 'Text/Event-Stream', `data: ${first}\n\ndata: ${last}\n\n`],
+    [
+      'a media type of events in capitals',
+      'Text/Event-Stream',
+      `data: ${first}\n\ndata: ${last}\n\n`,
+    ],
     ['lines that end with CR', 'text/event-stream', `id: 1\rdata: ${first}\r\rdata: ${last}\r\r`],
-    ['lines that end with CR and LF', 'text/event-stream', `data: ${first}\r\n\r\ndata:${last}\r\n\r\n`],
+    [
+      'lines that end with CR and LF',
+      'text/event-stream',
+      `data: ${first}\r\n\r\ndata:${last}\r\n\r\n`,
+    ],
     ['NDJSON whose lines end with CR', 'application/x-ndjson', `${first}\r${last}\r`],
     ['byte order marks', 'application/x-ndjson', `\ufeff${first}\n\ufeff${last}\n`],
-    ['byte order marks before events', 'text/event-stream', `\ufeffdata: ${first}\n\n\ufeffdata: ${last}\n\n`],
+    [
+      'byte order marks before events',
+      'text/event-stream',
+      `\ufeffdata: ${first}\n\n\ufeffdata: ${last}\n\n`,
+    ],
   ])('%s → the same views', async (_name, type, body) => {
-    const serve = async (): Promise<Response> => new Response(body, { headers: { 'content-type': type } });
+    const serve = async (): Promise<Response> =>
+      new Response(body, { headers: { 'content-type': type } });
     const { request } = open();
     expect(await collect(request({ fetch: serve as typeof fetch }))).toEqual([
       ['weak', 'old'],
@@ -155,7 +191,9 @@ describe('views', () => {
     async (end) => {
       const { request } = open();
       const long = JSON.stringify({ level: 'strong', value: 'x'.repeat(16_777_216), final: true });
-      const views = request({ fetch: ndjson(`{"level":"weak","value":1}\n${long}${end}`) as typeof fetch });
+      const views = request({
+        fetch: ndjson(`{"level":"weak","value":1}\n${long}${end}`) as typeof fetch,
+      });
       await expect(views).rejects.toMatchObject({ code: 'PROTOCOL', lastView: { value: 1 } });
     },
   );
@@ -246,7 +284,10 @@ describe('failures', () => {
 
   test.each([
     ['text', new CorrectableError('INVALID_ARGUMENT', 'no key "\ud800"')],
-    ['data', new CorrectableError('DOMAIN', 'sold out', { domain: { name: 'soldOut', data: new Map() } })],
+    [
+      'data',
+      new CorrectableError('DOMAIN', 'sold out', { domain: { name: 'soldOut', data: new Map() } }),
+    ],
   ])('an error whose %s cannot be sent → arrives with its code', async (_name, error) => {
     const { sink, request } = open();
     sink.fail(error);
@@ -270,12 +311,16 @@ describe('failures', () => {
     [403, 'DELETE', 'FORBIDDEN'],
   ])('status %i of a proxy to %s → %s', async (status, method, code) => {
     const { request } = open();
-    const proxy = async (): Promise<Response> => new Response(status === 204 ? null : '<h1>sorry</h1>', { status });
+    const proxy = async (): Promise<Response> =>
+      new Response(status === 204 ? null : '<h1>sorry</h1>', { status });
     await expect(request({ method, fetch: proxy as typeof fetch })).rejects.toMatchObject({ code });
     // Gateways have errors in a form of their own, some with names like those of this package.
     const error = { code: 'TIMEOUT', message: 'sorry' };
-    const gateway = async (): Promise<Response> => (status === 204 ? proxy() : Response.json({ error }, { status }));
-    await expect(request({ method, fetch: gateway as typeof fetch })).rejects.toMatchObject({ code });
+    const gateway = async (): Promise<Response> =>
+      status === 204 ? proxy() : Response.json({ error }, { status });
+    await expect(request({ method, fetch: gateway as typeof fetch })).rejects.toMatchObject({
+      code,
+    });
   });
 
   test.each([
@@ -284,21 +329,41 @@ describe('failures', () => {
   ])('no network, %s → %s', async (method, code, retryable) => {
     const { request } = open();
     const offline = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'));
-    await expect(request({ method, fetch: offline as typeof fetch })).rejects.toMatchObject({ code, retryable });
+    await expect(request({ method, fetch: offline as typeof fetch })).rejects.toMatchObject({
+      code,
+      retryable,
+    });
   });
 
   test.each([
-    ['the reply ends before the final view', '{"level":"weak","value":1}\n', 'UNAVAILABLE', /ended before the final/],
+    [
+      'the reply ends before the final view',
+      '{"level":"weak","value":1}\n',
+      'UNAVAILABLE',
+      /ended before the final/,
+    ],
     ['a line is no JSON', '{nonsense\n', 'PROTOCOL', /not JSON/],
     ['a message is neither', '{"hello":1}\n', 'PROTOCOL', /neither/],
-    ['a level that the page does not have', '{"level":"quorum","value":1}\n', 'PROTOCOL', /quorum.*weak, strong/],
-    ['a preliminary view at its last level', '{"level":"strong","value":1}\n', 'PROTOCOL', /preliminary.*weak, strong/],
+    [
+      'a level that the page does not have',
+      '{"level":"quorum","value":1}\n',
+      'PROTOCOL',
+      /quorum.*weak, strong/,
+    ],
+    [
+      'a preliminary view at its last level',
+      '{"level":"strong","value":1}\n',
+      'PROTOCOL',
+      /preliminary.*weak, strong/,
+    ],
     ['a confirmation of nothing', '{"level":"strong","final":true}\n', 'PROTOCOL', /confirmed/],
   ])('%s → %s', async (_name, body, code, message) => {
     const { request } = open();
     const headers = { 'content-type': 'application/x-ndjson' };
     const broken = async (): Promise<Response> => new Response(body, { headers });
-    const failure = await request({ fetch: broken as typeof fetch }).catch((error: unknown) => error);
+    const failure = await request({ fetch: broken as typeof fetch }).catch(
+      (error: unknown) => error,
+    );
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) as string });
     const update = request({ method: 'POST', fetch: broken as typeof fetch });
     await expect(update).rejects.toMatchObject({ code: 'UNKNOWN' });
@@ -306,12 +371,15 @@ describe('failures', () => {
 
   test('a page instead of views → PROTOCOL, which names the type', async () => {
     const { request } = open();
-    const page = async (): Promise<Response> => new Response('<p>', { headers: { 'content-type': 'text/html' } });
+    const page = async (): Promise<Response> =>
+      new Response('<p>', { headers: { 'content-type': 'text/html' } });
     await expect(request({ fetch: page as typeof fetch })).rejects.toMatchObject({
       code: 'PROTOCOL',
       message: expect.stringContaining('text/html') as string,
     });
-    await expect(request({ method: 'POST', fetch: page as typeof fetch })).rejects.toMatchObject({ code: 'UNKNOWN' });
+    await expect(request({ method: 'POST', fetch: page as typeof fetch })).rejects.toMatchObject({
+      code: 'UNKNOWN',
+    });
   });
 });
 
@@ -320,7 +388,9 @@ describe('leaving', () => {
     const { serve } = open();
     const leaving = new AbortController();
     const input = new Request('https://shop.test/stock', { signal: leaving.signal });
-    const views = fetchViews(LEVELS)(input, { fetch: ((_input, init) => serve('/', init)) as typeof fetch });
+    const views = fetchViews(LEVELS)(input, {
+      fetch: ((_input, init) => serve('/', init)) as typeof fetch,
+    });
     leaving.abort();
     await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
   });
@@ -333,13 +403,20 @@ describe('leaving', () => {
   });
 
   test('no final view in time → TIMEOUT, and UNKNOWN of an update', async () => {
-    await expect(open().request({ timeoutMs: 5 })).rejects.toMatchObject({ code: 'TIMEOUT', operation: 'GET /stock' });
-    await expect(open().request({ timeoutMs: 5, method: 'POST' })).rejects.toMatchObject({ code: 'UNKNOWN' });
+    await expect(open().request({ timeoutMs: 5 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      operation: 'GET /stock',
+    });
+    await expect(open().request({ timeoutMs: 5, method: 'POST' })).rejects.toMatchObject({
+      code: 'UNKNOWN',
+    });
   });
 });
 
 test('types: the levels are inferred, the value is named', () => {
-  const price = fetchViews(['quoted', 'charged'])<number>('/price', { fetch: (() => new Promise(() => {})) as never });
+  const price = fetchViews(['quoted', 'charged'])<number>('/price', {
+    fetch: (() => new Promise(() => {})) as never,
+  });
   expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
   price.catch(() => {});
   price.cancel();
@@ -361,7 +438,14 @@ test('null as the options of a reply → INVALID_ARGUMENT', async () => {
 });
 
 test('a promise in the place of a Correctable → INVALID_ARGUMENT', async () => {
-  const response = Object.assign(new EventEmitter(), { destroyed: false, writeHead() {}, write: () => true, end() {} });
-  await expect(sendViews(response, Promise.resolve(1) as never)).rejects.toMatchObject({ field: 'correctable' });
+  const response = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    writeHead() {},
+    write: () => true,
+    end() {},
+  });
+  await expect(sendViews(response, Promise.resolve(1) as never)).rejects.toMatchObject({
+    field: 'correctable',
+  });
   response.emit('close');
 });

@@ -1,4 +1,7 @@
-/** Mistakes with bindings in process, in front of others and over a wire, and with contracts and observables. */
+/**
+ * Mistakes with bindings in process, in front of others and over a wire, and with contracts and
+ * observables.
+ */
 import { Observable } from 'rxjs';
 import * as z from 'zod';
 import * as three from 'zod/v3';
@@ -29,7 +32,11 @@ const ofContracts: Mistakes = {
         'operations.get.access',
         (f) => f('shop', { get: { ...spec, access: undefined } }),
       ],
-      ['an access that is none', 'operations.get.access', (f) => f('shop', { get: { ...spec, access: 'update' } })],
+      [
+        'an access that is none',
+        'operations.get.access',
+        (f) => f('shop', { get: { ...spec, access: 'update' } }),
+      ],
       [
         'arguments that are no schema',
         'operations.get.args',
@@ -40,16 +47,32 @@ const ofContracts: Mistakes = {
         'operations.get.args',
         (f) => f('shop', { get: { ...spec, args: three.object({}) } }),
       ],
-      ['a result that is no schema', 'operations.get.result', (f) => f('shop', { get: { ...spec, result: String } })],
-      ['no result', 'operations.get.result', (f) => f('shop', { get: { access: 'read', args: spec.args } })],
-      ['errors that are a list', 'operations.get.errors', (f) => f('shop', { get: { ...spec, errors: ['none'] } })],
+      [
+        'a result that is no schema',
+        'operations.get.result',
+        (f) => f('shop', { get: { ...spec, result: String } }),
+      ],
+      [
+        'no result',
+        'operations.get.result',
+        (f) => f('shop', { get: { access: 'read', args: spec.args } }),
+      ],
+      [
+        'errors that are a list',
+        'operations.get.errors',
+        (f) => f('shop', { get: { ...spec, errors: ['none'] } }),
+      ],
       [
         'an error without a schema',
         'operations.get.errors.none',
         (f) => f('shop', { get: { ...spec, errors: { none: {} } } }),
       ],
       ['a key that is a name', 'key', (f) => f('shop', { get: { ...spec, key: 'queue' } })],
-      ['a color that is misspelt', 'operations.get.colour', (f) => f('shop', { get: { ...spec, colour: 'red' } })],
+      [
+        'a color that is misspelt',
+        'operations.get.colour',
+        (f) => f('shop', { get: { ...spec, colour: 'red' } }),
+      ],
     ],
   },
   operation: {
@@ -64,7 +87,11 @@ const ofContracts: Mistakes = {
     shows: 'parseArgs(contract, operation)',
     whole: [
       ['nothing', 'contract', (f) => f()],
-      ['arguments swapped', 'contract', (f) => f({ name: 'get', args: {}, access: 'read' }, contract())],
+      [
+        'arguments swapped',
+        'contract',
+        (f) => f({ name: 'get', args: {}, access: 'read' }, contract()),
+      ],
     ],
     parts: [
       ['a contract without an operation', 'operation', (f) => f(contract())],
@@ -83,18 +110,29 @@ const ofContracts: Mistakes = {
       ['a handler of no operation', 'handlers.gett', (f) => f(contract(), { gett: () => 1 })],
       ['a handler that is a value', 'handlers.get', (f) => f(contract(), { get: 1 })],
       ['a value for what is left', 'otherwise', (f) => f(contract(), { get: () => 1 }, 1)],
-      ['a misspelt option', 'checkResults', (f) => f(contract(), {}, undefined, { checkResults: false })],
+      [
+        'a misspelt option',
+        'checkResults',
+        (f) => f(contract(), {}, undefined, { checkResults: false }),
+      ],
     ],
   },
   isDomainError: 'accepts any value, and returns false for unknown ones',
 };
 
-/** What is wrong with one option of a connection, whichever binding it is for. More: test/unit/transport/options. */
+/**
+ * What is wrong with one option of a connection, whichever binding it is for. More:
+ * test/unit/transport/options.
+ */
 const badOptions: readonly (readonly [what: string, field: string, options: object])[] = [
   ['no url', 'url', { WebSocket: Socket }],
   ['a WebSocket that is a module', 'WebSocket', { url, WebSocket: { WebSocket: Socket } }],
   ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
-  ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatIntervalMs: '15s' }],
+  [
+    'a time that is a text',
+    'heartbeatIntervalMs',
+    { url, WebSocket: Socket, heartbeatIntervalMs: '15s' },
+  ],
   ['an option that is misspelt', 'principle', { url, WebSocket: Socket, principle: 'ann' }],
 ];
 
@@ -111,9 +149,17 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['no sites', 'sites', (f) => f({})],
         ['a site that is no text', 'sites', (f) => f({ sites: [1] })],
         ['partitions as text', 'partitions', (f) => f({ sites: ['dublin'], partitions: '2' })],
-        ['a latency that is a number', 'latency', (f) => f({ sites: ['dublin', 'oregon'], latency: 80 })],
+        [
+          'a latency that is a number',
+          'latency',
+          (f) => f({ sites: ['dublin', 'oregon'], latency: 80 }),
+        ],
         ['a clock that is a function', 'clock', (f) => f({ sites: ['dublin'], clock: Date.now })],
-        ['a time that is text', 'siteTimeoutMs', (f) => f({ sites: ['dublin'], siteTimeoutMs: '5' })],
+        [
+          'a time that is text',
+          'siteTimeoutMs',
+          (f) => f({ sites: ['dublin'], siteTimeoutMs: '5' }),
+        ],
         ['a misspelt option', 'partition', (f) => f({ sites: ['dublin'], partition: 2 })],
       ],
     },
@@ -129,15 +175,24 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['no address', 'url', (f) => f(contract(), { levels: ['weak'] })],
         ['no levels', 'levels', (f) => f(contract(), { url: '/api' })],
         ['a level twice', 'levels', (f) => f(contract(), { url: '/api', levels: ['a', 'a'] })],
-        ['headers that are no function', 'headers', (f) => f(contract(), { url: '/api', levels: ['a'], headers: {} })],
-        ['another method', 'readMethod', (f) => f(contract(), { url: '/api', levels: ['a'], readMethod: 'PUT' })],
+        [
+          'headers that are no function',
+          'headers',
+          (f) => f(contract(), { url: '/api', levels: ['a'], headers: {} }),
+        ],
+        [
+          'another method',
+          'readMethod',
+          (f) => f(contract(), { url: '/api', levels: ['a'], readMethod: 'PUT' }),
+        ],
         ['a misspelt option', 'uri', (f) => f(contract(), { uri: '/api', levels: ['a'] })],
       ],
     },
   },
   './bindings/causal-redis': {
     causalRedis: {
-      shows: "causalRedis({ name: 'shop', site: 'dublin', sites: { dublin: redisDublin, oregon: redisOregon } })",
+      shows:
+        "causalRedis({ name: 'shop', site: 'dublin', sites: { dublin: redisDublin, oregon: redisOregon } })",
       whole: [
         ['nothing', 'options', (f) => f()],
         ['an address', 'options', (f) => f('10.0.0.1:6379')],
@@ -147,9 +202,21 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a name with a brace', 'name', (f) => f({ ...redis, name: 'a}b' })],
         ['a site that is not one of the sites', 'site', (f) => f({ ...redis, site: 'paris' })],
         ['sites as a list', 'sites', (f) => f({ ...redis, sites: ['dublin'] })],
-        ['a site that is an address', 'sites.dublin', (f) => f({ ...redis, sites: { dublin: 'a:1' } })],
-        ['no nodes', 'sites.dublin.nodes', (f) => f({ ...redis, sites: { dublin: { nodes: [] } } })],
-        ['a node that is a number', 'sites.dublin.nodes[0]', (f) => f({ ...redis, sites: { dublin: { nodes: [1] } } })],
+        [
+          'a site that is an address',
+          'sites.dublin',
+          (f) => f({ ...redis, sites: { dublin: 'a:1' } }),
+        ],
+        [
+          'no nodes',
+          'sites.dublin.nodes',
+          (f) => f({ ...redis, sites: { dublin: { nodes: [] } } }),
+        ],
+        [
+          'a node that is a number',
+          'sites.dublin.nodes[0]',
+          (f) => f({ ...redis, sites: { dublin: { nodes: [1] } } }),
+        ],
         [
           'options of ioredis as text',
           'sites.dublin.redisOptions',
@@ -158,7 +225,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         [
           'a Cluster with enableAutoPipelining',
           'sites.dublin',
-          (f) => f({ ...redis, sites: { dublin: { ...client, options: { enableAutoPipelining: true } } } }),
+          (f) =>
+            f({
+              ...redis,
+              sites: { dublin: { ...client, options: { enableAutoPipelining: true } } },
+            }),
         ],
         ['a short key', 'tokenKey', (f) => f({ ...redis, tokenKey: 'secret' })],
         ['a time that is text', 'siteTimeoutMs', (f) => f({ ...redis, siteTimeoutMs: '5' })],
@@ -209,18 +280,42 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a name without a list', 'levels', (f) => f('weak', { weak: () => 1 })],
         ['names without functions', 'tiers', (f) => f(levels)],
         ['a list of functions', 'tiers', (f) => f(levels, [() => 1, () => 1])],
-        ['a mode in the place of the options', 'options', (f) => f(levels, { weak: () => 1 }, 'sequential')],
-        ['an option that is misspelt', 'modes', (f) => f(levels, { weak: () => 1, strong: () => 1 }, { modes: 'x' })],
+        [
+          'a mode in the place of the options',
+          'options',
+          (f) => f(levels, { weak: () => 1 }, 'sequential'),
+        ],
+        [
+          'an option that is misspelt',
+          'modes',
+          (f) => f(levels, { weak: () => 1, strong: () => 1 }, { modes: 'x' }),
+        ],
       ],
       parts: [
         ['a level without a function', 'tiers.strong', (f) => f(levels, { weak: () => 1 })],
-        ['a level that objects have a function for', 'tiers.toString', (f) => f(['toString', 'a'], { a: () => 1 })],
-        ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
+        [
+          'a level that objects have a function for',
+          'tiers.toString',
+          (f) => f(['toString', 'a'], { a: () => 1 }),
+        ],
+        [
+          'a function of no level',
+          'tiers.week',
+          (f) => f(['strong'], { strong: () => 1, week: () => 1 }),
+        ],
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
         ['an unknown mode', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
-        ['a logger in place of its function', 'onError', (f) => f(['a'], { a: () => 1 }, { onError: {} })],
+        [
+          'a logger in place of its function',
+          'onError',
+          (f) => f(['a'], { a: () => 1 }, { onError: {} }),
+        ],
         ['sessions that are none', 'sessions', (f) => f(['a'], { a: () => 1 }, { sessions: true })],
-        ['a time in place of a function', 'freshEnough', (f) => f(['a'], { a: () => 1 }, { freshEnough: 500 })],
+        [
+          'a time in place of a function',
+          'freshEnough',
+          (f) => f(['a'], { a: () => 1 }, { freshEnough: 500 }),
+        ],
       ],
     },
     versionSessions: {
@@ -280,7 +375,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['a principal that is a number', 'principal', (f) => f(binding(), { principal: 7 })],
-        ['one level without a list', 'committedLevels', (f) => f(binding(), { committedLevels: 'strong' })],
+        [
+          'one level without a list',
+          'committedLevels',
+          (f) => f(binding(), { committedLevels: 'strong' }),
+        ],
         [
           'a level that the binding does not have',
           'committedLevels',
@@ -291,7 +390,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['an age below zero', 'ttlMs', (f) => f(binding(), { ttlMs: -1 })],
         ['a clock that is a function', 'clock', (f) => f(binding(), { clock: Date.now })],
         ['an unknown value', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
-        ['a list of what is cacheable', 'isCacheable', (f) => f(binding(), { isCacheable: ['get'] })],
+        [
+          'a list of what is cacheable',
+          'isCacheable',
+          (f) => f(binding(), { isCacheable: ['get'] }),
+        ],
       ],
     },
     indexedDbStore: {
@@ -354,7 +457,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['no levels', 'levels', (f) => f({ url, WebSocket: Socket })],
         ['levels without a list', 'levels', (f) => f({ url, WebSocket: Socket, levels: 'weak' })],
         ['a level that is a number', 'levels', (f) => f({ url, WebSocket: Socket, levels: [1] })],
-        ['the name of a contract', 'contract', (f) => f({ url, WebSocket: Socket, levels, contract: 'shop' })],
+        [
+          'the name of a contract',
+          'contract',
+          (f) => f({ url, WebSocket: Socket, levels, contract: 'shop' }),
+        ],
       ],
     },
   },
@@ -388,7 +495,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['levels without a list', 'levels', (f) => f('weak', new Observable())],
         ['a function for the options', 'options', (f) => f(levels, new Observable(), () => 1)],
-        ['an option that is misspelt', 'timeout', (f) => f(levels, new Observable(), { timeout: 5 })],
+        [
+          'an option that is misspelt',
+          'timeout',
+          (f) => f(levels, new Observable(), { timeout: 5 }),
+        ],
         ['a level for the view', 'view', (f) => f(levels, new Observable(), { view: 'weak' })],
       ],
     },

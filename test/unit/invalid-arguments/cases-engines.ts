@@ -4,7 +4,11 @@ import { contract, type Mistakes } from './untyped.ts';
 
 const ring = { contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' };
 const servers = '127.0.0.1:2181';
-const spec = { access: 'write', cql: 'INSERT INTO t (k) VALUES (:k)', args: z.object({ k: z.string() }) };
+const spec = {
+  access: 'write',
+  cql: 'INSERT INTO t (k) VALUES (:k)',
+  args: z.object({ k: z.string() }),
+};
 const sqlSpec = { access: 'write', sql: 'insert into t (k) values (:k)', args: spec.args };
 const primary = 'postgres://127.0.0.1/shop';
 const method = (): void => {};
@@ -36,15 +40,35 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       whole: [
         ['nothing', 'options', (f) => f()],
         ['an address', 'options', (f) => f('127.0.0.1:9042')],
-        ['the name of the driver for an option', 'localDataCenter', (f) => f({ ...ring, localDataCenter: 'dc1' })],
-        ['an option that is misspelt', 'contactPoint', (f) => f({ contactPoint: '127.0.0.1', keyspace: 'shop' })],
+        [
+          'the name of the driver for an option',
+          'localDataCenter',
+          (f) => f({ ...ring, localDataCenter: 'dc1' }),
+        ],
+        [
+          'an option that is misspelt',
+          'contactPoint',
+          (f) => f({ contactPoint: '127.0.0.1', keyspace: 'shop' }),
+        ],
       ],
       parts: [
-        ['one address without a list', 'contactPoints', (f) => f({ ...ring, contactPoints: '127.0.0.1' })],
-        ['an address that is a number', 'contactPoints[0]', (f) => f({ ...ring, contactPoints: [9042] })],
+        [
+          'one address without a list',
+          'contactPoints',
+          (f) => f({ ...ring, contactPoints: '127.0.0.1' }),
+        ],
+        [
+          'an address that is a number',
+          'contactPoints[0]',
+          (f) => f({ ...ring, contactPoints: [9042] }),
+        ],
         ['no keyspace', 'keyspace', (f) => f({ contactPoints: ring.contactPoints })],
         ['an unknown level', 'read', (f) => f({ ...ring, read: 'strong' })],
-        ['statements that are texts', 'statements', (f) => f({ ...ring, statements: ['SELECT 1'] })],
+        [
+          'statements that are texts',
+          'statements',
+          (f) => f({ ...ring, statements: ['SELECT 1'] }),
+        ],
         ['statements that are null', 'statements', (f) => f({ ...ring, statements: null })],
         ['a codec by name', 'codec', (f) => f({ ...ring, codec: 'json' })],
         ['a password alone', 'credentials', (f) => f({ ...ring, credentials: 'secret' })],
@@ -57,8 +81,16 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a driver by name', 'driver', (f) => f({ ...ring, driver: 'cassandra-driver' })],
         ['a table of addresses', 'translateAddress', (f) => f({ ...ring, translateAddress: {} })],
         ['a text for a switch', 'createTable', (f) => f({ ...ring, createTable: 'yes' })],
-        ['a time that is a text', 'requestTimeoutMs', (f) => f({ ...ring, requestTimeoutMs: '5s' })],
-        ['replies by name', 'preliminaryReplies', (f) => f({ ...ring, preliminaryReplies: 'auto' })],
+        [
+          'a time that is a text',
+          'requestTimeoutMs',
+          (f) => f({ ...ring, requestTimeoutMs: '5s' }),
+        ],
+        [
+          'replies by name',
+          'preliminaryReplies',
+          (f) => f({ ...ring, preliminaryReplies: 'auto' }),
+        ],
       ],
     },
     getKeyValueTableCql: {
@@ -116,7 +148,11 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['no text', 'add.cql', (f) => f({ add: { ...spec, cql: undefined } })],
         ['no access', 'add.access', (f) => f({ add: { ...spec, access: 'update' } })],
         ['no schema', 'add.args', (f) => f({ add: { ...spec, args: undefined } })],
-        ['a result that is a mapper', 'add.result', (f) => f({ add: { ...spec, result: () => 1 } })],
+        [
+          'a result that is a mapper',
+          'add.result',
+          (f) => f({ add: { ...spec, result: () => 1 } }),
+        ],
         ['parameters in a list', 'params', (f) => f({ add: { ...spec, params: ['k'] } })],
         ['a field that is misspelt', 'add.query', (f) => f({ add: { ...spec, query: spec.cql } })],
       ],
@@ -128,14 +164,24 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['arguments swapped', 'contract', (f) => f({ add: spec }, contract())],
         ['a contract alone', 'implementations', (f) => f(contract())],
       ],
-      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: spec })]],
+      parts: [
+        [
+          'an operation that the contract does not have',
+          'add',
+          (f) => f(contract(), { add: spec }),
+        ],
+      ],
     },
   },
   './bindings/replicas': {
     replicas: {
       shows: 'replicas(store, { tokenKey })',
       whole: [
-        ['a key for the options', 'options', (f) => f(replicatedStore, 'a secret of all processes')],
+        [
+          'a key for the options',
+          'options',
+          (f) => f(replicatedStore, 'a secret of all processes'),
+        ],
         ['an option that is misspelt', 'tokenkey', (f) => f(replicatedStore, { tokenkey: 'x' })],
       ],
       parts: [
@@ -157,7 +203,8 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
   },
   './bindings/postgres': {
     postgres: {
-      shows: "postgres({ primary: 'postgres://10.0.0.1/shop', replicas: ['postgres://10.0.0.2/shop'] })",
+      shows:
+        "postgres({ primary: 'postgres://10.0.0.1/shop', replicas: ['postgres://10.0.0.2/shop'] })",
       whole: [
         ['nothing', 'options', (f) => f()],
         ['an address', 'options', (f) => f(primary)],
@@ -170,7 +217,11 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['a pool that does not pipeline', 'primary', (f) => f({ primary: pgPool })],
         ['a runner that is a text', 'primary.run', (f) => f({ primary: { run: 'select 1' } })],
-        ['statements that are texts', 'statements', (f) => f({ primary, statements: ['select 1'] })],
+        [
+          'statements that are texts',
+          'statements',
+          (f) => f({ primary, statements: ['select 1'] }),
+        ],
         ['a schema with a dot', 'schema', (f) => f({ primary, schema: 'a.b' })],
         ['a text for a switch', 'prepare', (f) => f({ primary, prepare: 'no' })],
         ['no dequeue at a time', 'maxInFlight', (f) => f({ primary, maxInFlight: 0 })],
@@ -216,14 +267,28 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       whole: [['a list', 'statements', (f) => f([sqlSpec])]],
       parts: [
         ['no text', 'add.sql', (f) => f({ add: { ...sqlSpec, sql: undefined } })],
-        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read' } })],
-        ['a marker without a name', 'add.params', (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = $1' } })],
+        [
+          'a read without a result',
+          'add.result',
+          (f) => f({ add: { ...sqlSpec, access: 'read' } }),
+        ],
+        [
+          'a marker without a name',
+          'add.params',
+          (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = $1' } }),
+        ],
       ],
     },
     implementStatements: {
       shows: 'implementStatements(contract, { profile: { sql, result } })',
       whole: [['a contract alone', 'implementations', (f) => f(contract())]],
-      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
+      parts: [
+        [
+          'an operation that the contract does not have',
+          'add',
+          (f) => f(contract(), { add: sqlSpec }),
+        ],
+      ],
     },
   },
   './bindings/d1': {
@@ -236,9 +301,21 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['the name of a database', 'database', (f) => f({ database: 'DB' })],
       ],
       parts: [
-        ['statements that are texts', 'statements', (f) => f({ database: { withSession: method }, statements: ['x'] })],
-        ['a short key', 'tokenKey', (f) => f({ database: { withSession: method }, tokenKey: 'secret' })],
-        ['a list of handlers', 'onAlarm', (f) => f({ database: { withSession: method }, onAlarm: [] })],
+        [
+          'statements that are texts',
+          'statements',
+          (f) => f({ database: { withSession: method }, statements: ['x'] }),
+        ],
+        [
+          'a short key',
+          'tokenKey',
+          (f) => f({ database: { withSession: method }, tokenKey: 'secret' }),
+        ],
+        [
+          'a list of handlers',
+          'onAlarm',
+          (f) => f({ database: { withSession: method }, onAlarm: [] }),
+        ],
       ],
     },
     migrations: 'takes no arguments',
@@ -272,8 +349,16 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       whole: [['a list', 'statements', (f) => f([sqlSpec])]],
       parts: [
         ['no text', 'add.sql', (f) => f({ add: { ...sqlSpec, sql: undefined } })],
-        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read', sql: 'select 1' } })],
-        ['a marker without a name', 'add.params', (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = ?' } })],
+        [
+          'a read without a result',
+          'add.result',
+          (f) => f({ add: { ...sqlSpec, access: 'read', sql: 'select 1' } }),
+        ],
+        [
+          'a marker without a name',
+          'add.params',
+          (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = ?' } }),
+        ],
         [
           'a read that changes data',
           'add.sql',
@@ -284,7 +369,13 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
     implementStatements: {
       shows: 'implementStatements(contract, { profile: { sql, result } })',
       whole: [['a contract alone', 'implementations', (f) => f(contract())]],
-      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
+      parts: [
+        [
+          'an operation that the contract does not have',
+          'add',
+          (f) => f(contract(), { add: sqlSpec }),
+        ],
+      ],
     },
   },
   './bindings/valkey': {
@@ -304,7 +395,11 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a prefix that is a number', 'prefix', (f) => f({ primary: 'a', prefix: 1 })],
         ['half a replica', 'waitForReplicas', (f) => f({ primary: 'a', waitForReplicas: 0.5 })],
         ['a time without end', 'waitTimeoutMs', (f) => f({ primary: 'a', waitTimeoutMs: 0 })],
-        ['options of ioredis as text', 'redisOptions', (f) => f({ primary: 'a', redisOptions: 'tls' })],
+        [
+          'options of ioredis as text',
+          'redisOptions',
+          (f) => f({ primary: 'a', redisOptions: 'tls' }),
+        ],
         ['a short key', 'tokenKey', (f) => f({ primary: 'a', tokenKey: 'secret' })],
         ['a list of handlers', 'onAlarm', (f) => f({ primary: 'a', onAlarm: [] })],
       ],
@@ -328,10 +423,22 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['an address that is none', 'servers', (f) => f({ servers: ':2181' })],
         ['a root that is no path', 'root', (f) => f({ servers, root: 'shop' })],
-        ['a time that is a text', 'sessionTimeoutMs', (f) => f({ servers, sessionTimeoutMs: '5s' })],
+        [
+          'a time that is a text',
+          'sessionTimeoutMs',
+          (f) => f({ servers, sessionTimeoutMs: '5s' }),
+        ],
         ['no place', 'maxInFlight', (f) => f({ servers, maxInFlight: 0 })],
-        ['a turn that is a text', 'minSlotIntervalMs', (f) => f({ servers, minSlotIntervalMs: '5' })],
-        ['a recovery that is switched on', 'orphanRecovery', (f) => f({ servers, orphanRecovery: true })],
+        [
+          'a turn that is a text',
+          'minSlotIntervalMs',
+          (f) => f({ servers, minSlotIntervalMs: '5' }),
+        ],
+        [
+          'a recovery that is switched on',
+          'orphanRecovery',
+          (f) => f({ servers, orphanRecovery: true }),
+        ],
         [
           'a recovery without its guarantee',
           'orphanRecovery.delivery',
@@ -339,10 +446,18 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ],
         ['a codec by name', 'codec', (f) => f({ servers, codec: 'json' })],
         ['a password alone', 'auth', (f) => f({ servers, auth: 'user:password' })],
-        ['a listener that is none', 'onBackgroundError', (f) => f({ servers, onBackgroundError: 'log' })],
+        [
+          'a listener that is none',
+          'onBackgroundError',
+          (f) => f({ servers, onBackgroundError: 'log' }),
+        ],
       ],
     },
-    queueLength: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
+    queueLength: {
+      shows: 'give a string',
+      whole: [['an object', 'queue', (f) => f({ queue: 'q' })]],
+      parts: [],
+    },
     computeMinThreshold: {
       shows: 'computeMinThreshold({ consumers: 4, maxInFlight: 5',
       whole: [
@@ -370,7 +485,13 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a list of servers', 'servers', (F) => new F([servers])],
         ['a number for the options', 'options', (F) => new F(servers, 5000)],
       ],
-      parts: [['a time that is a text', 'sessionTimeoutMs', (F) => new F(servers, { sessionTimeoutMs: '5s' })]],
+      parts: [
+        [
+          'a time that is a text',
+          'sessionTimeoutMs',
+          (F) => new F(servers, { sessionTimeoutMs: '5s' }),
+        ],
+      ],
     },
     isZooKeeperError: 'takes anything',
     ZooKeeperError: 'is made by the client',

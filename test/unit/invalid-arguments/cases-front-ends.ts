@@ -6,7 +6,8 @@ import { binding, contract, method, type Mistakes, type Untyped } from './untype
 const HOOK = 'is a hook, which runs in a component: test/unit/react';
 const COMPONENT = 'is a component: test/unit/react';
 const store = () => createClient(binding());
-const fetchWith = (fetcher: unknown, options: object): unknown => (fetcher as Untyped)('https://page.test/', options);
+const fetchWith = (fetcher: unknown, options: object): unknown =>
+  (fetcher as Untyped)('https://page.test/', options);
 
 export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
   './tanstack-query': {
@@ -29,7 +30,13 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
         ['nothing', 'correctable', (f) => f()],
         ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
       ],
-      parts: [['subscribe without a function', 'run', (f) => method(f(store().invoke(get('a'))), 'subscribe')({})]],
+      parts: [
+        [
+          'subscribe without a function',
+          'run',
+          (f) => method(f(store().invoke(get('a'))), 'subscribe')({}),
+        ],
+      ],
     },
   },
   './http': {
@@ -38,7 +45,11 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
       whole: [],
       parts: [
         ['no levels', 'levels', (f) => f()],
-        ['a session of a client', 'session', (f) => fetchWith(f(['weak', 'strong']), { session: store().session() })],
+        [
+          'a session of a client',
+          'session',
+          (f) => fetchWith(f(['weak', 'strong']), { session: store().session() }),
+        ],
       ],
     },
     respondWithViews: {
@@ -49,7 +60,11 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['another format', 'format', (f) => f(store().invoke(get('a')), { format: 'xml' })],
-        ['a logger in place of its function', 'onError', (f) => f(store().invoke(get('a')), { onError: {} })],
+        [
+          'a logger in place of its function',
+          'onError',
+          (f) => f(store().invoke(get('a')), { onError: {} }),
+        ],
       ],
     },
     httpHandler: {
@@ -61,8 +76,16 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
         ['a client in the place of its binding', 'binding', (f) => f(contract(), store())],
       ],
       parts: [
-        ['a token in place of its check', 'authenticate', (f) => f(contract(), binding(), { authenticate: 'x' })],
-        ['a misspelt option', 'authorise', (f) => f(contract(), binding(), { authorise: () => true })],
+        [
+          'a token in place of its check',
+          'authenticate',
+          (f) => f(contract(), binding(), { authenticate: 'x' }),
+        ],
+        [
+          'a misspelt option',
+          'authorise',
+          (f) => f(contract(), binding(), { authorise: () => true }),
+        ],
       ],
     },
     toOpenApi: {
@@ -94,7 +117,12 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['nothing', 'client', (f) => f()],
         ['a write', 'operation', (f) => f(store(), put('a', 1))],
-        ['an unknown level', 'until', (f) => f(store(), get('a'), { until: 'exact' }), 'UNKNOWN_LEVEL'],
+        [
+          'an unknown level',
+          'until',
+          (f) => f(store(), get('a'), { until: 'exact' }),
+          'UNKNOWN_LEVEL',
+        ],
       ],
     },
     dehydrate: { shows: '', whole: [], parts: [['nothing', 'client', (f) => f()]] },

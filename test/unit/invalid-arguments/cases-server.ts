@@ -31,16 +31,32 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       shows: "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })",
       whole: [
         ['nothing', 'service', (f) => f()],
-        ['one object, as serve has it', 'service', (f) => f({ service: service(), sites: ['ireland'] })],
+        [
+          'one object, as serve has it',
+          'service',
+          (f) => f({ service: service(), sites: ['ireland'] }),
+        ],
         ['arguments swapped', 'service', (f) => f({ sites: ['ireland'] }, service())],
-        ['a contract in the place of its service', 'service', (f) => f(contract(), { sites: ['ireland'] })],
+        [
+          'a contract in the place of its service',
+          'service',
+          (f) => f(contract(), { sites: ['ireland'] }),
+        ],
         ['a service alone', 'options', (f) => f(service())],
         ['a list of sites', 'options', (f) => f(service(), ['ireland'])],
-        ['an option that is misspelt', 'dataFolder', (f) => f(service(), { sites: ['ireland'], dataFolder: './data' })],
+        [
+          'an option that is misspelt',
+          'dataFolder',
+          (f) => f(service(), { sites: ['ireland'], dataFolder: './data' }),
+        ],
       ],
       parts: [
         ['one site without a list', 'sites', (f) => f(service(), { sites: 'ireland' })],
-        ['a leader that is no site', 'redLeader', (f) => f(service(), { sites: ['ireland'], redLeader: 'frankfurt' })],
+        [
+          'a leader that is no site',
+          'redLeader',
+          (f) => f(service(), { sites: ['ireland'], redLeader: 'frankfurt' }),
+        ],
         [
           'a leader of a partition that is no site',
           'partitions.us.leader',
@@ -78,7 +94,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
           'partitions.us.leader',
           (f) => f({ service: service(), sites: ['ireland'], partitions: { us: {} } }),
         ],
-        ['a port that is a text', 'port', (f) => f({ service: service(), sites: ['ireland'], port: '7420' })],
+        [
+          'a port that is a text',
+          'port',
+          (f) => f({ service: service(), sites: ['ireland'], port: '7420' }),
+        ],
         [
           'a text for a switch',
           'allowUnauthenticated',
@@ -91,16 +111,29 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       whole: [
         ['nothing', 'options', (f) => f()],
         ['the path of a cluster file', 'options', (f) => f('cluster.json')],
-        ['the sites, as serve has them', 'sites', (f) => f({ service: service(), sites: ['ireland'] })],
-        ['no service', 'service', (f) => f({ cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })],
+        [
+          'the sites, as serve has them',
+          'sites',
+          (f) => f({ service: service(), sites: ['ireland'] }),
+        ],
+        [
+          'no service',
+          'service',
+          (f) => f({ cluster: 'cluster.json', site: 'ireland', dataDir: 'data' }),
+        ],
       ],
       parts: [
         [
           'a cluster file that is not there',
           'cluster',
-          (f) => f({ service: service(), cluster: 'no-such.json', site: 'ireland', dataDir: 'data' }),
+          (f) =>
+            f({ service: service(), cluster: 'no-such.json', site: 'ireland', dataDir: 'data' }),
         ],
-        ['no cluster file', 'cluster', (f) => f({ service: service(), site: 'ireland', dataDir: 'data' })],
+        [
+          'no cluster file',
+          'cluster',
+          (f) => f({ service: service(), site: 'ireland', dataDir: 'data' }),
+        ],
       ],
     },
     createGateway: {
@@ -112,15 +145,29 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['the function that makes the binding', 'binding', (f) => f({ binding })],
         ['who may connect, misspelt', 'auth', (f) => f({ binding: binding(), auth: () => {} })],
       ],
-      parts: [['an unknown limit', 'limits.connections', (f) => f({ binding: binding(), limits: { connections: 5 } })]],
+      parts: [
+        [
+          'an unknown limit',
+          'limits.connections',
+          (f) => f({ binding: binding(), limits: { connections: 5 } }),
+        ],
+      ],
     },
     listenGateways: {
       shows: 'listenGateways({ sites: { ireland: createGateway({ binding }) } })',
       whole: [
         ['nothing', 'options', (f) => f()],
         ['a port', 'options', (f) => f(7420)],
-        ['a gateway without its site', 'sites', (f, { createGateway }) => f(gatewayBy(createGateway))],
-        ['a list of gateways', 'sites', (f, { createGateway }) => f({ sites: [gatewayBy(createGateway)] })],
+        [
+          'a gateway without its site',
+          'sites',
+          (f, { createGateway }) => f(gatewayBy(createGateway)),
+        ],
+        [
+          'a list of gateways',
+          'sites',
+          (f, { createGateway }) => f({ sites: [gatewayBy(createGateway)] }),
+        ],
         ['an option that is misspelt', 'gateways', (f) => f({ gateways: {} })],
       ],
       parts: [],
@@ -143,7 +190,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['no tables', 'tables', (f) => f(contract(), { ...parts, tables: undefined })],
-        ['a table that is not made', 'tables.rows', (f) => f(contract(), { ...parts, tables: { rows: { n: field } } })],
+        [
+          'a table that is not made',
+          'tables.rows',
+          (f) => f(contract(), { ...parts, tables: { rows: { n: field } } }),
+        ],
         [
           'shadow operations that are no function',
           'shadowOperations',
@@ -160,7 +211,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
           (f) => f(contract(), { ...parts, shadowOperations: () => ({ add: () => [] }) }),
         ],
         ['one color for all', 'colors', (f) => f(contract(), { ...parts, colors: 'red' })],
-        ['a color of none', 'colors.add', (f) => f(contract(), { ...parts, colors: { add: 'red' } })],
+        [
+          'a color of none',
+          'colors.add',
+          (f) => f(contract(), { ...parts, colors: { add: 'red' } }),
+        ],
         [
           'a color that there is not',
           'colors.add',
@@ -172,9 +227,21 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
             }),
         ],
         ['no generators', 'generators', (f) => f(contract(), { ...parts, generators: undefined })],
-        ['a generator that is missing', 'generators.get', (f) => f(contract(), { ...parts, generators: {} })],
-        ['a generator that is a value', 'generators.get', (f) => f(contract(), { ...parts, generators: { get: 1 } })],
-        ['one name without a list', 'alwaysRed', (f) => f(contract(), { ...parts, alwaysRed: 'get' })],
+        [
+          'a generator that is missing',
+          'generators.get',
+          (f) => f(contract(), { ...parts, generators: {} }),
+        ],
+        [
+          'a generator that is a value',
+          'generators.get',
+          (f) => f(contract(), { ...parts, generators: { get: 1 } }),
+        ],
+        [
+          'one name without a list',
+          'alwaysRed',
+          (f) => f(contract(), { ...parts, alwaysRed: 'get' }),
+        ],
       ],
     },
     table: {
@@ -185,16 +252,40 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a list', 'fields', (f) => f([field])],
       ],
       parts: [
-        ['a function that was not called', 'fields.balance', (f, { counter }) => f({ balance: counter })],
+        [
+          'a function that was not called',
+          'fields.balance',
+          (f, { counter }) => f({ balance: counter }),
+        ],
         ['a type by name', 'fields.balance', (f) => f({ balance: 'number' })],
         ['a name for the options', 'options', (f) => f({ balance: field }, 'balance')],
-        ['one index without a list', 'indexes', (f) => f({ owner: { kind: 'register' } }, { indexes: 'owner' })],
+        [
+          'one index without a list',
+          'indexes',
+          (f) => f({ owner: { kind: 'register' } }, { indexes: 'owner' }),
+        ],
         ['an index of no field', 'indexes', (f) => f({ balance: field }, { indexes: ['owner'] })],
         ['a text for a switch', 'removable', (f) => f({ balance: field }, { removable: 'yes' })],
-        ['a bounded field by hand, without its minimum', 'fields.seats', (f) => f({ seats: { kind: 'bounded' } })],
-        ['half a ticket by hand', 'fields.seats', (f) => f({ seats: { kind: 'bounded', min: 0.5 } })],
-        ['a minimum of another kind', 'fields.seats', (f) => f({ seats: { kind: 'stock', min: 0 } })],
-        ['an option that is misspelt', 'index', (f) => f({ balance: field }, { index: ['balance'] })],
+        [
+          'a bounded field by hand, without its minimum',
+          'fields.seats',
+          (f) => f({ seats: { kind: 'bounded' } }),
+        ],
+        [
+          'half a ticket by hand',
+          'fields.seats',
+          (f) => f({ seats: { kind: 'bounded', min: 0.5 } }),
+        ],
+        [
+          'a minimum of another kind',
+          'fields.seats',
+          (f) => f({ seats: { kind: 'stock', min: 0 } }),
+        ],
+        [
+          'an option that is misspelt',
+          'index',
+          (f) => f({ balance: field }, { index: ['balance'] }),
+        ],
       ],
     },
     red: {
@@ -282,8 +373,16 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       shows: "testBindingConformance({ name: 'memory', createBinding",
       whole: [
         ['nothing', 'subject', (f) => f()],
-        ['a binding', 'subject', (f) => f(binding(), { describe: () => {}, test: () => {}, expect: () => {} })],
-        ['no runner', 'runner', (f) => f({ name: 'memory', createBinding: async () => ({ binding: binding() }) })],
+        [
+          'a binding',
+          'subject',
+          (f) => f(binding(), { describe: () => {}, test: () => {}, expect: () => {} }),
+        ],
+        [
+          'no runner',
+          'runner',
+          (f) => f({ name: 'memory', createBinding: async () => ({ binding: binding() }) }),
+        ],
       ],
       parts: [],
     },
@@ -297,11 +396,23 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['an option that is misspelt', 'seeds', (f) => f(service(), { draw: () => {}, seeds: 5 })],
       ],
       parts: [
-        ['a draw that is an operation', 'draw', (f) => f(service(), { draw: contract().get({ key: 'k' }) })],
+        [
+          'a draw that is an operation',
+          'draw',
+          (f) => f(service(), { draw: contract().get({ key: 'k' }) }),
+        ],
         ['half a run', 'runs', (f) => f(service(), { draw: () => {}, runs: 0.5 })],
         ['an unknown profile', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
-        ['circumstances by number', 'overrides', (f) => f(service(), { draw: () => {}, overrides: 5 })],
-        ['one that there is not', 'overrides.sites', (f) => f(service(), { draw: () => {}, overrides: { sites: 4 } })],
+        [
+          'circumstances by number',
+          'overrides',
+          (f) => f(service(), { draw: () => {}, overrides: 5 }),
+        ],
+        [
+          'one that there is not',
+          'overrides.sites',
+          (f) => f(service(), { draw: () => {}, overrides: { sites: 4 } }),
+        ],
         [
           'one as a text',
           'overrides.siteCount',
@@ -321,9 +432,17 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['half a run', 'runs', (f) => f(service(), { runs: 0.5 })],
         ['a seed that is a text', 'seed', (f) => f(service(), { seed: 'x' })],
         ['arbitraries by number', 'arbitraries', (f) => f(service(), { arbitraries: 5 })],
-        ['an arbitrary of no operation', 'arbitraries.buy', (f) => f(service(), { arbitraries: { buy: () => ({}) } })],
+        [
+          'an arbitrary of no operation',
+          'arbitraries.buy',
+          (f) => f(service(), { arbitraries: { buy: () => ({}) } }),
+        ],
         ['requests by name', 'requests', (f) => f(service(), { requests: ['home'] })],
-        ['an end that is no function', 'shouldContinue', (f) => f(service(), { shouldContinue: 5 })],
+        [
+          'an end that is no function',
+          'shouldContinue',
+          (f) => f(service(), { shouldContinue: 5 }),
+        ],
       ],
     },
     withPrincipal: {

@@ -1,6 +1,7 @@
 /**
- * The mistakes that people make, by the entry and the function that they call: arguments forgotten, swapped or of another
- * kind, options misspelt. `whole` are those that the right call shows; `parts`, those that are about one option.
+ * The mistakes that people make, by the entry and the function that they call: arguments forgotten,
+ * swapped or of another kind, options misspelt. `whole` are those that the right call shows;
+ * `parts`, those that are about one option.
  */
 import { createClient, type Policy } from '../../../src/index.ts';
 import { callsOfBindings } from './cases-bindings.ts';
@@ -16,7 +17,8 @@ const read = { name: 'get', args: { key: 'k' }, access: 'read', key: 'k' };
 function open(): void {}
 
 /** Invokes on a client, which `create` makes. */
-const invoke = (create: Untyped, ...args: readonly unknown[]): unknown => method(create(binding()), 'invoke')(...args);
+const invoke = (create: Untyped, ...args: readonly unknown[]): unknown =>
+  method(create(binding()), 'invoke')(...args);
 
 /** Calls a method of a Correctable, which `create` makes. */
 const call = (create: Untyped, name: string, ...args: readonly unknown[]): unknown =>
@@ -43,9 +45,17 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a list for a callback', 'onEvent', (f) => f(binding(), { onEvent: [] })],
         ['a switch for a callback', 'trace', (f) => f(binding(), { trace: true })],
         ['retries without a policy', 'retry', (f) => f(binding(), { retry: { attempts: 3 } })],
-        ['shared reads without a policy', 'dedupeReads', (f) => f(binding(), { dedupeReads: true })],
+        [
+          'shared reads without a policy',
+          'dedupeReads',
+          (f) => f(binding(), { dedupeReads: true }),
+        ],
         ['invoke: retries without a policy', 'retry', (f) => invoke(f, read, { retry: 3 })],
-        ['invoke: shared reads asked for', 'dedupeReads', (f) => invoke(f, read, { dedupeReads: true })],
+        [
+          'invoke: shared reads asked for',
+          'dedupeReads',
+          (f) => invoke(f, read, { dedupeReads: true }),
+        ],
         ['invoke: no operation', 'operation', (f) => invoke(f)],
         ['invoke: the name of an operation', 'operation', (f) => invoke(f, 'get', 'k')],
         ['invoke: a builder that was not called', 'operation', (f) => invoke(f, contract().get)],
@@ -55,13 +65,33 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['invoke: half a time', 'timeoutMs', (f) => invoke(f, read, { timeoutMs: -1 })],
         ['invoke: an option that is misspelt', 'levles', (f) => invoke(f, read, { levles: two })],
         ['invoke: an option of the client', 'onEvent', (f) => invoke(f, read, { onEvent: open })],
-        ['invoke: a controller for its signal', 'signal', (f) => invoke(f, read, { signal: new AbortController() })],
-        ['invoke: one time for all levels', 'levelTimeoutsMs', (f) => invoke(f, read, { levelTimeoutsMs: 50 })],
-        ['invokeWeak: levels', 'levels', (f) => method(f(binding()), 'invokeWeak')(read, { levels: two })],
+        [
+          'invoke: a controller for its signal',
+          'signal',
+          (f) => invoke(f, read, { signal: new AbortController() }),
+        ],
+        [
+          'invoke: one time for all levels',
+          'levelTimeoutsMs',
+          (f) => invoke(f, read, { levelTimeoutsMs: 50 }),
+        ],
+        [
+          'invokeWeak: levels',
+          'levels',
+          (f) => method(f(binding()), 'invokeWeak')(read, { levels: two }),
+        ],
         ['invokeWeak: a number', 'options', (f) => method(f(binding()), 'invokeWeak')(read, 500)],
-        ['invokeStrong: a list', 'options', (f) => method(f(binding()), 'invokeStrong')(read, ['strong'])],
+        [
+          'invokeStrong: a list',
+          'options',
+          (f) => method(f(binding()), 'invokeStrong')(read, ['strong']),
+        ],
         ['session: a token', 'options', (f) => method(f(binding()), 'session')('token')],
-        ['session: tokens without their name', 'options', (f) => method(f(binding()), 'session')(['token'])],
+        [
+          'session: tokens without their name',
+          'options',
+          (f) => method(f(binding()), 'session')(['token']),
+        ],
         ['session: one token', 'token', (f) => method(f(binding()), 'session')({ token: 'token' })],
       ],
     },
@@ -72,10 +102,15 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         [
           'parts without a list',
           'parts',
-          (f, entry) => f(method(entry, 'correctableFromValue')(1), method(entry, 'correctableFromValue')(2)),
+          (f, entry) =>
+            f(method(entry, 'correctableFromValue')(1), method(entry, 'correctableFromValue')(2)),
         ],
         ['a promise of parts', 'parts', (f) => f(Promise.all([]))],
-        ['a set of parts', 'parts', (f, entry) => f(new Set([method(entry, 'correctableFromValue')(1)]))],
+        [
+          'a set of parts',
+          'parts',
+          (f, entry) => f(new Set([method(entry, 'correctableFromValue')(1)])),
+        ],
       ],
       parts: [
         ['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])],
@@ -99,38 +134,74 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['an option that is misspelt', 'timeout', (f) => f(two, () => {}, { timeout: 5 })],
         ['a name for a comparison', 'equals', (f) => f(two, () => {}, { equals: 'deep' })],
         ['a text for a switch', 'isRefining', (f) => f(two, () => {}, { isRefining: 'yes' })],
-        ['withSink: an option that is misspelt', 'timeout', (f) => method(f(two), 'withSink')({ timeout: 5 })],
-        ['a controller for its signal', 'signal', (f) => f(two, () => {}, { signal: new AbortController() })],
+        [
+          'withSink: an option that is misspelt',
+          'timeout',
+          (f) => method(f(two), 'withSink')({ timeout: 5 }),
+        ],
+        [
+          'a controller for its signal',
+          'signal',
+          (f) => f(two, () => {}, { signal: new AbortController() }),
+        ],
         ['onUpdate: nothing', 'onUpdate', (f) => call(f, 'onUpdate')],
         ['onFinal: what a function gave', 'onFinal', (f) => call(f, 'onFinal', open())],
         ['onError: a value', 'onError', (f) => call(f, 'onError', 5)],
         ['setCallbacks: nothing', 'callbacks', (f) => call(f, 'setCallbacks')],
         ['setCallbacks: one misspelt', 'onView', (f) => call(f, 'setCallbacks', { onView: open })],
         ['setCallbacks: a value', 'onFinal', (f) => call(f, 'setCallbacks', { onFinal: 5 })],
-        ['setCallbacks: a signal without its name', 'options', (f) => call(f, 'setCallbacks', { onFinal: open }, null)],
+        [
+          'setCallbacks: a signal without its name',
+          'options',
+          (f) => call(f, 'setCallbacks', { onFinal: open }, null),
+        ],
         ['subscribe: nothing', 'observer', (f) => call(f, 'subscribe')],
-        ['subscribe: the names of callbacks', 'observer', (f) => call(f, 'subscribe', { onUpdate: open })],
-        ['subscribe: a value', 'observer', (f) => call(f, 'subscribe', { next: 1, complete: open })],
+        [
+          'subscribe: the names of callbacks',
+          'observer',
+          (f) => call(f, 'subscribe', { onUpdate: open }),
+        ],
+        [
+          'subscribe: a value',
+          'observer',
+          (f) => call(f, 'subscribe', { next: 1, complete: open }),
+        ],
         [
           'subscribe: a controller for its signal',
           'signal',
           (f) => call(f, 'subscribe', open, { signal: new AbortController() }),
         ],
-        ['subscribe: three callbacks, as of old in RxJS', 'options', (f) => call(f, 'subscribe', open, null, open)],
+        [
+          'subscribe: three callbacks, as of old in RxJS',
+          'options',
+          (f) => call(f, 'subscribe', open, null, open),
+        ],
         ['speculate: a value', 'run', (f) => call(f, 'speculate', 5)],
-        ['speculate: options for the undo', 'abort', (f) => call(f, 'speculate', open, { abort: open })],
+        [
+          'speculate: options for the undo',
+          'abort',
+          (f) => call(f, 'speculate', open, { abort: open }),
+        ],
         ['map: nothing', 'transform', (f) => call(f, 'map')],
         ['chain: a Correctable', 'next', (f) => call(f, 'chain', f(two, open))],
         ['settle: a number', 'options', (f) => call(f, 'settle', 500)],
         ['settle: a text for the time', 'withinMs', (f) => call(f, 'settle', { withinMs: 'soon' })],
         ['settle: an option that is misspelt', 'enuf', (f) => call(f, 'settle', { enuf: open })],
-        ['settle: a level for the condition', 'enough', (f) => call(f, 'settle', { enough: 'weak' })],
+        [
+          'settle: a level for the condition',
+          'enough',
+          (f) => call(f, 'settle', { enough: 'weak' }),
+        ],
         ['settle: an unknown end', 'afterEarly', (f) => call(f, 'settle', { afterEarly: 'abort' })],
         ['settle: half a time', 'withinMs', (f) => call(f, 'settle', { withinMs: -1 })],
         ['when: no level', 'level', (f) => call(f, 'when'), 'UNKNOWN_LEVEL'],
         ['when: an unknown level', 'level', (f) => call(f, 'when', 'nosuch'), 'UNKNOWN_LEVEL'],
         ['when: a condition', 'level', (f) => call(f, 'when', open), 'UNKNOWN_LEVEL'],
-        ['when: an option that is misspelt', 'within', (f) => call(f, 'when', 'weak', { within: 5 })],
+        [
+          'when: an option that is misspelt',
+          'within',
+          (f) => call(f, 'when', 'weak', { within: 5 }),
+        ],
         ['when: a number', 'options', (f) => call(f, 'when', 'weak', 500)],
       ],
     },
@@ -174,7 +245,11 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a misspelt option', 'ttl', (f) => f('k', 1, { ttl: 5 })],
       ],
     },
-    remove: { shows: 'give a string', whole: [['an object', 'key', (f) => f({ key: 'k' })]], parts: [] },
+    remove: {
+      shows: 'give a string',
+      whole: [['an object', 'key', (f) => f({ key: 'k' })]],
+      parts: [],
+    },
     getMany: {
       shows: 'give a list',
       whole: [['keys without a list', 'keys', (f) => f('a', 'b')]],
@@ -196,8 +271,16 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a write without a key', 'writes[0].key', (f) => f([], [{ value: 1 }])],
       ],
     },
-    enqueue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]], parts: [] },
-    dequeue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
+    enqueue: {
+      shows: 'give a string',
+      whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]],
+      parts: [],
+    },
+    dequeue: {
+      shows: 'give a string',
+      whole: [['an object', 'queue', (f) => f({ queue: 'q' })]],
+      parts: [],
+    },
     peek: { shows: 'give a string', whole: [['nothing', 'queue', (f) => f()]], parts: [] },
     getRemaining: {
       shows: 'getRemaining(view)',
@@ -227,10 +310,22 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['a number for the options', 'options', (f) => f(createClient(binding()), open, 5)],
-        ['an option that is misspelled', 'maxAttempt', (f) => f(createClient(binding()), open, { maxAttempt: 5 })],
+        [
+          'an option that is misspelled',
+          'maxAttempt',
+          (f) => f(createClient(binding()), open, { maxAttempt: 5 }),
+        ],
         ['no attempt', 'maxAttempts', (f) => f(createClient(binding()), open, { maxAttempts: 0 })],
-        ['a level that is not the strongest', 'level', (f) => f(createClient(binding()), open, { level: 'weak' })],
-        ['an idempotency key', 'idempotencyKey', (f) => f(createClient(binding()), open, { idempotencyKey: 'p7' })],
+        [
+          'a level that is not the strongest',
+          'level',
+          (f) => f(createClient(binding()), open, { level: 'weak' }),
+        ],
+        [
+          'an idempotency key',
+          'idempotencyKey',
+          (f) => f(createClient(binding()), open, { idempotencyKey: 'p7' }),
+        ],
       ],
     },
   },
@@ -239,7 +334,11 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       shows: 'retryPolicy({ attempts: 3 })',
       whole: [
         ['a number', 'options', (f) => f(3)],
-        ['not called, given to a client', 'options', (f) => createClient(binding(), { retry: f as unknown as Policy })],
+        [
+          'not called, given to a client',
+          'options',
+          (f) => createClient(binding(), { retry: f as unknown as Policy }),
+        ],
         ['the name of another library', 'retries', (f) => f({ retries: 3 })],
       ],
       parts: [

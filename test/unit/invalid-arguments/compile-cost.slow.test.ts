@@ -1,4 +1,6 @@
-/** What operations of a contract cost the compiler, in types: counts are the same on each machine. */
+/**
+ * What operations of a contract cost the compiler, in types: counts are the same on each machine.
+ */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { countTypes } from '../../support/compiler.ts';
@@ -44,7 +46,8 @@ const PROGRAMS: Readonly<Record<string, (item: Each) => string>> = {
         )}
       },
     });`,
-  'a plain object': (item) => `export const c = { ${item((i) => `up${i}: { access: 'write', ${ARGS}, ${RESULT} }`)} };`,
+  'a plain object': (item) =>
+    `export const c = { ${item((i) => `up${i}: { access: 'write', ${ARGS}, ${RESULT} }`)} };`,
   'a contract': contract,
   'a contract of operations that are defined apart': (item) =>
     `export const c = defineContract('c', { ${item((i) => `up${i}: operation({ ${UPDATE} })`)} });`,
@@ -60,11 +63,15 @@ const PROGRAMS: Readonly<Record<string, (item: Each) => string>> = {
 };
 
 function typesOf(program: (item: Each) => string, operations: number): number {
-  const element: Each = (entry) => Array.from({ length: operations }, (_, i) => entry(i)).join(',\n');
+  const element: Each = (entry) =>
+    Array.from({ length: operations }, (_, i) => entry(i)).join(',\n');
   return countTypes(`${here}cost.ts`, `${PREAMBLE}${program(element)}`);
 }
 
 /** At 100 operations each costs what it costs at 12, or less. */
-test.each(Object.entries(PROGRAMS))('%s: an operation costs the compiler at most 300 types', (_, program) => {
-  expect((typesOf(program, 12) - typesOf(program, 2)) / 10).toBeLessThan(300);
-});
+test.each(Object.entries(PROGRAMS))(
+  '%s: an operation costs the compiler at most 300 types',
+  (_, program) => {
+    expect((typesOf(program, 12) - typesOf(program, 2)) / 10).toBeLessThan(300);
+  },
+);

@@ -39,21 +39,47 @@ const serviceOf = (...generators: readonly string[]): string => `defineService(s
 })`;
 
 /** What is wrong, the call, and what the compiler's first complaint has. */
-const MISTAKES: readonly (readonly [what: string, call: string, ...messages: readonly string[]])[] = [
-  ['a generator is missing', serviceOf(add, left), "defineService: no generator for the operation 'buy'"],
+const MISTAKES: readonly (readonly [what: string, call: string, ...messages: readonly string[]])[] =
   [
-    'two are missing',
-    serviceOf(add),
-    "defineService: no generator for the operation 'buy'",
-    "defineService: no generator for the operation 'left'",
-  ],
-  ['all are missing', serviceOf(), "defineService: no generator for the operation 'add'"],
-  ['a generator of no operation', serviceOf(add, buy, left, 'sell: () => null'), "'sell' does not exist"],
-  ['a level that the store does not have', "store.invoke(get('k'), { levels: ['stronk'] })", `'"stronk"'`, `"strong"`],
-  ['a level without a function', "tiered(['cache', 'origin'], { cache: () => 1 })", "'origin' is missing"],
-  ['a function of no level', "tiered(['origin'], { origin: () => 1, cahce: () => 1 })", "'cahce' does not exist"],
-  ['a handler of no operation', 'createHandler(shop, { sell: () => 1 })', "'sell' does not exist"],
-];
+    [
+      'a generator is missing',
+      serviceOf(add, left),
+      "defineService: no generator for the operation 'buy'",
+    ],
+    [
+      'two are missing',
+      serviceOf(add),
+      "defineService: no generator for the operation 'buy'",
+      "defineService: no generator for the operation 'left'",
+    ],
+    ['all are missing', serviceOf(), "defineService: no generator for the operation 'add'"],
+    [
+      'a generator of no operation',
+      serviceOf(add, buy, left, 'sell: () => null'),
+      "'sell' does not exist",
+    ],
+    [
+      'a level that the store does not have',
+      "store.invoke(get('k'), { levels: ['stronk'] })",
+      `'"stronk"'`,
+      `"strong"`,
+    ],
+    [
+      'a level without a function',
+      "tiered(['cache', 'origin'], { cache: () => 1 })",
+      "'origin' is missing",
+    ],
+    [
+      'a function of no level',
+      "tiered(['origin'], { origin: () => 1, cahce: () => 1 })",
+      "'cahce' does not exist",
+    ],
+    [
+      'a handler of no operation',
+      'createHandler(shop, { sell: () => 1 })',
+      "'sell' does not exist",
+    ],
+  ];
 
 const RIGHT = ['right', serviceOf(add, buy, left)] as const;
 

@@ -1,6 +1,7 @@
 /**
- * Wrong calls, as a program in JavaScript makes them: each ends in an error that names what does not fit and shows how it
- * is written, at every entry that is published. Entries are loaded without their types, as such a program does.
+ * Wrong calls, as a program in JavaScript makes them: each ends in an error that names what does
+ * not fit and shows how it is written, at every entry that is published. Entries are loaded without
+ * their types, as such a program does.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -8,16 +9,22 @@ import { isCorrectableError } from '../../../src/index.ts';
 import { mistakes } from './cases.ts';
 import { binding, type Entry, type Mistake, type Untyped } from './untyped.ts';
 
-const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+const manifest = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 };
 
 const published = Object.entries(manifest.exports).flatMap(([name, target]) =>
-  typeof target === 'string' ? [] : [[name, target.default.replace('./dist/', '').replace(/js$/, 'ts')] as const],
+  typeof target === 'string'
+    ? []
+    : [[name, target.default.replace('./dist/', '').replace(/js$/, 'ts')] as const],
 );
 
 /** The error that the call ends with: thrown, rejected, or of a Correctable that closes. */
-async function endOf(call: () => unknown): Promise<Error & { readonly field?: unknown; readonly code?: unknown }> {
+async function endOf(
+  call: () => unknown,
+): Promise<Error & { readonly field?: unknown; readonly code?: unknown }> {
   try {
     await call();
   } catch (error) {
@@ -39,7 +46,12 @@ describe.each(published)('%s', async (entryName, source) => {
     if (typeof wrong === 'string') continue;
     const { code = 'INVALID_ARGUMENT', shows, whole, parts } = wrong;
     const rows = (of: readonly Mistake[]) =>
-      of.map(([description, field, call, ends = code]) => ({ what: description, field, call, ends }));
+      of.map(([description, field, call, ends = code]) => ({
+        what: description,
+        field,
+        call,
+        ends,
+      }));
     const refused = async ({ field, call, ends }: ReturnType<typeof rows>[number]) => {
       const error = await endOf(() => call(entry[name] as Untyped, entry));
       expect(error).toMatchObject({ code: ends });
@@ -69,5 +81,8 @@ test('a deployment in the place of one of its sites → the message names the ca
   const { createClient } = await import('../../../src/index.ts');
   const deployment = { sites: ['ireland'], site: () => binding(), close: async () => {} };
   const error = await endOf(() => createClient(deployment as never));
-  expect(error).toMatchObject({ field: 'binding', message: expect.stringContaining('deployment.site(name)') });
+  expect(error).toMatchObject({
+    field: 'binding',
+    message: expect.stringContaining('deployment.site(name)'),
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * The build for pages in production (`scripts/short-messages.ts`): wrong calls end in the same codes and fields as in the
- * other build, and no text of an error is downloaded.
+ * The build for pages in production (`scripts/short-messages.ts`): wrong calls end in the same
+ * codes and fields as in the other build, and no text of an error is downloaded.
  */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,9 @@ async function loadShort(source: string): Promise<Entry> {
   return (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as Entry;
 }
 
-const published = entries.filter(({ runs }) => runs === 'anywhere').map(({ subpath, source }) => [subpath, source]);
+const published = entries
+  .filter(({ runs }) => runs === 'anywhere')
+  .map(({ subpath, source }) => [subpath, source]);
 
 describe.each(sampleCases(published as [string, string][]))('%s', async (subpath, source) => {
   const entry = await loadShort(source);
@@ -90,5 +92,9 @@ test('a text is left out by its place, with what is in it', () => {
 test('an error without a text has its code as its message', async () => {
   const { correctable } = await loadShort('src/index.ts');
   const error = await endOf(() => (correctable as Untyped)(['final'], undefined, { timeoutMs: 5 }));
-  expect(error).toMatchObject({ message: 'INVALID_ARGUMENT', code: 'INVALID_ARGUMENT', field: 'executor' });
+  expect(error).toMatchObject({
+    message: 'INVALID_ARGUMENT',
+    code: 'INVALID_ARGUMENT',
+    field: 'executor',
+  });
 });

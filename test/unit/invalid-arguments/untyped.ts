@@ -12,7 +12,10 @@ export interface Untyped {
 /** What an entry exports. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What was called wrongly, the field that the error names, the call, and the code where it is not that of the function. */
+/**
+ * What was called wrongly, the field that the error names, the call, and the code where it is not
+ * that of the function.
+ */
 export type Mistake = readonly [
   what: string,
   field: string,

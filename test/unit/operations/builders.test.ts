@@ -4,15 +4,42 @@ import { dequeue, enqueue, get, getMany, peek, put } from '../../../src/operatio
 
 test('builders: each → its name, arguments, effect and key', () => {
   expect(get('k')).toEqual({ name: 'get', args: { key: 'k' }, access: 'read', key: 'k' });
-  expect(put('k', 1)).toEqual({ name: 'put', args: { key: 'k', value: 1 }, access: 'write', key: 'k' });
-  expect(getMany(['a', 'b'])).toEqual({ name: 'getMany', args: { keys: ['a', 'b'] }, access: 'read', key: 'a' });
-  expect(enqueue('q', 1)).toEqual({ name: 'enqueue', args: { queue: 'q', item: 1 }, access: 'write', key: 'q' });
+  expect(put('k', 1)).toEqual({
+    name: 'put',
+    args: { key: 'k', value: 1 },
+    access: 'write',
+    key: 'k',
+  });
+  expect(getMany(['a', 'b'])).toEqual({
+    name: 'getMany',
+    args: { keys: ['a', 'b'] },
+    access: 'read',
+    key: 'a',
+  });
+  expect(enqueue('q', 1)).toEqual({
+    name: 'enqueue',
+    args: { queue: 'q', item: 1 },
+    access: 'write',
+    key: 'q',
+  });
   expect(peek('q')).toEqual({ name: 'peek', args: { queue: 'q' }, access: 'read', key: 'q' });
-  expect(dequeue('q')).toMatchObject({ name: 'dequeue', args: { queue: 'q' }, access: 'write', key: 'q' });
+  expect(dequeue('q')).toMatchObject({
+    name: 'dequeue',
+    args: { queue: 'q' },
+    access: 'write',
+    key: 'q',
+  });
 });
 
 test('builders: what crosses a wire → survives JSON', () => {
-  for (const operation of [get('k'), put('k', { n: 1 }), getMany(['a']), enqueue('q', 'i'), dequeue('q'), peek('q')]) {
+  for (const operation of [
+    get('k'),
+    put('k', { n: 1 }),
+    getMany(['a']),
+    enqueue('q', 'i'),
+    dequeue('q'),
+    peek('q'),
+  ]) {
     const { equals: _stays, ...data } = operation;
     expect(JSON.parse(JSON.stringify(data))).toEqual(data);
   }

@@ -14,19 +14,28 @@ test('remaining: the number of the store, or NaN, which is not enough for any th
 });
 
 test('safe threshold: what others may take before → that many', () => {
-  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  const concurrentWriters = {
+    commitLatencyMs: 100,
+    throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }],
+  };
   expect(weak({ remaining: 7, concurrentWriters })).toBe(30);
 });
 
 test('safe threshold: no other client takes → 0; a final view at strong → 0, whatever an earlier one had', () => {
-  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  const concurrentWriters = {
+    commitLatencyMs: 100,
+    throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }],
+  };
   expect(weak({ concurrentWriters: { commitLatencyMs: 0, throttles: [] } })).toBe(0);
   expect(getSafeThreshold({ final: true, level: 'strong' })).toBe(0);
   expect(getSafeThreshold({ final: true, level: 'strong', meta: { concurrentWriters } })).toBe(0);
 });
 
 test('safe threshold: a weak view that is final, since nothing else was asked for → as if it were not', () => {
-  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  const concurrentWriters = {
+    commitLatencyMs: 100,
+    throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }],
+  };
   expect(getSafeThreshold({ final: true, level: 'weak', meta: { concurrentWriters } })).toBe(30);
   expect(getSafeThreshold({ final: true, level: 'weak' })).toBe(Infinity);
 });

@@ -12,29 +12,43 @@ import { createEmbedded, keyValueService } from '../../../src/server/index.ts';
 import { z } from 'zod';
 
 const NEVER_CALLED = { view: () => 0, confirm: () => {}, fail: () => {} };
-const CONTEXT = { signal: new AbortController().signal, deadlineAt: undefined, session: undefined, trace: undefined };
+const CONTEXT = {
+  signal: new AbortController().signal,
+  deadlineAt: undefined,
+  session: undefined,
+  trace: undefined,
+};
 
 const BINDINGS: Readonly<Record<string, () => Binding>> = {
   memory: () => memory(),
   zookeeper: () => zookeeper({ servers: '127.0.0.1:1' }) as Binding,
-  cassandra: () => cassandra({ contactPoints: ['127.0.0.1:1'], keyspace: 'shop' } as never) as Binding,
+  cassandra: () =>
+    cassandra({ contactPoints: ['127.0.0.1:1'], keyspace: 'shop' } as never) as Binding,
 };
 
-test.each(Object.entries(BINDINGS))('%s refuses a put with ttlMs, and remove', async (_, create) => {
-  const binding = create();
-  for (const operation of [put('a', 1, { ttlMs: 5 }), remove('a')]) {
-    expect(binding.supports(operation)).toBe(false);
-    const submit = () =>
-      binding.submitOperation(operation, [binding.consistencyLevels().at(-1)!], NEVER_CALLED, CONTEXT);
-    expect(submit).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
-  }
-  expect(binding.supports(put('a', 1))).toBe(true);
-  await expect(createClient(binding).invoke(put('a', 1, { ttlMs: 5 }))).rejects.toMatchObject({
-    code: 'UNSUPPORTED',
-    message: expect.stringContaining('cannot remove a value after ttlMs'),
-  });
-  await binding.close();
-});
+test.each(Object.entries(BINDINGS))(
+  '%s refuses a put with ttlMs, and remove',
+  async (_, create) => {
+    const binding = create();
+    for (const operation of [put('a', 1, { ttlMs: 5 }), remove('a')]) {
+      expect(binding.supports(operation)).toBe(false);
+      const submit = () =>
+        binding.submitOperation(
+          operation,
+          [binding.consistencyLevels().at(-1)!],
+          NEVER_CALLED,
+          CONTEXT,
+        );
+      expect(submit).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+    }
+    expect(binding.supports(put('a', 1))).toBe(true);
+    await expect(createClient(binding).invoke(put('a', 1, { ttlMs: 5 }))).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('cannot remove a value after ttlMs'),
+    });
+    await binding.close();
+  },
+);
 
 test('keyValueService refuses a put with ttlMs, and writes nothing', async () => {
   const deployment = createEmbedded(keyValueService, { sites: ['ireland'] });
@@ -58,7 +72,9 @@ test('a contract whose put has the field takes it', () => {
 });
 
 test.each([0, -1, NaN, Infinity])('put: ttlMs %s → INVALID_ARGUMENT', (ttlMs) => {
-  expect(() => put('a', 1, { ttlMs })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'ttlMs' }));
+  expect(() => put('a', 1, { ttlMs })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'ttlMs' }),
+  );
 });
 
 test('put and remove: plain data', () => {

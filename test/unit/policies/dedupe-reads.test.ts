@@ -24,7 +24,8 @@ describe('COR-15: equal reads in flight', () => {
     call.view('old', 'weak', { version: 1, meta: { remaining: 3 } });
     call.view('new', 'causal');
     call.confirm('strong', 1);
-    for (const reported of lines) expect(reported).toEqual(['write old weak', 'write new causal', 'final new strong']);
+    for (const reported of lines)
+      expect(reported).toEqual(['write old weak', 'write new causal', 'final new strong']);
     for (const read of reads) expect(read.latest).toMatchObject({ seq: 1, confirms: true });
     expect(binding.calls).toHaveLength(1);
     expect(client.stats).toMatchObject({ deduped: 2, confirmed: 3, corrected: 0 });
@@ -48,7 +49,10 @@ describe('COR-15: equal reads in flight', () => {
 
   test('the final has come, or the failure → the next read is submitted, also from inside a callback', async () => {
     const { binding, client } = setUp(shared);
-    const ends = [() => binding.calls.at(-1)!.view(1, 'strong'), () => binding.calls.at(-1)!.fail(failure())];
+    const ends = [
+      () => binding.calls.at(-1)!.view(1, 'strong'),
+      () => binding.calls.at(-1)!.fail(failure()),
+    ];
     for (const [at, end] of ends.entries()) {
       const again: unknown[] = [];
       const next = (): void => void again.push(client.invoke(get('k')).onError(() => 0));
@@ -69,7 +73,8 @@ describe('COR-15: equal reads in flight', () => {
     ['deep arguments', keyed({ where: { a: 1 } }), keyed({ where: { a: 2 } })],
   ])('another %s → another submission', (_what, item, other) => {
     const { binding, client } = setUp(shared);
-    for (const operation of [item, other, item, other]) client.invoke({ ...operation }).onError(() => 0);
+    for (const operation of [item, other, item, other])
+      client.invoke({ ...operation }).onError(() => 0);
     expect(binding.calls).toHaveLength(2);
   });
 
@@ -111,7 +116,10 @@ describe('COR-15: equal reads in flight', () => {
   });
 
   test.each<[string, () => unknown]>([
-    ['maps in another order', () => new Map([['a', { n: 1n }] as const, ['b', { n: 2n }] as const])],
+    [
+      'maps in another order',
+      () => new Map([['a', { n: 1n }] as const, ['b', { n: 2n }] as const]),
+    ],
     ['sets of objects', () => new Set([{ a: 1 }, { a: Number.NaN }])],
     ['bytes', () => Buffer.from([1, 2])],
   ])('%s → one', (_what, make) => {
@@ -147,7 +155,10 @@ describe('COR-15: equal reads in flight', () => {
 
   test.each<[string, (looked: () => void) => unknown]>([
     ['an object', (looked) => new Proxy({ ...Array(20_000).fill(1) }, { get: () => looked() })],
-    ['a map', (looked) => counted(new Map(Array.from({ length: 20_000 }, (_, n) => [n, n])), looked)],
+    [
+      'a map',
+      (looked) => counted(new Map(Array.from({ length: 20_000 }, (_, n) => [n, n])), looked),
+    ],
     ['a set', (looked) => counted(new Set(Array.from({ length: 20_000 }, (_, n) => n)), looked)],
   ])('%s of more parts than are looked at → none is, and none sorted', (_what, of) => {
     const { binding, client } = setUp(shared);
@@ -163,7 +174,10 @@ describe('COR-15: equal reads in flight', () => {
     client.invoke(get('k')).onError(() => 0);
     client.invokeWeak(get('k')).onError(() => 0);
     client.invoke(get('k'), { levels: ['weak'] }).onError(() => 0);
-    expect(binding.calls.map(({ levels }) => levels.join())).toEqual(['weak,causal,strong', 'weak']);
+    expect(binding.calls.map(({ levels }) => levels.join())).toEqual([
+      'weak,causal,strong',
+      'weak',
+    ]);
   });
 
   test('equality of their own → each confirms by its own', async () => {
@@ -302,9 +316,13 @@ describe('COR-15: leaving a shared submission', () => {
   test('the binding knows the cause of the delay → each read that times out has it', async () => {
     const { clock, binding, client } = setUp(shared);
     const errors = [5, 10].map((timeoutMs) => errorOf(client.invoke(get('k'), { timeoutMs })));
-    (await binding.next()).context.submissionStatus = { mayHaveBeenSent: false, blockedBy: failure() };
+    (await binding.next()).context.submissionStatus = {
+      mayHaveBeenSent: false,
+      blockedBy: failure(),
+    };
     await clock.advance(10);
-    for (const error of errors) expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    for (const error of errors)
+      expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
   test.each([{ dedupeReads: false }, { retry: false }] as const)(
@@ -333,7 +351,10 @@ describe('COR-15: leaving a shared submission', () => {
 
   test('an answer was lost, one has waited in vain → the next read is submitted; who waits still does', async () => {
     const { clock, binding, client } = setUp(shared);
-    const [impatient, patient] = [client.invoke(get('k'), { timeoutMs: 10 }), client.invoke(get('k'))];
+    const [impatient, patient] = [
+      client.invoke(get('k'), { timeoutMs: 10 }),
+      client.invoke(get('k')),
+    ];
     const gone = errorOf(impatient);
     const lost = await binding.next();
     await clock.advance(10);
@@ -347,7 +368,10 @@ describe('COR-15: leaving a shared submission', () => {
 
   test('retried → the attempts are shared, however much chance is in the wait', async () => {
     let draws = 0;
-    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ random: () => (draws += 0.1) }) });
+    const { clock, binding, client } = setUp({
+      ...shared,
+      retry: retryPolicy({ random: () => (draws += 0.1) }),
+    });
     const reads = [1, 2, 3].map(() => client.invoke(get('k')));
     (await binding.next()).fail(failure());
     await clock.advance(150);
@@ -360,7 +384,10 @@ describe('COR-15: leaving a shared submission', () => {
   });
 
   test('retried, one comes between two attempts, one leaves → shares the next, which goes on for the other', async () => {
-    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ backoff: { delayMs: () => 10 } }) });
+    const { clock, binding, client } = setUp({
+      ...shared,
+      retry: retryPolicy({ backoff: { delayMs: () => 10 } }),
+    });
     const first = client.invoke(get('k'), { timeoutMs: 5 });
     const gone = errorOf(first);
     (await binding.next()).fail(failure());
@@ -375,7 +402,10 @@ describe('COR-15: leaving a shared submission', () => {
   });
 
   test('retried, all leave between two attempts → no more of them, and no timer', async () => {
-    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ backoff: { delayMs: () => 10 } }) });
+    const { clock, binding, client } = setUp({
+      ...shared,
+      retry: retryPolicy({ backoff: { delayMs: () => 10 } }),
+    });
     const reads = [client.invoke(get('k')), client.invoke(get('k'))];
     const gone = reads.map(errorOf);
     (await binding.next()).fail(failure());
@@ -432,7 +462,11 @@ describe('COR-15: what the binding reports for a shared submission', () => {
 
   test('of two that look alike one ends → the next read joins the other', async () => {
     const { binding, client } = setUp(shared);
-    const find = (a: unknown): Operation => ({ name: 'find', args: { where: { a } }, access: 'read' });
+    const find = (a: unknown): Operation => ({
+      name: 'find',
+      args: { where: { a } },
+      access: 'read',
+    });
     for (const a of [1, 2]) client.invoke(find(a)).onError(() => 0);
     const [first] = binding.calls;
     first!.view(0, 'strong');
@@ -447,7 +481,10 @@ describe('COR-15: what the binding reports for a shared submission', () => {
       sink.view(1, 'strong');
     };
     const binding = { consistencyLevels: () => LEVELS, supports: () => true, submitOperation };
-    const client = createClient({ name: 'at once', ...binding, close: () => Promise.resolve() }, shared);
+    const client = createClient(
+      { name: 'at once', ...binding, close: () => Promise.resolve() },
+      shared,
+    );
     const readMany = async (round: number): Promise<void> => {
       for (let n = 0; n < 500; n++) {
         const key = Buffer.alloc(4_000, `${round} ${n} `).toString();

@@ -1,5 +1,6 @@
 /**
- * COR-15: a write that may have taken effect is never retried, and derived Correctables show its state between attempts.
+ * COR-15: a write that may have taken effect is never retried, and derived Correctables show its
+ * state between attempts.
  */
 import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/index.ts';
@@ -17,7 +18,12 @@ describe('COR-15: what may have taken effect, or will fail again', () => {
       const failed = failure(code);
       (await binding.next()).fail(failed);
       await clock.runAll();
-      expect(await error).toMatchObject({ code, message: failed.message, cause: failed, operation: 'put' });
+      expect(await error).toMatchObject({
+        code,
+        message: failed.message,
+        cause: failed,
+        operation: 'put',
+      });
       expect(binding.calls).toHaveLength(1);
       expect(client.stats.retried).toBe(0);
     },
@@ -41,7 +47,11 @@ describe('COR-15: what may have taken effect, or will fail again', () => {
     await clock.advance(STEP_MS);
     const { signal } = (await binding.next()).context;
     write.cancel('left');
-    expect(await errorOf(write)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: 'left' });
+    expect(await errorOf(write)).toMatchObject({
+      code: 'UNKNOWN',
+      retryable: false,
+      cause: 'left',
+    });
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toBe(await errorOf(write));
   });
@@ -93,7 +103,10 @@ describe('COR-15: what may have taken effect, or will fail again', () => {
       (await binding.next()).fail(failure());
       const error = errorOf(client.invoke(get('k')).chain(() => write));
       (await binding.next()).view(1, 'weak');
-      expect(await error).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('needs an undo') });
+      expect(await error).toMatchObject({
+        code: 'UNKNOWN',
+        message: expect.stringContaining('needs an undo'),
+      });
       write.cancel();
     });
   });
@@ -104,7 +117,10 @@ describe('COR-15: what may have taken effect, or will fail again', () => {
     const error = errorOf(write);
     (await binding.next()).fail(failure());
     await clock.advance(STEP_MS);
-    (await binding.next()).context.submissionStatus = { mayHaveBeenSent: false, blockedBy: failure('UNAVAILABLE') };
+    (await binding.next()).context.submissionStatus = {
+      mayHaveBeenSent: false,
+      blockedBy: failure('UNAVAILABLE'),
+    };
     await clock.advance(50);
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect((await error).message).toBe(

@@ -35,7 +35,10 @@ describe('COR-15: an operation fails with a retryable error', () => {
     (await binding.next()).fail(failure());
     args.amount = 500;
     await clock.advance(1_000);
-    expect(await error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('the store is busy') });
+    expect(await error).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('the store is busy'),
+    });
     expect((await error).message).toContain('its arguments were changed');
     expect(binding.calls).toHaveLength(1);
   });
@@ -44,7 +47,9 @@ describe('COR-15: an operation fails with a retryable error', () => {
     const { clock, binding, client } = setUp({ retry });
     const error = errorOf(client.invoke(get('k')));
     for (let attempt = 1; attempt <= 3; attempt++) {
-      (await binding.next()).fail(new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: attempt }));
+      (await binding.next()).fail(
+        new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: attempt }),
+      );
       await clock.advance(1_000);
     }
     expect(await error).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 3 });
@@ -140,7 +145,12 @@ describe('COR-15: views', () => {
     const second = await binding.next();
     expect(second.view('new', 'weak')).toBe(0);
     second.confirm('strong', 0, { version: 7 });
-    expect(await read.settle()).toMatchObject({ value: 'new', level: 'strong', version: 7, final: true });
+    expect(await read.settle()).toMatchObject({
+      value: 'new',
+      level: 'strong',
+      version: 7,
+      final: true,
+    });
   });
 
   test('what comes late of an attempt that failed → no effect but a count', async () => {
@@ -167,7 +177,10 @@ describe('COR-15: views', () => {
     const second = await binding.next();
     second.view('weaker', 'weak');
     second.fail(failure('FORBIDDEN'));
-    expect(await error).toMatchObject({ code: 'FORBIDDEN', lastView: { value: 'seen', level: 'causal' } });
+    expect(await error).toMatchObject({
+      code: 'FORBIDDEN',
+      lastView: { value: 'seen', level: 'causal' },
+    });
   });
 
   test('the last error → has the failures of single levels, those that were too late among them', async () => {
@@ -216,14 +229,18 @@ describe('COR-15: time', () => {
     await clock.advance(20);
     (await binding.next()).fail(failed);
     expect(await errors[0]).toMatchObject({ code: failed.code, message: failed.message });
-    (await binding.next()).fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: 60_000 }));
+    (await binding.next()).fail(
+      new CorrectableError('OVERLOADED', 'later', { retryAfterMs: 60_000 }),
+    );
     expect(await errors[1]).toMatchObject({ message: 'later' });
     await settled();
     expect(clock.now()).toBe(20);
   });
 
   test('the limit of the final level passes between two attempts → UNAVAILABLE, and no more of them', async () => {
-    const { clock, binding, client } = setUp({ retry: retryPolicy({ backoff: { delayMs: () => 50 } }) });
+    const { clock, binding, client } = setUp({
+      retry: retryPolicy({ backoff: { delayMs: () => 50 } }),
+    });
     const error = errorOf(client.invoke(put('k', 1), { levelTimeoutsMs: { strong: 20 } }));
     (await binding.next()).fail(failure());
     await clock.advance(20);
@@ -267,26 +284,29 @@ describe('COR-15: time', () => {
 test.each([
   ['by itself', {}],
   ['shared', { dedupeReads: dedupeReads() }],
-])('a view is taken early of an operation %s → the wait for an attempt keeps no process alive', async (_, options) => {
-  const { clock, binding, client } = setUp({ retry, ...options });
-  const retained: boolean[] = [];
-  vi.spyOn(clock, 'setTimer').mockImplementation(() => {
-    const at = retained.push(true) - 1;
-    return { cancel: () => {}, setRef: (isHeld) => void (retained[at] = isHeld) };
-  });
-  const [before, after] = [client.invoke(get('before')), client.invoke(get('after'))];
-  const calls = [await binding.next(), await binding.next()];
-  for (const call of calls) call.view('cached', 'weak');
-  calls[0]!.fail(failure());
-  expect(retained).toEqual([true]);
-  for (const read of [before, after]) await read.settle({ enough: () => true });
-  calls[1]!.fail(failure());
-  expect(retained).toEqual([false, false]);
-  before.onFinal(() => 0);
-  expect(retained).toEqual([true, false]);
-  before.cancel();
-  after.cancel();
-});
+])(
+  'a view is taken early of an operation %s → the wait for an attempt keeps no process alive',
+  async (_, options) => {
+    const { clock, binding, client } = setUp({ retry, ...options });
+    const retained: boolean[] = [];
+    vi.spyOn(clock, 'setTimer').mockImplementation(() => {
+      const at = retained.push(true) - 1;
+      return { cancel: () => {}, setRef: (isHeld) => void (retained[at] = isHeld) };
+    });
+    const [before, after] = [client.invoke(get('before')), client.invoke(get('after'))];
+    const calls = [await binding.next(), await binding.next()];
+    for (const call of calls) call.view('cached', 'weak');
+    calls[0]!.fail(failure());
+    expect(retained).toEqual([true]);
+    for (const read of [before, after]) await read.settle({ enough: () => true });
+    calls[1]!.fail(failure());
+    expect(retained).toEqual([false, false]);
+    before.onFinal(() => 0);
+    expect(retained).toEqual([true, false]);
+    before.cancel();
+    after.cancel();
+  },
+);
 
 describe('COR-15: policies', () => {
   test('for one call → instead of the client’s; false → one attempt', async () => {
@@ -308,7 +328,9 @@ describe('COR-15: policies', () => {
   });
 
   test('the backoff gives up → no more attempts', async () => {
-    const { binding, client, uncaught } = setUp({ retry: retryPolicy({ backoff: { delayMs: () => undefined } }) });
+    const { binding, client, uncaught } = setUp({
+      retry: retryPolicy({ backoff: { delayMs: () => undefined } }),
+    });
     const error = errorOf(client.invoke(get('k')));
     (await binding.next()).fail(failure());
     expect(await error).toMatchObject({ message: 'the store is busy' });
@@ -324,14 +346,19 @@ describe('COR-15: policies', () => {
     ],
     ['gives no number', () => Number.NaN],
     ['gives less than nothing', () => -1],
-  ])('the backoff %s → reported to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
-    const { clock, binding, client, uncaught } = setUp({ retry: retryPolicy({ backoff: { delayMs } }) });
-    const error = errorOf(client.invoke(get('k')));
-    (await binding.next()).fail(failure());
-    expect(await error).toMatchObject({ message: 'the store is busy' });
-    expect(uncaught).toHaveLength(1);
-    expect(clock.pendingTimers).toBe(0);
-  });
+  ])(
+    'the backoff %s → reported to onUncaught, and no more attempts',
+    async (_how, delayMs: () => number) => {
+      const { clock, binding, client, uncaught } = setUp({
+        retry: retryPolicy({ backoff: { delayMs } }),
+      });
+      const error = errorOf(client.invoke(get('k')));
+      (await binding.next()).fail(failure());
+      expect(await error).toMatchObject({ message: 'the store is busy' });
+      expect(uncaught).toHaveLength(1);
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
 
   test('each attempt → the session, the trace and the levels of the call', async () => {
     const { clock, binding, client } = setUp({ retry, trace: () => 'trace' });
@@ -382,8 +409,15 @@ describe('COR-15: what the binding reports for an attempt', () => {
     (await binding.next()).fail(failure());
     await clock.advance(STEP_MS);
     const domain = { name: 'soldOut', data: { left: 0 } };
-    (await binding.next()).fail(new CorrectableError('DOMAIN', 'sold out', { domain, field: 'args.seat' }));
-    expect(await error).toMatchObject({ code: 'DOMAIN', domain, field: 'args.seat', retryable: false });
+    (await binding.next()).fail(
+      new CorrectableError('DOMAIN', 'sold out', { domain, field: 'args.seat' }),
+    );
+    expect(await error).toMatchObject({
+      code: 'DOMAIN',
+      domain,
+      field: 'args.seat',
+      retryable: false,
+    });
   });
 });
 

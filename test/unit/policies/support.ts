@@ -1,4 +1,7 @@
-/** Helpers for the tests of policies: a store that answers as a test wants, on a clock that the test moves. */
+/**
+ * Helpers for the tests of policies: a store that answers as a test wants, on a clock that the test
+ * moves.
+ */
 import { expect } from 'vitest';
 import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
@@ -44,7 +47,10 @@ export async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError
   );
 }
 
-/** Runs `step`, which makes one update, for a job and then for another one, while the update waits to be tried again. */
+/**
+ * Runs `step`, which makes one update, for a job and then for another one, while the update waits
+ * to be tried again.
+ */
 export async function refuteBetweenAttempts(
   { clock, binding, client }: SetUp,
   step: (job: unknown) => unknown,

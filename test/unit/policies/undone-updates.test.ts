@@ -1,4 +1,7 @@
-/** COR-8, COR-15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
+/**
+ * COR-8, COR-15: an update of a run that was undone is not tried again: it would be done after its
+ * undo, for good.
+ */
 import { expect, test } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { all } from '../../../src/index.ts';
@@ -9,7 +12,11 @@ import type { SetUp } from './support.ts';
 import { failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from './support.ts';
 
 const keys = ({ binding }: SetUp): unknown[][] =>
-  binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
+  binding.calls.map(({ operation: { name, key, args } }) => [
+    name,
+    key,
+    (args as { value?: unknown }).value,
+  ]);
 
 const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
   ['the write itself', (write) => write],
@@ -42,22 +49,25 @@ test.each(WAYS)('undone between two attempts, %s → not done any more', async (
   expect(client.stats.retried).toBe(0);
 });
 
-test.each(WAYS)('undone during an attempt that then fails as busy, %s → not done any more', async (_what, made) => {
-  const { clock, binding, client } = setUp({ retry });
-  const result = client.invoke(get('next')).speculate(
-    (job) => made(client.invoke(put('running', job)) as Correctable<unknown, Three>),
-    () => {},
-  );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  const refuted = await binding.next();
-  read.view('job-2', 'strong');
-  refuted.fail(failure());
-  (await binding.next()).view(null, 'strong');
-  await result;
-  await clock.advance(1_000);
-  expect(binding.calls).toHaveLength(3);
-});
+test.each(WAYS)(
+  'undone during an attempt that then fails as busy, %s → not done any more',
+  async (_what, made) => {
+    const { clock, binding, client } = setUp({ retry });
+    const result = client.invoke(get('next')).speculate(
+      (job) => made(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+      () => {},
+    );
+    const read = await binding.next();
+    read.view('job-1', 'weak');
+    const refuted = await binding.next();
+    read.view('job-2', 'strong');
+    refuted.fail(failure());
+    (await binding.next()).view(null, 'strong');
+    await result;
+    await clock.advance(1_000);
+    expect(binding.calls).toHaveLength(3);
+  },
+);
 
 test('undone during an attempt that then fails as busy → reported at once, since there is no next attempt', async () => {
   const { binding, client } = setUp({ retry });
@@ -81,23 +91,27 @@ test('undone during an attempt that then fails as busy → reported at once, sin
 });
 
 /** What a step does with an update that it does not return. */
-const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
-  ['one that the step awaits', async (write) => await write],
-  ['one that the step waits for beside others', (write) => Promise.all([write.map(String), 1])],
-  ['one that begins beside what the step returns', (write) => void write.onError(() => 0)],
-];
+const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] =
+  [
+    ['one that the step awaits', async (write) => await write],
+    ['one that the step waits for beside others', (write) => Promise.all([write.map(String), 1])],
+    ['one that begins beside what the step returns', (write) => void write.onError(() => 0)],
+  ];
 
-test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', async (_what, retained) => {
-  const all = setUp({ retry });
-  const { client } = all;
-  await refuteBetweenAttempts(all, (job) =>
-    retained(client.invoke(put('running', job)) as Correctable<unknown, Three>),
-  );
-  expect(keys(all).slice(1)).toEqual([
-    ['put', 'running', 'job-1'],
-    ['put', 'running', 'job-2'],
-  ]);
-});
+test.each(UNSEEN_WAYS)(
+  'undone between two attempts, %s → not done any more',
+  async (_what, retained) => {
+    const all = setUp({ retry });
+    const { client } = all;
+    await refuteBetweenAttempts(all, (job) =>
+      retained(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+    );
+    expect(keys(all).slice(1)).toEqual([
+      ['put', 'running', 'job-1'],
+      ['put', 'running', 'job-2'],
+    ]);
+  },
+);
 
 test('a write beside a step, or of a step that is confirmed → tried again', async () => {
   const all = setUp({ retry });
@@ -118,7 +132,13 @@ test('a write beside a step, or of a step that is confirmed → tried again', as
   (await binding.next()).view(null, 'strong');
   (await binding.next()).view(null, 'strong');
   await Promise.all([result, beside]);
-  expect(keys(all).map(([, key]) => key)).toEqual(['next', 'running', 'beside', 'running', 'beside']);
+  expect(keys(all).map(([, key]) => key)).toEqual([
+    'next',
+    'running',
+    'beside',
+    'running',
+    'beside',
+  ]);
 });
 
 test('a write invoked after the step has awaited, with the signal of its run → not done after the undo', async () => {
@@ -155,8 +175,13 @@ test('a read of a run that was undone → retried for its other callers', async 
   expect(await shared).toBe('here');
 });
 
-/** A step that sets something off; its run is undone while an update that is none of its own waits for the next attempt. */
-async function setOff(other: (client: SetUp['client'], sink: ReturnType<typeof manual>) => () => void) {
+/**
+ * A step that sets something off; its run is undone while an update that is none of its own waits
+ * for the next attempt.
+ */
+async function setOff(
+  other: (client: SetUp['client'], sink: ReturnType<typeof manual>) => () => void,
+) {
   const all = setUp({ retry });
   const { clock, binding, client } = all;
   const listened = manual();

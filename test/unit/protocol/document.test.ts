@@ -1,4 +1,7 @@
-/** docs/reference/wire-protocol.md matches the code: the rows, the states, the limits, the close codes. */
+/**
+ * docs/reference/wire-protocol.md matches the code: the rows, the states, the limits, the close
+ * codes.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientMessageKinds } from '../../../src/protocol/messages/client-messages.ts';
@@ -13,7 +16,10 @@ import {
   type ConnectionState,
 } from '../../../src/transport/options/connection-state.ts';
 
-const text = readFileSync(new URL('../../../docs/reference/wire-protocol.md', import.meta.url), 'utf8');
+const text = readFileSync(
+  new URL('../../../docs/reference/wire-protocol.md', import.meta.url),
+  'utf8',
+);
 
 /** The cells of the tables below a heading. */
 function cells(heading: string): string[][] {
@@ -29,7 +35,9 @@ function cells(heading: string): string[][] {
 
 function signature({ kind, fields, schema }: MessageKind<never>): string {
   const { items } = schema.def as unknown as { items: { def: { type: string } }[] };
-  const [id, , ...rest] = fields.map((name, i) => (items[i]?.def.type === 'optional' ? `${name}?` : name));
+  const [id, , ...rest] = fields.map((name, i) =>
+    items[i]?.def.type === 'optional' ? `${name}?` : name,
+  );
   return `\`[${[id, `"${kind}"`, ...rest].join(', ')}]\``;
 }
 
@@ -42,7 +50,15 @@ test.each([
 });
 
 test('the client’s connection → the transitions of the state machine', () => {
-  const states: ConnectionState[] = ['connecting', 'handshaking', 'open', 'probing', 'waiting', 'closing', 'closed'];
+  const states: ConnectionState[] = [
+    'connecting',
+    'handshaking',
+    'open',
+    'probing',
+    'waiting',
+    'closing',
+    'closed',
+  ];
   const events: ConnectionEvent[] = [
     'opened',
     'welcomed',
@@ -59,7 +75,8 @@ test('the client’s connection → the transitions of the state machine', () =>
   for (const state of states) {
     for (const event of events) {
       const { state: next, actions } = getTransition(state, event);
-      if (next !== state || actions.length > 0) expected.push([state, event, next, actions.join(', ')]);
+      if (next !== state || actions.length > 0)
+        expected.push([state, event, next, actions.join(', ')]);
     }
   }
   expect(cells("The client's connection")).toEqual(expected);
@@ -68,7 +85,10 @@ test('the client’s connection → the transitions of the state machine', () =>
 test('close codes → those of the code, with what the client does', () => {
   const { done, ...others } = CloseCode;
   expect(isFatalClose(done)).toBe(false);
-  const documented = cells('Close codes').map(([code, , then]) => [Number(code), then?.startsWith('gives up')]);
+  const documented = cells('Close codes').map(([code, , then]) => [
+    Number(code),
+    then?.startsWith('gives up'),
+  ]);
   expect(documented).toEqual(Object.values(others).map((code) => [code, isFatalClose(code)]));
 });
 
@@ -92,12 +112,17 @@ test('limits → the defaults of the code', () => {
 
 test('shares of the memory → those that follow from the default', () => {
   const { client, principal, total } = deriveLimits(fillLimits(), true).budget;
-  const shares = cells('Limits').filter(([name, , beyond]) => !name?.startsWith('`') && beyond?.includes('OVERLOADED'));
+  const shares = cells('Limits').filter(
+    ([name, , beyond]) => !name?.startsWith('`') && beyond?.includes('OVERLOADED'),
+  );
   const documented = shares.map(([, value = '']) => Number(/(\d+) MiB/.exec(value)?.[1]) << 20);
   expect(documented).toEqual([client, principal, total]);
 });
 
 test('version and subprotocol → those of the code', () => {
   expect(text).toContain(`Version ${PROTOCOL_VERSION}.`);
-  expect(cells('Connection').map(([name]) => name)).toEqual([`\`${SUBPROTOCOL}+msgpack\``, `\`${SUBPROTOCOL}+json\``]);
+  expect(cells('Connection').map(([name]) => name)).toEqual([
+    `\`${SUBPROTOCOL}+msgpack\``,
+    `\`${SUBPROTOCOL}+json\``,
+  ]);
 });

@@ -30,7 +30,11 @@ test('lent → as it was checked; what is changed of it changes nothing of what 
 });
 
 test('lent → so too with what its arguments hold', () => {
-  const args = z.object({ items: z.array(z.string()), nested: z.object({ a: z.string() }), since: z.date() });
+  const args = z.object({
+    items: z.array(z.string()),
+    nested: z.object({ a: z.string() }),
+    since: z.date(),
+  });
   const deep = defineContract('deep', { put: { access: 'write', args, result: z.null() } });
   const value = { items: ['secret'], nested: { a: 'other' }, since: new Date(5) };
   const operation = checkOperationOf('put', value, deep);

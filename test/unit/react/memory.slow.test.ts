@@ -14,7 +14,10 @@ const { flushSync } = await import('react-dom');
 const MOUNTS = 10_000;
 /** So many components are on the page at a time. */
 const AT_ONCE = 500;
-/** After this time, in milliseconds, a read that a render has begun and no component has mounted is dropped. */
+/**
+ * After this time, in milliseconds, a read that a render has begun and no component has mounted is
+ * dropped.
+ */
 const EXPIRED_MS = 30_000;
 
 vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -1,4 +1,7 @@
-/** The scenarios of `correctables/react` on a small DOM. `test/e2e/react.test.ts` runs them in a browser. */
+/**
+ * The scenarios of `correctables/react` on a small DOM. `test/e2e/react.test.ts` runs them in a
+ * browser.
+ */
 import { expect, test, vi } from 'vitest';
 import { EXPECTED_WARNINGS } from '../../support/react/expected-warnings.ts';
 import { openSmallPage } from '../../support/small-page.ts';
@@ -9,7 +12,8 @@ const warnings: unknown[] = [];
 vi.spyOn(console, 'error').mockImplementation((...texts) => {
   if (!EXPECTED_WARNINGS.test(String(texts[0]))) warnings.push(texts);
 });
-const { CONCURRENT_SCENARIOS, EXCLUSIVE_SCENARIOS, runScenario } = await import('../../support/react/scenarios.ts');
+const { CONCURRENT_SCENARIOS, EXCLUSIVE_SCENARIOS, runScenario } =
+  await import('../../support/react/scenarios.ts');
 
 async function runWithoutWarnings(name: string): Promise<void> {
   await runScenario(name);

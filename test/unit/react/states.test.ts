@@ -1,4 +1,6 @@
-/** The table of docs/spec/react.md, run through cell by cell, and the scenarios that the page names. */
+/**
+ * The table of docs/spec/react.md, run through cell by cell, and the scenarios that the page names.
+ */
 import { readFileSync } from 'node:fs';
 import { createElement as h, type ReactNode } from 'react';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -16,7 +18,10 @@ const A = get('k');
 
 function openRead() {
   const stage = openStage();
-  const page: { refresh: () => void; write: () => unknown } = { refresh: () => {}, write: () => {} };
+  const page: { refresh: () => void; write: () => unknown } = {
+    refresh: () => {},
+    write: () => {},
+  };
   /** One component shows the read, `others` ask for an equal one. */
   const Page = ({ others }: { readonly others: number }): ReactNode => {
     const [run] = useOperation(() => put('k', 'new'));
@@ -106,7 +111,11 @@ test.concurrent.for(readStateTable('react'))(
     const see = (): string => {
       const text = read.text().startsWith('caught') ? 'caught' : read.text();
       const isCanceled = signal.aborted && !wasAborted;
-      return [text, ...(isCanceled ? ['cancels'] : []), ...(readsOf(read).length > count ? ['asks'] : [])].join(' ');
+      return [
+        text,
+        ...(isCanceled ? ['cancels'] : []),
+        ...(readsOf(read).length > count ? ['asks'] : []),
+      ].join(' ');
     };
     await expectHere.poll(see).toBe(outcome);
     await idle();

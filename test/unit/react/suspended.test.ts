@@ -1,4 +1,7 @@
-/** How long a read lives while components are suspended on it. React does not report that it gave one up. */
+/**
+ * How long a read lives while components are suspended on it. React does not report that it gave
+ * one up.
+ */
 import { createElement as h, useTransition, useState, type ReactNode } from 'react';
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
@@ -87,7 +90,10 @@ test('components are abandoned while suspended → their requests are canceled w
     await settle();
   }
   await pass(2_250);
-  expect(stage.binding.calls.map(({ context }) => context.signal.aborted)).toEqual([...Array(19).fill(true), false]);
+  expect(stage.binding.calls.map(({ context }) => context.signal.aborted)).toEqual([
+    ...Array(19).fill(true),
+    false,
+  ]);
   await pass(5_000);
   stage.binding.calls[19]?.view(1, 'weak');
   await shows(stage, '1 weak…');

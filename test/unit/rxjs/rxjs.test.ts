@@ -1,11 +1,28 @@
 /** Between Correctables and observables. */
-import { from, lastValueFrom, of, range, retry, Subject, switchMap, tap, throwError, toArray } from 'rxjs';
+import {
+  from,
+  lastValueFrom,
+  of,
+  range,
+  retry,
+  Subject,
+  switchMap,
+  tap,
+  throwError,
+  toArray,
+} from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { correctable } from '../../../src/correctable/client/create.ts';
 import type { Sink } from '../../../src/correctable/binding.ts';
 import type { CorrectableEvent } from '../../../src/correctable/environment.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
-import { atLeast, finalOnly, fromObservable, toObservable, values } from '../../../src/rxjs/index.ts';
+import {
+  atLeast,
+  finalOnly,
+  fromObservable,
+  toObservable,
+  values,
+} from '../../../src/rxjs/index.ts';
 
 const LEVELS = ['cache', 'backup', 'primary'] as const;
 type Three = typeof LEVELS;
@@ -37,7 +54,9 @@ describe('toObservable', () => {
   });
 
   test('subscribed after the end → the final view, then completion', async () => {
-    expect(await lastValueFrom(toObservable(news(...COMPLETE)).pipe(values(), toArray()))).toEqual(['c']);
+    expect(await lastValueFrom(toObservable(news(...COMPLETE)).pipe(values(), toArray()))).toEqual([
+      'c',
+    ]);
   });
 
   test('the operation fails → the observable fails with the same error', async () => {
@@ -91,7 +110,9 @@ describe('toObservable', () => {
         sink.fail(new Error('gone'));
       }),
     );
-    await expect(lastValueFrom(failing.pipe(retry(2)))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    await expect(lastValueFrom(failing.pipe(retry(2)))).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+    });
     expect(calls).toBe(3);
   });
 
@@ -104,11 +125,9 @@ describe('toObservable', () => {
     const { sink, views } = scripted();
     const all = lastValueFrom(from(views).pipe(toArray()));
     for (const [value, level] of COMPLETE) sink.view(value, level);
-    expect((await all).map((reported) => (typeof reported === 'object' ? reported.value : 'no view'))).toEqual([
-      'a',
-      'b',
-      'c',
-    ]);
+    expect(
+      (await all).map((reported) => (typeof reported === 'object' ? reported.value : 'no view')),
+    ).toEqual(['a', 'b', 'c']);
   });
 });
 
@@ -134,7 +153,9 @@ describe('operators', () => {
 
   test('atLeast: an unknown level → UNKNOWN_LEVEL at once', () => {
     const loose = atLeast as (levels: readonly string[], level: string) => unknown;
-    expect(() => loose(LEVELS, 'quorum')).toThrow(expect.objectContaining({ code: 'UNKNOWN_LEVEL' }));
+    expect(() => loose(LEVELS, 'quorum')).toThrow(
+      expect.objectContaining({ code: 'UNKNOWN_LEVEL' }),
+    );
   });
 });
 
@@ -143,7 +164,9 @@ describe('fromObservable', () => {
     const search = new Subject<number>();
     const results = fromObservable(['partial', 'complete'], search);
     const shown: string[] = [];
-    results.subscribe(({ value, level, final }) => shown.push(`${level}=${value}${final ? '!' : ''}`));
+    results.subscribe(({ value, level, final }) =>
+      shown.push(`${level}=${value}${final ? '!' : ''}`),
+    );
     for (const n of [1, 2, 3]) search.next(n);
     search.complete();
     expect(await results).toBe(3);
@@ -157,7 +180,11 @@ describe('fromObservable', () => {
   test('view: emissions say their level; the strongest closes and unsubscribes', async () => {
     const offers = new Subject<{ offers: number[]; isLive: boolean }>();
     const flights = fromObservable(['cached', 'live'], offers, {
-      view: ({ offers: value, isLive }, index) => ({ value, level: isLive ? 'live' : 'cached', version: index }),
+      view: ({ offers: value, isLive }, index) => ({
+        value,
+        level: isLive ? 'live' : 'cached',
+        version: index,
+      }),
     });
     expectTypeOf(flights).toEqualTypeOf<Correctable<number[], readonly ['cached', 'live']>>();
     offers.next({ offers: [9], isLive: false });
@@ -168,12 +195,19 @@ describe('fromObservable', () => {
   });
 
   test('view: completion without the strongest level → CLOSED_WITHOUT_FINAL', async () => {
-    const views = fromObservable(LEVELS, of('a'), { view: (value) => ({ value, level: 'backup' }) });
-    await expect(views).rejects.toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'a' } });
+    const views = fromObservable(LEVELS, of('a'), {
+      view: (value) => ({ value, level: 'backup' }),
+    });
+    await expect(views).rejects.toMatchObject({
+      code: 'CLOSED_WITHOUT_FINAL',
+      lastView: { value: 'a' },
+    });
   });
 
   test('no emission → CLOSED_WITHOUT_FINAL', async () => {
-    await expect(fromObservable(LEVELS, of<string[]>())).rejects.toMatchObject({ code: 'CLOSED_WITHOUT_FINAL' });
+    await expect(fromObservable(LEVELS, of<string[]>())).rejects.toMatchObject({
+      code: 'CLOSED_WITHOUT_FINAL',
+    });
   });
 
   test('the observable fails → so does the Correctable, with the cause', async () => {
@@ -208,7 +242,10 @@ describe('fromObservable', () => {
         }),
       );
       const drops: string[] = [];
-      const options = { signal: stop.signal, onEvent: (event: CorrectableEvent) => drops.push(event.type) };
+      const options = {
+        signal: stop.signal,
+        onEvent: (event: CorrectableEvent) => drops.push(event.type),
+      };
       const views = view
         ? fromObservable(LEVELS, endless, { ...options, view })
         : fromObservable(['partial', 'complete'], endless, options);
@@ -223,6 +260,8 @@ describe('fromObservable', () => {
     const back = fromObservable(LEVELS, toObservable(views), { view: (view) => view });
     const all = lastValueFrom(toObservable(back).pipe(toArray()));
     for (const [value, level] of COMPLETE) sink.view(value, level);
-    expect((await all).map(({ value, level }) => [value, level])).toEqual(COMPLETE.map((view) => [...view]));
+    expect((await all).map(({ value, level }) => [value, level])).toEqual(
+      COMPLETE.map((view) => [...view]),
+    );
   });
 });

@@ -13,7 +13,12 @@ import {
   type VersionedRead,
 } from '../../../src/operations/index.ts';
 import type { RedBlueLevels } from '../../../src/protocol/redblue-levels.ts';
-import { createEmbedded, keyValueService, type Embedded, type EmbeddedOptions } from '../../../src/server/index.ts';
+import {
+  createEmbedded,
+  keyValueService,
+  type Embedded,
+  type EmbeddedOptions,
+} from '../../../src/server/index.ts';
 import { analyzeColors } from '../../../src/testing/index.ts';
 
 type Store = Client<RedBlueLevels>;
@@ -75,7 +80,11 @@ describe('key-value service: values', () => {
     await ireland.invoke(put('a', { n: 1 }));
     await virginia.invoke(keyValue.put({ key: 'b', value: null }));
 
-    expect(await virginia.invokeStrong(getMany(['b', 'none', 'a']))).toEqual([null, undefined, { n: 1 }]);
+    expect(await virginia.invokeStrong(getMany(['b', 'none', 'a']))).toEqual([
+      null,
+      undefined,
+      { n: 1 },
+    ]);
     expect(await ireland.invokeStrong(keyValue.get({ key: 'a' }))).toEqual({ n: 1 });
     expect(await ireland.invokeStrong(get('none'))).toBeUndefined();
   });
@@ -150,7 +159,9 @@ describe('key-value service: commits', () => {
   test('nothing changed → a tentative and a strong view, and all writes are there', async () => {
     const { virginia, ireland } = start();
     const reads = await readLatest(virginia, 'a', 'b');
-    const views = await collectViews(virginia.invoke(commit(reads, [write('a', 1), write('b', 2)])));
+    const views = await collectViews(
+      virginia.invoke(commit(reads, [write('a', 1), write('b', 2)])),
+    );
 
     expect(views).toEqual([
       ['tentative', COMMITTED],
@@ -173,11 +184,9 @@ describe('key-value service: commits', () => {
     expect(tentative.map(({ value }) => value)).toEqual([COMMITTED, COMMITTED]);
     const winner = results.findIndex(({ committed }) => committed) + 1;
     expect(results[2 - winner]).toEqual({ committed: false, changed: ['a'] });
-    expect(await frankfurt.invokeStrong(getMany(['a', `only ${winner}`, `only ${3 - winner}`]))).toEqual([
-      winner,
-      true,
-      undefined,
-    ]);
+    expect(
+      await frankfurt.invokeStrong(getMany(['a', `only ${winner}`, `only ${3 - winner}`])),
+    ).toEqual([winner, true, undefined]);
   });
 
   test('two sites create one key → one of them', async () => {
@@ -187,7 +196,9 @@ describe('key-value service: commits', () => {
       [frankfurt, virginia].map((store, n) => store.invoke(commit(absent, [write('a', n)]))),
     );
     expect(results.filter(({ committed }) => committed)).toHaveLength(1);
-    expect(results.filter(({ committed }) => !committed)).toEqual([{ committed: false, changed: ['a'] }]);
+    expect(results.filter(({ committed }) => !committed)).toEqual([
+      { committed: false, changed: ['a'] },
+    ]);
   });
 
   test('each reads what the other writes → one of them: no write skew', async () => {

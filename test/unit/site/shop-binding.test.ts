@@ -6,7 +6,12 @@ import { enqueue } from '../../../src/operations/index.ts';
 import { createShopBinding } from '../../../site/shop/shop-binding.ts';
 
 const key = 'aurora';
-const ticketsLeft: Operation<number> = { name: 'ticketsLeft', args: { concert: key }, access: 'read', key };
+const ticketsLeft: Operation<number> = {
+  name: 'ticketsLeft',
+  args: { concert: key },
+  access: 'read',
+  key,
+};
 const buy: Operation = { name: 'buy', args: { concert: key }, access: 'write', key };
 
 test('a purchase → a guess, then the sale, with the seat and how many tickets are left', async () => {
@@ -28,6 +33,11 @@ test('a purchase → a guess, then the sale, with the seat and how many tickets 
 
 test('an operation that only the servers of the example have → UNSUPPORTED', async () => {
   const customer = createClient(createShopBinding(memory()));
-  const open: Operation = { name: 'open', args: { concert: key, tickets: 4 }, access: 'write', key };
+  const open: Operation = {
+    name: 'open',
+    args: { concert: key, tickets: 4 },
+    access: 'write',
+    key,
+  };
   await expect(customer.invoke(open)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
 });

@@ -1,12 +1,21 @@
 /** What the page `simulator` does with a recorded run, without a browser. */
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { chooseSpanMs, filterEvents, isCorrected, listEvents } from '../../../site/simulator/events.ts';
+import {
+  chooseSpanMs,
+  filterEvents,
+  isCorrected,
+  listEvents,
+} from '../../../site/simulator/events.ts';
 import { FIRST_RUN, formatRequest, readRequest } from '../../../site/simulator/examples.ts';
 import { crc32 as crc32InBrowser } from '../../../site/simulator/zlib.ts';
 import type { RecordedMessage, RecordedRun } from '../../simulator/recorder/recorded-run.ts';
 
-const message = (sentAtMs: number, endedAtMs: number, group: RecordedMessage['group'] = 'blue'): RecordedMessage => ({
+const message = (
+  sentAtMs: number,
+  endedAtMs: number,
+  group: RecordedMessage['group'] = 'blue',
+): RecordedMessage => ({
   kind: 'blue.operations',
   group,
   from: 1,
@@ -63,7 +72,9 @@ describe('events', () => {
 
   test('those that overlap a span are shown, and messages of chosen groups only', () => {
     const show = (groups: readonly RecordedMessage['group'][]): number[] =>
-      filterEvents(listEvents(run), { fromMs: 35, toMs: 55 }, new Set(groups)).map(({ fromMs }) => fromMs);
+      filterEvents(listEvents(run), { fromMs: 35, toMs: 55 }, new Set(groups)).map(
+        ({ fromMs }) => fromMs,
+      );
     expect(show(['blue', 'heartbeat'])).toEqual([5, 20, 50]);
     expect(show(['blue'])).toEqual([5, 50]);
   });
@@ -84,7 +95,11 @@ describe('events', () => {
 test('the address of a run → the same run; what it cannot mean → the first run', () => {
   const request = { seed: 9, profile: 'calm', fault: 'all-blue-bank' } as const;
   expect(readRequest(formatRequest(request))).toEqual(request);
-  expect(readRequest('?profile=crashes&seed=7')).toEqual({ seed: 7, profile: 'crashes', fault: undefined });
+  expect(readRequest('?profile=crashes&seed=7')).toEqual({
+    seed: 7,
+    profile: 'crashes',
+    fault: undefined,
+  });
   for (const query of ['?profile=none&seed=-1&fault=none', '?seed=', '?seed=text'])
     expect(readRequest(query)).toEqual({ ...FIRST_RUN, fault: undefined });
 });
@@ -92,6 +107,8 @@ test('the address of a run → the same run; what it cannot mean → the first r
 test('the checksum in a browser is that of Node', () => {
   const bytes = Uint8Array.from({ length: 300 }, (_, index) => (index * 7) % 256);
   expect(crc32InBrowser(bytes)).toBe(crc32(bytes));
-  expect(crc32InBrowser(bytes.subarray(100), crc32InBrowser(bytes.subarray(0, 100)))).toBe(crc32(bytes));
+  expect(crc32InBrowser(bytes.subarray(100), crc32InBrowser(bytes.subarray(0, 100)))).toBe(
+    crc32(bytes),
+  );
   expect(crc32InBrowser('text')).toBe(crc32('text'));
 });

@@ -18,7 +18,10 @@ test('the table of contents → sections with their pages', () => {
     '## Empty',
   ].join('\n');
   expect(readContents(markdown)).toEqual([
-    { title: 'Start', pages: [{ title: 'Overview', path: 'start/overview.md', purpose: 'learn the library' }] },
+    {
+      title: 'Start',
+      pages: [{ title: 'Overview', path: 'start/overview.md', purpose: 'learn the library' }],
+    },
   ]);
 });
 
@@ -37,7 +40,8 @@ test('an address → a file of the folder, and none outside of it', async () => 
   const site = join(folder, 'site');
   mkdirSync(join(site, 'guides'), { recursive: true });
   writeFileSync(join(folder, 'secret.txt'), 'secret');
-  for (const name of ['index.html', 'guides/views.html', 'guides/index.html']) writeFileSync(join(site, name), name);
+  for (const name of ['index.html', 'guides/views.html', 'guides/index.html'])
+    writeFileSync(join(site, name), name);
   const { server, url } = await serveSite(site, 0);
   onTestFinished(() => void server.close());
   const read = async (address: string): Promise<unknown> => {
@@ -64,5 +68,7 @@ test('an address → a file of the folder, and none outside of it', async () => 
     404,
     404,
   ]);
-  expect((await fetch(new URL('/', url), { redirect: 'manual' })).headers.get('location')).toBe('/docs/');
+  expect((await fetch(new URL('/', url), { redirect: 'manual' })).headers.get('location')).toBe(
+    '/docs/',
+  );
 });

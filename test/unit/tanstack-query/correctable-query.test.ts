@@ -1,9 +1,20 @@
 /** Reads as queries: the cache has each view, and what the query is doing meanwhile. */
 // @rule TQ-1, TQ-2, TQ-3, TQ-4, TQ-5
-import { dehydrate, hydrate, QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core';
+import {
+  dehydrate,
+  hydrate,
+  QueryClient,
+  QueryObserver,
+  type QueryObserverResult,
+} from '@tanstack/query-core';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { createClient, type AnyView, type CorrectableError, type View } from '../../../src/index.ts';
+import {
+  createClient,
+  type AnyView,
+  type CorrectableError,
+  type View,
+} from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { correctableQuery } from '../../../src/tanstack-query/index.ts';
 import { scriptedBinding, type ScriptedCall } from '../../../src/testing/scripted-binding.ts';
@@ -60,7 +71,12 @@ describe('views', () => {
     const call = await binding.next();
     call.view('old', 'weak');
     call.confirm('strong', 0);
-    expect(await fetched).toMatchObject({ value: 'old', level: 'strong', final: true, confirms: true });
+    expect(await fetched).toMatchObject({
+      value: 'old',
+      level: 'strong',
+      final: true,
+      confirms: true,
+    });
     expect(queryClient.getQueryData(options.queryKey)?.value).toBe('old');
   });
 
@@ -106,9 +122,13 @@ describe('leaving', () => {
     const world = open();
     const { unmount } = mount(world);
     const call = await world.binding.next();
-    const isAborted = new Promise<void>((resolve) => call.context.signal.addEventListener('abort', () => resolve()));
+    const isAborted = new Promise<void>((resolve) =>
+      call.context.signal.addEventListener('abort', () => resolve()),
+    );
     call.view('old', 'weak');
-    await expect.poll(() => world.queryClient.getQueryData(world.options.queryKey)?.value).toBe('old');
+    await expect
+      .poll(() => world.queryClient.getQueryData(world.options.queryKey)?.value)
+      .toBe('old');
     unmount();
     await isAborted;
     call.view('new', 'strong');
@@ -116,16 +136,19 @@ describe('leaving', () => {
     expect(world.queryClient.getQueryData(world.options.queryKey)?.value).toBe('old');
   });
 
-  test.each([60_000, Infinity])('it comes back while data of %s ms is fresh → it reads again', async (staleTime) => {
-    const world = open({ staleTime });
-    const first = mount(world);
-    (await world.binding.next()).view('old', 'weak');
-    await expect.poll(() => first.lines.at(-1)).toBe('old weak fetching');
-    first.unmount();
-    const { lines } = mount(world);
-    (await world.binding.next()).view('new', 'strong');
-    await expect.poll(() => lines).toEqual(['old weak fetching', 'new strong idle']);
-  });
+  test.each([60_000, Infinity])(
+    'it comes back while data of %s ms is fresh → it reads again',
+    async (staleTime) => {
+      const world = open({ staleTime });
+      const first = mount(world);
+      (await world.binding.next()).view('old', 'weak');
+      await expect.poll(() => first.lines.at(-1)).toBe('old weak fetching');
+      first.unmount();
+      const { lines } = mount(world);
+      (await world.binding.next()).view('new', 'strong');
+      await expect.poll(() => lines).toEqual(['old weak fetching', 'new strong idle']);
+    },
+  );
 
   test('mounted, unmounted and mounted in one tick, as in StrictMode → one read', async () => {
     const world = open();
@@ -189,23 +212,30 @@ describe('keys', () => {
   });
 });
 
-test.each([60_000, Infinity])('dehydrated preliminary view, fresh for %s ms → shown, and read', async (staleTime) => {
-  const server = open();
-  mount(server);
-  (await server.binding.next()).view('old', 'weak');
-  await expect.poll(() => server.queryClient.getQueryData(server.options.queryKey)?.value).toBe('old');
-  const page = open({ staleTime });
-  hydrate(page.queryClient, JSON.parse(JSON.stringify(dehydrate(server.queryClient))));
-  const { lines } = mount(page);
-  (await page.binding.next()).view('new', 'strong');
-  await expect.poll(() => lines).toEqual(['old weak fetching', 'new strong idle']);
-});
+test.each([60_000, Infinity])(
+  'dehydrated preliminary view, fresh for %s ms → shown, and read',
+  async (staleTime) => {
+    const server = open();
+    mount(server);
+    (await server.binding.next()).view('old', 'weak');
+    await expect
+      .poll(() => server.queryClient.getQueryData(server.options.queryKey)?.value)
+      .toBe('old');
+    const page = open({ staleTime });
+    hydrate(page.queryClient, JSON.parse(JSON.stringify(dehydrate(server.queryClient))));
+    const { lines } = mount(page);
+    (await page.binding.next()).view('new', 'strong');
+    await expect.poll(() => lines).toEqual(['old weak fetching', 'new strong idle']);
+  },
+);
 
 test('dehydrated with the final view → no second read', async () => {
   const server = open();
   mount(server);
   (await server.binding.next()).view('new', 'strong');
-  await expect.poll(() => server.queryClient.getQueryData(server.options.queryKey)?.final).toBe(true);
+  await expect
+    .poll(() => server.queryClient.getQueryData(server.options.queryKey)?.final)
+    .toBe(true);
   const page = open({ staleTime: 60_000 });
   hydrate(page.queryClient, JSON.parse(JSON.stringify(dehydrate(server.queryClient))));
   expect(mount(page).lines).toEqual(['new strong idle']);
@@ -224,15 +254,22 @@ test('arguments that are no plain data → INVALID_VALUE', () => {
 test('types: the value, the levels and the error are inferred', () => {
   const store = createClient(memory());
   const options = correctableQuery(store, get<number>('n'));
-  const observer = new QueryObserver(new QueryClient(), { ...options, select: ({ value }) => value });
+  const observer = new QueryObserver(new QueryClient(), {
+    ...options,
+    select: ({ value }) => value,
+  });
   expectTypeOf(observer.getCurrentResult().data).toEqualTypeOf<number | undefined>();
   const plain = new QueryObserver(new QueryClient(), options);
   expectTypeOf(plain.getCurrentResult().data?.level).toEqualTypeOf<'weak' | 'strong' | undefined>();
   expectTypeOf(plain.getCurrentResult().error).toEqualTypeOf<CorrectableError | null>();
   const data = new QueryClient().getQueryData(options.queryKey);
-  expectTypeOf(data).toEqualTypeOf<View<number | undefined, readonly ['weak', 'strong']> | undefined>();
+  expectTypeOf(data).toEqualTypeOf<
+    View<number | undefined, readonly ['weak', 'strong']> | undefined
+  >();
   const weak = correctableQuery(store, get<number>('n'), { levels: ['weak'] });
-  expectTypeOf(new QueryClient().getQueryData(weak.queryKey)?.level).toEqualTypeOf<'weak' | 'strong' | undefined>();
+  expectTypeOf(new QueryClient().getQueryData(weak.queryKey)?.level).toEqualTypeOf<
+    'weak' | 'strong' | undefined
+  >();
   // @ts-expect-error: the store has no such level
   correctableQuery(store, get('n'), { levels: ['quorum'] });
 });

@@ -54,14 +54,19 @@ const EVENTS: Readonly<Record<string, (call: Call, query: Query) => unknown>> = 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe.each(Object.entries(VERSIONS))('%s version', (_, version) => {
-  test.each(readStateTable('tanstack-query'))('$state, $event → $outcome', (cell) => runCell(version, cell));
+  test.each(readStateTable('tanstack-query'))('$state, $event → $outcome', (cell) =>
+    runCell(version, cell),
+  );
 
   test('an optimistic change after cancelQueries → on top of the early view, which stays', async () => {
     const { binding, options, queryClient, unmount } = open(version);
     (await binding.next()).view(12, 'weak');
     await settled();
     await queryClient.cancelQueries({ queryKey: options.queryKey });
-    queryClient.setQueryData(options.queryKey, (view) => view && { ...view, value: 11, final: false });
+    queryClient.setQueryData(
+      options.queryKey,
+      (view) => view && { ...view, value: 11, final: false },
+    );
     const { data, status } = queryClient.getQueryState(options.queryKey)!;
     expect([data?.value, status]).toEqual([11, 'success']);
     unmount();
@@ -100,7 +105,11 @@ async function runCell(version: typeof current, { state, event, outcome }: Cell)
   EVENTS[event]!(call, query);
   await settled();
   const { data, error, fetchStatus } = query.queryClient.getQueryState(query.options.queryKey)!;
-  const parts = [data?.level ?? 'none', error ? 'failed' : fetchStatus, ...(signal.aborted ? ['canceled'] : [])];
+  const parts = [
+    data?.level ?? 'none',
+    error ? 'failed' : fetchStatus,
+    ...(signal.aborted ? ['canceled'] : []),
+  ];
   query.queryClient.clear();
   expect(parts.join(' ')).toBe(outcome);
   expect(query.binding.calls.length).toBe(state === 'final, fetching again' ? 2 : 1);

@@ -1,4 +1,7 @@
-/** A service without replication and certification: the same answers as one site gives, and each operation once. */
+/**
+ * A service without replication and certification: the same answers as one site gives, and each
+ * operation once.
+ */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext } from '../../../src/correctable/binding.ts';
@@ -27,7 +30,9 @@ describe('plain service', () => {
     const client = createClient(new Proxy(singleSiteService(bankService()), {}));
     await client.invoke(bank.deposit({ account: 'a', amount: 10 }));
     expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: true });
-    expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: false });
+    expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({
+      paid: false,
+    });
     expect(await client.invokeWeak(bank.balance({ account: 'a' }))).toBe(3);
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
@@ -35,8 +40,12 @@ describe('plain service', () => {
   test('asked in one turn → answered once it is over', async () => {
     const client = createClient(singleSiteService(bankService()));
     const heard: string[] = [];
-    const deposited = client.invoke(bank.deposit({ account: 'a', amount: 10 })).onFinal(() => heard.push('deposit'));
-    const read = client.invokeWeak(bank.balance({ account: 'a' })).onFinal(() => heard.push('read'));
+    const deposited = client
+      .invoke(bank.deposit({ account: 'a', amount: 10 }))
+      .onFinal(() => heard.push('deposit'));
+    const read = client
+      .invokeWeak(bank.balance({ account: 'a' }))
+      .onFinal(() => heard.push('read'));
     expect(heard).toEqual([]);
     expect(await read).toBe(10);
     await deposited;
@@ -57,7 +66,9 @@ describe('plain service', () => {
     binding.submitOperation(bank.balance({ account: 'a' }), ['strong'], sink, context);
     binding.submitOperation(bank.deposit({ account: 'a', amount: 1 }), ['strong'], sink, context);
     await binding.close?.();
-    await createClient(singleSiteService(bankService())).invoke(bank.deposit({ account: 'a', amount: 1 }));
+    await createClient(singleSiteService(bankService())).invoke(
+      bank.deposit({ account: 'a', amount: 1 }),
+    );
     expect(heard.sort()).toEqual(['UNAVAILABLE', 'UNKNOWN']);
   });
 
@@ -73,7 +84,11 @@ describe('plain service', () => {
         origin: { client: 'c', sequence, acknowledged },
       };
       return new Promise((resolve, reject) => {
-        const sink = { view: (value: unknown) => (resolve(value), 0), confirm: reject, fail: reject };
+        const sink = {
+          view: (value: unknown) => (resolve(value), 0),
+          confirm: reject,
+          fail: reject,
+        };
         binding.submitOperation(tickets.dequeue({ queue: 'q' }), ['strong'], sink, context);
       });
     };
@@ -89,24 +104,35 @@ describe('plain service', () => {
     ['development', false, []],
     ['production', undefined, []],
     ['production', true, ['invariant-broken']],
-  ] as const)('an invariant is broken, in %s, checkInvariants %s → alarms %j', async (mode, checkInvariants, kinds) => {
-    vi.stubEnv('NODE_ENV', mode);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const alarms: SiteAlarm[] = [];
-    const onAlarm = (alarm: SiteAlarm): void => void alarms.push(alarm);
-    const client = createClient(
-      singleSiteService(debts, { onAlarm, ...(checkInvariants === undefined ? {} : { checkInvariants }) }),
-    );
-    await client.invoke(debt.owe({ who: 'ann', cents: 5 }));
-    expect(alarms.map(({ kind }) => kind)).toEqual([]);
-    for (let time = 0; time < 2; time += 1) await client.invoke(debt.owe({ who: 'ann', cents: -9 }));
-    expect(alarms.map(({ kind }) => kind)).toEqual(kinds);
-    for (const { message } of alarms)
-      expect(message).toMatch(/^Site plain: owe .* row 'ann' of people .*"debts are never negative"/);
-  });
+  ] as const)(
+    'an invariant is broken, in %s, checkInvariants %s → alarms %j',
+    async (mode, checkInvariants, kinds) => {
+      vi.stubEnv('NODE_ENV', mode);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const alarms: SiteAlarm[] = [];
+      const onAlarm = (alarm: SiteAlarm): void => void alarms.push(alarm);
+      const client = createClient(
+        singleSiteService(debts, {
+          onAlarm,
+          ...(checkInvariants === undefined ? {} : { checkInvariants }),
+        }),
+      );
+      await client.invoke(debt.owe({ who: 'ann', cents: 5 }));
+      expect(alarms.map(({ kind }) => kind)).toEqual([]);
+      for (let time = 0; time < 2; time += 1)
+        await client.invoke(debt.owe({ who: 'ann', cents: -9 }));
+      expect(alarms.map(({ kind }) => kind)).toEqual(kinds);
+      for (const { message } of alarms)
+        expect(message).toMatch(
+          /^Site plain: owe .* row 'ann' of people .*"debts are never negative"/,
+        );
+    },
+  );
 
   test('a read that is rejected, requested at causal alone → its failure is delivered', async () => {
-    const counts = defineContract('counts', { count: { access: 'read', args: z.object({}), result: z.number() } });
+    const counts = defineContract('counts', {
+      count: { access: 'read', args: z.object({}), result: z.number() },
+    });
     const service = defineService(counts, {
       tables: {},
       shadowOperations: () => ({}),
@@ -118,7 +144,9 @@ describe('plain service', () => {
     });
     const client = createClient(singleSiteService(service, { onAlarm: () => {} }));
     for (const levels of [['causal'], ['strong'], ['causal', 'strong']] as const) {
-      await expect(client.invoke(counts.count({}), { levels })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+      await expect(client.invoke(counts.count({}), { levels })).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+      });
     }
   });
 

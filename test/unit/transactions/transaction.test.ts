@@ -9,7 +9,11 @@ import { createClient, type Client } from '../../../src/correctable/client/clien
 import { CorrectableError } from '../../../src/correctable/errors.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { commit, get, getMany, put } from '../../../src/operations/index.ts';
-import { transaction, type Transaction, type TransactionOptions } from '../../../src/transactions/index.ts';
+import {
+  transaction,
+  type Transaction,
+  type TransactionOptions,
+} from '../../../src/transactions/index.ts';
 
 type MemoryClient = Client<readonly ['weak', 'strong']>;
 
@@ -153,7 +157,10 @@ describe('the function', () => {
       return tx.get('d');
     });
     const reads = submitted.filter(({ name }) => name === 'readVersions').map(({ args }) => args);
-    expect(reads).toEqual([{ keys: ['a', 'b', 'c'] }, { keys: ['a', 'b', 'c', 'd'], known: [1, 0, 0, null] }]);
+    expect(reads).toEqual([
+      { keys: ['a', 'b', 'c'] },
+      { keys: ['a', 'b', 'c', 'd'], known: [1, 0, 0, null] },
+    ]);
   });
 
   test('reads that begin while another is in flight → wait for it, one request for all', async () => {
@@ -358,7 +365,10 @@ describe('failures', () => {
       if (isRefused) sink.fail(new CorrectableError('CONFLICT', 'too many writes'));
       return isRefused;
     });
-    const run = async (tx: { get(key: string): Promise<unknown>; attempt: number }) => [await tx.get('k'), tx.attempt];
+    const run = async (tx: { get(key: string): Promise<unknown>; attempt: number }) => [
+      await tx.get('k'),
+      tx.attempt,
+    ];
     expect(await transaction(client, run)).toEqual([undefined, 2]);
   });
 
@@ -430,7 +440,9 @@ describe('failures', () => {
     const reading = transaction(tiers, (tx) => tx.get('k'));
     await expect(reading).rejects.toMatchObject({ code: 'PROTOCOL' });
     const plain = createClient(tiered(['origin'], { origin: () => ['value'] }));
-    await expect(transaction(plain, (tx) => tx.get('k'))).rejects.toMatchObject({ code: 'PROTOCOL' });
+    await expect(transaction(plain, (tx) => tx.get('k'))).rejects.toMatchObject({
+      code: 'PROTOCOL',
+    });
   });
 });
 
@@ -455,8 +467,12 @@ describe('a cache in front', () => {
 describe('options', () => {
   test('an idempotency key → INVALID_ARGUMENT that says what to do instead', () => {
     const { near } = openSites();
-    const options = { idempotencyKey: 'payment-7' } as TransactionOptions<readonly ['weak', 'strong']>;
-    expect(() => transaction(near, () => 1, options)).toThrow(/row of your own with the identifier/);
+    const options = { idempotencyKey: 'payment-7' } as TransactionOptions<
+      readonly ['weak', 'strong']
+    >;
+    expect(() => transaction(near, () => 1, options)).toThrow(
+      /row of your own with the identifier/,
+    );
   });
 
   test('a session of the caller → the transaction reads its writes, and it stays open', async () => {

@@ -13,16 +13,19 @@ function pause(platform: FakePlatform): number {
 }
 
 describe('a server that welcomes a client only to lose it', () => {
-  test.each([1006, 4402, 4429])('closed with %i right after the welcome → ever longer pauses', async (code) => {
-    const { platform } = start();
-    const pauses: number[] = [];
-    for (let n = 0; n < 4; n++) {
-      await welcome(platform);
-      platform.socket.lose(code);
-      pauses.push(pause(platform));
-    }
-    expect(pauses).toEqual([50, 100, 200, 400]);
-  });
+  test.each([1006, 4402, 4429])(
+    'closed with %i right after the welcome → ever longer pauses',
+    async (code) => {
+      const { platform } = start();
+      const pauses: number[] = [];
+      for (let n = 0; n < 4; n++) {
+        await welcome(platform);
+        platform.socket.lose(code);
+        pauses.push(pause(platform));
+      }
+      expect(pauses).toEqual([50, 100, 200, 400]);
+    },
+  );
 
   test('connection that held for a while → forgiven', async () => {
     const { platform } = start();
@@ -54,7 +57,11 @@ describe('a server that welcomes a client only to lose it', () => {
 
 describe('time limits', () => {
   test('Infinity → no timer; the connection works', async () => {
-    const never = { connectTimeoutMs: Infinity, heartbeatIntervalMs: Infinity, pongTimeoutMs: Infinity };
+    const never = {
+      connectTimeoutMs: Infinity,
+      heartbeatIntervalMs: Infinity,
+      pongTimeoutMs: Infinity,
+    };
     const { platform, connection } = await startOpen(never);
     submit(connection, readX, quietContext());
     platform.advance(1e12);

@@ -1,4 +1,7 @@
-/** A client and a server with different versions of one contract: operations that both have alike are served. */
+/**
+ * A client and a server with different versions of one contract: operations that both have alike
+ * are served.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ConnectionTarget } from '../../../src/transport/options/options.ts';
 import { readX, SinkDouble, quietContext, writeX } from '../../support/wire.ts';
@@ -6,7 +9,11 @@ import { FakePlatform } from './fake-platform.ts';
 import { connectBy, reconnect, submit, welcome } from './set-up.ts';
 
 const OWN = { get: 'g1', put: 'p1' };
-const contract: ConnectionTarget['contract'] = { name: 'shop', hash: 'own', getOperationHashes: () => OWN };
+const contract: ConnectionTarget['contract'] = {
+  name: 'shop',
+  hash: 'own',
+  getOperationHashes: () => OWN,
+};
 const served = (operations?: object) => ({
   contract: { name: 'shop', hash: operations === undefined ? 'own' : 'theirs', operations },
 });
@@ -20,7 +27,9 @@ describe('another version of the contract', () => {
   test('hello → has only the name and hash of the contract', async () => {
     const { platform } = start();
     await welcome(platform, served());
-    expect(platform.socket.rows('hello')[0]?.[2]).toMatchObject({ contract: { name: 'shop', hash: 'own' } });
+    expect(platform.socket.rows('hello')[0]?.[2]).toMatchObject({
+      contract: { name: 'shop', hash: 'own' },
+    });
   });
 
   test.each([
@@ -53,7 +62,10 @@ describe('another version of the contract', () => {
     const sink = submit(connection, writeX);
     platform.tick();
     await reconnect(platform, served({ get: 'g1' }));
-    expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN', cause: { code: 'UNSUPPORTED' } });
+    expect(await sink.failure(0)).toMatchObject({
+      code: 'UNKNOWN',
+      cause: { code: 'UNSUPPORTED' },
+    });
   });
 
   test('the server comes back with the client’s version → served again', async () => {

@@ -1,6 +1,6 @@
 /**
- * Operations that cross the `goaway` of their server, which does not start them: which home site their next submission
- * has.
+ * Operations that cross the `goaway` of their server, which does not start them: which home site
+ * their next submission has.
  */
 import { expect, test } from 'vitest';
 import { writeX } from '../../support/wire.ts';
@@ -39,5 +39,7 @@ test('submitted elsewhere before → still at home there', async () => {
   platform.socket.lose();
   platform.advance(10_000);
   await welcome(platform, { site: 'frankfurt' });
-  expect(await refusedThenAt(platform, 'lhr')).toEqual([[null, null, null, null, ['ireland', 2], true]]);
+  expect(await refusedThenAt(platform, 'lhr')).toEqual([
+    [null, null, null, null, ['ireland', 2], true],
+  ]);
 });

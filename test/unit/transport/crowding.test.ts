@@ -1,7 +1,16 @@
-/** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
+/**
+ * A server that takes so many operations at a time: more wait at the client, and go as soon as
+ * there is a place.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
+import {
+  onceEach,
+  sharesOf,
+  testShares,
+  unnoted,
+  type Note,
+} from '../../support/property-shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { LIMITS, reconnect, start, submit, welcome, type Fixture } from './set-up.ts';
@@ -30,7 +39,8 @@ test('most of what is in flight takes long → the others take turns on the plac
 test('reads in flight are cancelled → those that wait have their places, without a word of the server', async () => {
   const { platform, connection } = await startWith(4);
   const controller = new AbortController();
-  for (let n = 0; n < 4; n++) submit(connection, readX, quietContext({ signal: controller.signal }));
+  for (let n = 0; n < 4; n++)
+    submit(connection, readX, quietContext({ signal: controller.signal }));
   platform.tick();
   // The first of them is looked at, then the others.
   platform.advance(45);
@@ -80,7 +90,10 @@ test('a client that ends while operations wait → none of them is sent any more
 });
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'write'), which: fc.constant(0) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('read', 'write'), which: fc.constant(0) }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), which: fc.nat(9) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), which: fc.nat(9) }) },
 );
@@ -93,38 +106,53 @@ interface Asked {
 }
 
 const crowded = (note: Note): fc.IRawProperty<unknown> =>
-  fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 40 }), async (places, steps) => {
-    const once = onceEach(note);
-    const { platform, connection } = await startWith(places);
-    const operations: Asked[] = [];
-    const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
-    const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
-    const awaited = (): Asked[] =>
-      operations.filter((item) => isSent(item) && !item.isAnswered && !(item.isRead && isCancelled(item)));
-    for (const { do: description, which } of steps) {
-      if (description === 'read' || description === 'write') {
-        const controller = new AbortController();
-        submit(connection, description === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
-        operations.push({ id: operations.length + 1, isRead: description === 'read', controller, isAnswered: false });
-      } else if (description === 'cancel') {
-        const element = operations.at(-1 - which);
-        if (element !== undefined && !element.isAnswered && !isCancelled(element))
-          once(isSent(element) ? 'cancelled in flight' : 'cancelled while it waits');
-        element?.controller.abort();
-      } else {
-        const entry = awaited()[which];
-        if (entry !== undefined) platform.socket.receive([entry.id, 'view', 1, 0, 'v']);
-        if (entry !== undefined) entry.isAnswered = true;
+  fc.asyncProperty(
+    fc.integer({ min: 1, max: 6 }),
+    fc.array(step, { maxLength: 40 }),
+    async (places, steps) => {
+      const once = onceEach(note);
+      const { platform, connection } = await startWith(places);
+      const operations: Asked[] = [];
+      const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
+      const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
+      const awaited = (): Asked[] =>
+        operations.filter(
+          (item) => isSent(item) && !item.isAnswered && !(item.isRead && isCancelled(item)),
+        );
+      for (const { do: description, which } of steps) {
+        if (description === 'read' || description === 'write') {
+          const controller = new AbortController();
+          submit(
+            connection,
+            description === 'read' ? readX : writeX,
+            quietContext({ signal: controller.signal }),
+          );
+          operations.push({
+            id: operations.length + 1,
+            isRead: description === 'read',
+            controller,
+            isAnswered: false,
+          });
+        } else if (description === 'cancel') {
+          const element = operations.at(-1 - which);
+          if (element !== undefined && !element.isAnswered && !isCancelled(element))
+            once(isSent(element) ? 'cancelled in flight' : 'cancelled while it waits');
+          element?.controller.abort();
+        } else {
+          const entry = awaited()[which];
+          if (entry !== undefined) platform.socket.receive([entry.id, 'view', 1, 0, 'v']);
+          if (entry !== undefined) entry.isAnswered = true;
+        }
+        // Until every signal has been looked at.
+        platform.advance(50);
+        platform.tick();
+        const waiting = operations.filter((item) => !isSent(item) && !isCancelled(item));
+        expect(awaited().length).toBeLessThanOrEqual(places);
+        if (waiting.length > 0) expect(awaited()).toHaveLength(places);
+        if (waiting.length > 0) once('a caller waits');
       }
-      // Until every signal has been looked at.
-      platform.advance(50);
-      platform.tick();
-      const waiting = operations.filter((item) => !isSent(item) && !isCancelled(item));
-      expect(awaited().length).toBeLessThanOrEqual(places);
-      if (waiting.length > 0) expect(awaited()).toHaveLength(places);
-      if (waiting.length > 0) once('a caller waits');
-    }
-  });
+    },
+  );
 
 test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
   await fc.assert(crowded(unnoted), { numRuns: scaleRuns(200) });

@@ -1,4 +1,7 @@
-/** Servers that say that they go: the next connection is opened at once, the old one kept for its answers. */
+/**
+ * Servers that say that they go: the next connection is opened at once, the old one kept for its
+ * answers.
+ */
 import { describe, expect, test } from 'vitest';
 import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
@@ -12,7 +15,9 @@ interface Draining extends Fixture {
 }
 
 /** One read and one update are under way on a socket whose server goes; the next one is open. */
-async function draining(drainMs = 30_000): Promise<Draining & { sinks: ReturnType<typeof submit>[] }> {
+async function draining(
+  drainMs = 30_000,
+): Promise<Draining & { sinks: ReturnType<typeof submit>[] }> {
   const fixture = await startOpen({ url: TWO });
   const { platform, connection } = fixture;
   const sinks = [submit(connection, readX), submit(connection, writeX)];

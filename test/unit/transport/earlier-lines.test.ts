@@ -1,12 +1,15 @@
 /**
- * An earlier connection that is kept for its results sends more than those: it does not change the present connection.
+ * An earlier connection that is kept for its results sends more than those: it does not change the
+ * present connection.
  */
 import { expect, test } from 'vitest';
 import { settled, type FakeSocket } from './fake-platform.ts';
 import { start, submit, welcome, type Fixture } from './set-up.ts';
 
 /** A client that has moved on, while two answers are awaited on an earlier connection. */
-async function moved(options: Parameters<typeof start>[0] = {}): Promise<Fixture & { earlier: FakeSocket }> {
+async function moved(
+  options: Parameters<typeof start>[0] = {},
+): Promise<Fixture & { earlier: FakeSocket }> {
   const fixture = start(options);
   const { platform, connection } = fixture;
   await welcome(platform);

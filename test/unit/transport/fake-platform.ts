@@ -1,6 +1,9 @@
 /** A platform for the connection that the test drives by hand: sockets, time, ticks. */
 import type { Scheduling } from '../../../src/transport/options/scheduling.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/options/websocket.ts';
+import type {
+  WebSocketConstructor,
+  WebSocketLike,
+} from '../../../src/transport/options/websocket.ts';
 
 /** A socket whose server is the test. */
 export class FakeSocket implements WebSocketLike {

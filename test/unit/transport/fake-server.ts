@@ -48,6 +48,12 @@ export class FakeServer {
     if (kind === 'renew') return [[0, 'renewed', this.expiresInMs]];
     if (kind !== 'hello') return [];
     const { expiresInMs } = this;
-    return [[0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, expiresInMs }]];
+    return [
+      [
+        0,
+        'welcome',
+        { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, expiresInMs },
+      ],
+    ];
   }
 }

@@ -7,17 +7,25 @@ const HOME = 'http://127.0.0.1:7070';
 interface Network {
   /** The response of the server to the request for its sites. */
   readonly directory: () => Response;
-  /** By site, how long each of its answers takes, in milliseconds; one that fails is `'down'`, one that refuses `'closed'`. */
+  /**
+   * By site, how long each of its answers takes, in milliseconds; one that fails is `'down'`, one
+   * that refuses `'closed'`.
+   */
   readonly answers: Readonly<Record<string, readonly (number | 'down' | 'closed')[]>>;
 }
 
-/** Servers with sites `ireland` and `frankfurt`, unless they say otherwise, and how often each site was asked. */
+/**
+ * Servers with sites `ireland` and `frankfurt`, unless they say otherwise, and how often each site
+ * was asked.
+ */
 function played({ directory, answers }: Partial<Network>) {
   const requested: Record<string, number> = {};
   let nowMs = 1000;
   const fetch = async (url: string): Promise<Response> => {
     if (url === `${HOME}/sites`)
-      return directory?.() ?? Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] });
+      return (
+        directory?.() ?? Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] })
+      );
     const site = url.replace(`${HOME}/ready/`, '');
     const n = requested[site] ?? 0;
     requested[site] = n + 1;
@@ -33,7 +41,9 @@ function played({ directory, answers }: Partial<Network>) {
 const socket = (site: string): string => `ws://127.0.0.1:7070/${site}`;
 
 test('each site is asked three times', async () => {
-  const { asked: requested, options } = played({ directory: () => Response.json({ sites: [{ name: 'ireland' }] }) });
+  const { asked: requested, options } = played({
+    directory: () => Response.json({ sites: [{ name: 'ireland' }] }),
+  });
   expect(await findSites(HOME, options)).toEqual([socket('ireland')]);
   expect(requested).toEqual({ ireland: 3 });
 });
@@ -49,7 +59,8 @@ test.each<[what: string, ireland: Network['answers'][string], asked: number]>([
 });
 
 test('a directory with an error status → UNAVAILABLE, whatever its body', async () => {
-  const directory = (): Response => Response.json({ sites: [{ name: 'ireland' }] }, { status: 500 });
+  const directory = (): Response =>
+    Response.json({ sites: [{ name: 'ireland' }] }, { status: 500 });
   const { options } = played({ directory });
   await expect(findSites(HOME, options)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
@@ -90,21 +101,26 @@ test.each([
 test.each([
   [50, ['frankfurt', 'ireland']],
   [1, ['ireland', 'frankfurt']],
-])('by the clock of the platform, an answer of the first takes %d ms, of the other 5 → %s', async (tookMs, order) => {
-  let nowMs = 1_000;
-  const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  // Also where the test fails, for this is the clock of all that comes after it.
-  onTestFinished(() => now.mockRestore());
-  let requested = 0;
-  let go = (): void => {};
-  // The first answers once the other has been measured: neither takes the time of the other for its own.
-  const others = new Promise<void>((resolve) => (go = resolve));
-  const fetch = async (url: string): Promise<Response> => {
-    if (url === `${HOME}/sites`) return Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] });
-    if (url.endsWith('/ireland')) await others;
-    nowMs += url.endsWith('/ireland') ? tookMs : 5;
-    if (url.endsWith('/frankfurt') && ++requested === 3) go();
-    return new Response('');
-  };
-  expect(await findSites(HOME, { fetch })).toEqual(order.map(socket));
-});
+])(
+  'by the clock of the platform, an answer of the first takes %d ms, of the other 5 → %s',
+  async (tookMs, order) => {
+    let nowMs = 1_000;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    // Also where the test fails, for this is the clock of all that comes after it.
+    onTestFinished(() => now.mockRestore());
+    let requested = 0;
+    let go = (): void => {};
+    // The first answers once the other has been measured: neither takes the time of the other for
+    // its own.
+    const others = new Promise<void>((resolve) => (go = resolve));
+    const fetch = async (url: string): Promise<Response> => {
+      if (url === `${HOME}/sites`)
+        return Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] });
+      if (url.endsWith('/ireland')) await others;
+      nowMs += url.endsWith('/ireland') ? tookMs : 5;
+      if (url.endsWith('/frankfurt') && ++requested === 3) go();
+      return new Response('');
+    };
+    expect(await findSites(HOME, { fetch })).toEqual(order.map(socket));
+  },
+);

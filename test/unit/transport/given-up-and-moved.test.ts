@@ -1,6 +1,7 @@
 /**
- * Operations that are cancelled right after they were submitted, before their signals are read, and whose connection is
- * lost at that moment: a caller that got the outcome must not have its operation submitted again.
+ * Operations that are cancelled right after they were submitted, before their signals are read, and
+ * whose connection is lost at that moment: a caller that got the outcome must not have its
+ * operation submitted again.
  */
 import { expect, test } from 'vitest';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
@@ -34,7 +35,10 @@ async function moved(options = {}): Promise<OneUpdate> {
 }
 
 test.each([
-  ['its old server refuses it', (first: FakeSocket) => first.receive([1, 'fail', 'UNAVAILABLE', 'going'])],
+  [
+    'its old server refuses it',
+    (first: FakeSocket) => first.receive([1, 'fail', 'UNAVAILABLE', 'going']),
+  ],
   ['its old connection is lost', (first: FakeSocket) => first.lose()],
 ])('given up, then %s → not submitted to the next one', async (_, end) => {
   const { platform, first, controller, connection } = await moved();

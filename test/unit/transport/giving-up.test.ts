@@ -45,7 +45,10 @@ describe('the status of an operation', () => {
     expect(context.submissionStatus?.blockedBy).toBeUndefined();
     platform.socket.lose();
     seen.push(context.submissionStatus?.mayHaveBeenSent);
-    expect(context.submissionStatus?.blockedBy).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    expect(context.submissionStatus?.blockedBy).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    });
     expect(seen).toEqual([false, true, true]);
   });
 
@@ -109,7 +112,10 @@ describe('the status of an operation', () => {
 
   test.each([
     ['Unexpected server response: 404', { message: 'Unexpected server response: 404' }],
-    ['connect ECONNREFUSED ::1:1', { message: '', error: { errors: [{ message: 'connect ECONNREFUSED ::1:1' }] } }],
+    [
+      'connect ECONNREFUSED ::1:1',
+      { message: '', error: { errors: [{ message: 'connect ECONNREFUSED ::1:1' }] } },
+    ],
     ['ECONNREFUSED', { message: '', error: { code: 'ECONNREFUSED' } }],
     ['closed with 1006', {}],
   ])('the platform reports %s in some shape → the cause has it', (reason, event) => {

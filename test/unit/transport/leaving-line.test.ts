@@ -1,4 +1,6 @@
-/** A client that is closed: what it still sends, how long it waits, and which outcomes it reports. */
+/**
+ * A client that is closed: what it still sends, how long it waits, and which outcomes it reports.
+ */
 import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { LEVELS, writeX } from '../../support/wire.ts';
@@ -43,7 +45,9 @@ describe('closed by the application', () => {
 describe('closed before it has sent hello', () => {
   test('the token comes later → it is not sent', async () => {
     let give = (_token: string): void => {};
-    const { platform, connection } = start({ token: () => new Promise((resolve) => (give = resolve)) });
+    const { platform, connection } = start({
+      token: () => new Promise((resolve) => (give = resolve)),
+    });
     platform.socket.open();
     void connection.close();
     give('late');
@@ -70,7 +74,13 @@ test('closed before it is welcomed, and the welcome comes then → no token is r
   platform.socket.open();
   await settled();
   void connection.close();
-  const welcomed = { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, expiresInMs: 400 };
+  const welcomed = {
+    version: PROTOCOL_VERSION,
+    levels: LEVELS,
+    memoryId: 'm',
+    limits: LIMITS,
+    expiresInMs: 400,
+  };
   platform.socket.receive([0, 'welcome', welcomed]);
   platform.advance(300);
   await settled();

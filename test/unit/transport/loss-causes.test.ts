@@ -7,7 +7,8 @@ import { start, welcome } from './set-up.ts';
 /** A client, and its states with their causes. */
 function startReported(options: Partial<ConnectionOptions> = {}) {
   const reported: unknown[] = [];
-  const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => reported.push([state, reason?.message]);
+  const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) =>
+    reported.push([state, reason?.message]);
   return { reported, ...start({ url: `${URL}?token=secret`, ...options, onStateChange }) };
 }
 
@@ -16,7 +17,10 @@ const SITE = `no connection to ${URL}: `;
 
 describe('waiting again', () => {
   test('no answer to a ping is reported as the cause', async () => {
-    const { reported, platform } = startReported({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 2_000 });
+    const { reported, platform } = startReported({
+      heartbeatIntervalMs: 1_000,
+      pongTimeoutMs: 2_000,
+    });
     await welcome(platform);
     platform.advance(3_000);
     expect(reported.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
@@ -34,7 +38,10 @@ describe('waiting again', () => {
     await welcome(platform);
     platform.socket.receive([0, 'fail', 'UNAVAILABLE', 'too many clients']);
     platform.socket.lose(1013, 'later');
-    expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining('too many clients (1013)')]);
+    expect(reported.at(-1)).toEqual([
+      'waiting',
+      expect.stringContaining('too many clients (1013)'),
+    ]);
   });
 
   test('that the server takes the client for another is reported as the cause', async () => {
@@ -47,10 +54,16 @@ describe('waiting again', () => {
   });
 
   test.each([
-    ['before there is a token: the cause says so', true, 'closed with 1006, before a token was received'],
+    [
+      'before there is a token: the cause says so',
+      true,
+      'closed with 1006, before a token was received',
+    ],
     ['after hello: the cause says nothing of tokens', false, 'closed with 1006'],
   ])('lost %s', async (_, isPending, detail) => {
-    const { reported, platform } = startReported({ token: () => (isPending ? new Promise(() => {}) : 'token') });
+    const { reported, platform } = startReported({
+      token: () => (isPending ? new Promise(() => {}) : 'token'),
+    });
     platform.socket.open();
     await settled();
     platform.socket.lose();
@@ -61,7 +74,10 @@ describe('waiting again', () => {
     const { reported, platform } = startReported();
     platform.socket.lose();
     const hint = 'The server cannot be reached, or it refused the connection';
-    expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining(`${SITE}closed with 1006. ${hint}`)]);
+    expect(reported.at(-1)).toEqual([
+      'waiting',
+      expect.stringContaining(`${SITE}closed with 1006. ${hint}`),
+    ]);
   });
 
   test.each([

@@ -1,24 +1,43 @@
-/** A submission that is sent again: what it has for the next server, so that a write happens once. */
+/**
+ * A submission that is sent again: what it has for the next server, so that a write happens once.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../../src/correctable/operation.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { submitFields } from '../../../src/protocol/messages/submit-fields.ts';
-import { InFlightOperation, type OperationParts } from '../../../src/transport/operations/in-flight-operation.ts';
+import {
+  InFlightOperation,
+  type OperationParts,
+} from '../../../src/transport/operations/in-flight-operation.ts';
 import { Outage } from '../../../src/transport/operations/outage.ts';
-import { createMessageFor, type Destination } from '../../../src/transport/operations/submit-message.ts';
+import {
+  createMessageFor,
+  type Destination,
+} from '../../../src/transport/operations/submit-message.ts';
 
 /** An operation under way, and its row as a server at a place reads it. */
-function start(access: Access, value: readonly unknown[] = [7, 'submit', 'put', access, 3, ['k', 1], 'k']) {
+function start(
+  access: Access,
+  value: readonly unknown[] = [7, 'submit', 'put', access, 3, ['k', 1], 'k'],
+) {
   const row = jsonCodec.encodeMessage(value, submitFields);
   const parts = { id: 7, name: 'put', access, strongest: 1 } as unknown as OperationParts;
   const operation = new InFlightOperation(parts, row, new Outage(() => 0));
   const readAt = (place: Destination): unknown => {
-    const [read] = jsonCodec.decode(jsonCodec.frame([createMessageFor(place, operation, jsonCodec)]));
+    const [read] = jsonCodec.decode(
+      jsonCodec.frame([createMessageFor(place, operation, jsonCodec)]),
+    );
     return read;
   };
   /** It is sent to a server of this memory, and the line is lost. */
   const losesLineOf = (memoryId: string | undefined): void => {
-    operation.connection = { memoryId, awaitedCount: 1, awaitedBytes: 0, isDraining: false, push: () => {} };
+    operation.connection = {
+      memoryId,
+      awaitedCount: 1,
+      awaitedBytes: 0,
+      isDraining: false,
+      push: () => {},
+    };
     operation.handleConnectionLoss();
   };
   return { values: value, operation, readAt, losesLineOf };
@@ -28,7 +47,13 @@ const [IRL, FRK] = [
   { site: 'ireland', memoryId: 'm' },
   { site: 'frankfurt', memoryId: 'm' },
 ];
-const rowWith = (value: readonly unknown[], ...rest: unknown[]): unknown[] => [...value, null, null, null, ...rest];
+const rowWith = (value: readonly unknown[], ...rest: unknown[]): unknown[] => [
+  ...value,
+  null,
+  null,
+  null,
+  ...rest,
+];
 
 describe('a write', () => {
   test('sent to one site, and there again → as it was', () => {
@@ -55,7 +80,21 @@ describe('a write', () => {
   });
 
   test('with an idempotency key → keeps it behind the move, sent again or not', () => {
-    const value = [7, 'submit', 'put', 'write', 3, ['k', 1], 'k', null, null, null, null, null, 'i'];
+    const value = [
+      7,
+      'submit',
+      'put',
+      'write',
+      3,
+      ['k', 1],
+      'k',
+      null,
+      null,
+      null,
+      null,
+      null,
+      'i',
+    ];
     const { readAt, losesLineOf } = start('write', value);
     readAt(IRL);
     expect(readAt(FRK)).toEqual([...value.slice(0, 10), ['ireland', 1], null, 'i']);

@@ -10,7 +10,10 @@ function helloOf(platform: FakePlatform): { readonly client: string; readonly at
   return platform.socket.rows('hello')[0]?.[2] as { client: string; attempt: number };
 }
 
-/** An update is under way for one principal when the connection is lost; the next one is for another. */
+/**
+ * An update is under way for one principal when the connection is lost; the next one is for
+ * another.
+ */
 async function comeBack(before: string | undefined, after: string | undefined) {
   const { platform, connection } = start();
   await welcome(platform, { principal: before });

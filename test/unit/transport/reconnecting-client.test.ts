@@ -12,7 +12,13 @@ describe('connection: handshake', () => {
     expect(platform.socket.protocols).toEqual([SUBPROTOCOL_JSON]);
     await welcome(platform);
     const client = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
-    const hello = { version: PROTOCOL_VERSION, client, attempt: 1, levels: [...LEVELS], token: 'secret' };
+    const hello = {
+      version: PROTOCOL_VERSION,
+      client,
+      attempt: 1,
+      levels: [...LEVELS],
+      token: 'secret',
+    };
     expect(platform.socket.sent[0]).toEqual([0, 'hello', hello]);
     await expect(connection.ready).resolves.toBeUndefined();
   });
@@ -241,7 +247,11 @@ describe('connection: end', () => {
     platform.socket.lose();
     const unsent = submit(connection, writeX);
     await connection.close();
-    expect(await sent.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { code: 'UNAVAILABLE' } });
+    expect(await sent.failure(0)).toMatchObject({
+      code: 'UNKNOWN',
+      retryable: false,
+      cause: { code: 'UNAVAILABLE' },
+    });
     expect(await unsent.failure(0)).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 

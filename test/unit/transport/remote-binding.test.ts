@@ -30,8 +30,11 @@ test('closed → closes the connection, and `ready` rejects', async () => {
 });
 
 test('submitted, and the contract has no such operation → it is not sent', async () => {
-  const { binding, platform } = bind(await startOpen(), { contract: { name: 'shop', hash: '', operations: {} } });
-  const submit = (): unknown => binding.submitOperation(readX, ['weak'], new SinkDouble(), quietContext());
+  const { binding, platform } = bind(await startOpen(), {
+    contract: { name: 'shop', hash: '', operations: {} },
+  });
+  const submit = (): unknown =>
+    binding.submitOperation(readX, ['weak'], new SinkDouble(), quietContext());
   expect(submit).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   platform.tick();
   expect([binding.supports(readX), platform.socket.rows('submit')]).toEqual([false, []]);
@@ -41,12 +44,17 @@ test.each([true, false])(
   'the store keeps sessions: %s → they can be opened just then, with the tokens of before',
   (hasSessions) => {
     const { binding } = bind(start(), { hasSessions });
-    expect(binding.openSession?.(['a.token']).tokens).toEqual(hasSessions ? ['a.token'] : undefined);
+    expect(binding.openSession?.(['a.token']).tokens).toEqual(
+      hasSessions ? ['a.token'] : undefined,
+    );
   },
 );
 
-test.each([[undefined], [() => 'ann']])('the option `principal`: %s → the binding has the same', (principal) => {
-  const { binding } = bind(start({ ...(principal && { principal }) }));
-  expect(binding.principal?.()).toBe(principal?.());
-  expect('principal' in binding).toBe(principal !== undefined);
-});
+test.each([[undefined], [() => 'ann']])(
+  'the option `principal`: %s → the binding has the same',
+  (principal) => {
+    const { binding } = bind(start({ ...(principal && { principal }) }));
+    expect(binding.principal?.()).toBe(principal?.());
+    expect('principal' in binding).toBe(principal !== undefined);
+  },
+);

@@ -1,4 +1,7 @@
-/** Operations that are submitted again: what their rows say of before, and what becomes of those that cannot be sent. */
+/**
+ * Operations that are submitted again: what their rows say of before, and what becomes of those
+ * that cannot be sent.
+ */
 import { describe, expect, test } from 'vitest';
 import { readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
@@ -14,7 +17,10 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
 describe('too large', () => {
   test('fits no more once it has moved → fails alone with UNKNOWN, since it was sent; the rest goes on', async () => {
     const { platform, connection } = start();
-    await welcome(platform, { site: 'ireland-west-1', limits: { maxFrameBytes: 300, maxInFlight: 9 } });
+    await welcome(platform, {
+      site: 'ireland-west-1',
+      limits: { maxFrameBytes: 300, maxInFlight: 9 },
+    });
     const large = submit(connection, { ...writeX, args: 'x'.repeat(240) });
     const small = submit(connection, writeX);
     platform.tick();

@@ -18,14 +18,17 @@ describe('what a server would take for malformed', () => {
     expect(platform.socket.rows('submit')).toEqual([]);
   });
 
-  test.each([1e16, Number.MAX_VALUE, Infinity])('time limit of %d ms → sent as none', async (limitMs) => {
-    const { platform, connection } = await startOpen();
-    submit(connection, readX, quietContext({ deadlineAt: platform.now() + limitMs }));
-    platform.tick();
-    const [row] = platform.socket.rows('submit');
-    expect(isSimpleSubmit(row)).toBe(true);
-    expect(row?.[7] ?? null).toBeNull();
-  });
+  test.each([1e16, Number.MAX_VALUE, Infinity])(
+    'time limit of %d ms → sent as none',
+    async (limitMs) => {
+      const { platform, connection } = await startOpen();
+      submit(connection, readX, quietContext({ deadlineAt: platform.now() + limitMs }));
+      platform.tick();
+      const [row] = platform.socket.rows('submit');
+      expect(isSimpleSubmit(row)).toBe(true);
+      expect(row?.[7] ?? null).toBeNull();
+    },
+  );
 });
 
 describe('a server that takes so many operations at a time', () => {

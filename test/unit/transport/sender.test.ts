@@ -27,12 +27,16 @@ test('submitted later with the same deadline → less time is left', async () =>
 test('more than may be in flight → OVERLOADED, to be tried again after a tenth of a second', async () => {
   const { connection } = await startOpen({ maxInFlight: 1 });
   submit(connection);
-  expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 100 });
+  expect(await submit(connection).failure(0)).toMatchObject({
+    code: 'OVERLOADED',
+    retryAfterMs: 100,
+  });
 });
 
 test('an argument is a getter that submits another operation → after a loss the older of the two goes first', async () => {
   const { platform, connection } = await startOpen();
-  // Tables of numbers are made of pages: all of the first one has ended when that of the second one begins.
+  // Tables of numbers are made of pages: all of the first one has ended when that of the second one
+  // begins.
   for (let id = 1; id <= 30; id++) {
     submit(connection);
     platform.tick();

@@ -1,8 +1,14 @@
 /** A connection whose socket, time and ticks the test drives by hand. */
 import { expect } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
-import { connectClient, type ReconnectingClient } from '../../../src/transport/reconnecting-client.ts';
-import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/options/options.ts';
+import {
+  connectClient,
+  type ReconnectingClient,
+} from '../../../src/transport/reconnecting-client.ts';
+import type {
+  ConnectionOptions,
+  ConnectionTarget,
+} from '../../../src/transport/options/options.ts';
 import { LEVELS, quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
 
@@ -15,7 +21,10 @@ export function connectBy(
 ): ReconnectingClient {
   const { WebSocket } = platform;
   const byHand = { codec: 'json', WebSocket, scheduling: platform, random: () => 0 } as const;
-  return connectClient({ url: 'ws://server.test/ireland', ...byHand, ...options }, { levels: LEVELS, ...target });
+  return connectClient(
+    { url: 'ws://server.test/ireland', ...byHand, ...options },
+    { levels: LEVELS, ...target },
+  );
 }
 
 /** The server accepts the connection. `more` adds to its welcome. */
@@ -47,7 +56,10 @@ export interface Fixture {
 export function start(options: Partial<ConnectionOptions> = {}): Fixture {
   const platform = new FakePlatform();
   const states: string[] = [];
-  const connection = connectBy(platform, { onStateChange: (state) => states.push(state), ...options });
+  const connection = connectBy(platform, {
+    onStateChange: (state) => states.push(state),
+    ...options,
+  });
   return { platform, connection, states };
 }
 
@@ -58,7 +70,11 @@ export async function startOpen(options: Partial<ConnectionOptions> = {}): Promi
   return fixture;
 }
 
-export function submit(connection: ReconnectingClient, operation = readX, context = quietContext()): SinkDouble {
+export function submit(
+  connection: ReconnectingClient,
+  operation = readX,
+  context = quietContext(),
+): SinkDouble {
   const sink = new SinkDouble();
   connection.submit(operation, ['weak', 'strong'], sink, context);
   return sink;

@@ -1,4 +1,7 @@
-/** The application reports the signed-in user: operations of one user never use the connection of another. */
+/**
+ * The application reports the signed-in user: operations of one user never use the connection of
+ * another.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ReconnectingClient } from '../../../src/transport/reconnecting-client.ts';
 import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
@@ -32,7 +35,8 @@ interface Hello {
 }
 
 const helloOn = (socket: FakeSocket): Hello => socket.rows('hello')[0]?.[2] as Hello;
-const hellos = ({ sockets }: FakePlatform): Hello[] => sockets.flatMap((socket) => helloOn(socket) ?? []);
+const hellos = ({ sockets }: FakePlatform): Hello[] =>
+  sockets.flatMap((socket) => helloOn(socket) ?? []);
 /** The numbers of what was submitted on a connection. */
 const submittedOn = (socket: FakeSocket): unknown[] => socket.rows('submit').map(([id]) => id);
 
@@ -51,7 +55,10 @@ describe('another user submits', () => {
     expect(update.calls).toMatchObject([
       {
         kind: 'fail',
-        error: { ...FAILED[1], message: expect.stringMatching(/^put: .*; nothing was done$/) as string },
+        error: {
+          ...FAILED[1],
+          message: expect.stringMatching(/^put: .*; nothing was done$/) as string,
+        },
       },
     ]);
     await welcome(platform, { principal: 'tag of boss' });
@@ -130,7 +137,9 @@ describe('another user is there', () => {
 
   test('while a token is asked for → it is asked for again', async () => {
     const answers: ((token: string) => void)[] = [];
-    const { page, platform, connection } = startPage({ token: () => new Promise((give) => answers.push(give)) });
+    const { page, platform, connection } = startPage({
+      token: () => new Promise((give) => answers.push(give)),
+    });
     const sink = submit(connection, readX);
     platform.socket.open();
     page.user = 'boss';
@@ -180,9 +189,15 @@ describe('sessions', () => {
 });
 
 describe('a caller that learns of the change goes on at once', () => {
-  /** A read of ada in flight, and what the page does when it fails because another user has signed in. */
+  /**
+   * A read of ada in flight, and what the page does when it fails because another user has signed
+   * in.
+   */
   async function whenNotified(
-    act: (connection: ReconnectingClient, former: ReturnType<ReconnectingClient['openSession']>) => void,
+    act: (
+      connection: ReconnectingClient,
+      former: ReturnType<ReconnectingClient['openSession']>,
+    ) => void,
   ): Promise<FakePlatform> {
     const started = await startPageOpen();
     const former = started.connection.openSession(['0.seen.signature']);
@@ -238,7 +253,9 @@ describe('the principal cannot be read', () => {
     ['principal', { principal: 7 as never }],
     ['token', { principal: () => 'ada', token: 'a text is for one user only' }],
   ])('%s → refused', (field, options) => {
-    expect(() => start(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error);
+    expect(() => start(options)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error,
+    );
   });
 
   test('a closed client → stays closed for every user', async () => {

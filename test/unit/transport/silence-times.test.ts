@@ -1,4 +1,7 @@
-/** How long a line may be silent, to the millisecond: what connections do about it is in `silence.test.ts`. */
+/**
+ * How long a line may be silent, to the millisecond: what connections do about it is in
+ * `silence.test.ts`.
+ */
 import { expect, test } from 'vitest';
 import { adjustTolerance, HeartbeatDeadline } from '../../../src/transport/connection-timer.ts';
 
@@ -42,10 +45,17 @@ test.each([
   [1, 200],
   [2, 400],
   [8, 1000],
-])('a reply is awaited with a patience of %i → %i ms, and the change is reported once', (patience, limitMs) => {
-  const line = silence(patience);
-  expect([line.expectReply(), line.limitMs, line.expectReply()]).toEqual([limitMs < HEARTBEAT_MS, limitMs, false]);
-});
+])(
+  'a reply is awaited with a patience of %i → %i ms, and the change is reported once',
+  (patience, limitMs) => {
+    const line = silence(patience);
+    expect([line.expectReply(), line.limitMs, line.expectReply()]).toEqual([
+      limitMs < HEARTBEAT_MS,
+      limitMs,
+      false,
+    ]);
+  },
+);
 
 test('asked and answered → twice as long each time, up to the heartbeat; retried it is short again', () => {
   const line = silence();
@@ -97,7 +107,9 @@ test('large messages go to the server → as long as they take from when they le
   expect([leftMs(line, 1000), leftMs(line, 1000, 2 * BYTES)]).toEqual([1000, 1000 + 1300]);
   line.recordUpload(BYTES, 1000);
   line.recordReply(1500);
-  expect([leftMs(line, 1500), leftMs(line, 1500, BYTES), leftMs(line, 1500, BYTES / 4)]).toEqual([1000, 1500, 1250]);
+  expect([leftMs(line, 1500), leftMs(line, 1500, BYTES), leftMs(line, 1500, BYTES / 4)]).toEqual([
+    1000, 1500, 1250,
+  ]);
   line.begin(9000);
   expect(leftMs(line, 9000, BYTES)).toBe(1000);
 });

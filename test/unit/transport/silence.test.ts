@@ -15,7 +15,10 @@ function untilNextSocket(platform: FakePlatform): number {
   return platform.now() - from;
 }
 
-const largeUpdate = (kib: number): Operation => ({ ...writeX, args: { text: 'x'.repeat(kib * 1024) } });
+const largeUpdate = (kib: number): Operation => ({
+  ...writeX,
+  args: { text: 'x'.repeat(kib * 1024) },
+});
 
 describe('a site that falls silent', () => {
   test('operations wait → the next site, within 10 s by the defaults', async () => {
@@ -45,20 +48,23 @@ describe('a site that falls silent', () => {
     [10_000, 2_000, 0],
     [8_000, 5_000, 128],
     [14_000, 10_000, 256],
-  ])('a read every %d ms, given up after %d ms, of %d KiB → left all the same', async (everyMs, limitMs, kib) => {
-    const { platform, connection } = await startOpen({ url: TWO });
-    const from = platform.now();
-    while (platform.sockets.length === 1 && platform.now() - from < 100_000) {
-      const abort = new AbortController();
-      const read: Operation = { ...readX, args: { text: 'x'.repeat(kib * 1024) } };
-      submit(connection, read, { ...quietContext(), signal: abort.signal });
-      platform.advance(limitMs);
-      abort.abort();
-      platform.advance(everyMs - limitMs);
-    }
-    expect(platform.sockets[1]?.url).toBe('ws://two.test/');
-    expect(platform.now() - from).toBeLessThanOrEqual(10_000 + everyMs + kib * 32);
-  });
+  ])(
+    'a read every %d ms, given up after %d ms, of %d KiB → left all the same',
+    async (everyMs, limitMs, kib) => {
+      const { platform, connection } = await startOpen({ url: TWO });
+      const from = platform.now();
+      while (platform.sockets.length === 1 && platform.now() - from < 100_000) {
+        const abort = new AbortController();
+        const read: Operation = { ...readX, args: { text: 'x'.repeat(kib * 1024) } };
+        submit(connection, read, { ...quietContext(), signal: abort.signal });
+        platform.advance(limitMs);
+        abort.abort();
+        platform.advance(everyMs - limitMs);
+      }
+      expect(platform.sockets[1]?.url).toBe('ws://two.test/');
+      expect(platform.now() - from).toBeLessThanOrEqual(10_000 + everyMs + kib * 32);
+    },
+  );
 
   test('no operation waits → left in peace for the whole heartbeat, then the same site is left too', async () => {
     const { platform } = await startOpen({ url: TWO });
@@ -102,16 +108,19 @@ describe('a site that falls silent', () => {
     [128, 3_000],
     [256, 8_000],
     [1000, 30_000],
-  ])('%d KiB go out every %d ms, and no word comes → left after what one frame takes', async (kib, everyMs) => {
-    const { platform, connection } = await startOpen({ url: TWO });
-    const from = platform.now();
-    for (let ms = 0; platform.sockets.length === 1 && ms < 200_000; ms += everyMs) {
-      submit(connection, largeUpdate(kib));
-      platform.advance(everyMs);
-    }
-    expect(platform.sockets[1]?.url).toBe('ws://two.test/');
-    expect(platform.now() - from).toBeLessThan(32_000 + 9_000 + everyMs);
-  });
+  ])(
+    '%d KiB go out every %d ms, and no word comes → left after what one frame takes',
+    async (kib, everyMs) => {
+      const { platform, connection } = await startOpen({ url: TWO });
+      const from = platform.now();
+      for (let ms = 0; platform.sockets.length === 1 && ms < 200_000; ms += everyMs) {
+        submit(connection, largeUpdate(kib));
+        platform.advance(everyMs);
+      }
+      expect(platform.sockets[1]?.url).toBe('ws://two.test/');
+      expect(platform.now() - from).toBeLessThan(32_000 + 9_000 + everyMs);
+    },
+  );
 
   test('a large answer takes longer than the silence allowed → waited for twice as long each time', async () => {
     const { platform, connection } = await startOpen();

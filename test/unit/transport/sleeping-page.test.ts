@@ -1,4 +1,7 @@
-/** A page that slept: no timer ran, the server has long forgotten the connection, and the clock jumped. */
+/**
+ * A page that slept: no timer ran, the server has long forgotten the connection, and the clock
+ * jumped.
+ */
 import { expect, test } from 'vitest';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
@@ -17,7 +20,8 @@ test('page slept an hour, the socket looks open → it asks, hears nothing, come
   platform.socket.receive([2, 'view', 0, 0, 'old']);
   const before = platform.socket;
 
-  // All timers come due at once, late: the heartbeat and the renewal of a token that has long ended.
+  // All timers come due at once, late: the heartbeat and the renewal of a token that has long
+  // ended.
   platform.sleep(HOUR_MS);
   connection.wake();
   await settled();
@@ -25,7 +29,9 @@ test('page slept an hour, the socket looks open → it asks, hears nothing, come
   expect(platform.socket).not.toBe(before);
   expect(before.closedByClient).toBe(true);
   await welcome(platform);
-  expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { attempt: 2, token: `token ${requested}` }]]);
+  expect(platform.socket.rows('hello')).toMatchObject([
+    [0, 'hello', { attempt: 2, token: `token ${requested}` }],
+  ]);
   expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1, 2]);
 
   platform.socket.receive([1, 'view', 1, 0, 'done'], [2, 'view', 1, 0, 'new']);

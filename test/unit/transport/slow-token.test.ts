@@ -1,4 +1,7 @@
-/** A token that takes long, since the user is signing in, with servers that do not wait so long for `hello`. */
+/**
+ * A token that takes long, since the user is signing in, with servers that do not wait so long for
+ * `hello`.
+ */
 import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { LEVELS } from '../../support/wire.ts';
@@ -9,7 +12,8 @@ import { connectBy, LIMITS } from './set-up.ts';
 class Questions {
   readonly open: { answer: (token: string) => void; fail: (error: Error) => void }[] = [];
 
-  readonly ask = (): Promise<string> => new Promise((answer, fail) => this.open.push({ answer, fail }));
+  readonly ask = (): Promise<string> =>
+    new Promise((answer, fail) => this.open.push({ answer, fail }));
 }
 
 interface World {
@@ -32,7 +36,11 @@ function world(): World {
       socket.open();
     } else if (connection.state !== 'handshaking') return;
     else if (socket.rows('hello').length > 0) {
-      socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS }]);
+      socket.receive([
+        0,
+        'welcome',
+        { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS },
+      ]);
     } else if (platform.now() - at > 5_000) socket.lose(4408, 'no hello in time');
   };
   const pass = async (ms: number): Promise<void> => {
@@ -44,21 +52,26 @@ function world(): World {
     }
   };
   const tokens = (): unknown[] =>
-    platform.sockets.flatMap((socket) => socket.rows('hello').map(([, , hello]) => (hello as { token: string }).token));
+    platform.sockets.flatMap((socket) =>
+      socket.rows('hello').map(([, , hello]) => (hello as { token: string }).token),
+    );
   return { platform, questions, tokens, pass };
 }
 
 describe('the first answer counts', () => {
   // Half of the time no connection waits for it: it may come at any moment.
-  test.each(Array.from({ length: 12 }, (_, n) => 70_000 + 700 * n))('it takes %d ms → used', async (takesMs) => {
-    const { questions, tokens, pass } = world();
-    await pass(takesMs);
-    expect(questions.open).toHaveLength(2);
-    questions.open[0]?.answer('first');
-    await pass(6_000);
-    expect(tokens()).toEqual(['first']);
-    expect(questions.open).toHaveLength(2);
-  });
+  test.each(Array.from({ length: 12 }, (_, n) => 70_000 + 700 * n))(
+    'it takes %d ms → used',
+    async (takesMs) => {
+      const { questions, tokens, pass } = world();
+      await pass(takesMs);
+      expect(questions.open).toHaveLength(2);
+      questions.open[0]?.answer('first');
+      await pass(6_000);
+      expect(tokens()).toEqual(['first']);
+      expect(questions.open).toHaveLength(2);
+    },
+  );
 
   test('retried, and that question fails → the first may still be answered', async () => {
     const { questions, tokens, pass } = world();

@@ -54,33 +54,39 @@ describe('handshaking', () => {
     ['a number', 7],
     ['an object', { token: 'x' }],
     ['null', null],
-  ])('the token function returns %s → the cause is reported, and it is retried', async (_, value) => {
-    const reported: unknown[] = [];
-    let requested = 0;
-    const { platform } = start({
-      token: () => (++requested === 1 ? (value as never) : 'text'),
-      onStateChange: (_state, reason) => reported.push(reason?.message),
-    });
-    platform.socket.open();
-    await settled();
-    expect(reported.at(-1)).toContain('must give a text');
-    platform.advance(100);
-    await welcome(platform);
-    expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
-  });
+  ])(
+    'the token function returns %s → the cause is reported, and it is retried',
+    async (_, value) => {
+      const reported: unknown[] = [];
+      let requested = 0;
+      const { platform } = start({
+        token: () => (++requested === 1 ? (value as never) : 'text'),
+        onStateChange: (_state, reason) => reported.push(reason?.message),
+      });
+      platform.socket.open();
+      await settled();
+      expect(reported.at(-1)).toContain('must give a text');
+      platform.advance(100);
+      await welcome(platform);
+      expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
+    },
+  );
 
   test.each([
     ['half of a surrogate pair', 'a\ud800'],
     ['too long', 'x'.repeat(16_385)],
-  ])('a token that cannot be sent, %s → reported, tried again, nothing is thrown', async (_what, token) => {
-    const { platform, connection, states } = start({ token: () => token });
-    platform.socket.open();
-    await settled();
-    expect(states.at(-1)).toBe('waiting');
-    const sink = submit(connection);
-    await connection.close();
-    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
-  });
+  ])(
+    'a token that cannot be sent, %s → reported, tried again, nothing is thrown',
+    async (_what, token) => {
+      const { platform, connection, states } = start({ token: () => token });
+      platform.socket.open();
+      await settled();
+      expect(states.at(-1)).toBe('waiting');
+      const sink = submit(connection);
+      await connection.close();
+      expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
+    },
+  );
 
   test('the token function fails with UNAUTHENTICATED → closed, and operations get that error', async () => {
     const signedOut = new CorrectableError('UNAUTHENTICATED', 'sign in first');

@@ -21,14 +21,17 @@ describe('copyOf: bytes', () => {
     DataView,
   ];
 
-  test.each(kinds.map((Kind) => [Kind.name, Kind] as const))('%s → of the same kind, of its own', (_, Kind) => {
-    const value = new Kind(bytes());
-    const { value: copy, lossyPath } = copyPlainData(value);
-    expect(Object.getPrototypeOf(copy)).toBe(Kind.prototype);
-    expect(copy).toEqual(value);
-    expect(copy.buffer).not.toBe(value.buffer);
-    expect(lossyPath).toBeUndefined();
-  });
+  test.each(kinds.map((Kind) => [Kind.name, Kind] as const))(
+    '%s → of the same kind, of its own',
+    (_, Kind) => {
+      const value = new Kind(bytes());
+      const { value: copy, lossyPath } = copyPlainData(value);
+      expect(Object.getPrototypeOf(copy)).toBe(Kind.prototype);
+      expect(copy).toEqual(value);
+      expect(copy.buffer).not.toBe(value.buffer);
+      expect(lossyPath).toBeUndefined();
+    },
+  );
 
   test('an ArrayBuffer → of its own', () => {
     const value = bytes();
@@ -60,7 +63,9 @@ describe('copyOf: bytes', () => {
     ['Buffer', Object.setPrototypeOf(Buffer.from('text'), Text.prototype) as Buffer],
   ])('of a class that extends %s → refused, with the path', (_, value) => {
     expect(() => copyPlainData({ items: [value] })).toThrow(NotPlainDataError);
-    expect(() => copyPlainData({ items: [value] })).toThrow(/^value\.items\.0 is an instance of \w+$/);
+    expect(() => copyPlainData({ items: [value] })).toThrow(
+      /^value\.items\.0 is an instance of \w+$/,
+    );
   });
 });
 

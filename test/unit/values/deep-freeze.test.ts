@@ -1,4 +1,7 @@
-/** A generator that changes what it has read: refused, whatever kind of field it is in, also after restarts. */
+/**
+ * A generator that changes what it has read: refused, whatever kind of field it is in, also after
+ * restarts.
+ */
 // @rule BS-E8
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -15,7 +18,15 @@ import {
 } from '../../../src/values/deep-freeze.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  table,
+} from '../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -52,7 +63,12 @@ const service = defineService(contract, {
     putRed: ({ items }, { shadow }) => shadow.putRed({ items }, null),
     meddle: (args, { tables }) => {
       const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
-      const carts = { register: row.register, log: row.log[0], cell: redRow.cell, queue: redRow.queue.at(0) };
+      const carts = {
+        register: row.register,
+        log: row.log[0],
+        cell: redRow.cell,
+        queue: redRow.queue.at(0),
+      };
       // What types forbid, and JavaScript does not.
       const holders: Record<string, () => unknown> = {
         set: () => (row.set as Set<string>).add('smuggled'),
@@ -65,7 +81,14 @@ const service = defineService(contract, {
     },
     carts: (_, { tables }) => {
       const [row, redRow] = [tables.blues.row('k'), tables.reds.row('k')];
-      return [row.register, ...row.log, redRow.cell, redRow.queue.at(0), redRow.queue.size, [...row.set]];
+      return [
+        row.register,
+        ...row.log,
+        redRow.cell,
+        redRow.queue.at(0),
+        redRow.queue.size,
+        [...row.set],
+      ];
     },
   },
 });
@@ -79,8 +102,15 @@ test('every kind of field → FINAL_FAILED and an alarm, nothing changed at any 
   const onAlarm = ({ cause }: SiteAlarm): void => void causes.push(cause);
   // Often enough that a checkpoint takes the place of the log.
   for (let start = 0; start < 7; start += 1) {
-    const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], dataDir, onAlarm });
-    const [ireland, frankfurt] = [createClient(deployment.site('ireland')), createClient(deployment.site('frankfurt'))];
+    const deployment = createEmbedded(service, {
+      sites: ['ireland', 'frankfurt', 'virginia'],
+      dataDir,
+      onAlarm,
+    });
+    const [ireland, frankfurt] = [
+      createClient(deployment.site('ireland')),
+      createClient(deployment.site('frankfurt')),
+    ];
     if (start === 0) {
       await ireland.invokeStrong(contract.put(cart));
       await ireland.invokeStrong(contract.putRed(cart));
@@ -94,7 +124,14 @@ test('every kind of field → FINAL_FAILED and an alarm, nothing changed at any 
       expect(causes.splice(0)).toContainEqual(expect.any(TypeError));
     }
     for (const site of [ireland, frankfurt])
-      expect(await site.invokeStrong(contract.carts({}))).toEqual([cart, cart, cart, cart, 1, ['a']]);
+      expect(await site.invokeStrong(contract.carts({}))).toEqual([
+        cart,
+        cart,
+        cart,
+        cart,
+        1,
+        ['a'],
+      ]);
     await deployment.close();
   }
 });
@@ -142,7 +179,10 @@ test('a read that changes bytes and dates → changes copies', async () => {
     },
   });
   const deployment = createEmbedded(bagService, { sites: ['ireland', 'frankfurt'] });
-  const clients = [createClient(deployment.site('ireland')), createClient(deployment.site('frankfurt'))] as const;
+  const clients = [
+    createClient(deployment.site('ireland')),
+    createClient(deployment.site('frankfurt')),
+  ] as const;
   await clients[0].invokeStrong(bag.put({}));
   for (const client of [...clients, ...clients]) {
     expect(await client.invokeStrong(bag.meddle({}))).toEqual([5, 0, 6, 0]);
@@ -215,7 +255,9 @@ describe('kept', () => {
 
   test('`__proto__` as a name, what holds itself, what is deeper than any message → neither lost nor endless', () => {
     const own = JSON.parse('{"__proto__": 1}') as object;
-    expect(Object.keys(freezeWireCopy({ own, bytes: new Uint8Array(1) }).own)).toEqual(['__proto__']);
+    expect(Object.keys(freezeWireCopy({ own, bytes: new Uint8Array(1) }).own)).toEqual([
+      '__proto__',
+    ]);
     const cycle: unknown[] = [new Uint8Array(1)];
     cycle.push(cycle, cycle);
     expect(freezeWireCopy(cycle)).toHaveLength(3);
@@ -244,8 +286,15 @@ test('arguments → of their classes, and nothing of them is shared but what is 
   args.tags.clear();
   args.prices.clear();
   args.at.setTime(9);
-  expect([value.buffer.toString(), value.tags.size, value.prices.size, value.at]).toEqual(['hi', 1, 1, new Date(5)]);
-  expect(Object.isFrozen(args) && Object.isFrozen(freezeArgsCopy(value).prices.get('a'))).toBe(true);
+  expect([value.buffer.toString(), value.tags.size, value.prices.size, value.at]).toEqual([
+    'hi',
+    1,
+    1,
+    new Date(5),
+  ]);
+  expect(Object.isFrozen(args) && Object.isFrozen(freezeArgsCopy(value).prices.get('a'))).toBe(
+    true,
+  );
   expect(Object.entries(freezeArgsCopy({ note: undefined, left: -0 }))).toEqual([
     ['note', undefined],
     ['left', -0],
@@ -263,7 +312,11 @@ test('arguments of this call only → no copy if all in them is scalar, else as 
     expect(args).not.toBe(value);
     expect(args).toEqual(value);
     expect(args.part).not.toBe(part);
-    expect([Object.isFrozen(value), Object.isFrozen(part), Object.isFrozen(args)]).toEqual([false, false, true]);
+    expect([Object.isFrozen(value), Object.isFrozen(part), Object.isFrozen(args)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   }
   const calling = { call: (): void => {} };
   expect(freezeOwnArgs(calling)).not.toBe(calling);
@@ -273,14 +326,18 @@ test('arguments of this call only → no copy if all in them is scalar, else as 
 test('what a check of a schema gives in the place of arguments → stays its author’s', async () => {
   const own = { key: 'a' };
   const args = z.object({ key: z.string() }).check((context) => void (context.value = own));
-  const reported = defineContract('names', { getName: { access: 'read', args, result: z.string() } });
+  const reported = defineContract('names', {
+    getName: { access: 'read', args, result: z.string() },
+  });
   const telling = defineService(reported, {
     tables: {},
     shadowOperations: () => ({}),
     generators: { getName: ({ key }) => key },
   });
   const deployment = createEmbedded(telling, { sites: ['ireland'] });
-  expect(await createClient(deployment.site('ireland')).invoke(reported.getName({ key: 'b' }))).toBe('a');
+  expect(
+    await createClient(deployment.site('ireland')).invoke(reported.getName({ key: 'b' })),
+  ).toBe('a');
   expect(Object.isFrozen(own)).toBe(false);
   await deployment.close();
 });
@@ -339,7 +396,10 @@ test('arguments without a prototype → without one, and copies all the same', (
 test('arguments with symbols, hidden names, and names beside items or entries → with them', () => {
   const kind = Symbol('kind');
   const inner = { deep: 1 };
-  const hidden = Object.defineProperty({ a: 1 }, 'secret', { value: inner, enumerable: false }) as object;
+  const hidden = Object.defineProperty({ a: 1 }, 'secret', {
+    value: inner,
+    enumerable: false,
+  }) as object;
   const value = {
     symbol: { a: 1, [kind]: inner },
     hidden,
@@ -350,7 +410,10 @@ test('arguments with symbols, hidden names, and names beside items or entries �
   const args = freezeArgsCopy(value);
   expect([args.symbol[kind], args.set.of]).toEqual([inner, inner]);
   expect([args.symbol[kind], args.set.of].includes(inner)).toBe(false);
-  expect(Object.getOwnPropertyDescriptor(args.hidden, 'secret')).toMatchObject({ value: inner, enumerable: false });
+  expect(Object.getOwnPropertyDescriptor(args.hidden, 'secret')).toMatchObject({
+    value: inner,
+    enumerable: false,
+  });
   expect([args.match[1], args.match.index, args.match.input]).toEqual(['2024', 3, 'in 2024']);
   expect(args.match.groups).toEqual({ year: '2024' });
   expect([args.date.getTime(), args.date.zone]).toEqual([5, 'utc']);
@@ -370,12 +433,20 @@ test('arguments with a map or a set that holds itself → neither lost nor endle
 describe('objects that authors keep, and change later', () => {
   const till = defineContract('till', {
     pay: { access: 'write', args: z.object({ amount: z.int() }), result: z.int() },
-    write: { access: 'write', args: z.object({ key: z.string(), byte: z.int() }), result: z.null() },
+    write: {
+      access: 'write',
+      args: z.object({ key: z.string(), byte: z.int() }),
+      result: z.null(),
+    },
     note: { access: 'write', args: z.object({ line: z.string() }), result: z.unknown() },
     refuse: { access: 'write', args: z.object({}), result: z.null(), errors: { no: z.unknown() } },
     assign: { access: 'write', args: z.object({ byte: z.int() }), result: z.int() },
     tryOut: { access: 'write', args: z.object({}), result: z.array(z.int()) },
-    push: { access: 'write', args: z.object({ items: z.array(z.int()) }), result: z.array(z.int()) },
+    push: {
+      access: 'write',
+      args: z.object({ items: z.array(z.int()) }),
+      result: z.array(z.int()),
+    },
     meddle: { access: 'read', args: z.object({}), result: z.unknown() },
     read: { access: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
   });
@@ -384,7 +455,11 @@ describe('objects that authors keep, and change later', () => {
     const lines: string[] = [];
     return defineService(till, {
       tables: {
-        rows: table({ bytes: register<Uint8Array>(), sum: counter(), doc: register<{ readonly tags: string[] }>() }),
+        rows: table({
+          bytes: register<Uint8Array>(),
+          sum: counter(),
+          doc: register<{ readonly tags: string[] }>(),
+        }),
         order: table({ items: queue<number>(), owner: cell<Uint8Array>() }),
       },
       shadowOperations: ({ rows, order }) => ({
@@ -435,7 +510,8 @@ describe('objects that authors keep, and change later', () => {
           args.byte = 6;
           return [...replies, scratchpad.apply(shadow.assign(args))];
         },
-        meddle: (_, { tables }) => (tables.rows.row('p').doc as { tags: string[] }).tags.push('smuggled'),
+        meddle: (_, { tables }) =>
+          (tables.rows.row('p').doc as { tags: string[] }).tags.push('smuggled'),
         read: ({ key }, { tables }) => tables.rows.row(key).bytes?.[0] ?? null,
       },
     });
@@ -459,9 +535,13 @@ describe('objects that authors keep, and change later', () => {
     await ireland.invokeStrong(till.write({ key: 'q', byte: 2 }));
     const frankfurt = createClient(deployment.site('frankfurt'));
     for (const site of [ireland, frankfurt]) {
-      const bytes = await Promise.all(['p', 'q'].map((key) => site.invokeStrong(till.read({ key }))));
+      const bytes = await Promise.all(
+        ['p', 'q'].map((key) => site.invokeStrong(till.read({ key }))),
+      );
       expect(bytes).toEqual([1, 2]);
-      await expect(site.invokeStrong(till.meddle({}))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+      await expect(site.invokeStrong(till.meddle({}))).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+      });
     }
     await deployment.close();
   });
@@ -469,21 +549,27 @@ describe('objects that authors keep, and change later', () => {
   test.each([
     ['its arguments', till.pay({ amount: 1 })],
     ['the arguments of its shadow operation', till.push({ items: [1] })],
-  ])('a generator that changes %s → FINAL_FAILED, and an alarm with the thrown error', async (_, operation) => {
-    const { deployment, causes, ireland } = open();
-    await expect(ireland.invokeStrong<unknown>(operation)).rejects.toMatchObject({
-      code: 'FINAL_FAILED',
-    });
-    expect(causes).toContainEqual(expect.any(TypeError));
-    await deployment.close();
-  });
+  ])(
+    'a generator that changes %s → FINAL_FAILED, and an alarm with the thrown error',
+    async (_, operation) => {
+      const { deployment, causes, ireland } = open();
+      await expect(ireland.invokeStrong<unknown>(operation)).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+      });
+      expect(causes).toContainEqual(expect.any(TypeError));
+      await deployment.close();
+    },
+  );
 
   test('a rejection whose author changes its data later → a resend gets the same', async () => {
     const { deployment } = open();
     const binding = deployment.site('ireland');
     const ask = (): Promise<unknown> =>
       new Promise((resolve) => {
-        const context = { signal: new AbortController().signal, operationId: 'the same' } as InvocationContext;
+        const context = {
+          signal: new AbortController().signal,
+          operationId: 'the same',
+        } as InvocationContext;
         const none = expect.fail;
         const sink = { view: none, confirm: none, fail: resolve } as unknown as Sink<unknown>;
         binding.submitOperation(till.refuse({}), ['causal'], sink, context);
@@ -498,7 +584,8 @@ describe('objects that authors keep, and change later', () => {
   test('tried on the scratchpad, with arguments that are used again → neither they nor the state are touched', async () => {
     const { deployment, ireland } = open();
     await ireland.invokeStrong(till.assign({ byte: 4 }));
-    for (let time = 0; time < 2; time += 1) expect(await ireland.invoke(till.tryOut({}))).toEqual([14, 15]);
+    for (let time = 0; time < 2; time += 1)
+      expect(await ireland.invoke(till.tryOut({}))).toEqual([14, 15]);
     await deployment.close();
   });
 });

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { describeIssue } from '../../../src/values/describe-issue.ts';
 
 test.each([
-  ['of zod/mini', { message: 'Invalid input', expected: 'number' }, 'Invalid input: expected number'],
+  [
+    'of zod/mini',
+    { message: 'Invalid input', expected: 'number' },
+    'Invalid input: expected number',
+  ],
   ['with its own text', { message: 'too small', expected: 'number' }, 'too small'],
   ['without what is expected', { message: 'Invalid input' }, 'Invalid input'],
   ['that is missing', undefined, 'invalid'],

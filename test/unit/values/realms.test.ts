@@ -1,4 +1,7 @@
-/** Plain data of another realm (an iframe, a `vm` context, Jest) is plain data wherever values are looked at. */
+/**
+ * Plain data of another realm (an iframe, a `vm` context, Jest) is plain data wherever values are
+ * looked at.
+ */
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +23,11 @@ import { msgpackCodec } from '../../../src/protocol/codec/msgpack-codec.ts';
 import { parseSync } from '../../../src/protocol/contract/parse-sync.ts';
 import { deepCopy, copyPlainData, NotPlainDataError } from '../../../src/values/deep-copy.ts';
 import { freezeForUser, freezeWireCopy, freezeArgsCopy } from '../../../src/values/deep-freeze.ts';
-import { estimateBytes, measurePlainData, estimateEncodedBytes } from '../../../src/values/estimate-bytes.ts';
+import {
+  estimateBytes,
+  measurePlainData,
+  estimateEncodedBytes,
+} from '../../../src/values/estimate-bytes.ts';
 import { toCanonicalString } from '../../../src/values/canonical-string.ts';
 
 const foreign = <T>(code: string): T => runInNewContext(`(${code})`) as T;
@@ -89,7 +96,9 @@ test.each(KEPT.slice(0, 7))('%s → the same text as its like, another than othe
 
 test.each(OF_CLASSES)('%s → plain data nowhere', (code) => {
   for (const codec of [jsonCodec, msgpackCodec])
-    expect(() => codec.encodeValue(foreign(code))).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
+    expect(() => codec.encodeValue(foreign(code))).toThrow(
+      expect.objectContaining({ code: 'INVALID_VALUE' }),
+    );
   expect(() => copyPlainData(foreign(code))).toThrow(NotPlainDataError);
   expect(toCanonicalString(foreign(code))).toBeUndefined();
   const value = foreign(code);
@@ -101,16 +110,24 @@ test.each(OF_CLASSES)('%s → plain data nowhere', (code) => {
 test('views of another realm → confirm, are kept by a cache, and reads with equal arguments are shared', async () => {
   let reads = 0;
   const weak = (): unknown => foreign('{ at: new Date(5), tags: new Set(["a"]) }');
-  const store = tiered(['weak', 'strong'], { weak, strong: async () => ((reads += 1), Promise.resolve(weak())) });
+  const store = tiered(['weak', 'strong'], {
+    weak,
+    strong: async () => ((reads += 1), Promise.resolve(weak())),
+  });
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const client = createClient(cached(store, { principal: 'a', store: mapStore(), onError }), {
     dedupeReads: dedupeReads(),
   });
-  const find = () => client.invoke({ name: 'find', args: foreign('{ filter: { n: 1 } }'), access: 'read' });
+  const find = () =>
+    client.invoke({ name: 'find', args: foreign('{ filter: { n: 1 } }'), access: 'read' });
   await Promise.all([find(), find()]);
   expect([reads, client.stats.confirmed, client.stats.corrected, errors]).toEqual([1, 2, 0, []]);
-  const again = client.invokeWeak({ name: 'find', args: foreign('{ filter: { n: 1 } }'), access: 'read' });
+  const again = client.invokeWeak({
+    name: 'find',
+    args: foreign('{ filter: { n: 1 } }'),
+    access: 'read',
+  });
   expect([structurallyEqual(await again, weak()), reads]).toEqual([true, 1]);
 });
 
@@ -121,9 +138,14 @@ test('options, signals, errors and versions of another realm → taken', async (
   );
   await client.invoke(put('k', foreign('[1]')), foreign<object>('{ timeoutMs: 5000 }'));
   expect(await client.invokeStrong(get('k'))).toEqual([1]);
-  const error = foreign<Error>('Object.assign(new Error("x"), { name: "CorrectableError", code: "TIMEOUT" })');
+  const error = foreign<Error>(
+    'Object.assign(new Error("x"), { name: "CorrectableError", code: "TIMEOUT" })',
+  );
   expect(error).not.toBeInstanceOf(Error);
-  expect([isCorrectableError(error, 'TIMEOUT'), isCorrectableError(error, 'CONFLICT')]).toEqual([true, false]);
+  expect([isCorrectableError(error, 'TIMEOUT'), isCorrectableError(error, 'CONFLICT')]).toEqual([
+    true,
+    false,
+  ]);
   expect(isCorrectableError(foreign('{ name: "CorrectableError", code: "TIMEOUT" }'))).toBe(false);
   const read = correctable<number, ['weak', 'strong']>(['weak', 'strong'], (sink) => {
     sink.view(1, 'weak', { version: foreign('new Date(2)') });

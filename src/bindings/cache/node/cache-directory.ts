@@ -1,18 +1,11 @@
 /**
- * A directory with cached views in a LevelDB database. LevelDB opens a log
- * without its lost end and reports no error, and its repair may restore
- * replaced or removed entries. Then a client could be shown views from before
- * its own updates. So a damaged database is emptied: a missing view is
+ * A directory with cached views in a LevelDB database. LevelDB opens a log without its lost end and
+ * reports no error, and its repair may restore replaced or removed entries. Then a client could be
+ * shown views from before its own updates. So a damaged database is emptied: a missing view is
  * harmless, a replaced one is not.
  */
 import { constants } from 'node:fs';
-import {
-  mkdir,
-  open,
-  readFile,
-  realpath,
-  type FileHandle,
-} from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -24,17 +17,14 @@ import type { CacheChange, CacheEntry } from '../cache-store.ts';
 type Database = ClassicLevel<string, Uint8Array>;
 
 /**
- * The name of a file beside the database. It contains the number of durable
- * writes that have ended. If the count in the database is lower, the database
- * has lost writes. The file also shows that the database belongs to a cache.
+ * The name of a file beside the database. It contains the number of durable writes that have ended.
+ * If the count in the database is lower, the database has lost writes. The file also shows that the
+ * database belongs to a cache.
  */
 const COUNT_FILE = 'correctables-cache';
 const COUNT_TEXT = /^correctables cache (\d{16})\n$/;
 
-/**
- * The prefix of all keys of a cache. A database with other keys belongs to
- * another program.
- */
+/** The prefix of all keys of a cache. A database with other keys belongs to another program. */
 const FIRST_KEY = 'cache ';
 const AFTER_LAST_KEY = 'cache!';
 
@@ -43,21 +33,15 @@ const COUNT_KEY = `${FIRST_KEY}count`;
 const VIEW_PREFIX = `${FIRST_KEY}view `;
 
 /**
- * The first byte of a stored entry, which names its format. The checksum
- * follows, then the entry.
+ * The first byte of a stored entry, which names its format. The checksum follows, then the entry.
  */
 const FORMAT = 1;
 const CHECKSUM_END = 5;
 
 /** Error codes of a file that is missing or truncated. */
-const DAMAGED_FILE =
-  /no such file|invalid argument|cannot find the file|end of the file/i;
+const DAMAGED_FILE = /no such file|invalid argument|cannot find the file|end of the file/i;
 
-type OpenDirectory = readonly [
-  database: Database,
-  countFile: FileHandle,
-  count: number,
-];
+type OpenDirectory = readonly [database: Database, countFile: FileHandle, count: number];
 
 export class CacheDirectory {
   readonly #database: Database;
@@ -72,17 +56,15 @@ export class CacheDirectory {
   }
 
   /**
-   * Opens a directory, and creates it if it is missing. Empties it if it is
-   * damaged, and warns.
+   * Opens a directory, and creates it if it is missing. Empties it if it is damaged, and warns.
    *
-   * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot
-   * be opened, `INVALID_ARGUMENT` if another program keeps its data there
+   * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot be opened,
+   * `INVALID_ARGUMENT` if another program keeps its data there
    */
   static async open(directory: string): Promise<CacheDirectory> {
     try {
       await mkdir(directory, { recursive: true });
-      // A process may open a directory twice by different names, and then both
-      // would write.
+      // A process may open a directory twice by different names, and then both would write.
       const location = await realpath(directory);
       return new CacheDirectory(...(await openLocation(location)));
     } catch (error) {
@@ -91,8 +73,8 @@ export class CacheDirectory {
   }
 
   /**
-   * Whether a call of the database has failed. From then on it may acknowledge
-   * writes that it loses.
+   * Whether a call of the database has failed. From then on it may acknowledge writes that it
+   * loses.
    */
   get isBroken(): boolean {
     return this.#isBroken;
@@ -104,25 +86,17 @@ export class CacheDirectory {
     await this.close().catch(() => {});
     try {
       const database = await emptyDatabase(location, cause, this.#count);
-      return new CacheDirectory(
-        database,
-        await openCountFile(location, this.#count),
-        this.#count,
-      );
+      return new CacheDirectory(database, await openCountFile(location, this.#count), this.#count);
     } catch (error) {
       throw toDirectoryError(location, error);
     }
   }
 
-  /**
-   * Returns all readable entries. Unreadable ones are misses, and are removed.
-   */
+  /** Returns all readable entries. Unreadable ones are misses, and are removed. */
   async readEntries(): Promise<[string, CacheEntry][]> {
     const entries: [string, CacheEntry][] = [];
     const unreadable: string[] = [];
-    for (const [key, bytes] of await this.#watch(
-      this.#database.iterator().all(),
-    )) {
+    for (const [key, bytes] of await this.#watch(this.#database.iterator().all())) {
       if (key === COUNT_KEY) continue;
       const entry = decodeEntry(key, bytes);
       if (entry === undefined) unreadable.push(key);
@@ -141,23 +115,16 @@ export class CacheDirectory {
       const bytes = stored[at];
       if (bytes === undefined) continue;
       const entry = decodeEntry(toKey(id), bytes);
-      // The count was readable when the directory was opened. If it is missing
-      // now, the database has lost it, and lost writes could not be detected.
-      if (entry === undefined)
-        throw createDamageError(`what it has of ${id} cannot be read`);
+      // The count was readable when the directory was opened. If it is missing now, the database
+      // has lost it, and lost writes could not be detected.
+      if (entry === undefined) throw createDamageError(`what it has of ${id} cannot be read`);
       found.set(id, entry);
     }
     return found;
   }
 
-  /**
-   * Writes all changes or none. Throws what `serialize` throws for a value that
-   * it cannot copy.
-   */
-  async write(
-    changes: readonly CacheChange[],
-    isDurable: boolean,
-  ): Promise<void> {
+  /** Writes all changes or none. Throws what `serialize` throws for a value that it cannot copy. */
+  async write(changes: readonly CacheChange[], isDurable: boolean): Promise<void> {
     const operations = changes.map(([id, entry]) => {
       const key = toKey(id);
       return entry === undefined
@@ -169,8 +136,8 @@ export class CacheDirectory {
     const count = this.#count + 1;
     const counted = [...operations, toCountOperation(count)];
     await this.#watch(this.#database.batch(counted, { sync: true }));
-    // Write the file after the database. If the process dies in between, the
-    // count in the file is too low, which can only hide a loss.
+    // Write the file after the database. If the process dies in between, the count in the file is
+    // too low, which can only hide a loss.
     await this.#watch(this.#countFile.write(formatCount(count), 0));
     this.#count = count;
   }
@@ -194,15 +161,12 @@ export class CacheDirectory {
 
   #warnOfUnreadable(count: number): void {
     const { location } = this.#database;
-    process.emitWarning(
-      `cache: dropped what cannot be read in ${location}: ${count} views`,
-    );
+    process.emitWarning(`cache: dropped what cannot be read in ${location}: ${count} views`);
   }
 }
 
 /**
- * Returns whether an error of LevelDB is about damage, rather than about disk
- * space or permissions.
+ * Returns whether an error of LevelDB is about damage, rather than about disk space or permissions.
  */
 export function isDamage(error: unknown): boolean {
   const { code, message } = findDatabaseError(error);
@@ -210,9 +174,7 @@ export function isDamage(error: unknown): boolean {
   return code === 'LEVEL_IO_ERROR' && DAMAGED_FILE.test(String(message));
 }
 
-/**
- * Adds the directory and the fix to an error of the system or of the database.
- */
+/** Adds the directory and the fix to an error of the system or of the database. */
 export function toDirectoryError(directory: string, error: unknown): unknown {
   if (error instanceof CorrectableError) return error;
   const { code, message } = findDatabaseError(error);
@@ -236,16 +198,13 @@ interface DatabaseError {
 }
 
 /**
- * Returns the error of the database itself. It may be the cause of an error
- * that names the directory, or of an error of opening.
+ * Returns the error of the database itself. It may be the cause of an error that names the
+ * directory, or of an error of opening.
  */
 function findDatabaseError(error: unknown): DatabaseError {
   const { code, cause } = error as DatabaseError;
-  const isOuter =
-    error instanceof CorrectableError || code === 'LEVEL_DATABASE_NOT_OPEN';
-  return isOuter && isRecord(cause)
-    ? findDatabaseError(cause)
-    : (error as DatabaseError);
+  const isOuter = error instanceof CorrectableError || code === 'LEVEL_DATABASE_NOT_OPEN';
+  return isOuter && isRecord(cause) ? findDatabaseError(cause) : (error as DatabaseError);
 }
 
 async function openLocation(location: string): Promise<OpenDirectory> {
@@ -257,9 +216,7 @@ async function openLocation(location: string): Promise<OpenDirectory> {
     await checkOwner(database);
     const counted = await readCount(database);
     if (counted < count)
-      throw createDamageError(
-        `it has ${counted} of ${count} writes that were on disk`,
-      );
+      throw createDamageError(`it has ${counted} of ${count} writes that were on disk`);
     count = counted;
   } catch (error) {
     await database?.close();
@@ -283,29 +240,18 @@ async function openDatabase(location: string): Promise<Database> {
   return database;
 }
 
-/**
- * Removes only the files of the database, while no other process has it open.
- */
-async function emptyDatabase(
-  location: string,
-  cause: unknown,
-  count: number,
-): Promise<Database> {
+/** Removes only the files of the database, while no other process has it open. */
+async function emptyDatabase(location: string, cause: unknown, count: number): Promise<Database> {
   await ClassicLevel.destroy(location);
   await mkdir(location, { recursive: true });
   const database = await openDatabase(location);
   await database.batch([toCountOperation(count)], { sync: true });
   const { message } = findDatabaseError(cause);
-  process.emitWarning(
-    `cache: ${location} is damaged, and was emptied: ${String(message)}`,
-  );
+  process.emitWarning(`cache: ${location} is damaged, and was emptied: ${String(message)}`);
   return database;
 }
 
-/**
- * Throws if the database has keys that no cache writes: a cache would remove
- * them.
- */
+/** Throws if the database has keys that no cache writes: a cache would remove them. */
 async function checkOwner(database: Database): Promise<void> {
   const before = await database.keys({ lt: FIRST_KEY, limit: 1 }).all();
   const after = await database.keys({ gte: AFTER_LAST_KEY, limit: 1 }).all();
@@ -334,17 +280,10 @@ function toCountOperation(count: number): {
   return { type: 'put', key: COUNT_KEY, value: Buffer.from(String(count)) };
 }
 
-/**
- * Returns the count in the file, `undefined` if there is no file, or 0 if it is
- * unreadable.
- */
+/** Returns the count in the file, `undefined` if there is no file, or 0 if it is unreadable. */
 async function readCountFile(location: string): Promise<number | undefined> {
   try {
-    return Number(
-      COUNT_TEXT.exec(
-        await readFile(join(location, COUNT_FILE), 'utf8'),
-      )?.[1] ?? 0,
-    );
+    return Number(COUNT_TEXT.exec(await readFile(join(location, COUNT_FILE), 'utf8'))?.[1] ?? 0);
   } catch (error) {
     if (isRecord(error) && error['code'] === 'ENOENT') return undefined;
     throw error;
@@ -352,17 +291,11 @@ async function readCountFile(location: string): Promise<number | undefined> {
 }
 
 /**
- * Opens the file to overwrite it in place. Overwriting needs no additional
- * space, so it works even if the disk is full.
+ * Opens the file to overwrite it in place. Overwriting needs no additional space, so it works even
+ * if the disk is full.
  */
-async function openCountFile(
-  location: string,
-  found?: number,
-): Promise<FileHandle> {
-  const file = await open(
-    join(location, COUNT_FILE),
-    constants.O_RDWR | constants.O_CREAT,
-  );
+async function openCountFile(location: string, found?: number): Promise<FileHandle> {
+  const file = await open(join(location, COUNT_FILE), constants.O_RDWR | constants.O_CREAT);
   if (found === undefined) await file.write(formatCount(0), 0);
   return file;
 }
@@ -376,8 +309,8 @@ function toKey(id: string): string {
 }
 
 /**
- * Encodes a view with a checksum that includes its key, because LevelDB does
- * not verify what it reads from a table.
+ * Encodes a view with a checksum that includes its key, because LevelDB does not verify what it
+ * reads from a table.
  */
 function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   const value = serialize(entry);
@@ -387,17 +320,10 @@ function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   return Buffer.concat([head, value]);
 }
 
-/**
- * Returns `undefined` for an unreadable entry: it is damaged, or of another
- * format.
- */
+/** Returns `undefined` for an unreadable entry: it is damaged, or of another format. */
 function decodeEntry(key: string, bytes: Uint8Array): CacheEntry | undefined {
   if (bytes[0] !== FORMAT || bytes.length < CHECKSUM_END) return undefined;
-  const checksum = Buffer.from(
-    bytes.buffer,
-    bytes.byteOffset,
-    CHECKSUM_END,
-  ).readUInt32LE(1);
+  const checksum = Buffer.from(bytes.buffer, bytes.byteOffset, CHECKSUM_END).readUInt32LE(1);
   const value = bytes.subarray(CHECKSUM_END);
   if (crc32(value, crc32(key)) !== checksum) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads the store of a cache, then writes changes in the background. It makes
- * one call at a time, in order, and retries failed ones.
+ * Reads the store of a cache, then writes changes in the background. It makes one call at a time,
+ * in order, and retries failed ones.
  */
 import { exponentialBackoff } from '../../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../../correctable/clock.ts';
@@ -8,11 +8,7 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
 import { isViewId } from '../cache-key.ts';
 import type { Invalidation, InvalidationLogData } from '../invalidation-log.ts';
-import {
-  INVALIDATE_ALL,
-  ANY_WRITE,
-  UnsavedChanges,
-} from './unsaved-changes.ts';
+import { INVALIDATE_ALL, ANY_WRITE, UnsavedChanges } from './unsaved-changes.ts';
 import type { TagScope } from '../tags.ts';
 import {
   isStoreTimeout,
@@ -60,30 +56,25 @@ export interface PersistenceOptions {
   readonly maxBytes: number;
   readonly isKnown: (id: string) => boolean;
   readonly isOfCurrentPrincipal: (id: string) => boolean;
-  /**
-   * Called when the store has rejected a view but accepted the other changes.
-   */
+  /** Called when the store has rejected a view but accepted the other changes. */
   readonly onRejected: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly onInvalidation: (change: Invalidation) => void;
   /**
-   * Returns the time of the cache. Called when a read of the store begins while
-   * no change waits to be written. At that time the store has all changes.
+   * Returns the time of the cache. Called when a read of the store begins while no change waits to
+   * be written. At that time the store has all changes.
    */
   readonly tick: () => number;
   /**
-   * Called when the store was read, before anything is written. `asOf` is the
-   * time of that state. Default: before everything
+   * Called when the store was read, before anything is written. `asOf` is the time of that state.
+   * Default: before everything
    */
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
-export type StoredEntries = readonly (readonly [
-  id: string,
-  entry: CacheEntry,
-])[];
+export type StoredEntries = readonly (readonly [id: string, entry: CacheEntry])[];
 
 /** A notice to the other caches on the store after each transaction. */
 interface BroadcastMessage {
@@ -97,10 +88,7 @@ export class Persistence {
   /** Unique to this cache. It identifies the owner of stored views. */
   #cacheId = createCacheId();
   readonly #hangingCalls = new Set<StoreCall>();
-  /**
-   * The calls that have not ended, with the time since when a caller waits for
-   * each.
-   */
+  /** The calls that have not ended, with the time since when a caller waits for each. */
   readonly #waitedSinceMs = new Map<StoreCall, number>();
   #subscription: CacheSubscription | undefined;
   /** The ledger as it was last read or written. */
@@ -108,21 +96,18 @@ export class Persistence {
   /** The latest transaction that this cache made or was notified of. */
   #lastSeenSeq = 0;
   /**
-   * The store's transactions at the first read, and the time of that read.
-   * Needed for operations that began before the first read.
+   * The store's transactions at the first read, and the time of that read. Needed for operations
+   * that began before the first read.
    */
-  #firstRead:
-    | { readonly log: TransactionLog; readonly read: StoreMoment }
-    | undefined;
+  #firstRead: { readonly log: TransactionLog; readonly read: StoreMoment } | undefined;
   /** Whether the stored views are in memory. Nothing is written before. */
   #hasRead = false;
   #pending: UnsavedChanges;
   /**
-   * Resolves with the error of the last batch, if it failed. The batch may be
-   * collecting, in flight or done.
+   * Resolves with the error of the last batch, if it failed. The batch may be collecting, in flight
+   * or done.
    */
-  #lastBatch: Promise<CorrectableError | undefined> =
-    Promise.resolve(undefined);
+  #lastBatch: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
   /** A read that has not begun. */
   #nextRead: Promise<void> | undefined;
@@ -142,10 +127,7 @@ export class Persistence {
     this.#subscribe();
   }
 
-  /**
-   * Returns which transactions of the store are known now, for an operation
-   * that begins.
-   */
+  /** Returns which transactions of the store are known now, for an operation that begins. */
   getKnownTransaction(): KnownTransaction {
     return {
       seq: this.#lastSeenSeq,
@@ -159,8 +141,8 @@ export class Persistence {
   }
 
   /**
-   * Reads the store after the calls in flight, once for all callers until it
-   * begins. Throws what the store throws.
+   * Reads the store after the calls in flight, once for all callers until it begins. Throws what
+   * the store throws.
    */
   read(): Promise<void> {
     this.#nextRead ??= this.#enqueueStoreCall(() => {
@@ -176,14 +158,13 @@ export class Persistence {
   }
 
   /**
-   * Forgets the principal. From now on this page treats its own earlier writes
-   * like those of other pages.
+   * Forgets the principal. From now on this page treats its own earlier writes like those of other
+   * pages.
    */
   clear(): void {
     this.#cacheId = createCacheId();
     this.#discardUncompared();
-    // While the store accepts no writes, do not keep unwritten views of the
-    // former principal.
+    // While the store accepts no writes, do not keep unwritten views of the former principal.
     if (this.#failureCount > 0 || this.#hangingCalls.has('write'))
       this.#pending.removeChosen(() => true);
     this.#pending.limitBytes(this.#options.maxBytes);
@@ -192,23 +173,19 @@ export class Persistence {
 
   writeView(id: string, view: CachedView | undefined): void {
     this.#pending.setView(id, view);
-    // A failing store is retried by its own timer. Each retry writes all
-    // pending changes.
+    // A failing store is retried by its own timer. Each retry writes all pending changes.
     if (view === undefined || this.#failureCount === 0) this.#scheduleWrite();
   }
 
-  /**
-   * Invalidates views that were read before the change, whichever client wrote
-   * them.
-   */
+  /** Invalidates views that were read before the change, whichever client wrote them. */
   invalidate(change: Invalidation): void {
     this.#pending.add(change);
     this.#scheduleWrite();
   }
 
   /**
-   * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after
-   * `limitMs`, or at once if the store hangs.
+   * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after `limitMs`, or at
+   * once if the store hangs.
    */
   async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
     if (!this.#pending.isEmpty) this.#scheduleWrite();
@@ -217,38 +194,24 @@ export class Persistence {
   }
 
   /**
-   * Invalidates `scope` and removes the selected ids, including views that
-   * other pages wrote. Throws `UNAVAILABLE` if the store fails.
+   * Invalidates `scope` and removes the selected ids, including views that other pages wrote.
+   * Throws `UNAVAILABLE` if the store fails.
    */
-  invalidateScope(
-    scope: TagScope,
-    isChosen?: (id: string) => boolean,
-  ): Promise<void> {
-    return this.#runExclusive(() =>
-      this.#invalidateScope({ kind: 'drop', scope }, isChosen),
-    );
+  invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
+    return this.#runExclusive(() => this.#invalidateScope({ kind: 'drop', scope }, isChosen));
   }
 
-  /**
-   * Works as `invalidate`, after `close()`. Throws `UNAVAILABLE` if the store
-   * fails.
-   */
+  /** Works as `invalidate`, after `close()`. Throws `UNAVAILABLE` if the store fails. */
   invalidateAfterClose(change: Invalidation): Promise<void> {
     return this.#runExclusive(() => this.#invalidateScope(change));
   }
 
-  /**
-   * Writes the remaining changes, once more if the store fails, and closes the
-   * store.
-   */
+  /** Writes the remaining changes, once more if the store fails, and closes the store. */
   close(): Promise<void> {
     return this.#runExclusive(() => this.#close());
   }
 
-  async #invalidateScope(
-    change: Invalidation,
-    isChosen?: (id: string) => boolean,
-  ): Promise<void> {
+  async #invalidateScope(change: Invalidation, isChosen?: (id: string) => boolean): Promise<void> {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;
     this.#subscribe();
@@ -270,8 +233,7 @@ export class Persistence {
     const { store, onError } = this.#options;
     try {
       await this.waitUntilWritten().catch((rejection: unknown) => {
-        if (isUnderWay && !this.#pending.isEmpty)
-          return this.waitUntilWritten();
+        if (isUnderWay && !this.#pending.isEmpty) return this.waitUntilWritten();
         throw rejection;
       });
     } catch (error) {
@@ -282,8 +244,8 @@ export class Persistence {
     this.#retryTimer?.cancel();
     const connection = this.#subscription;
     this.#subscription = undefined;
-    // A caller that signs out clears the cache after closing it. A store that
-    // cannot be closed must not prevent that.
+    // A caller that signs out clears the cache after closing it. A store that cannot be closed must
+    // not prevent that.
     this.#catchErrors(() => connection?.close());
     await this.limitTime(
       'close',
@@ -292,14 +254,10 @@ export class Persistence {
   }
 
   /**
-   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, or at once if
-   * such a call hangs already.
+   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, or at once if such a call hangs
+   * already.
    */
-  limitTime<T>(
-    call: StoreCall,
-    work: Promise<T>,
-    limitMs: number = STORE_TIMEOUT_MS,
-  ): Promise<T> {
+  limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
     if (this.#hangingCalls.has(call)) {
       // The result of the call is not needed any more.
       work.catch(() => {});
@@ -310,10 +268,8 @@ export class Persistence {
       const sinceMs = this.#waitedSinceMs.get(call) ?? clock.now();
       this.#waitedSinceMs.set(call, sinceMs);
       const onTime = (): void => {
-        // Several callers may have waited for the same call, each for a shorter
-        // time.
-        if (clock.now() - sinceMs >= STORE_TIMEOUT_MS)
-          this.#hangingCalls.add(call);
+        // Several callers may have waited for the same call, each for a shorter time.
+        if (clock.now() - sinceMs >= STORE_TIMEOUT_MS) this.#hangingCalls.add(call);
         reject(createStoreTimeoutError(call));
       };
       const timer = clock.setTimer(onTime, limitMs);
@@ -326,10 +282,7 @@ export class Persistence {
     });
   }
 
-  /**
-   * Runs `act` after earlier ones, so that a store is not closed while another
-   * call clears it.
-   */
+  /** Runs `act` after earlier ones, so that a store is not closed while another call clears it. */
   #runExclusive(act: () => Promise<void>): Promise<void> {
     const done = this.#exclusiveQueue.then(act);
     this.#exclusiveQueue = done.catch(() => {});
@@ -343,8 +296,8 @@ export class Persistence {
   }
 
   /**
-   * Calls `act` and reports its errors. If pages cannot notify each other, each
-   * page continues without notices.
+   * Calls `act` and reports its errors. If pages cannot notify each other, each page continues
+   * without notices.
    */
   #catchErrors<T>(act: () => T): T | undefined {
     try {
@@ -356,9 +309,7 @@ export class Persistence {
   }
 
   async #loadStoredIds(): Promise<string[]> {
-    const loading = this.#enqueueStoreCall(() =>
-      this.#callStore((store) => store.load()),
-    );
+    const loading = this.#enqueueStoreCall(() => this.#callStore((store) => store.load()));
     try {
       return Array.from(await this.limitTime('load', loading), ([id]) => id);
     } catch (cause) {
@@ -386,36 +337,24 @@ export class Persistence {
     this.#hasRead = true;
   }
 
-  /**
-   * Records that any principal may have changed any object since the views were
-   * stored.
-   */
+  /** Records that any principal may have changed any object since the views were stored. */
   #assumeAllChanged(): void {
     this.#options.onError(
-      new Error(
-        'cache: its store has lost what was changed when: dropped what it kept',
-      ),
+      new Error('cache: its store has lost what was changed when: dropped what it kept'),
     );
     this.#ledger.invalidations.record(ANY_WRITE, 0);
     this.#pending.add(INVALIDATE_ALL, ANY_WRITE);
     this.#scheduleWrite();
   }
 
-  /**
-   * Returns whether an entry may be shown. Removes an entry that can never be
-   * shown.
-   */
+  /** Returns whether an entry may be shown. Removes an entry that can never be shown. */
   #isValidEntry(id: string, entry: CacheEntry): boolean {
     const isView = isViewId(id);
     // An earlier version of this package wrote entries with other ids.
     if (isView && !isCacheEntry(entry))
-      this.#options.onError(
-        new Error('cache: dropped an entry of its store that is no view'),
-      );
-    const isSound =
-      isView && isCacheEntry(entry) && !this.#ledger.isOutdated(id, entry);
-    if (isSound)
-      this.#lastSeenSeq = Math.max(this.#lastSeenSeq, entry.stamp?.seq ?? 0);
+      this.#options.onError(new Error('cache: dropped an entry of its store that is no view'));
+    const isSound = isView && isCacheEntry(entry) && !this.#ledger.isOutdated(id, entry);
+    if (isSound) this.#lastSeenSeq = Math.max(this.#lastSeenSeq, entry.stamp?.seq ?? 0);
     else if (!this.#pending.views.has(id)) this.writeView(id, undefined);
     return isSound && !this.#pending.invalidations.includes(INVALIDATE_ALL);
   }
@@ -435,9 +374,8 @@ export class Persistence {
   }
 
   /**
-   * Finds the last transaction before an operation. If the operation began
-   * before the store was read, it counts as after the transactions that are
-   * earlier by the store's clock.
+   * Finds the last transaction before an operation. If the operation began before the store was
+   * read, it counts as after the transactions that are earlier by the store's clock.
    */
   #findEndedBefore({ seq, at }: KnownTransaction): number {
     if (at === undefined || this.#firstRead === undefined) return seq;
@@ -459,8 +397,8 @@ export class Persistence {
   }
 
   /**
-   * After a failed call, a store may acknowledge writes that it loses until it
-   * is opened again. So it is closed before the next call.
+   * After a failed call, a store may acknowledge writes that it loses until it is opened again. So
+   * it is closed before the next call.
    */
   async #callStore<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
     const { store, onError } = this.#options;
@@ -472,8 +410,7 @@ export class Persistence {
       this.#hasFailed = true;
       throw error;
     } finally {
-      // If the cache was closed before the call began, the call has opened the
-      // store again.
+      // If the cache was closed before the call began, the call has opened the store again.
       if (this.#isClosed) await runAsync(() => store.close()).catch(onError);
     }
   }
@@ -481,8 +418,8 @@ export class Persistence {
   async #writePending(): Promise<CorrectableError | undefined> {
     let batch: UnsavedChanges | undefined;
     try {
-      // Read the store before the first write: a store that does not call
-      // `settle` would replace entries that this page does not know.
+      // Read the store before the first write: a store that does not call `settle` would replace
+      // entries that this page does not know.
       if (!this.#hasRead) await this.#read();
       const page = this.#cacheId;
       batch = this.#takePending();
@@ -498,16 +435,15 @@ export class Persistence {
   }
 
   /**
-   * Writes all changes at once, or in parts if that fails. A store that has
-   * rejected both gets one call per retry, not two.
+   * Writes all changes at once, or in parts if that fails. A store that has rejected both gets one
+   * call per retry, not two.
    */
   async #writeBatch(batch: UnsavedChanges, page: string): Promise<void> {
     if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
     try {
       await this.#write(batch, page);
     } catch (cause) {
-      if (![...batch.views.values()].some((view) => view !== undefined))
-        throw cause;
+      if (![...batch.views.values()].some((view) => view !== undefined)) throw cause;
       await this.#writeSeparately(batch, page);
     }
   }
@@ -520,27 +456,22 @@ export class Persistence {
   }
 
   /**
-   * Writes the invalidations first, then the views by halves, so that one
-   * rejected view does not prevent all other changes.
+   * Writes the invalidations first, then the views by halves, so that one rejected view does not
+   * prevent all other changes.
    */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
-    // The transaction above has compared these views with the store, so it
-    // counts as known for them.
+    // The transaction above has compared these views with the store, so it counts as known for
+    // them.
     const knownTransaction = { seq: this.#ledger.seq };
     const views = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
-      return entry === undefined || view === undefined
-        ? []
-        : [[id, { ...view, knownTransaction }]];
+      return entry === undefined || view === undefined ? [] : [[id, { ...view, knownTransaction }]];
     });
     await this.#writeByHalves(views, page);
   }
 
-  /**
-   * Halves a rejected batch until it is a single view, which stays in memory
-   * only.
-   */
+  /** Halves a rejected batch until it is a single view, which stays in memory only. */
   async #writeByHalves(
     views: readonly (readonly [id: string, view: CachedView])[],
     page: string,
@@ -559,8 +490,8 @@ export class Persistence {
   }
 
   /**
-   * Writes one transaction. Returns all changes of the batch, including those
-   * that the transaction left out.
+   * Writes one transaction. Returns all changes of the batch, including those that the transaction
+   * left out.
    */
   async #write(
     batch: WriteBatch,
@@ -568,8 +499,7 @@ export class Persistence {
     withheld: (written: WrittenChanges) => WrittenChanges = keepAll,
   ): Promise<WrittenChanges> {
     const { decidePrecedence, maxTags, now } = this.#options;
-    const findLastEndedBefore = (noted: KnownTransaction): number =>
-      this.#findEndedBefore(noted);
+    const findLastEndedBefore = (noted: KnownTransaction): number => this.#findEndedBefore(noted);
     const writer = {
       cacheId,
       lastSeenSeq: this.#lastSeenSeq,
@@ -590,9 +520,7 @@ export class Persistence {
     };
     const changes = settleFound(new Map([[LEDGER_ID, ledger.toEntry()]]));
     const isDurable = batch.invalidations.length > 0;
-    await this.#callStore((store) =>
-      store.write(changes, settleFound, { isDurable }),
-    );
+    await this.#callStore((store) => store.write(changes, settleFound, { isDurable }));
     this.#adoptLedger(ledger);
     const notice: BroadcastMessage = {
       seq: ledger.seq,
@@ -623,29 +551,21 @@ export class Persistence {
   }
 }
 
-const createCacheId = (): string =>
-  `${Math.random().toString(36)}${Math.random().toString(36)}`;
+const createCacheId = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
 const keepAll = (written: WrittenChanges): WrittenChanges => written;
 
 function isBroadcastMessage(heard: unknown): heard is BroadcastMessage {
   if (!isRecord(heard)) return false;
   const { seq, changes } = heard;
-  return (
-    typeof seq === 'number' &&
-    Array.isArray(changes) &&
-    changes.every(isInvalidation)
-  );
+  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isInvalidation);
 }
 
 function isInvalidation(change: unknown): change is Invalidation {
   if (!isRecord(change)) return false;
   const { kind, scope, principal } = change;
   if (principal !== undefined && typeof principal !== 'string') return false;
-  return (
-    (kind === 'write' || kind === 'drop') &&
-    (scope === undefined || Array.isArray(scope))
-  );
+  return (kind === 'write' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
 }
 
 /** Returns a promise that rejects with what `work` throws. */

@@ -1,8 +1,5 @@
 /** The errors of a store that does not answer, or rejects a call. */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 
 export const STORE_TIMEOUT_MS = 1_000;
 
@@ -23,8 +20,8 @@ export function createStoreTimeoutError(call: StoreCall): CorrectableError {
 }
 
 /**
- * Creates the error of a cache that closes with unwritten changes. If one of
- * them is an update, a later page may show the earlier value.
+ * Creates the error of a cache that closes with unwritten changes. If one of them is an update, a
+ * later page may show the earlier value.
  */
 export function createUnwrittenError(cause: unknown): CorrectableError {
   const message =
@@ -34,14 +31,10 @@ export function createUnwrittenError(cause: unknown): CorrectableError {
 
 /** Returns whether the store has not answered in time. */
 export function isStoreTimeout(error: unknown): boolean {
-  return (
-    error instanceof CorrectableError &&
-    isCorrectableError(error.cause, 'TIMEOUT')
-  );
+  return error instanceof CorrectableError && isCorrectableError(error.cause, 'TIMEOUT');
 }
 
 export function createStoreRejectedError(cause?: unknown): CorrectableError {
-  const message =
-    'cache: its store has not taken what was changed: try again, or delete the store';
+  const message = 'cache: its store has not taken what was changed: try again, or delete the store';
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }

@@ -1,6 +1,6 @@
 /**
- * Decides in a transaction of the store which changes of a page are written,
- * because other pages may have written meanwhile.
+ * Decides in a transaction of the store which changes of a page are written, because other pages
+ * may have written meanwhile.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 import type { WriteAuthorsData } from '../updated-tags.ts';
@@ -12,21 +12,14 @@ import {
 import { getViewReader } from '../cache-key.ts';
 import { getTags } from '../tags.ts';
 import type { CacheChange, CacheEntry } from '../cache-store.ts';
-import type {
-  InvalidationKind,
-  PrecedenceVerdict,
-} from '../view-precedence.ts';
+import type { InvalidationKind, PrecedenceVerdict } from '../view-precedence.ts';
 import type { TagTimestampsData } from '../tag-timestamps.ts';
-import {
-  TransactionLog,
-  type ProgramMoment,
-  type KnownTransaction,
-} from './transaction-log.ts';
+import { TransactionLog, type ProgramMoment, type KnownTransaction } from './transaction-log.ts';
 import type { CachedView } from '../view-cache.ts';
 
 /**
- * The id of the ledger, an entry beside the views. It has the number of the
- * store's last transaction, and which transaction changed what.
+ * The id of the ledger, an entry beside the views. It has the number of the store's last
+ * transaction, and which transaction changed what.
  */
 export const LEDGER_ID = '["ledger"]';
 
@@ -34,8 +27,8 @@ export interface WriteBatch {
   /** The views to write by id, or `undefined` to remove one. */
   readonly views: ReadonlyMap<string, CachedView | undefined>;
   /**
-   * The changes of the page. Views that were read before these changes must not
-   * be returned any more.
+   * The changes of the page. Views that were read before these changes must not be returned any
+   * more.
    */
   readonly invalidations: readonly Invalidation[];
 }
@@ -44,10 +37,7 @@ export type WrittenChanges = readonly CacheChange[];
 
 /** Returns changes that write only the ledger and remove the views. */
 export function removeViews(written: WrittenChanges): WrittenChanges {
-  return written.map(([id, entry]) => [
-    id,
-    id === LEDGER_ID ? entry : undefined,
-  ]);
+  return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
 }
 
 export interface TransactionContext {
@@ -55,8 +45,7 @@ export interface TransactionContext {
   /** The last transaction of the store that the page knows. */
   readonly lastSeenSeq: number;
   /**
-   * Returns the last transaction that certainly ended before an operation began
-   * that knew `noted`.
+   * Returns the last transaction that certainly ended before an operation began that knew `noted`.
    */
   readonly findLastEndedBefore: (noted: KnownTransaction) => number;
   /** Milliseconds since the epoch. */
@@ -68,8 +57,8 @@ export interface TransactionContext {
 }
 
 /**
- * The rule of precedence, with times in transactions of the store. `began` is
- * the last transaction before the operation of `view` began.
+ * The rule of precedence, with times in transactions of the store. `began` is the last transaction
+ * before the operation of `view` began.
  */
 export type PrecedenceRule = (
   view: CachedView,
@@ -89,14 +78,8 @@ export class StoreLedger {
     this.log = new TransactionLog(log);
   }
 
-  /**
-   * Reads the ledger from its entry. Returns a new one if there is none, or if
-   * it is damaged.
-   */
-  static fromEntry(
-    entry: CacheEntry | undefined,
-    maxMarks: number,
-  ): StoreLedger {
+  /** Reads the ledger from its entry. Returns a new one if there is none, or if it is damaged. */
+  static fromEntry(entry: CacheEntry | undefined, maxMarks: number): StoreLedger {
     return isLedger(entry?.value)
       ? new StoreLedger(
           entry.value.seq,
@@ -107,25 +90,18 @@ export class StoreLedger {
   }
 
   /**
-   * Returns whether the ledger beside these entries is damaged or missing, so
-   * that it is unknown what has changed.
+   * Returns whether the ledger beside these entries is damaged or missing, so that it is unknown
+   * what has changed.
    */
   static isLost(stored: ReadonlyMap<string, CacheEntry>): boolean {
     const entry = stored.get(LEDGER_ID);
     if (entry !== undefined) return !isLedger(entry.value);
-    return [...stored.values()].some(
-      (item) => isRecord(item) && item.stamp !== undefined,
-    );
+    return [...stored.values()].some((item) => isRecord(item) && item.stamp !== undefined);
   }
 
-  /**
-   * Returns whether an object of the entry was changed after the entry was
-   * written.
-   */
+  /** Returns whether an object of the entry was changed after the entry was written. */
   isOutdated(id: string, { touches, stamp }: CacheEntry): boolean {
-    return (
-      this.invalidations.getLatestTime(getTags(id, touches)) > (stamp?.seq ?? 0)
-    );
+    return this.invalidations.getLatestTime(getTags(id, touches)) > (stamp?.seq ?? 0);
   }
 
   toEntry(): CacheEntry {
@@ -138,10 +114,7 @@ export class StoreLedger {
   }
 }
 
-/**
- * Runs the transaction: returns what to write of a batch, given the stored
- * entries `found`.
- */
+/** Runs the transaction: returns what to write of a batch, given the stored entries `found`. */
 export function runTransaction(
   { views, invalidations }: WriteBatch,
   {
@@ -156,8 +129,8 @@ export function runTransaction(
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
   const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
-  // Continue from `lastSeenSeq`: after a deletion of the database, its own
-  // numbers would begin again at 1.
+  // Continue from `lastSeenSeq`: after a deletion of the database, its own numbers would begin
+  // again at 1.
   const seq = Math.max(ledger.seq, lastSeenSeq) + 1;
   const written: CacheChange[] = [];
   for (const [id, view] of views) {
@@ -166,10 +139,7 @@ export function runTransaction(
     const verdict = view === undefined ? 'neither' : judgeOf(id, view, current);
     if (verdict === 'keep') continue;
     const stays = view !== undefined && verdict !== 'neither';
-    written.push([
-      id,
-      stays ? { ...view.entry, stamp: { cacheId, seq } } : undefined,
-    ]);
+    written.push([id, stays ? { ...view.entry, stamp: { cacheId, seq } } : undefined]);
   }
   ledger.seq = seq;
   ledger.log.add(seq, nowMs, programMoment);
@@ -184,18 +154,13 @@ export function runTransaction(
     const { entry, isStrongest } = view;
     const startedAt = findLastEndedBefore(view.knownTransaction);
     const reading = { principal: getViewReader(id), startedAt, isStrongest };
-    const invalidation = ledger.invalidations.findInvalidation(
-      getTags(id, entry.touches),
-      reading,
-    );
-    // A view that this page stored is not compared again: the page has compared
-    // its own views already.
+    const invalidation = ledger.invalidations.findInvalidation(getTags(id, entry.touches), reading);
+    // A view that this page stored is not compared again: the page has compared its own views
+    // already.
     return decidePrecedence(
       view,
       startedAt,
-      current?.stamp?.cacheId === cacheId && invalidation === 'none'
-        ? undefined
-        : current,
+      current?.stamp?.cacheId === cacheId && invalidation === 'none' ? undefined : current,
       invalidation,
     );
   }
@@ -228,9 +193,7 @@ function isTagTimestampsData(value: unknown): value is TagTimestampsData {
 
 function isWriteAuthorsData(value: unknown): value is WriteAuthorsData {
   const isAuthor = (item: unknown): boolean =>
-    Array.isArray(item) &&
-    isString(item[0]) &&
-    (item[1] === null || isArrayOf(isString, item[1]));
+    Array.isArray(item) && isString(item[0]) && (item[1] === null || isArrayOf(isString, item[1]));
   return isArrayOf(isAuthor, value);
 }
 

@@ -1,19 +1,16 @@
 /**
- * The times of a store's last transactions. They show which transactions had
- * ended before a given moment, also to a page that has not read the store yet.
+ * The times of a store's last transactions. They show which transactions had ended before a given
+ * moment, also to a page that has not read the store yet.
  */
 
 const MAX_LOG_ENTRIES = 32;
 
-/**
- * Maximum difference between two readings of the clocks of one device, in
- * milliseconds.
- */
+/** Maximum difference between two readings of the clocks of one device, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 10;
 
 /**
- * A moment in the order of everything that one program does on one store.
- * Unlike a clock, it orders events exactly.
+ * A moment in the order of everything that one program does on one store. Unlike a clock, it orders
+ * events exactly.
  */
 export interface ProgramMoment {
   readonly programId: string;
@@ -22,25 +19,14 @@ export interface ProgramMoment {
 }
 
 /**
- * The number of a transaction, a time in milliseconds at or after it, the
- * program that made it, and the program's count then.
+ * The number of a transaction, a time in milliseconds at or after it, the program that made it, and
+ * the program's count then.
  */
-export type LogEntry = readonly [
-  seq: number,
-  atMs: number,
-  by?: string,
-  count?: number,
-];
+export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
 
-/**
- * A moment by the two clocks of a device in milliseconds, and by the program's
- * count.
- */
+/** A moment by the two clocks of a device in milliseconds, and by the program's count. */
 export interface StoreMoment {
-  /**
-   * Milliseconds since the epoch. Pages of one device share this clock, and it
-   * may be set.
-   */
+  /** Milliseconds since the epoch. Pages of one device share this clock, and it may be set. */
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly programMoment: ProgramMoment;
@@ -50,8 +36,8 @@ export interface KnownTransaction {
   /** The last transaction that was known to have ended. */
   readonly seq: number;
   /**
-   * When that was known. Absent if the store had been read by then, because
-   * then the number suffices.
+   * When that was known. Absent if the store had been read by then, because then the number
+   * suffices.
    */
   readonly at?: StoreMoment;
 }
@@ -64,8 +50,8 @@ export class TransactionLog {
   }
 
   /**
-   * Adds a transaction. Times in the future are from before the clock was set
-   * back, so they count as now.
+   * Adds a transaction. Times in the future are from before the clock was set back, so they count
+   * as now.
    */
   add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
     const before = this.data.map(([of, atMs, ...counted]): LogEntry => [
@@ -73,14 +59,12 @@ export class TransactionLog {
       Math.min(atMs, nowMs),
       ...counted,
     ]);
-    this.data = [...before, [seq, nowMs, programId, count] as const].slice(
-      -MAX_LOG_ENTRIES,
-    );
+    this.data = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
   }
 
   /**
-   * Returns the last transaction that certainly ended before `moment`, or 0. If
-   * the clock was set, only transactions of this program count.
+   * Returns the last transaction that certainly ended before `moment`, or 0. If the clock was set,
+   * only transactions of this program count.
    */
   findLastEndedBefore(
     { wallMs, monotonicMs, programMoment }: StoreMoment,
@@ -91,10 +75,7 @@ export class TransactionLog {
     let ended = 0;
     for (const [seq, atMs, by, count = Infinity] of this.data) {
       if (by === programMoment.programId && count > programMoment.count) break;
-      if (
-        by === programMoment.programId ||
-        (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS)
-      )
+      if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS))
         ended = seq;
     }
     return ended;
@@ -117,8 +98,6 @@ export function getCounter(store: object): () => ProgramMoment {
 
 function isLogEntries(entries: unknown): entries is readonly LogEntry[] {
   const isLogged = (entry: unknown): boolean =>
-    Array.isArray(entry) &&
-    typeof entry[0] === 'number' &&
-    typeof entry[1] === 'number';
+    Array.isArray(entry) && typeof entry[0] === 'number' && typeof entry[1] === 'number';
   return Array.isArray(entries) && entries.every(isLogged);
 }

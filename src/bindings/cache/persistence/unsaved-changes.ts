@@ -1,6 +1,6 @@
 /**
- * Collects the changes that a cache has not written to its store yet: the last
- * change of each view, up to a limit.
+ * Collects the changes that a cache has not written to its store yet: the last change of each view,
+ * up to a limit.
  */
 import type { Invalidation } from '../invalidation-log.ts';
 import { getTags } from '../tags.ts';
@@ -9,8 +9,8 @@ import { estimateBytes } from '../../../values/estimate-bytes.ts';
 import type { CachedView } from '../view-cache.ts';
 
 /**
- * Above this number, pending changes are dropped, and the store gets one change
- * that invalidates everything.
+ * Above this number, pending changes are dropped, and the store gets one change that invalidates
+ * everything.
  */
 const MAX_PENDING_CHANGES = 10_000;
 
@@ -18,8 +18,8 @@ const MAX_PENDING_CHANGES = 10_000;
 export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
 
 /**
- * An update of everything by any principal. Used if it is unknown both what has
- * changed and who changed it.
+ * An update of everything by any principal. Used if it is unknown both what has changed and who
+ * changed it.
  */
 export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
@@ -41,24 +41,15 @@ export class UnsavedChanges implements WriteBatch {
     if (this.views.size > MAX_PENDING_CHANGES) this.#discardViews();
   }
 
-  /**
-   * Adds changes. Views from before these changes must not be returned any
-   * more.
-   */
+  /** Adds changes. Views from before these changes must not be returned any more. */
   add(...changes: readonly Invalidation[]): void {
     for (const change of changes) this.#removeInvalidated(change);
     this.invalidations.push(...changes);
     if (this.invalidations.length > MAX_PENDING_CHANGES)
-      this.invalidations = [
-        INVALIDATE_ALL,
-        ...mergeAuthors(this.invalidations),
-      ];
+      this.invalidations = [INVALIDATE_ALL, ...mergeAuthors(this.invalidations)];
   }
 
-  /**
-   * Adds the rejected changes of an earlier batch. Later changes take
-   * precedence.
-   */
+  /** Adds the rejected changes of an earlier batch. Later changes take precedence. */
   restoreRejected(refused: UnsavedChanges): void {
     const since = [...this.views];
     this.views.clear();
@@ -75,8 +66,8 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * Drops the views if they take more than this number of bytes. If even their
-   * removal takes more, drops all changes.
+   * Drops the views if they take more than this number of bytes. If even their removal takes more,
+   * drops all changes.
    */
   limitBytes(maxBytes: number): void {
     if (this.#countBytes() > maxBytes) this.removeChosen(() => true);
@@ -85,8 +76,7 @@ export class UnsavedChanges implements WriteBatch {
 
   #countBytes(): number {
     let bytes = 0;
-    for (const [id, view] of this.views)
-      bytes += estimateBytes(id) + estimateBytes(view?.entry);
+    for (const [id, view] of this.views) bytes += estimateBytes(id) + estimateBytes(view?.entry);
     return bytes;
   }
 
@@ -96,27 +86,22 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * A change and the views that it invalidates must not be in one transaction,
-   * because the views would count as later.
+   * A change and the views that it invalidates must not be in one transaction, because the views
+   * would count as later.
    */
   #removeInvalidated({ scope }: Invalidation): void {
     for (const [id, view] of this.views) {
-      // Skip views that memory may hold: memory has removed the invalidated
-      // ones already, and may hold later ones. It holds no views of a former
-      // principal.
+      // Skip views that memory may hold: memory has removed the invalidated ones already, and may
+      // hold later ones. It holds no views of a former principal.
       if (view === undefined || this.#isKnown(id)) continue;
       const isReached =
-        scope === undefined ||
-        getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
+        scope === undefined || getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
       if (isReached) this.views.set(id, undefined);
     }
   }
 }
 
-/**
- * Returns the authors of merged changes. Each author counts as having updated
- * everything.
- */
+/** Returns the authors of merged changes. Each author counts as having updated everything. */
 function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
   const updates = changes.filter(({ kind }) => kind === 'write');
   const authors = new Set(updates.map(({ principal }) => principal));

@@ -2,8 +2,8 @@
 import { isPlain } from '../../../values/value-kinds.ts';
 
 /**
- * A type in the shape of `cassandra-driver`. For a type that consists of other
- * types, `info` contains these.
+ * A type in the shape of `cassandra-driver`. For a type that consists of other types, `info`
+ * contains these.
  */
 export interface CqlType {
   readonly code: number;
@@ -38,10 +38,7 @@ export const TYPE = {
   set: 0x22,
   udt: 0x30,
   tuple: 0x31,
-  /**
-   * A vector has no number in the protocol, which sends the name of its class
-   * instead.
-   */
+  /** A vector has no number in the protocol, which sends the name of its class instead. */
   vector: -1,
 } as const;
 
@@ -62,12 +59,9 @@ export interface VectorInfo {
 export const getItemType = ({ info }: CqlType): CqlType => info as CqlType;
 export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] =>
   info as [CqlType, CqlType];
-export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] =>
-  info as CqlType[];
-export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo =>
-  info as UserTypeInfo;
-export const getVectorInfo = ({ info }: CqlType): VectorInfo =>
-  info as VectorInfo;
+export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] => info as CqlType[];
+export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo => info as UserTypeInfo;
+export const getVectorInfo = ({ info }: CqlType): VectorInfo => info as VectorInfo;
 
 export function getTypeName(type: CqlType): string {
   if (type.code === TYPE.udt) return getUserTypeInfo(type).name;
@@ -88,16 +82,14 @@ const TEXTUAL_CODES: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Returns whether values of the type are strings in their plain form (see
- * `Row`), so that they can be keys of an object.
+ * Returns whether values of the type are strings in their plain form (see `Row`), so that they can
+ * be keys of an object.
  */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL_CODES.has(code);
 }
 
 /** Returns whether a value is an object of no class. */
-export function isPlainObject(
-  value: unknown,
-): value is Readonly<Record<string, unknown>> {
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && isPlain(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Types that version 4 of the protocol names by Java classes: vectors and their
- * items, and durations.
+ * Types that version 4 of the protocol names by Java classes: vectors and their items, and
+ * durations.
  */
 import { TYPE, type CqlType } from './cql-types.ts';
 
@@ -35,8 +35,8 @@ const MAX_PARSED_TYPES = 1_000;
 const parsedTypes = new Map<string, CqlType>();
 
 /**
- * Returns the type itself. If the protocol has only a class name for it,
- * returns the type of that class, if it is known here.
+ * Returns the type itself. If the protocol has only a class name for it, returns the type of that
+ * class, if it is known here.
  */
 export function resolveType(type: CqlType): CqlType {
   if (type.code !== TYPE.custom || typeof type.info !== 'string') return type;
@@ -53,16 +53,13 @@ function parseType(text: string, depth: number): CqlType | undefined {
   const named = open < 0 ? trimmed : trimmed.slice(0, open);
   const name = named.startsWith(PACKAGE) ? named.slice(PACKAGE.length) : named;
   if (open < 0) {
-    const code = Object.hasOwn(SIMPLE_TYPE_CODES, name)
-      ? SIMPLE_TYPE_CODES[name]
-      : undefined;
+    const code = Object.hasOwn(SIMPLE_TYPE_CODES, name) ? SIMPLE_TYPE_CODES[name] : undefined;
     return code === undefined ? undefined : { code };
   }
   if (!trimmed.endsWith(')')) return undefined;
   const parts = splitArguments(trimmed.slice(open + 1, -1));
   const [first = '', second = ''] = parts;
-  const inner = (part: string): CqlType | undefined =>
-    parseType(part, depth + 1);
+  const inner = (part: string): CqlType | undefined => parseType(part, depth + 1);
   switch (name) {
     case 'FrozenType':
     case 'ReversedType':
@@ -79,10 +76,7 @@ function parseType(text: string, depth: number): CqlType | undefined {
       return createType(TYPE.udt, parseUserType(parts, inner));
     case 'VectorType': {
       const of = inner(first);
-      return createType(
-        TYPE.vector,
-        of && { of, length: Number.parseInt(second, 10) },
-      );
+      return createType(TYPE.vector, of && { of, length: Number.parseInt(second, 10) });
     }
     default:
       return undefined;
@@ -93,16 +87,11 @@ function createType(code: number, info: unknown): CqlType | undefined {
   return info === undefined ? undefined : { code, info };
 }
 
-function requireAll<T>(
-  items: readonly (T | undefined)[],
-): readonly T[] | undefined {
+function requireAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefined {
   return items.includes(undefined) ? undefined : (items as readonly T[]);
 }
 
-/**
- * Reads keyspace, name and fields. All names but the first are in hexadecimal
- * digits.
- */
+/** Reads keyspace, name and fields. All names but the first are in hexadecimal digits. */
 function parseUserType(
   [, name = '', ...parts]: readonly string[],
   inner: (part: string) => CqlType | undefined,

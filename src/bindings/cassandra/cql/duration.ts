@@ -1,6 +1,6 @@
 /**
- * Converts durations to text and back. A duration has separate months, days and
- * nanoseconds, because these have no fixed relation to each other.
+ * Converts durations to text and back. A duration has separate months, days and nanoseconds,
+ * because these have no fixed relation to each other.
  */
 import { encodeSignedVint } from './integers.ts';
 
@@ -14,11 +14,7 @@ export interface Duration {
 type DurationPart = keyof Duration;
 
 /** The units in the order of a text, the largest first. */
-const UNITS: readonly (readonly [
-  sign: string,
-  part: DurationPart,
-  size: bigint,
-])[] = [
+const UNITS: readonly (readonly [sign: string, part: DurationPart, size: bigint])[] = [
   ['y', 'months', 12n],
   ['mo', 'months', 1n],
   ['w', 'days', 7n],
@@ -40,14 +36,12 @@ const PART_BITS: Readonly<Record<DurationPart, number>> = {
 
 /** Returns the duration in the form of CQL, without weeks. */
 export function formatDuration(duration: Duration): string {
-  const isNegative =
-    duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
+  const isNegative = duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
   const remaining = { ...duration };
   let text = '';
   for (const [sign, part, size] of UNITS) {
     if (sign === 'w') continue;
-    const count =
-      (remaining[part] < 0n ? -remaining[part] : remaining[part]) / size;
+    const count = (remaining[part] < 0n ? -remaining[part] : remaining[part]) / size;
     remaining[part] %= size;
     if (count > 0n) text += `${count}${sign}`;
   }
@@ -63,21 +57,14 @@ export function hasOneSign({ months, days, nanoseconds }: Duration): boolean {
 /** Encodes the text of a duration. Returns `undefined` if it is none. */
 export function encodeDuration(text: string): Buffer | undefined {
   const [whole, minus, ...counts] = DURATION_PATTERN.exec(text) ?? [];
-  if (whole === undefined || counts.every((count) => count === undefined))
-    return undefined;
+  if (whole === undefined || counts.every((count) => count === undefined)) return undefined;
   const sum = { months: 0n, days: 0n, nanoseconds: 0n };
-  for (const [at, [, part, size]] of UNITS.entries())
-    sum[part] += BigInt(counts[at] ?? 0) * size;
-  const signed = (part: DurationPart): bigint =>
-    minus === '-' ? -sum[part] : sum[part];
+  for (const [at, [, part, size]] of UNITS.entries()) sum[part] += BigInt(counts[at] ?? 0) * size;
+  const signed = (part: DurationPart): bigint => (minus === '-' ? -sum[part] : sum[part]);
   const parts = (['months', 'days', 'nanoseconds'] as const).map(
     (part) => [part, signed(part)] as const,
   );
-  if (
-    parts.some(
-      ([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value,
-    )
-  )
+  if (parts.some(([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value))
     return undefined;
   return Buffer.concat(parts.map(([, value]) => encodeSignedVint(value)));
 }

@@ -1,6 +1,6 @@
 /**
- * Statistics of the reads of a binding: how often preliminary views were right,
- * and which finals are known to be stale.
+ * Statistics of the reads of a binding: how often preliminary views were right, and which finals
+ * are known to be stale.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadResult } from '../statement-plan.ts';
@@ -12,22 +12,18 @@ export interface ReadStats {
   readonly finals: number;
   /** How many of `finals` had a preliminary view before them. */
   readonly withPreliminary: number;
-  /**
-   * How many of `withPreliminary` had another value than their preliminary
-   * view.
-   */
+  /** How many of `withPreliminary` had another value than their preliminary view. */
   readonly diverged: number;
   /**
-   * How many of `diverged` were older: one replica had a write that the others
-   * lacked, not acknowledged yet.
+   * How many of `diverged` were older: one replica had a write that the others lacked, not
+   * acknowledged yet.
    */
   readonly regressed: number;
   /**
-   * Stale final views of `get` and `getMany`. Before such a read began, this
-   * binding had written or shown a newer value, or another value of the same
-   * time. Removed values are not counted, because nothing shows their age. At
-   * level `strong`, more than 0 means that other clients write with a lower
-   * consistency, or at the same microsecond.
+   * Stale final views of `get` and `getMany`. Before such a read began, this binding had written or
+   * shown a newer value, or another value of the same time. Removed values are not counted, because
+   * nothing shows their age. At level `strong`, more than 0 means that other clients write with a
+   * lower consistency, or at the same microsecond.
    */
   readonly staleFinals: number;
 }
@@ -51,15 +47,10 @@ export class ReadStatsCollector {
   }
 
   /**
-   * Begins a read of these objects. Its final view must show the versions that
-   * are known by now.
+   * Begins a read of these objects. Its final view must show the versions that are known by now.
    */
   beginRead(ids: readonly string[]): ReadObservation {
-    return new ReadObservation(
-      this.#stats,
-      this.#seenVersions,
-      this.#seenVersions.getSeen(ids),
-    );
+    return new ReadObservation(this.#stats, this.#seenVersions, this.#seenVersions.getSeen(ids));
   }
 
   recordWrite({ objects }: ReadResult): void {
@@ -85,11 +76,8 @@ export class ReadObservation {
 
   recordFinal(meaning: ReadResult): void {
     this.#stats.finals++;
-    if (this.preliminary !== undefined)
-      this.#compare(this.preliminary, meaning);
-    const isStale = meaning.objects?.some((object) =>
-      isOlder(object, this.#seen.get(object.id)),
-    );
+    if (this.preliminary !== undefined) this.#compare(this.preliminary, meaning);
+    const isStale = meaning.objects?.some((object) => isOlder(object, this.#seen.get(object.id)));
     if (isStale === true) this.#stats.staleFinals++;
     meaning.objects?.forEach((object) => this.#seenVersions.learn(object));
   }

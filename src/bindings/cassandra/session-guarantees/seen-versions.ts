@@ -1,35 +1,20 @@
-/**
- * The newest version that was seen of each object, for a limited number of
- * objects.
- */
+/** The newest version that was seen of each object, for a limited number of objects. */
 import type { ObjectVersion } from '../statement-plan.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
 
 export interface SeenVersion {
   /**
-   * The newest version that was seen, unless a later read found that the object
-   * is gone. `undefined` if there is none.
+   * The newest version that was seen, unless a later read found that the object is gone.
+   * `undefined` if there is none.
    */
   readonly version: number | undefined;
-  /**
-   * Distinguishes its value from another one of the same version. `undefined`
-   * if it is unknown.
-   */
+  /** Distinguishes its value from another one of the same version. `undefined` if it is unknown. */
   readonly content: string | undefined;
-  /**
-   * Whether every final view of level `strong` shows this version or a later
-   * one.
-   */
+  /** Whether every final view of level `strong` shows this version or a later one. */
   readonly isSettled: boolean;
-  /**
-   * Versions up to this one may be from before the object was found gone or was
-   * forgotten.
-   */
+  /** Versions up to this one may be from before the object was found gone or was forgotten. */
   readonly uncertainUpTo: number;
-  /**
-   * Whether the object may be one of those that were dropped because of the
-   * limit.
-   */
+  /** Whether the object may be one of those that were dropped because of the limit. */
   readonly isForgotten: boolean;
 }
 
@@ -61,8 +46,7 @@ export class SeenVersions {
 
   get(id: string): SeenVersion | undefined {
     const observation = this.#versions.get(id);
-    if (observation !== undefined || this.#forgottenUpTo === undefined)
-      return observation;
+    if (observation !== undefined || this.#forgottenUpTo === undefined) return observation;
     return {
       ...NOTHING_SEEN,
       uncertainUpTo: this.#forgottenUpTo,
@@ -70,10 +54,7 @@ export class SeenVersions {
     };
   }
 
-  /**
-   * Returns what is known of these objects. Objects of which nothing is known
-   * are left out.
-   */
+  /** Returns what is known of these objects. Objects of which nothing is known are left out. */
   getSeen(ids: readonly string[]): Map<string, SeenVersion> {
     const seenVersions = new Map<string, SeenVersion>();
     for (const id of ids) {
@@ -84,16 +65,16 @@ export class SeenVersions {
   }
 
   /**
-   * Notes that the object was seen. Of two values with one version, Cassandra
-   * keeps the one that was seen last.
+   * Notes that the object was seen. Of two values with one version, Cassandra keeps the one that
+   * was seen last.
    */
   learn(object: ObjectVersion, isSettled = false): void {
     this.#learn(object, isSettled, this.get(object.id) ?? NOTHING_SEEN);
   }
 
   /**
-   * Notes the result of an authoritative read. Missing objects were gone by
-   * `upTo`. Versions that were learned since the read began are kept.
+   * Notes the result of an authoritative read. Missing objects were gone by `upTo`. Versions that
+   * were learned since the read began are kept.
    */
   learnCertain(
     object: ObjectVersion,
@@ -106,25 +87,19 @@ export class SeenVersions {
     const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } =
       before.seenVersion ?? NOTHING_SEEN;
     const isKept = this.#versions.has(id);
-    // So much was learned meanwhile that an object may have been learned and
-    // forgotten again.
+    // So much was learned meanwhile that an object may have been learned and forgotten again.
     if (!isKept && this.learnedCount - before.learnedCount >= this.#maxEntries)
       return this.#learn(object, isSettled, known);
     if (version === undefined) {
       const uncertainUpTo = Math.max(upTo, known.uncertainUpTo, versionBefore);
-      const isNewer =
-        known.version !== undefined && known.version > versionBefore;
+      const isNewer = known.version !== undefined && known.version > versionBefore;
       return this.#store(id, {
         ...(isNewer ? known : NOTHING_SEEN),
         uncertainUpTo,
       });
     }
     const isNoDoubt = !isKept || known.uncertainUpTo === doubtBefore;
-    this.#learn(
-      object,
-      isSettled,
-      isNoDoubt ? { ...known, uncertainUpTo: -Infinity } : known,
-    );
+    this.#learn(object, isSettled, isNoDoubt ? { ...known, uncertainUpTo: -Infinity } : known);
   }
 
   clear(): void {
@@ -132,16 +107,8 @@ export class SeenVersions {
     this.#forgottenUpTo = undefined;
   }
 
-  #learn(
-    { id, version, content }: ObjectVersion,
-    isSettled: boolean,
-    known: SeenVersion,
-  ): void {
-    if (
-      version === undefined ||
-      (known.version !== undefined && version < known.version)
-    )
-      return;
+  #learn({ id, version, content }: ObjectVersion, isSettled: boolean, known: SeenVersion): void {
+    if (version === undefined || (known.version !== undefined && version < known.version)) return;
     const wasSettled = known.isSettled && known.version === version;
     this.#store(id, {
       ...known,
@@ -157,17 +124,13 @@ export class SeenVersions {
     const forgotten = this.#versions.set(id, observation);
     if (forgotten === undefined) return;
     const { version = -Infinity, uncertainUpTo } = forgotten;
-    this.#forgottenUpTo = Math.max(
-      this.#forgottenUpTo ?? -Infinity,
-      version,
-      uncertainUpTo,
-    );
+    this.#forgottenUpTo = Math.max(this.#forgottenUpTo ?? -Infinity, version, uncertainUpTo);
   }
 }
 
 /**
- * Returns whether an object is older than it was seen, or has another value of
- * the same time by another writer.
+ * Returns whether an object is older than it was seen, or has another value of the same time by
+ * another writer.
  */
 export function isOlder(
   { version, content }: ObjectVersion,
@@ -175,9 +138,5 @@ export function isOlder(
 ): boolean {
   if (seen?.version === undefined || version === undefined) return false;
   if (version !== seen.version) return version < seen.version;
-  return (
-    content !== undefined &&
-    seen.content !== undefined &&
-    content !== seen.content
-  );
+  return content !== undefined && seen.content !== undefined && content !== seen.content;
 }

@@ -1,16 +1,10 @@
 /**
- * The application's prepared statements as named operations. The text of a
- * statement comes only from the author of the program, never from a client.
+ * The application's prepared statements as named operations. The text of a statement comes only
+ * from the author of the program, never from a client.
  */
-import {
-  check,
-  createInvalidArgumentError,
-} from '../../../correctable/errors.ts';
+import { check, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import type { ResultShape } from '../../shared/statements/result-shapes.ts';
-import type {
-  AnySchema,
-  SchemaOutput,
-} from '../../shared/statements/standard-schema.ts';
+import type { AnySchema, SchemaOutput } from '../../shared/statements/standard-schema.ts';
 import {
   checkSpec,
   collectStatements,
@@ -29,15 +23,14 @@ import { findBindMarkers, isConditional, isSelect } from './cql-text.ts';
 /** The CQL of a statement. */
 interface CqlText {
   /**
-   * The CQL text. Named markers (`:user`) stand for the arguments of these
-   * names. Markers `?` require `params`.
+   * The CQL text. Named markers (`:user`) stand for the arguments of these names. Markers `?`
+   * require `params`.
    */
   readonly cql: string;
 }
 
 /** How a statement is executed. */
-export interface StatementText<Args, R>
-  extends CqlText, StatementOptions<Args, R> {}
+export interface StatementText<Args, R> extends CqlText, StatementOptions<Args, R> {}
 
 /** One statement: its interface for callers, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown>
@@ -48,18 +41,14 @@ export interface Statement extends Omit<CheckedStatement, 'text'> {
   readonly cql: string;
 }
 
-const STATEMENTS_KEY: unique symbol = Symbol.for(
-  'correctables.cassandra.statements',
-);
+const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.cassandra.statements');
 
 /** A catalog of statements, to pass to a binding. */
 export interface Statements {
   readonly [STATEMENTS_KEY]: readonly Statement[];
 }
 
-export function getStatements(
-  option: Statements | readonly Statements[],
-): readonly Statement[] {
+export function getStatements(option: Statements | readonly Statements[]): readonly Statement[] {
   return collectStatements(option, STATEMENTS_KEY);
 }
 
@@ -72,8 +61,8 @@ export interface AnySpec extends AnyCore {
 export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
- * Returns a statement with inferred types: `params`, `key` and `equals` get
- * theirs from the schema and the result.
+ * Returns a statement with inferred types: `params`, `key` and `equals` get theirs from the schema
+ * and the result.
  *
  * @example
  * const profile = statement({
@@ -83,9 +72,7 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *   result: oneRow((row) => row['refs'] as string[], { version: 'written' }),
  * });
  */
-export function statement<A extends AnySchema, R>(
-  spec: SpecWithResult<A, R>,
-): SpecWithResult<A, R>;
+export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
 export function statement<A extends AnySchema>(
   spec: StatementSpec<A, void>,
 ): StatementSpec<A, void>;
@@ -101,8 +88,7 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
 /**
  * Creates a catalog of statements with a typed builder for each.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const ads = defineStatements({
  *   profile: {
@@ -125,32 +111,23 @@ export function defineStatements<const S extends AnySpecs>(
   specs: S,
 ): StatementBuilders<S> & Statements {
   const { builders, list } = createCatalog(CQL, specs);
-  return Object.assign(
-    builders,
-    toStatements(list),
-  ) as unknown as StatementBuilders<S> & Statements;
+  return Object.assign(builders, toStatements(list)) as unknown as StatementBuilders<S> &
+    Statements;
 }
 
-/**
- * The implementation of each operation of a contract. Portable operations are
- * built in.
- */
+/** The implementation of each operation of a contract. Portable operations are built in. */
 export type Implementations<C extends ContractLike> = {
-  readonly [
-    K in Exclude<keyof C['operations'], 'get' | 'put' | 'getMany'>
-  ]: StatementText<
+  readonly [K in Exclude<keyof C['operations'], 'get' | 'put' | 'getMany'>]: StatementText<
     SchemaOutput<C['operations'][K]['args']>,
     SchemaOutput<C['operations'][K]['result']>
   >;
 };
 
 /**
- * Creates the statements behind a contract. Pages and other clients share the
- * contract, and name its operations. The statements stay on the server that
- * hosts the binding.
+ * Creates the statements behind a contract. Pages and other clients share the contract, and name
+ * its operations. The statements stay on the server that hosts the binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const statements = implementStatements(contract, {
  *   profile: {
@@ -177,8 +154,7 @@ function toStatements(list: readonly CheckedStatement[]): Statements {
 
 const CQL: StatementLanguage = {
   textField: 'cql',
-  example:
-    "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: oneRow(…) }",
+  example: "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, page, wasApplied',
   readShapes: 'oneRow(), rows() or page()',
   implementCall: 'implementStatements(contract, { profile: { cql, result } })',
@@ -191,10 +167,7 @@ const CQL: StatementLanguage = {
 function checkCql(
   name: string,
   cql: string,
-  {
-    access,
-    result,
-  }: Parameters<NonNullable<StatementLanguage['checkText']>>[2],
+  { access, result }: Parameters<NonNullable<StatementLanguage['checkText']>>[2],
 ): void {
   if (access === 'read' && !isSelect(cql))
     throw createInvalidArgumentError(

@@ -1,13 +1,9 @@
 /** The result of conditional writes. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import {
-  PAGE_SIZE,
-  type ResultShape,
-} from '../../shared/statements/result-shapes.ts';
+import { PAGE_SIZE, type ResultShape } from '../../shared/statements/result-shapes.ts';
 
 /**
- * Returns the shape whose result is whether a conditional write (`IF …`) was
- * applied.
+ * Returns the shape whose result is whether a conditional write (`IF …`) was applied.
  *
  * @example
  * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: wasApplied() }

@@ -72,9 +72,8 @@ return packedStamp .. struct.pack('>d', dropped)
 `;
 
 /**
- * Arguments: numbers, then the fields of the chains. The numbers are the time of
- * the site, the last own stamp that was seen, whether versions may be missing,
- * and the snapshot.
+ * Arguments: numbers, then the fields of the chains. The numbers are the time of the site, the last
+ * own stamp that was seen, whether versions may be missing, and the snapshot.
  */
 export const READ = `
 local siteTime, lastSeen, acceptsMissing = struct.unpack('>ddd', ARGV[1])

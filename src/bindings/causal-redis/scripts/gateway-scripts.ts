@@ -36,8 +36,8 @@ return struct.pack('>d', now) .. packed
 `;
 
 /**
- * Argument: numbers. They are the time of the site, the requester, its cursor
- * (entry and stamp), the promise that it has, and the highest number of entries.
+ * Argument: numbers. They are the time of the site, the requester, its cursor (entry and stamp),
+ * the promise that it has, and the highest number of entries.
  */
 export const PULL = `
 local siteTime, requester, cursorEntry, cursorStamp, promiseHeld, maxEntries =

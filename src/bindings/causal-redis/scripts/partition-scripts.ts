@@ -1,11 +1,9 @@
 /**
- * The scripts of a partition in Redis 7 or Valkey: one for each call. Each does
- * exactly what `Partition` in `src/causal/partition.ts` does, which a test
- * compares, call by call.
+ * The scripts of a partition in Redis 7 or Valkey: one for each call. Each does exactly what
+ * `Partition` in `src/causal/partition.ts` does, which a test compares, call by call.
  *
- * A script validates first and writes last, since Redis does not roll back. All
- * numbers travel as big-endian doubles: `tostring` and `cjson` lose the
- * microseconds of stamps.
+ * A script validates first and writes last, since Redis does not roll back. All numbers travel as
+ * big-endian doubles: `tostring` and `cjson` lose the microseconds of stamps.
  */
 import type { CallName } from '../../../causal/partition-calls.ts';
 import {

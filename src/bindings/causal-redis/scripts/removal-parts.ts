@@ -1,6 +1,6 @@
 /**
- * CAUSAL-18: keys whose newest version is a tombstone or expires, in fields `r:<n>`.
- * An item has the time when it is due, and the field of the chain.
+ * CAUSAL-18: keys whose newest version is a tombstone or expires, in fields `r:<n>`. An item has
+ * the time when it is due, and the field of the chain.
  */
 
 export const NOTE_REMOVABLE = `

@@ -7,8 +7,8 @@ const INT8 = 20;
 const DATE = 1082;
 
 /**
- * Values that `pg` would return as something else: `bigint` as text, and a date
- * as midnight of this machine's time zone.
+ * Values that `pg` would return as something else: `bigint` as text, and a date as midnight of this
+ * machine's time zone.
  */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8]: (text) => BigInt(text),
@@ -26,11 +26,7 @@ export const OWN_PARSERS: Readonly<Record<'text' | 'raw', Parser>> = {
 /** A parser of the application has thrown. The server has not failed. */
 export class ParserError extends Error {}
 
-export function getApplicationParser(
-  client: DriverClient,
-  oid: number,
-  format?: never,
-): Parser {
+export function getApplicationParser(client: DriverClient, oid: number, format?: never): Parser {
   const own = PARSERS[oid] as Parser | undefined;
   if (own !== undefined) return own;
   const parser = client.getTypeParser(oid, format);
@@ -49,8 +45,7 @@ export function parsePage(
   { rows, changedRows, columnTypes = [] }: SqlPage,
 ): Page {
   const parsers = columnTypes.map(
-    ([name, oid, format]) =>
-      [name, getApplicationParser(client, oid, format as never)] as const,
+    ([name, oid, format]) => [name, getApplicationParser(client, oid, format as never)] as const,
   );
   const parseRow = (row: Row): Row =>
     Object.fromEntries(

@@ -1,8 +1,5 @@
 /** Errors of connections that could not be made, with the reason of the server. */
-import {
-  CorrectableError,
-  type ErrorCode,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, type ErrorCode } from '../../../correctable/errors.ts';
 import { findSqlState } from '../sql-state.ts';
 
 /** By SQLSTATE, or its class. */
@@ -20,8 +17,7 @@ const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 /** Codes of Node and OpenSSL for a certificate or a handshake. */
-const TLS =
-  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO|HOSTNAME_)/;
+const TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO|HOSTNAME_)/;
 const NO_TLS = /does not support SSL/;
 /** The driver refuses a password before it sends it. */
 const NO_PASSWORD = /^SASL|[Pp]assword must be/;
@@ -29,19 +25,13 @@ const NO_PASSWORD = /^SASL|[Pp]assword must be/;
 const refusals = new WeakSet<CorrectableError>();
 
 /** @param name the option that has the address, such as `primary` */
-export function createConnectError(
-  name: string,
-  cause: unknown,
-): CorrectableError {
+export function createConnectError(name: string, cause: unknown): CorrectableError {
   const sqlState = findSqlState(cause) ?? '';
   const text = describeCause(cause);
   const code = CODES[sqlState.slice(0, 2)];
   if (code !== undefined) return refuse(name, { code, text, cause });
-  if (NO_PASSWORD.test(text))
-    return refuse(name, { code: 'UNAUTHENTICATED', text, cause });
-  const isTls =
-    TLS.test(String((cause as { code?: unknown } | null)?.code)) ||
-    NO_TLS.test(text);
+  if (NO_PASSWORD.test(text)) return refuse(name, { code: 'UNAUTHENTICATED', text, cause });
+  const isTls = TLS.test(String((cause as { code?: unknown } | null)?.code)) || NO_TLS.test(text);
   if (isTls) {
     const message = `postgres: ${name}: no trusted connection: ${text}. Nothing was sent. Check its option ssl and the certificate of the server.`;
     const details = { cause, retryable: false };
@@ -52,11 +42,7 @@ export function createConnectError(
 }
 
 /** All connections are in use, and the server works as far as is known. */
-export function createFullPoolError(
-  name: string,
-  max: number,
-  cause: unknown,
-): CorrectableError {
+export function createFullPoolError(name: string, max: number, cause: unknown): CorrectableError {
   const message = `postgres: ${name}: no connection: all ${max} connections are in use. Nothing was sent.`;
   return mark(new CorrectableError('OVERLOADED', message, { cause }));
 }

@@ -1,24 +1,18 @@
 /**
- * A client of a pool, while one operation uses it. Afterwards it is given back
- * to the pool only if it can be trusted: the connection works, no transaction is
- * open, and no answer is outstanding.
+ * A client of a pool, while one operation uses it. Afterwards it is given back to the pool only if
+ * it can be trusted: the connection works, no transaction is open, and no answer is outstanding.
  */
 import { getSilenceMs } from '../../shared/connections/silence.ts';
 import { watchAnswer } from '../../shared/connections/answer-watch.ts';
 import { getApplicationParser, OWN_PARSERS } from './column-parsers.ts';
 import type { DriverClient } from '../driver.ts';
-import type {
-  ColumnType,
-  Outcomes,
-  SqlPage,
-  SqlStatement,
-} from '../postgres-server.ts';
+import type { ColumnType, Outcomes, SqlPage, SqlStatement } from '../postgres-server.ts';
 import { findSqlState } from '../sql-state.ts';
 import { getStatementName, renameStatement } from './statement-names.ts';
 
 /**
- * A prepared statement no longer works, because a migration has changed its
- * columns or another program has removed it. Nothing was executed.
+ * A prepared statement no longer works, because a migration has changed its columns or another
+ * program has removed it. Nothing was executed.
  */
 export class StaleStatementError extends Error {}
 
@@ -43,16 +37,13 @@ export class LentClient {
 
   constructor(options: LentClientOptions) {
     this.#options = options;
-    // A connection that breaks may report several errors, also later. Without a
-    // listener, they would end the process.
+    // A connection that breaks may report several errors, also later. Without a listener, they
+    // would end the process.
     options.client.on('error', this.#onError);
   }
 
   /** @throws StaleStatementError if nothing was executed */
-  async run(
-    statements: readonly SqlStatement[],
-    isRepeatable: boolean,
-  ): Promise<Outcomes> {
+  async run(statements: readonly SqlStatement[], isRepeatable: boolean): Promise<Outcomes> {
     const { client, deadlineAt, mayStillAnswer } = this.#options;
     const stopWatch = watchAnswer({
       silenceMs: getSilenceMs(deadlineAt),
@@ -70,13 +61,8 @@ export class LentClient {
       if (this.#lost !== undefined) return outcomes.map(this.#explainLoss);
       const staleAt = findStale(names, outcomes);
       if (staleAt === undefined) return outcomes;
-      this.#leaveStale(
-        statements[staleAt]!.text,
-        names[staleAt]!,
-        outcomes[staleAt]!,
-      );
-      if (isRepeatable && isUndone(statements, staleAt))
-        throw new StaleStatementError();
+      this.#leaveStale(statements[staleAt]!.text, names[staleAt]!, outcomes[staleAt]!);
+      if (isRepeatable && isUndone(statements, staleAt)) throw new StaleStatementError();
       return outcomes;
     } finally {
       stopWatch();
@@ -91,10 +77,7 @@ export class LentClient {
     // A server that is gone does not answer a farewell.
     if (!isTrusted) client.connection?.stream?.destroy?.();
     client.release(
-      this.#isBroken ||
-        this.#lost !== undefined ||
-        !isTrusted ||
-        isInTransaction(client),
+      this.#isBroken || this.#lost !== undefined || !isTrusted || isInTransaction(client),
     );
   }
 
@@ -107,8 +90,8 @@ export class LentClient {
   }
 
   /**
-   * A statement whose columns have changed gets another name. If statements were
-   * removed, all others of the connection may be missing as well, so it is closed.
+   * A statement whose columns have changed gets another name. If statements were removed, all
+   * others of the connection may be missing as well, so it is closed.
    */
   #leaveStale(text: string, name: string, outcome: Outcomes[number]): void {
     const { reason } = outcome as PromiseRejectedResult;
@@ -117,15 +100,13 @@ export class LentClient {
   }
 
   readonly #explainLoss = (outcome: Outcomes[number]): Outcomes[number] => {
-    const isOfServer =
-      outcome.status === 'fulfilled' ||
-      findSqlState(outcome.reason) !== undefined;
+    const isOfServer = outcome.status === 'fulfilled' || findSqlState(outcome.reason) !== undefined;
     return isOfServer ? outcome : { status: 'rejected', reason: this.#lost };
   };
 
   /**
-   * The limits of a transaction are not prepared: if only a `begin` were missing,
-   * the statements after it would be transactions of their own.
+   * The limits of a transaction are not prepared: if only a `begin` were missing, the statements
+   * after it would be transactions of their own.
    */
   #nameStatement(text: string): string | undefined {
     return this.#options.prepare && !TRANSACTION_LIMIT.test(text)
@@ -177,23 +158,18 @@ const NO_SUCH_STATEMENT = '26000';
 const TRANSACTION_LIMIT = /^(begin|commit|rollback)\b/;
 
 /** Returns the first failure, if it is that of a statement that is not valid. */
-function findStale(
-  names: readonly (string | undefined)[],
-  outcomes: Outcomes,
-): number | undefined {
+function findStale(names: readonly (string | undefined)[], outcomes: Outcomes): number | undefined {
   const at = outcomes.findIndex(({ status }) => status === 'rejected');
   const outcome = outcomes[at];
-  if (outcome?.status !== 'rejected' || names[at] === undefined)
-    return undefined;
+  if (outcome?.status !== 'rejected' || names[at] === undefined) return undefined;
   const { reason } = outcome;
-  const isStale =
-    hasChangedColumns(reason) || findSqlState(reason) === NO_SUCH_STATEMENT;
+  const isStale = hasChangedColumns(reason) || findSqlState(reason) === NO_SUCH_STATEMENT;
   return isStale ? at : undefined;
 }
 
 /**
- * Returns whether nothing of a batch was executed: its first statement has
- * failed, or one of the transaction that it has begun, before that was committed.
+ * Returns whether nothing of a batch was executed: its first statement has failed, or one of the
+ * transaction that it has begun, before that was committed.
  */
 function isUndone(statements: readonly SqlStatement[], at: number): boolean {
   if (at === 0) return true;
@@ -202,16 +178,12 @@ function isUndone(statements: readonly SqlStatement[], at: number): boolean {
 }
 
 function hasChangedColumns(error: unknown): boolean {
-  return (
-    (Object(error) as { readonly routine?: unknown }).routine ===
-    CHANGED_COLUMNS
-  );
+  return (Object(error) as { readonly routine?: unknown }).routine === CHANGED_COLUMNS;
 }
 
 /**
- * Returns whether a transaction is certainly open, or has failed. Such a
- * connection is closed, which rolls it back. Otherwise the writes of others
- * would become part of it, and be lost with it.
+ * Returns whether a transaction is certainly open, or has failed. Such a connection is closed,
+ * which rolls it back. Otherwise the writes of others would become part of it, and be lost with it.
  */
 function isInTransaction(client: DriverClient): boolean {
   const status = client.getTransactionStatus?.();

@@ -28,10 +28,7 @@ export class OpenedServer implements PostgresServer {
     this.#options = options;
   }
 
-  async run(
-    statements: readonly SqlStatement[],
-    options: CallOptions,
-  ): Promise<Outcomes> {
+  async run(statements: readonly SqlStatement[], options: CallOptions): Promise<Outcomes> {
     // Once it is open, nothing is awaited before a write is sent.
     const server = this.#server ?? (await this.#open());
     return await server.run(statements, options);

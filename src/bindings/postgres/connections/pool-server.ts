@@ -47,30 +47,26 @@ export class PoolServer implements PostgresServer {
   #hasLeft = false;
   readonly #ignoreError = (): void => {};
   readonly #onConnect = (client: DriverClient): void => {
-    // A server may end a connection at once. Then the error comes before the
-    // pool has given the client to this code.
+    // A server may end a connection at once. Then the error comes before the pool has given the
+    // client to this code.
     client.on('error', this.#ignoreError);
     this.#trust.noteOpened(client);
     this.#unreachable = undefined;
   };
-  readonly #onRemove = (client: DriverClient): void =>
-    this.#trust.noteClosed(client);
+  readonly #onRemove = (client: DriverClient): void => this.#trust.noteClosed(client);
 
   constructor(options: PoolServerOptions) {
     this.#options = options;
     const { pool, isOwned } = options;
     this.#probe = new SharedProbe((ended) => askActivity(pool, ended));
-    // An idle connection that breaks is replaced. Without a listener, the error
-    // would end the process.
+    // An idle connection that breaks is replaced. Without a listener, the error would end the
+    // process.
     if (isOwned) pool.on('error', () => {});
     pool.on('connect', this.#onConnect);
     pool.on('remove', this.#onRemove);
   }
 
-  run(
-    statements: readonly SqlStatement[],
-    options: CallOptions,
-  ): Promise<Outcomes> {
+  run(statements: readonly SqlStatement[], options: CallOptions): Promise<Outcomes> {
     return this.lend(options, ({ run }) => run(statements));
   }
 
@@ -92,8 +88,7 @@ export class PoolServer implements PostgresServer {
 
   async probe(): Promise<void> {
     const { refusal } = await this.#ask();
-    if (refusal !== undefined)
-      throw createConnectError(this.#options.name, refusal);
+    if (refusal !== undefined) throw createConnectError(this.#options.name, refusal);
   }
 
   renew(): void {
@@ -106,8 +101,7 @@ export class PoolServer implements PostgresServer {
     const ending = pool.end();
     // Sockets to a server that is gone would keep the process running.
     const timer = setTimeout(() => {
-      for (const { connection } of this.#trust.open)
-        connection?.stream?.destroy?.();
+      for (const { connection } of this.#trust.open) connection?.stream?.destroy?.();
     }, CLOSE_TIMEOUT_MS);
     timer.unref();
     await ending;
@@ -119,8 +113,7 @@ export class PoolServer implements PostgresServer {
     this.#hasLeft = true;
     pool.removeListener?.('connect', this.#onConnect);
     pool.removeListener?.('remove', this.#onRemove);
-    for (const client of this.#trust.open)
-      client.removeListener('error', this.#ignoreError);
+    for (const client of this.#trust.open) client.removeListener('error', this.#ignoreError);
   }
 
   async #lendOnce<T>(
@@ -130,8 +123,7 @@ export class PoolServer implements PostgresServer {
   ): Promise<T> {
     const { pool, prepare } = this.#options;
     // An idle connection certainly sends them.
-    const isCertain =
-      pool.idleCount > pool.waitingCount && !this.#trust.hasUntrusted;
+    const isCertain = pool.idleCount > pool.waitingCount && !this.#trust.hasUntrusted;
     if (isCertain) markSent();
     const client = await this.#connect();
     const lent = new LentClient({
@@ -171,11 +163,8 @@ export class PoolServer implements PostgresServer {
     try {
       return await this.#connectInTime();
     } catch (cause) {
-      const isFull =
-        pool.totalCount >= max &&
-        WAIT_TIMEOUT.test(String(Object(cause).message));
-      if (isFull && this.#unreachable === undefined)
-        throw createFullPoolError(name, max, cause);
+      const isFull = pool.totalCount >= max && WAIT_TIMEOUT.test(String(Object(cause).message));
+      if (isFull && this.#unreachable === undefined) throw createFullPoolError(name, max, cause);
       throw createConnectError(name, isFull ? this.#unreachable : cause);
     }
   }
@@ -216,14 +205,10 @@ export class PoolServer implements PostgresServer {
   }
 
   /**
-   * Cancels what still runs on a connection when no caller waits for it any
-   * more. The connection is given back after that, so that no other statement
-   * is hit.
+   * Cancels what still runs on a connection when no caller waits for it any more. The connection is
+   * given back after that, so that no other statement is hit.
    */
-  #cancelOnAbort(
-    client: DriverClient,
-    signal: AbortSignal,
-  ): () => Promise<void> {
+  #cancelOnAbort(client: DriverClient, signal: AbortSignal): () => Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let canceling: Promise<void> | undefined;
     const cancel = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Asks a server on a new connection what it does for the other ones. This tells
- * a slow statement from a connection that was lost.
+ * Asks a server on a new connection what it does for the other ones. This tells a slow statement
+ * from a connection that was lost.
  */
 import { findSqlState } from '../sql-state.ts';
 import type { DriverClient, DriverPool } from '../driver.ts';
@@ -10,16 +10,13 @@ export interface ServerActivity {
   /** Why it does not serve, for example a wrong password. */
   readonly refusal?: unknown;
   /**
-   * Returns whether the server has nothing to do for a connection, so that a
-   * client that waits for an answer waits in vain. `undefined` if it is unknown.
+   * Returns whether the server has nothing to do for a connection, so that a client that waits for
+   * an answer waits in vain. `undefined` if it is unknown.
    */
   isIdle(client: DriverClient): boolean | undefined;
 }
 
-/**
- * Behind a pooler, the process of a connection is not the one that executes its
- * statements.
- */
+/** Behind a pooler, the process of a connection is not the one that executes its statements. */
 const SQL = `select pid, state, wait_event, pid = pg_backend_pid() as is_own
 from pg_stat_activity where usename = session_user`;
 
@@ -67,13 +64,9 @@ export async function askActivity(
   }
 }
 
-function toActivity(
-  rows: readonly ProcessRow[],
-  { processID }: DriverClient,
-): ServerActivity {
+function toActivity(rows: readonly ProcessRow[], { processID }: DriverClient): ServerActivity {
   const processes = new Map(rows.map((row) => [Number(row.pid), row]));
-  const isDirect =
-    typeof processID === 'number' && processes.get(processID)?.is_own === true;
+  const isDirect = typeof processID === 'number' && processes.get(processID)?.is_own === true;
   return {
     isIdle({ processID: pid }) {
       if (!isDirect || typeof pid !== 'number') return undefined;

@@ -14,9 +14,8 @@ export function getStatementName(text: string): string {
 }
 
 /**
- * Gives a statement another name, so that each connection prepares it again: a
- * migration has changed the columns that it returns, or another program has
- * removed it from a connection.
+ * Gives a statement another name, so that each connection prepares it again: a migration has
+ * changed the columns that it returns, or another program has removed it from a connection.
  *
  * @param name the one that no longer works
  */

@@ -1,7 +1,7 @@
 /**
- * Checks values that a driver cannot encode, or that PostgreSQL refuses in any
- * column. If the driver threw under a write, its outcome would be unknown, and a
- * statement that it was about to prepare would fail for ever.
+ * Checks values that a driver cannot encode, or that PostgreSQL refuses in any column. If the
+ * driver threw under a write, its outcome would be unknown, and a statement that it was about to
+ * prepare would fail for ever.
  */
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { isDate } from '../../../values/value-kinds.ts';
@@ -17,8 +17,7 @@ export function checkSendable(value: unknown, field: string): void {
 }
 
 function findProblem(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'string')
-    return value.includes('\0') ? NO_ZERO : undefined;
+  if (typeof value === 'string') return value.includes('\0') ? NO_ZERO : undefined;
   if (typeof value === 'function' || typeof value === 'symbol')
     return `a ${typeof value} cannot be sent`;
   if (typeof value !== 'object' || value === null) return undefined;

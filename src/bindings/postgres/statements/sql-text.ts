@@ -1,8 +1,5 @@
 /** Reads the markers of an SQL statement, and writes them as PostgreSQL does. */
-import {
-  numberMarkers,
-  toTokenPattern,
-} from '../../shared/statements/sql-markers.ts';
+import { numberMarkers, toTokenPattern } from '../../shared/statements/sql-markers.ts';
 import type { ParsedText } from '../../shared/statements/statement-catalog.ts';
 
 /** What contains no markers, and where a colon begins none. */

@@ -1,12 +1,8 @@
 /**
- * The application's SQL statements as named operations. Only the author of the
- * binding writes SQL.
+ * The application's SQL statements as named operations. Only the author of the binding writes SQL.
  */
 import type { ResultShape } from '../../shared/statements/result-shapes.ts';
-import type {
-  AnySchema,
-  SchemaOutput,
-} from '../../shared/statements/standard-schema.ts';
+import type { AnySchema, SchemaOutput } from '../../shared/statements/standard-schema.ts';
 import {
   checkSpec,
   collectStatements,
@@ -26,23 +22,20 @@ import { parseSql } from './sql-text.ts';
 /** The SQL of a statement. */
 interface SqlText {
   /**
-   * The SQL text. Named markers (`:user`) stand for the arguments of these
-   * names. Markers `$1` require `params`.
+   * The SQL text. Named markers (`:user`) stand for the arguments of these names. Markers `$1`
+   * require `params`.
    */
   readonly sql: string;
 }
 
 /** How a statement is executed. */
-export interface StatementText<Args, R>
-  extends SqlText, StatementOptions<Args, R> {}
+export interface StatementText<Args, R> extends SqlText, StatementOptions<Args, R> {}
 
 /** One statement: its interface for callers, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown>
   extends SqlText, StatementCore<A, R> {}
 
-const STATEMENTS_KEY: unique symbol = Symbol.for(
-  'correctables.postgres.statements',
-);
+const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.postgres.statements');
 
 /** A catalog of statements, to pass to a binding. */
 export interface Statements {
@@ -64,8 +57,8 @@ export interface AnySpec extends AnyCore {
 export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
- * Returns a statement with inferred types: `params`, `key` and `equals` get
- * theirs from the schema and the result.
+ * Returns a statement with inferred types: `params`, `key` and `equals` get theirs from the schema
+ * and the result.
  *
  * @example
  * const profile = statement({
@@ -75,9 +68,7 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *   result: oneRow((row) => row['name'] as string),
  * });
  */
-export function statement<A extends AnySchema, R>(
-  spec: SpecWithResult<A, R>,
-): SpecWithResult<A, R>;
+export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
 export function statement<A extends AnySchema>(
   spec: StatementSpec<A, void>,
 ): StatementSpec<A, void>;
@@ -93,8 +84,7 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
 /**
  * Creates a catalog of statements with a typed builder for each.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const blog = defineStatements({
  *   title: {
@@ -129,26 +119,19 @@ const BUILT_IN = [
   'dequeue',
 ] as const;
 
-/**
- * The implementation of each operation of a contract. Portable operations are
- * built in.
- */
+/** The implementation of each operation of a contract. Portable operations are built in. */
 export type Implementations<C extends ContractLike> = {
-  readonly [
-    K in Exclude<keyof C['operations'], (typeof BUILT_IN)[number]>
-  ]: StatementText<
+  readonly [K in Exclude<keyof C['operations'], (typeof BUILT_IN)[number]>]: StatementText<
     SchemaOutput<C['operations'][K]['args']>,
     SchemaOutput<C['operations'][K]['result']>
   >;
 };
 
 /**
- * Creates the statements behind a contract. Pages and other clients share the
- * contract, and name its operations. The statements stay on the server that
- * hosts the binding.
+ * Creates the statements behind a contract. Pages and other clients share the contract, and name
+ * its operations. The statements stay on the server that hosts the binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
- * invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const statements = implementStatements(contract, {
  *   title: {
@@ -166,8 +149,7 @@ export function implementStatements<C extends ContractLike>(
 
 const SQL: StatementLanguage = {
   textField: 'sql',
-  example:
-    "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
+  example: "{ access: 'read', sql: 'select …', args: z.object({ … }), result: oneRow(…) }",
   shapes: 'oneRow, rows, wasApplied',
   readShapes: 'oneRow() or rows()',
   implementCall: 'implementStatements(contract, { profile: { sql, result } })',

@@ -1,9 +1,9 @@
 /**
  * Notices that a connection leads to a server that is gone, long before TCP does.
  *
- * TCP reports a peer that has disappeared without a word after 15 minutes. Until
- * then such a connection looks like one with a slow statement. Only a question
- * on another connection, whose name is looked up again, tells them apart.
+ * TCP reports a peer that has disappeared without a word after 15 minutes. Until then such a
+ * connection looks like one with a slow statement. Only a question on another connection, whose
+ * name is looked up again, tells them apart.
  */
 import { systemClock, type Clock } from '../../../correctable/clock.ts';
 import { startTimer } from './time-limit.ts';
@@ -15,13 +15,13 @@ export interface AnswerWatchOptions {
   /** How long the call may be unanswered until it is checked. */
   readonly silenceMs: number;
   /**
-   * Returns how much the connection has received, so that a long answer does not
-   * count as silence. Default: unknown
+   * Returns how much the connection has received, so that a long answer does not count as silence.
+   * Default: unknown
    */
   readonly countReceived?: (() => number | undefined) | undefined;
   /**
-   * Asks on another connection whether the answer may still come. Rejects if the
-   * server does not answer there either.
+   * Asks on another connection whether the answer may still come. Rejects if the server does not
+   * answer there either.
    */
   readonly mayStillAnswer: () => Promise<boolean>;
   /** Closes the connection of the call, which then fails. */
@@ -33,8 +33,8 @@ export interface AnswerWatchOptions {
 const MAX_INTERVAL_MS = 10_000;
 
 /**
- * Watches a call until the returned function is called. If the call is silent
- * and `mayStillAnswer` denies or rejects, `giveUp` is called once.
+ * Watches a call until the returned function is called. If the call is silent and `mayStillAnswer`
+ * denies or rejects, `giveUp` is called once.
  */
 export function watchAnswer(options: AnswerWatchOptions): () => void {
   const watch = new AnswerWatch(options);
@@ -71,8 +71,7 @@ class AnswerWatch {
     if (this.#isStopped) return;
     // The answer has come meanwhile, or a part of it.
     if (this.#notesProgress()) return this.#checkIn(silenceMs);
-    if (verdict === undefined)
-      return this.#checkIn(Math.min(MAX_INTERVAL_MS, 2 * silenceMs));
+    if (verdict === undefined) return this.#checkIn(Math.min(MAX_INTERVAL_MS, 2 * silenceMs));
     this.stop();
     this.#options.giveUp(verdict);
   }
@@ -93,10 +92,9 @@ class AnswerWatch {
         `the connection has given no answer for more than ${silenceMs} ms, and a new one works: it was lost`,
       );
     } catch (cause) {
-      return new Error(
-        `no answer for more than ${silenceMs} ms, nor on a new connection`,
-        { cause },
-      );
+      return new Error(`no answer for more than ${silenceMs} ms, nor on a new connection`, {
+        cause,
+      });
     }
   }
 }

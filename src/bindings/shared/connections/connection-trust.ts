@@ -1,8 +1,7 @@
 /**
- * Which connections of a pool are still trusted. If one turns out to lead to a
- * dead or a wrong server, so may all that were made before: the name of the
- * server may have moved since. They are given up, and the name is looked up
- * again.
+ * Which connections of a pool are still trusted. If one turns out to lead to a dead or a wrong
+ * server, so may all that were made before: the name of the server may have moved since. They are
+ * given up, and the name is looked up again.
  */
 import { systemClock, type Clock } from '../../../correctable/clock.ts';
 

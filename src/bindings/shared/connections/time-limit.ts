@@ -2,18 +2,13 @@
 import { systemClock, type Clock } from '../../../correctable/clock.ts';
 
 /**
- * Calls `onTime` after `delayMs`, unless it is stopped before. The time passes
- * in two halves: after a process was stopped or busy for long, its timers fire
- * before it reads what has arrived meanwhile. The second half gives it the time
- * to read that.
+ * Calls `onTime` after `delayMs`, unless it is stopped before. The time passes in two halves: after
+ * a process was stopped or busy for long, its timers fire before it reads what has arrived
+ * meanwhile. The second half gives it the time to read that.
  *
  * @returns what stops it
  */
-export function startTimer(
-  clock: Clock,
-  delayMs: number,
-  onTime: () => void,
-): () => void {
+export function startTimer(clock: Clock, delayMs: number, onTime: () => void): () => void {
   const half = Math.ceil(delayMs / 2);
   let timer = clock.setTimer(() => {
     timer = clock.setTimer(onTime, delayMs - half);
@@ -22,8 +17,8 @@ export function startTimer(
 }
 
 /**
- * Returns the result of `pending`, or rejects with the error of `createError` if
- * there is none in time. A late result is ignored.
+ * Returns the result of `pending`, or rejects with the error of `createError` if there is none in
+ * time. A late result is ignored.
  */
 export function limitTime<T>(
   pending: Promise<T>,

@@ -1,10 +1,6 @@
 /** The meaning of errors of Redis and Valkey, by the first word of a reply. */
 /** The codes of refusals, which prove that nothing was done. */
-export type RefusedCode =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'OVERLOADED'
-  | 'UNAVAILABLE';
+export type RefusedCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'OVERLOADED' | 'UNAVAILABLE';
 
 /** There is no connection to a server, so nothing was sent to it. */
 export class NoConnectionError extends Error {
@@ -30,8 +26,8 @@ const CODES: Readonly<Record<string, RefusedCode>> = {
 const TOO_MANY_CLIENTS = /max number of clients/;
 
 /**
- * Errors with which a server refuses a command before it executes any of it.
- * They prove that nothing was written, unless the command was sent twice.
+ * Errors with which a server refuses a command before it executes any of it. They prove that
+ * nothing was written, unless the command was sent twice.
  */
 const NOT_EXECUTED =
   /^(READONLY|NOREPLICAS|MISCONF|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|NOAUTH|WRONGPASS|NOPERM(?!.*script)|ERR max number of clients)\b/;
@@ -40,14 +36,11 @@ const NOT_EXECUTED =
 const WRONG_SERVER = /^(READONLY|MASTERDOWN|CLUSTERDOWN|MOVED)\b/;
 
 /** Errors of TLS: the certificate of the server is not accepted. */
-const CERTIFICATE =
-  /CERT|^ERR_(TLS|SSL)|^UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|EPROTO/;
+const CERTIFICATE = /CERT|^ERR_(TLS|SSL)|^UNABLE_TO_(GET|VERIFY)|SELF_SIGNED|EPROTO/;
 
 /** Returns the innermost error that a missing connection has for a cause. */
 export function findRootError(error: unknown): unknown {
-  return error instanceof NoConnectionError
-    ? findRootError(error.cause)
-    : error;
+  return error instanceof NoConnectionError ? findRootError(error.cause) : error;
 }
 
 /** Returns the message, without a full stop at its end. */
@@ -70,14 +63,11 @@ const REFUSED =
   /^(OOM|WRONGTYPE|EXECABORT|ERR (invalid|syntax|unknown command|wrong number|value is|string exceeds))/;
 
 /**
- * Returns whether a server has refused a single command, which then has changed
- * nothing. Other errors, such as those of a proxy, prove nothing.
+ * Returns whether a server has refused a single command, which then has changed nothing. Other
+ * errors, such as those of a proxy, prove nothing.
  */
 export function isCommandRefused(error: unknown): error is Error {
-  return (
-    isNotExecuted(error) ||
-    (isServerReply(error) && REFUSED.test(error.message))
-  );
+  return isNotExecuted(error) || (isServerReply(error) && REFUSED.test(error.message));
 }
 
 /** Returns whether another server has to be looked for. */
@@ -99,9 +89,8 @@ export function isCertificateError(error: unknown): boolean {
 }
 
 /**
- * Returns whether the server refuses this process, or this process the server:
- * a wrong password, a missing right, an untrusted certificate. Only an operator
- * can correct that.
+ * Returns whether the server refuses this process, or this process the server: a wrong password, a
+ * missing right, an untrusted certificate. Only an operator can correct that.
  */
 export function isAccessError(error: unknown): boolean {
   const text = describeError(findRootError(error));

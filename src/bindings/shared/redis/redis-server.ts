@@ -1,43 +1,31 @@
 /**
- * Connections to one Redis or Valkey. There is one at a time, and it is replaced
- * as soon as it is known to be dead or to lead to a wrong server.
+ * Connections to one Redis or Valkey. There is one at a time, and it is replaced as soon as it is
+ * known to be dead or to lead to a wrong server.
  *
- * `ioredis` repairs connections by itself, and sends commands again on the next
- * one. Here it must not: a command would be executed after it was reported as
- * failed, and a reply such as READONLY would prove nothing. It also waits for a
- * silent server for ever. So each connection is a client of its own, that never
- * reconnects.
+ * `ioredis` repairs connections by itself, and sends commands again on the next one. Here it must
+ * not: a command would be executed after it was reported as failed, and a reply such as READONLY
+ * would prove nothing. It also waits for a silent server for ever. So each connection is a client
+ * of its own, that never reconnects.
  */
-import {
-  systemClock,
-  type Clock,
-  type Timer,
-} from '../../../correctable/clock.ts';
+import { systemClock, type Clock, type Timer } from '../../../correctable/clock.ts';
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../server-address.ts';
 import type { RedisClient, RedisDriver } from './redis-driver.ts';
-import {
-  ConnectionLostError,
-  isServerReply,
-  NoConnectionError,
-} from './redis-errors.ts';
+import { ConnectionLostError, isServerReply, NoConnectionError } from './redis-errors.ts';
 
 export interface RedisServerOptions {
   readonly address: ServerAddress;
-  /**
-   * Options of `ioredis`, such as `password` and `tls`. They are read for each
-   * new connection.
-   */
+  /** Options of `ioredis`, such as `password` and `tls`. They are read for each new connection. */
   readonly redisOptions: object;
   readonly loadDriver: () => Promise<RedisDriver>;
   /**
-   * A connection is abandoned if commands wait for a reply, and none arrives for
-   * this time. Default: 2 000
+   * A connection is abandoned if commands wait for a reply, and none arrives for this time.
+   * Default: 2 000
    */
   readonly maxSilenceMs?: number;
   /**
-   * Examines a new connection before its first use. If it rejects, there is no
-   * connection. Default: each is accepted
+   * Examines a new connection before its first use. If it rejects, there is no connection. Default:
+   * each is accepted
    */
   readonly examine?: (client: RedisClient) => Promise<unknown>;
   /** Called when a connection cannot be opened, with the cause. */
@@ -84,8 +72,8 @@ export class RedisServer {
   }
 
   /**
-   * Returns the connection, or opens one. After a failure, calls fail with its
-   * cause for a pause that doubles up to a second.
+   * Returns the connection, or opens one. After a failure, calls fail with its cause for a pause
+   * that doubles up to a second.
    *
    * @throws NoConnectionError
    * @throws CorrectableError `UNSUPPORTED` if the package is missing
@@ -93,16 +81,14 @@ export class RedisServer {
   async connect(): Promise<RedisClient> {
     if (this.ready !== undefined) return this.ready;
     const failure = this.#failure;
-    if (failure !== undefined && this.#clock.now() < failure.triesAgainAtMs)
-      throw failure.error;
+    if (failure !== undefined && this.#clock.now() < failure.triesAgainAtMs) throw failure.error;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return await this.#opening;
   }
 
   /**
-   * Waits for the reply to commands that were sent. Rejects with
-   * `ConnectionLostError` if the server stays silent. The connection is then
-   * abandoned.
+   * Waits for the reply to commands that were sent. Rejects with `ConnectionLostError` if the
+   * server stays silent. The connection is then abandoned.
    */
   watch<T>(client: RedisClient, reply: Promise<T>): Promise<T> {
     const connection = this.#connection;
@@ -110,8 +96,8 @@ export class RedisServer {
   }
 
   /**
-   * Opens a connection of its own, looking the name up again, and closes it.
-   * Rejects if the server cannot be used.
+   * Opens a connection of its own, looking the name up again, and closes it. Rejects if the server
+   * cannot be used.
    */
   async probe(): Promise<void> {
     const client = await this.#connectOnce();
@@ -166,14 +152,14 @@ export class RedisServer {
       autoResendUnfulfilledCommands: false,
       enableAutoPipelining: false,
       maxRetriesPerRequest: 0,
-      // A server that is full replies so and closes. A second packet of the
-      // handshake would fail before that reply is read.
+      // A server that is full replies so and closes. A second packet of the handshake would fail
+      // before that reply is read.
       disableClientInfo: true,
       // A server that loads its data replies so to each command.
       enableReadyCheck: false,
     });
-    // The error of the socket or of the server is the cause. The promise of
-    // `connect` rejects with "connection is closed" only.
+    // The error of the socket or of the server is the cause. The promise of `connect` rejects with
+    // "connection is closed" only.
     let problem: unknown;
     client.on('error', (error) => (problem ??= error));
     try {
@@ -212,10 +198,7 @@ export class RedisServer {
 
   #noteFailure(cause: unknown): NoConnectionError {
     const before = this.#failure?.pauseMs;
-    const pauseMs =
-      before === undefined
-        ? FIRST_PAUSE_MS
-        : Math.min(MAX_PAUSE_MS, 2 * before);
+    const pauseMs = before === undefined ? FIRST_PAUSE_MS : Math.min(MAX_PAUSE_MS, 2 * before);
     const error = new NoConnectionError(formatAddress(this.address), cause);
     const triesAgainAtMs = this.#clock.now() + pauseMs;
     this.#failure = { error, pauseMs, triesAgainAtMs };
@@ -228,8 +211,8 @@ export class RedisServer {
 const ANSWERS = /^(NOPERM|MISCONF|BUSY|ERR unknown command)\b/;
 
 /**
- * Rejects if the server gives no answer: the kernel accepts connections of a
- * server that is frozen, and the handshake may need no reply.
+ * Rejects if the server gives no answer: the kernel accepts connections of a server that is frozen,
+ * and the handshake may need no reply.
  */
 async function checkAnswer(client: RedisClient): Promise<void> {
   try {
@@ -287,9 +270,7 @@ class Connection {
     this.#timer?.cancel();
     this.client.disconnect();
     const text = reason instanceof Error ? reason.message : String(reason);
-    const error = new ConnectionLostError(
-      `the connection was abandoned: ${text}`,
-    );
+    const error = new ConnectionLostError(`the connection was abandoned: ${text}`);
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
   }
@@ -325,8 +306,8 @@ class Connection {
       this.#progress = this.#getProgress();
       return this.#plan();
     }
-    // Look again after the sockets were read: after a stall of this process, a
-    // reply may have arrived that was not read yet.
+    // Look again after the sockets were read: after a stall of this process, a reply may have
+    // arrived that was not read yet.
     this.#timerAtMs = -Infinity;
     return this.#setTimer(1, () => {
       this.#timerAtMs = Infinity;
@@ -343,12 +324,10 @@ class Connection {
     const { clock, maxSilenceMs, onSilence } = this.#options;
     const { bytesRead, writableLength } = this.#getProgress();
     const hasProgressed =
-      bytesRead > this.#progress.bytesRead ||
-      writableLength < this.#progress.writableLength;
+      bytesRead > this.#progress.bytesRead || writableLength < this.#progress.writableLength;
     // A large reply or command takes time on a slow link.
     if (hasProgressed) this.#heardAtMs = clock.now();
-    if (this.#pending.size === 0 || clock.now() < this.#dueAtMs)
-      return this.#plan();
+    if (this.#pending.size === 0 || clock.now() < this.#dueAtMs) return this.#plan();
     return onSilence(`no reply came within ${maxSilenceMs} ms`);
   }
 

@@ -1,21 +1,12 @@
 /**
- * Converts the rows of a statement to its result. If there are more rows than
- * `oneRow` or `rows` allows, it fails and returns no shortened result. `page`
- * returns them page by page.
+ * Converts the rows of a statement to its result. If there are more rows than `oneRow` or `rows`
+ * allows, it fails and returns no shortened result. `page` returns them page by page.
  */
-import {
-  check,
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { checkCount } from '../check-number.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
 import type { Page, Row } from './page.ts';
-import {
-  validateWithSchema,
-  type AnySchema,
-  type SchemaOutput,
-} from './standard-schema.ts';
+import { validateWithSchema, type AnySchema, type SchemaOutput } from './standard-schema.ts';
 
 /** Converts a row to a value: a function, or a schema that the row fits. */
 export type RowMapper<T> = ((row: Row) => T) | AnySchema;
@@ -30,16 +21,13 @@ export type MappedRow<M> = M extends AnySchema
 /** One page of a result that may be longer. */
 export interface ResultPage<T> {
   readonly rows: T[];
-  /**
-   * Pass it to the same statement as `pageState` to get the next page. Absent
-   * on the last page.
-   */
+  /** Pass it to the same statement as `pageState` to get the next page. Absent on the last page. */
   readonly pageState?: string;
 }
 
 /**
- * Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`,
- * `page`, `wasApplied` and `noResult`.
+ * Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and
+ * `noResult`.
  */
 export interface ResultShape<out T> {
   readonly kind: 'oneRow' | 'rows' | 'page' | 'wasApplied' | 'noResult';
@@ -48,8 +36,8 @@ export interface ResultShape<out T> {
   /** The column with the version of the result, if any. */
   readonly versionColumn: string | undefined;
   /**
-   * Returns the result of the statement called `name`. @throws CorrectableError
-   * if the rows do not fit
+   * Returns the result of the statement called `name`. @throws CorrectableError if the rows do not
+   * fit
    */
   readonly buildResult: (page: Page, name: string) => T;
 }
@@ -57,9 +45,8 @@ export interface ResultShape<out T> {
 /** The option that selects the version of a result. */
 export interface VersionOption {
   /**
-   * The column with the time of the write in microseconds, for example
-   * `written` of `SELECT …, WRITETIME(refs) AS written`. It lets the binding
-   * detect older views.
+   * The column with the time of the write in microseconds, for example `written` of `SELECT …,
+   * WRITETIME(refs) AS written`. It lets the binding detect older views.
    */
   readonly version?: string;
 }
@@ -69,8 +56,8 @@ const DEFAULT_MAX_ROWS = 5_000;
 export const PAGE_SIZE = 100;
 
 /**
- * Returns the shape whose result is the only row, `undefined` if none. More
- * than one fails with `INVALID_VALUE`.
+ * Returns the shape whose result is the only row, `undefined` if none. More than one fails with
+ * `INVALID_VALUE`.
  *
  * @example
  * oneRow((row) => ({ name: row['name'] as string }));
@@ -93,8 +80,7 @@ export function oneRow<const M extends RowMapper<unknown>>(
     versionColumn: version,
     buildResult({ rows: [row, another], pageState }, name) {
       if (row === undefined) return undefined;
-      if (another === undefined && pageState === undefined)
-        return mapRow(mapper, row, name);
+      if (another === undefined && pageState === undefined) return mapRow(mapper, row, name);
       throw new CorrectableError(
         'INVALID_VALUE',
         `${name}: more than one row: add LIMIT 1, or give the result as rows()`,
@@ -104,9 +90,8 @@ export function oneRow<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape for all rows. More rows than `max` fail with
- * `INVALID_VALUE`. If the number of rows grows without a limit, use `page`.
- * Default: 5 000.
+ * Returns the shape for all rows. More rows than `max` fail with `INVALID_VALUE`. If the number of
+ * rows grows without a limit, use `page`. Default: 5 000.
  *
  * @example
  * rows((row) => row['ad'] as string, { max: 40 });
@@ -131,9 +116,8 @@ export function rows<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape whose result is one page, with the position of the next
- * one. The arguments may have `pageState`, from the page before, and
- * `pageSize`, up to `size`. Default of `size`: 100.
+ * Returns the shape whose result is one page, with the position of the next one. The arguments may
+ * have `pageState`, from the page before, and `pageSize`, up to `size`. Default of `size`: 100.
  *
  * @example
  * const { rows, pageState } = await store.invoke(posts.timeline({ user: 'ada' }));
@@ -178,8 +162,7 @@ function checkShapeArguments(
   { mapper, options, name, example }: ShapeArguments,
 ): void {
   const call = `${shape}((row) => row['name'], { ${name}: ${example} })`;
-  const isSchema =
-    typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
+  const isSchema = typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
   check(
     isSchema || typeof mapper === 'function',
     'mapper',
@@ -188,11 +171,7 @@ function checkShapeArguments(
   checkOptionNames(options, { call }, { [name]: true });
 }
 
-function mapRow<M extends RowMapper<unknown>>(
-  mapper: M,
-  row: Row,
-  name: string,
-): MappedRow<M> {
+function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string): MappedRow<M> {
   if (typeof mapper !== 'function') {
     return validateWithSchema(mapper, row, {
       code: 'INVALID_VALUE',

@@ -3,16 +3,11 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Page } from './page.ts';
 
 /**
- * Returns the version of a result, in the column that `version` of `oneRow`
- * names.
+ * Returns the version of a result, in the column that `version` of `oneRow` names.
  *
  * @throws CorrectableError `INVALID_VALUE` for what is no version
  */
-export function readVersion(
-  { rows: [row] }: Page,
-  column: string,
-  name: string,
-): unknown {
+export function readVersion({ rows: [row] }: Page, column: string, name: string): unknown {
   if (row === undefined) return undefined;
   const version = row[column] ?? undefined;
   const isVersion =

@@ -1,15 +1,10 @@
-/**
- * The Standard Schema interface (standardschema.dev), which zod, valibot and
- * arktype have.
- */
+/** The Standard Schema interface (standardschema.dev), which zod, valibot and arktype have. */
 import { describeIssue } from '../../../values/describe-issue.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 export interface Issue {
   readonly message: string;
-  readonly path?:
-    | readonly (PropertyKey | { readonly key: PropertyKey })[]
-    | undefined;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 type ValidationResult<T> =
@@ -21,40 +16,28 @@ export interface AnySchema {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    // Declared as a method, so that every schema fits: methods are compared
-    // bivariantly.
-    validate(
-      value: unknown,
-    ): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
-    readonly types?:
-      | { readonly input: unknown; readonly output: unknown }
-      | undefined;
+    // Declared as a method, so that every schema fits: methods are compared bivariantly.
+    validate(value: unknown): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
   };
 }
 
 /** The input type of a schema. */
-export type SchemaInput<S extends AnySchema> = NonNullable<
-  S['~standard']['types']
->['input'];
+export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types']>['input'];
 /** The output type of a schema. */
-export type SchemaOutput<S extends AnySchema> = NonNullable<
-  S['~standard']['types']
->['output'];
+export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
 
 export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
-  /**
-   * The name of the value in the message, and the start of the path, for
-   * example `args`.
-   */
+  /** The name of the value in the message, and the start of the path, for example `args`. */
   readonly root: string;
   /** The subject of the error, for example the statement. */
   readonly subject: string;
 }
 
 /**
- * Returns the value that the schema returns. @throws CorrectableError with the
- * path of the first issue.
+ * Returns the value that the schema returns. @throws CorrectableError with the path of the first
+ * issue.
  */
 export function validateWithSchema(
   schema: AnySchema,
@@ -84,8 +67,6 @@ export function validateWithSchema(
   );
 }
 
-function formatPathStep(
-  step: PropertyKey | { readonly key: PropertyKey },
-): string {
+function formatPathStep(step: PropertyKey | { readonly key: PropertyKey }): string {
   return String(typeof step === 'object' ? step.key : step);
 }

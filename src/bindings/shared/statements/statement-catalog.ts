@@ -1,7 +1,6 @@
 /**
- * The application's statements as named operations, whatever the language of
- * the store. The text of a statement comes only from the author of the program,
- * never from a client.
+ * The application's statements as named operations, whatever the language of the store. The text of
+ * a statement comes only from the author of the program, never from a client.
  */
 import {
   check,
@@ -32,14 +31,13 @@ export interface StatementOptions<Args, R> {
   /** Converts rows to the result. Required for reads. */
   readonly result?: ResultShape<R> | undefined;
   /**
-   * Returns a value for each marker, in their order. Default: the arguments
-   * with the markers' names.
+   * Returns a value for each marker, in their order. Default: the arguments with the markers'
+   * names.
    */
   params?(args: Args): readonly unknown[];
   /**
-   * Whether a write may be resent if its outcome is unknown. Not for counters,
-   * lists that grow, the time of day and conditions. Default: `false`. Reads
-   * may always be resent.
+   * Whether a write may be resent if its outcome is unknown. Not for counters, lists that grow, the
+   * time of day and conditions. Default: `false`. Reads may always be resent.
    */
   readonly isIdempotent?: boolean | undefined;
 }
@@ -51,19 +49,12 @@ export interface StatementCore<
 > extends StatementOptions<SchemaOutput<A>, R> {
   readonly access: Access;
   /**
-   * The arguments: a schema of zod, valibot or another library with the
-   * Standard Schema interface.
+   * The arguments: a schema of zod, valibot or another library with the Standard Schema interface.
    */
   readonly args: A;
-  /**
-   * Returns the object that the operation acts on: used for routing, caching
-   * and ordering.
-   */
+  /** Returns the object that the operation acts on: used for routing, caching and ordering. */
   key?(args: SchemaInput<A>): string;
-  /**
-   * Returns whether two results mean the same to the application. Default:
-   * structural equality.
-   */
+  /** Returns whether two results mean the same to the application. Default: structural equality. */
   equals?(a: R, b: R): boolean;
 }
 
@@ -87,8 +78,8 @@ export interface CheckedStatement {
   readonly isIdempotent: boolean;
   readonly result: ResultShape<unknown>;
   /**
-   * Returns checked arguments and marker values. @throws CorrectableError
-   * `INVALID_ARGUMENT` if they do not fit
+   * Returns checked arguments and marker values. @throws CorrectableError `INVALID_ARGUMENT` if
+   * they do not fit
    */
   readonly bind: (args: unknown) => BoundStatement;
 }
@@ -102,9 +93,7 @@ export interface BoundStatement {
 
 /** A typed builder for each statement: `ads.profile({ user })`. */
 export type StatementBuilders<S extends Readonly<Record<string, AnyCore>>> = {
-  readonly [K in keyof S]: (
-    args: SchemaInput<S[K]['args']>,
-  ) => Operation<ResultOfSpec<S[K]>>;
+  readonly [K in keyof S]: (args: SchemaInput<S[K]['args']>) => Operation<ResultOfSpec<S[K]>>;
 };
 
 type ResultOfSpec<S> = 'result' extends keyof S
@@ -128,8 +117,8 @@ export interface StatementLanguage {
   /** Operations that the binding has in any case. */
   readonly builtIn: readonly string[];
   /**
-   * Returns the text for the store, and the names of its markers in order;
-   * `undefined` for a marker without a name.
+   * Returns the text for the store, and the names of its markers in order; `undefined` for a marker
+   * without a name.
    */
   readonly parse: (text: string) => ParsedText;
   /** A marker without a name, for messages. */
@@ -143,8 +132,7 @@ export interface StatementLanguage {
   /**
    * Checks a text by itself. Default: the server checks it
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if the access or the result do
-   * not fit the text
+   * @throws CorrectableError `INVALID_ARGUMENT` if the access or the result do not fit the text
    */
   readonly checkText?: (
     name: string,
@@ -169,10 +157,7 @@ export interface Catalog {
 type SpecsByName = Readonly<Record<string, object>>;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid field */
-export function createCatalog(
-  language: StatementLanguage,
-  specs: SpecsByName,
-): Catalog {
+export function createCatalog(language: StatementLanguage, specs: SpecsByName): Catalog {
   checkRecord(specs, {
     call: `defineStatements({ profile: ${language.example} })`,
     field: 'statements',
@@ -194,10 +179,7 @@ export function createCatalog(
   return { builders, list };
 }
 
-/**
- * The part of a service contract that statements need, as `defineContract`
- * returns it.
- */
+/** The part of a service contract that statements need, as `defineContract` returns it. */
 export interface ContractLike {
   readonly operations: Readonly<
     Record<
@@ -219,20 +201,13 @@ export function implementCatalog(
 ): readonly CheckedStatement[] {
   const call = language.implementCall;
   const isContract = isRecord(contract) && isRecord(contract.operations);
-  check(
-    isContract,
-    'contract',
-    `must be one made by defineContract: write ${call}`,
-  );
+  check(isContract, 'contract', `must be one made by defineContract: write ${call}`);
   checkRecord(implementations, { call, field: 'implementations' });
   const { operations } = contract;
   const list = Object.entries(implementations).map(([name, text]) => {
     const { access, args } = operations[name] ?? {};
     if (access === undefined || args === undefined)
-      throw createInvalidArgumentError(
-        name,
-        'the contract has no such operation',
-      );
+      throw createInvalidArgumentError(name, 'the contract has no such operation');
     checkRecord(text, {
       call: `{ ${language.textField}, result }`,
       field: name,
@@ -256,17 +231,10 @@ export function implementCatalog(
  * @param key the member of a catalog that has its statements
  * @throws CorrectableError `INVALID_ARGUMENT` for what is no catalog
  */
-export function collectStatements<S>(
-  option: unknown,
-  key: symbol,
-): readonly S[] {
-  const catalogs: readonly unknown[] = Array.isArray(option)
-    ? option
-    : [option];
+export function collectStatements<S>(option: unknown, key: symbol): readonly S[] {
+  const catalogs: readonly unknown[] = Array.isArray(option) ? option : [option];
   return catalogs.flatMap((catalog) => {
-    const list = (catalog as Readonly<Record<symbol, readonly S[]>> | null)?.[
-      key
-    ];
+    const list = (catalog as Readonly<Record<symbol, readonly S[]>> | null)?.[key];
     if (list !== undefined) return list;
     throw createInvalidArgumentError(
       'statements',
@@ -295,11 +263,7 @@ export function checkSpec(
   checkOptionNames(value, { call: example, field: name }, fields);
   const spec = value as Readonly<Record<string, unknown>>;
   const { access, args, result } = spec;
-  check(
-    access === 'read' || access === 'write',
-    `${name}.access`,
-    "must be 'read' or 'write'",
-  );
+  check(access === 'read' || access === 'write', `${name}.access`, "must be 'read' or 'write'");
   check(
     isNonEmptyString(spec[textField]),
     `${name}.${textField}`,
@@ -309,11 +273,7 @@ export function checkSpec(
     (typeof args === 'object' || typeof args === 'function') &&
     args !== null &&
     '~standard' in args;
-  check(
-    isSchema,
-    `${name}.args`,
-    'must be a schema, as z.object({ user: z.string() })',
-  );
+  check(isSchema, `${name}.args`, 'must be a schema, as z.object({ user: z.string() })');
   check(
     result === undefined || hasMethods(result, 'buildResult'),
     `${name}.result`,
@@ -390,14 +350,13 @@ function bindArgs(
     checkWellFormed(value, field);
     checkValue(value, field);
   }
-  if (result.kind !== 'page')
-    return { params, pageState: undefined, pageSize: result.pageSize };
+  if (result.kind !== 'page') return { params, pageState: undefined, pageSize: result.pageSize };
   return { params, ...readPageArgs(name, input, args, result.pageSize) };
 }
 
 /**
- * Returns the value of a marker. A missing value would leave a column unchanged
- * in silence, so `null` has to be explicit. `params` can choose.
+ * Returns the value of a marker. A missing value would leave a column unchanged in silence, so
+ * `null` has to be explicit. `params` can choose.
  */
 function getMarkerValue(marker: string, args: unknown, name: string): unknown {
   const value =
@@ -429,15 +388,11 @@ function readPageArgs(
   const requested = (value ?? {}) as PageArgs;
   const { pageState, pageSize = maxSize } = (args ?? {}) as PageArgs;
   const wrong = (field: string, advice: string): CorrectableError =>
-    new CorrectableError(
-      'INVALID_ARGUMENT',
-      `${name}: args.${field}: ${advice}`,
-      {
-        field: `args.${field}`,
-      },
-    );
-  // A schema may drop fields that it does not name. Then the first page would
-  // be returned again and again.
+    new CorrectableError('INVALID_ARGUMENT', `${name}: args.${field}: ${advice}`, {
+      field: `args.${field}`,
+    });
+  // A schema may drop fields that it does not name. Then the first page would be returned again and
+  // again.
   if (requested.pageState !== undefined && pageState === undefined) {
     throw wrong(
       'pageState',

@@ -1,12 +1,9 @@
 /**
- * What bindings with statements share of their operations: their names, their
- * plans, and the results of their rows.
+ * What bindings with statements share of their operations: their names, their plans, and the
+ * results of their rows.
  */
 import type { ViewDetails } from '../../../correctable/binding.ts';
-import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
 import type { Page } from './page.ts';
 import { readVersion } from './row-version.ts';
@@ -28,8 +25,7 @@ interface PlannedOperation<P> {
 }
 
 /**
- * Returns the operations of a binding: the built-in ones, and the application's
- * statements.
+ * Returns the operations of a binding: the built-in ones, and the application's statements.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for a name that is used twice
  */
@@ -46,10 +42,7 @@ export function addStatements<O, S extends { readonly name: string }>(
       const reason = builtInNames.has(name)
         ? 'the binding has an operation of this name'
         : 'two statements have this name';
-      throw createInvalidArgumentError(
-        `statements.${name}`,
-        `${reason}: choose another`,
-      );
+      throw createInvalidArgumentError(`statements.${name}`, `${reason}: choose another`);
     }
     operations.set(name, createOperation(statement));
   }
@@ -59,8 +52,7 @@ export function addStatements<O, S extends { readonly name: string }>(
 /**
  * Returns the plan of a supported operation.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if its access or its arguments
- * do not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` if its access or its arguments do not fit
  */
 export function createPlan<P>(
   operations: ReadonlyMap<string, PlannedOperation<P>>,
@@ -69,10 +61,7 @@ export function createPlan<P>(
 ): P {
   const found = operations.get(operation.name);
   if (found?.access === access) return found.plan(operation);
-  throw createInvalidArgumentError(
-    'access',
-    `${operation.name} is a ${found?.access}`,
-  );
+  throw createInvalidArgumentError('access', `${operation.name} is a ${found?.access}`);
 }
 
 /** Returns the value of a statement's rows, and its version if it selects one. */
@@ -94,10 +83,7 @@ export function interpretRows(
  *
  * @throws CorrectableError `UNKNOWN` if its rows do not fit
  */
-export function interpretWritten(
-  { name, interpret }: Plan,
-  page: Page,
-): StatementResult {
+export function interpretWritten({ name, interpret }: Plan, page: Page): StatementResult {
   try {
     return interpret(page);
   } catch (cause) {

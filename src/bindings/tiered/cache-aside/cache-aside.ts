@@ -1,11 +1,10 @@
 /**
- * A cache that other programs share, such as Redis, as a tier in front of an
- * origin: the origin's answers fill it, and writes drop its entries.
+ * A cache that other programs share, such as Redis, as a tier in front of an origin: the origin's
+ * answers fill it, and writes drop its entries.
  *
- * No operation waits for that. What a write has not dropped yet, this process
- * does not show. Another process may fill the cache with an answer from before
- * the write. So an entry has the time at which its origin was asked, and no
- * entry lives longer than `ttlMs` from then on.
+ * No operation waits for that. What a write has not dropped yet, this process does not show.
+ * Another process may fill the cache with an answer from before the write. So an entry has the time
+ * at which its origin was asked, and no entry lives longer than `ttlMs` from then on.
  */
 import { systemClock, type Clock } from '../../../correctable/clock.ts';
 import type { Operation } from '../../../correctable/operation.ts';
@@ -19,65 +18,47 @@ import {
   type ResolvedOptions,
 } from '../../../correctable/options.ts';
 import { reportFailure } from '../../../protocol/report-failure.ts';
-import {
-  isValueWithDetails,
-  skipLevel,
-  withDetails,
-} from '../../../protocol/tier-result.ts';
+import { isValueWithDetails, skipLevel, withDetails } from '../../../protocol/tier-result.ts';
 import type { LevelContext } from '../../shared/level-call.ts';
 import { getPortableTouches } from '../../shared/portable-touches.ts';
 import type { Tier } from '../tier.ts';
-import {
-  formatEntry,
-  parseEntry,
-  toDetails,
-  toEntryId,
-} from './cache-entry.ts';
+import { formatEntry, parseEntry, toDetails, toEntryId } from './cache-entry.ts';
 import { CacheLink, type CacheAsideFailure } from './cache-link.ts';
 import { DroppedKeys } from './dropped-keys.ts';
 import { SharedReads } from './shared-reads.ts';
 
 /** Options of `cacheAside`. */
 export interface CacheAsideOptions {
-  /**
-   * Returns the text of a key, or `null` or `undefined` if it has none.
-   */
-  readonly get: (
-    key: string,
-  ) => string | null | undefined | PromiseLike<string | null | undefined>;
+  /** Returns the text of a key, or `null` or `undefined` if it has none. */
+  readonly get: (key: string) => string | null | undefined | PromiseLike<string | null | undefined>;
   /** Stores a text for `ttlMs` milliseconds, an integer. */
   readonly set: (key: string, text: string, ttlMs: number) => unknown;
   /** Removes the text of a key. */
   readonly delete: (key: string) => unknown;
   /**
-   * How long a view may be shown after its origin was asked, in milliseconds.
-   * Entries get up to a tenth less, so that those that were stored together do
-   * not expire together.
+   * How long a view may be shown after its origin was asked, in milliseconds. Entries get up to a
+   * tenth less, so that those that were stored together do not expire together.
    */
   readonly ttlMs: number;
   /** The tier behind the cache, which also executes the writes. */
   readonly origin: Tier;
   /**
-   * Returns the keys that an operation reads or changes. A write drops their
-   * entries. Only reads of one key are cached. Default: `args.keys` if an array
-   * of names, the written keys of a `commit`, else `key`
+   * Returns the keys that an operation reads or changes. A write drops their entries. Only reads of
+   * one key are cached. Default: `args.keys` if an array of names, the written keys of a `commit`,
+   * else `key`
    */
-  readonly touches?:
-    | ((operation: Operation) => readonly string[] | undefined)
-    | undefined;
+  readonly touches?: ((operation: Operation) => readonly string[] | undefined) | undefined;
   /**
-   * How long a read waits for the cache, in milliseconds. A cache that does not
-   * answer in time is left alone for 500 ms. That time doubles up to 30 s. Until
-   * the cache answers again, no read waits for it. Default: 100
+   * How long a read waits for the cache, in milliseconds. A cache that does not answer in time is
+   * left alone for 500 ms. That time doubles up to 30 s. Until the cache answers again, no read
+   * waits for it. Default: 100
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Called if the cache fails or does not answer, once until it is tried again,
-   * and if a view cannot be cached. Default: `console.error`
+   * Called if the cache fails or does not answer, once until it is tried again, and if a view
+   * cannot be cached. Default: `console.error`
    */
-  readonly onError?:
-    | ((error: unknown, failure: CacheAsideFailure) => unknown)
-    | undefined;
+  readonly onError?: ((error: unknown, failure: CacheAsideFailure) => unknown) | undefined;
 }
 
 /** The tiers of a cache and of its origin. */
@@ -87,19 +68,17 @@ export interface CacheAsideTiers {
 }
 
 /**
- * Creates the tiers of a cache and of the origin behind it, for `tiered`. The
- * cache has one view for each `key`: that of the operation that was read last.
- * Final views fill it, and writes drop it. No operation waits for that, so a
- * cache that hangs delays nothing.
+ * Creates the tiers of a cache and of the origin behind it, for `tiered`. The cache has one view
+ * for each `key`: that of the operation that was read last. Final views fill it, and writes drop
+ * it. No operation waits for that, so a cache that hangs delays nothing.
  *
- * Equal reads of one key share a read of the origin: those that come while one is
- * in flight wait for the next one. So an origin gets two reads, not a hundred, if
- * a key that many clients read is not in the cache. All callers get the same
- * value: do not change it.
+ * Equal reads of one key share a read of the origin: those that come while one is in flight wait
+ * for the next one. So an origin gets two reads, not a hundred, if a key that many clients read is
+ * not in the cache. All callers get the same value: do not change it.
  *
- * A cached view has `meta.lagMs`, for `getLagMs` and `freshEnough`: how long ago
- * the origin was asked. Machines that share the cache need the same time. Views
- * are kept apart by the operation, its arguments and its principal.
+ * A cached view has `meta.lagMs`, for `getLagMs` and `freshEnough`: how long ago the origin was
+ * asked. Machines that share the cache need the same time. Views are kept apart by the operation,
+ * its arguments and its principal.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -117,8 +96,8 @@ export function cacheAside(options: CacheAsideOptions): CacheAsideTiers {
 }
 
 /**
- * Creates the tiers with a clock and a source of numbers in [0, 1), which tests
- * control. Without numbers, entries live for the whole `ttlMs`.
+ * Creates the tiers with a clock and a source of numbers in [0, 1), which tests control. Without
+ * numbers, entries live for the whole `ttlMs`.
  */
 export function openCacheAside(
   options: CacheAsideOptions,
@@ -129,8 +108,7 @@ export function openCacheAside(
   return new CacheAside(resolved, clock, random).tiers;
 }
 
-const CALL =
-  'cacheAside({ get, set, delete: remove, ttlMs: 60_000, origin: readOrigin })';
+const CALL = 'cacheAside({ get, set, delete: remove, ttlMs: 60_000, origin: readOrigin })';
 
 export const CACHE_ASIDE_OPTIONS = {
   get: required(callback),
@@ -204,13 +182,9 @@ class CacheAside {
     };
   }
 
-  async #readCache(
-    operation: Operation,
-    context: LevelContext,
-  ): Promise<unknown> {
+  async #readCache(operation: Operation, context: LevelContext): Promise<unknown> {
     const key = this.#getKey(operation);
-    if (key === undefined || !this.#link.isUsable || this.#dropped.has(key))
-      return skipLevel;
+    if (key === undefined || !this.#link.isUsable || this.#dropped.has(key)) return skipLevel;
     const { isOnTrial } = this.#link;
     const reading = this.#link.ask('get', key, () => this.#options.get(key));
     const text = isOnTrial ? undefined : await reading;
@@ -223,16 +197,10 @@ class CacheAside {
     const ageMs = this.#getWallTime() - entry.readAtMs;
     if (ageMs > this.#options.ttlMs) return skipLevel;
     // Another machine's clock may be ahead. Then the age is unknown.
-    return withDetails(
-      entry.value,
-      toDetails(entry, ageMs < 0 ? undefined : ageMs),
-    );
+    return withDetails(entry.value, toDetails(entry, ageMs < 0 ? undefined : ageMs));
   }
 
-  async #readOrigin(
-    operation: Operation,
-    context: LevelContext,
-  ): Promise<unknown> {
+  async #readOrigin(operation: Operation, context: LevelContext): Promise<unknown> {
     const key = this.#getKey(operation);
     if (key === undefined) return this.#origin(operation, context);
     const id = this.#toId(operation, context);
@@ -263,14 +231,11 @@ class CacheAside {
   }
 
   /**
-   * Returns how long ago the origin was asked. The clock of the machine may have
-   * been set meanwhile, and the other one stands still while a machine sleeps.
+   * Returns how long ago the origin was asked. The clock of the machine may have been set
+   * meanwhile, and the other one stands still while a machine sleeps.
    */
   #getAgeMs({ beganAtMs, beganAtWallMs }: FillingRead): number {
-    return Math.max(
-      this.#clock.now() - beganAtMs,
-      this.#getWallTime() - beganAtWallMs,
-    );
+    return Math.max(this.#clock.now() - beganAtMs, this.#getWallTime() - beganAtWallMs);
   }
 
   /** The write may have been made, also if it fails. */
@@ -314,8 +279,7 @@ class CacheAside {
     const { key } = read;
     const { ttlMs, set } = this.#options;
     const leftMs = ttlMs * (1 - JITTER * this.#random()) - ageMs;
-    if (read.isSpoiled || !this.#link.isUsable || leftMs <= 0)
-      return this.#endRead(read);
+    if (read.isSpoiled || !this.#link.isUsable || leftMs <= 0) return this.#endRead(read);
     void this.#link.ask('set', key, async () => {
       try {
         await set(key, text, Math.ceil(leftMs));
@@ -379,11 +343,7 @@ class CacheAside {
   #report(error: unknown, failure: CacheAsideFailure): void {
     const { onError } = this.#options;
     const description = `cacheAside: ${failure.action} "${failure.key}" failed`;
-    reportFailure(
-      error,
-      description,
-      onError && (() => onError(error, failure)),
-    );
+    reportFailure(error, description, onError && (() => onError(error, failure)));
   }
 
   #toId(operation: Operation, context: LevelContext): string | undefined {

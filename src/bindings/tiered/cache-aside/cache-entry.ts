@@ -1,6 +1,6 @@
 /**
- * The text of one key of the cache: a view, the operation and the caller that it
- * is for, and the time at which the origin was asked.
+ * The text of one key of the cache: a view, the operation and the caller that it is for, and the
+ * time at which the origin was asked.
  */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
@@ -8,11 +8,7 @@ import { isRecord } from '../../../correctable/validate.ts';
 import { toCanonicalString } from '../../../values/canonical-string.ts';
 import { CANONICAL_OPTIONS, toCaller } from '../../shared/caller.ts';
 import { toExactJson } from '../../shared/to-json.ts';
-import {
-  decodeVersion,
-  encodeVersion,
-  type EncodedVersion,
-} from '../sessions/version-codec.ts';
+import { decodeVersion, encodeVersion, type EncodedVersion } from '../sessions/version-codec.ts';
 import type { LevelContext } from '../../shared/level-call.ts';
 
 export interface CacheEntry {
@@ -22,8 +18,8 @@ export interface CacheEntry {
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * When the origin was asked, in milliseconds since the epoch. So the entry
-   * has every write that was final before.
+   * When the origin was asked, in milliseconds since the epoch. So the entry has every write that
+   * was final before.
    */
   readonly readAtMs: number;
 }
@@ -38,8 +34,8 @@ interface EncodedEntry {
 }
 
 /**
- * Returns what distinguishes the views of one key. `undefined` if the arguments
- * or the principal are no plain data, so that views cannot be distinguished.
+ * Returns what distinguishes the views of one key. `undefined` if the arguments or the principal
+ * are no plain data, so that views cannot be distinguished.
  */
 export function toEntryId(
   { name, args }: Operation,
@@ -75,8 +71,7 @@ export function formatEntry(
 export function parseEntry(text: string): CacheEntry | undefined {
   try {
     const entry = JSON.parse(text) as EncodedEntry;
-    if (!isRecord(entry) || typeof entry.readAtMs !== 'number')
-      return undefined;
+    if (!isRecord(entry) || typeof entry.readAtMs !== 'number') return undefined;
     const { id, value, version, meta, readAtMs } = entry;
     const decoded = version === undefined ? undefined : decodeVersion(version);
     return { id, value, version: decoded, meta, readAtMs };
@@ -86,10 +81,7 @@ export function parseEntry(text: string): CacheEntry | undefined {
 }
 
 /** Returns the details of a cached view. `ageMs` is undefined if unknown. */
-export function toDetails(
-  { version, meta }: CacheEntry,
-  ageMs: number | undefined,
-): ViewDetails {
+export function toDetails({ version, meta }: CacheEntry, ageMs: number | undefined): ViewDetails {
   const { lagMs: lagAtOrigin = 0, ...others } = meta ?? {};
   const lagMs = ageMs === undefined ? undefined : ageMs + Number(lagAtOrigin);
   return {

@@ -1,7 +1,6 @@
 /**
- * Sends commands to the cache. No operation waits for it longer than `timeoutMs`. A
- * cache that fails or does not answer is left alone for a while, so that it
- * delays nothing.
+ * Sends commands to the cache. No operation waits for it longer than `timeoutMs`. A cache that
+ * fails or does not answer is left alone for a while, so that it delays nothing.
  */
 import type { Clock, Timer } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -45,10 +44,7 @@ export class CacheLink {
     return this.hasRoom && this.#selection.getCandidates().length > 0;
   }
 
-  /**
-   * Whether the cache has failed and not answered since. No operation waits for
-   * it then.
-   */
+  /** Whether the cache has failed and not answered since. No operation waits for it then. */
   get isOnTrial(): boolean {
     return this.#selection.latestError !== undefined;
   }
@@ -59,8 +55,8 @@ export class CacheLink {
   }
 
   /**
-   * Sends a command at once. Resolves with its answer; with `undefined` if it
-   * fails, or after `timeoutMs`. Never rejects.
+   * Sends a command at once. Resolves with its answer; with `undefined` if it fails, or after
+   * `timeoutMs`. Never rejects.
    */
   async ask<T>(
     action: CacheAction,

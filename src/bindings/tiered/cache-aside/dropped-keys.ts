@@ -1,6 +1,6 @@
 /**
- * Keys whose entries must not be shown, because a write has changed them and
- * the cache has not confirmed that it dropped them.
+ * Keys whose entries must not be shown, because a write has changed them and the cache has not
+ * confirmed that it dropped them.
  */
 import type { Clock } from '../../../correctable/clock.ts';
 
@@ -48,8 +48,7 @@ export class DroppedKeys {
 
   /** The cache has done `drop`. Without it, the key has a new entry. */
   delete(key: string, drop?: Drop): void {
-    if (drop === undefined || this.#drops.get(key) === drop)
-      this.#drops.delete(key);
+    if (drop === undefined || this.#drops.get(key) === drop) this.#drops.delete(key);
   }
 
   #dropExpired(): void {

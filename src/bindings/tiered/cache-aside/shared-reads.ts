@@ -1,23 +1,22 @@
 /**
- * Shares the reads of an origin: while a read is in flight, equal ones wait, and
- * then share the next one. So many reads of a key that is not in the cache become
- * two reads of the origin.
+ * Shares the reads of an origin: while a read is in flight, equal ones wait, and then share the
+ * next one. So many reads of a key that is not in the cache become two reads of the origin.
  *
- * No read shares one that began before it. That one may have missed a write
- * that the later caller knows of, and its result would be final nevertheless.
+ * No read shares one that began before it. That one may have missed a write that the later caller
+ * knows of, and its result would be final nevertheless.
  */
 import type { Clock, Timer } from '../../../correctable/clock.ts';
 import type { Principal } from '../../../correctable/binding.ts';
 import type { LevelContext } from '../../shared/level-call.ts';
 
 /**
- * How long a read waits for the one in flight, in milliseconds. If the origin
- * hangs, the next read begins beside it.
+ * How long a read waits for the one in flight, in milliseconds. If the origin hangs, the next read
+ * begins beside it.
  */
 const MAX_WAIT_MS = 1_000;
 /**
- * The part of the time until its deadline that a read waits. Its own read of
- * the origin needs the rest.
+ * The part of the time until its deadline that a read waits. Its own read of the origin needs the
+ * rest.
  */
 const MAX_WAIT_SHARE = 1 / 4;
 
@@ -33,16 +32,10 @@ export class SharedReads {
   }
 
   /** Executes `read`, or an equal one that has not begun yet. */
-  async execute(
-    id: string,
-    context: LevelContext,
-    read: Read,
-  ): Promise<unknown> {
+  async execute(id: string, context: LevelContext, read: Read): Promise<unknown> {
     const latest = this.#latest.get(id);
     const own =
-      latest === undefined
-        ? this.#open(id, new SharedRead())
-        : (latest.next ??= new SharedRead());
+      latest === undefined ? this.#open(id, new SharedRead()) : (latest.next ??= new SharedRead());
     own.join(context);
     if (latest !== undefined) {
       this.#limitWait(id, latest, context);

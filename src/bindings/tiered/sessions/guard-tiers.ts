@@ -1,10 +1,7 @@
 /** Tiers of one operation in a session. They skip what is too old for it. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Operation } from '../../../correctable/operation.ts';
-import {
-  isValueWithDetails,
-  skipLevel,
-} from '../../../protocol/tier-result.ts';
+import { isValueWithDetails, skipLevel } from '../../../protocol/tier-result.ts';
 import { readCurrent } from '../../shared/read-current.ts';
 import type { Tier } from '../tier.ts';
 import type { GuardedRead, TierSession } from './tier-session.ts';
@@ -12,13 +9,13 @@ import type { GuardedRead, TierSession } from './tier-session.ts';
 /** Counts over the life of the sessions. */
 export interface SessionStats {
   /**
-   * Views of weaker levels that were not shown, since they are older than what
-   * their session has seen, or may be.
+   * Views of weaker levels that were not shown, since they are older than what their session has
+   * seen, or may be.
    */
   readonly behindSession: number;
   /**
-   * Calls of the strongest level that were repeated, since its answer was older
-   * than what the session has seen.
+   * Calls of the strongest level that were repeated, since its answer was older than what the
+   * session has seen.
    */
   readonly repeatedFinals: number;
 }
@@ -43,15 +40,12 @@ export function guardTiers(
 ): Readonly<Record<string, Tier>> {
   const { levels } = options;
   const strongest = levels[levels.length - 1] as string;
-  if (operation.access === 'write')
-    return { [strongest]: guardWrite(strongest, options) };
+  if (operation.access === 'write') return { [strongest]: guardWrite(strongest, options) };
   const read = options.session.beginRead(operation);
   return Object.fromEntries(
     levels.map((level) => [
       level,
-      level === strongest
-        ? guardFinal(level, read, options)
-        : guardEarly(level, read, options),
+      level === strongest ? guardFinal(level, read, options) : guardEarly(level, read, options),
     ]),
   );
 }
@@ -68,11 +62,7 @@ function guardWrite(level: string, options: GuardOptions): Tier {
   };
 }
 
-function guardEarly(
-  level: string,
-  read: GuardedRead,
-  options: GuardOptions,
-): Tier {
+function guardEarly(level: string, read: GuardedRead, options: GuardOptions): Tier {
   const { tiers, stats } = options;
   return async (operation, context) => {
     const result = await tiers[level]!(operation, context);
@@ -87,11 +77,7 @@ function guardEarly(
   };
 }
 
-function guardFinal(
-  level: string,
-  read: GuardedRead,
-  options: GuardOptions,
-): Tier {
+function guardFinal(level: string, read: GuardedRead, options: GuardOptions): Tier {
   const { tiers, stats } = options;
   return async (operation, context) => {
     const getOrderedVersion = (result: unknown): unknown =>
@@ -117,11 +103,7 @@ function getVersion(result: unknown): unknown {
 }
 
 /** @throws CorrectableError `INVALID_VALUE` if it cannot be compared */
-function checkOrder(
-  version: unknown,
-  { name }: Operation,
-  { isOrdered }: GuardOptions,
-): unknown {
+function checkOrder(version: unknown, { name }: Operation, { isOrdered }: GuardOptions): unknown {
   if (version === undefined || isOrdered(version)) return version;
   const message = `${name}: the version is of type ${typeof version}, which has no order. Return a number, a bigint or a Date, or pass "reached" to versionSessions.`;
   throw new CorrectableError('INVALID_VALUE', message, { field: 'version' });

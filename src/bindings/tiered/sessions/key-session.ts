@@ -1,30 +1,19 @@
 /**
  * A session whose versions belong to one key each.
  *
- * A write without a version forgets the version of its key, and the strongest
- * level answers next.
+ * A write without a version forgets the version of its key, and the strongest level answers next.
  *
- * A row that was deleted has no version, and a new row in its place may count
- * from 1 again. A weaker level may still have the old row, with a higher version
- * than the new one. So after a `remove` or a final view without a version, only
- * the strongest level answers for that key. If the origin keeps a version for
- * deleted rows, nothing of that happens.
+ * A row that was deleted has no version, and a new row in its place may count from 1 again. A
+ * weaker level may still have the old row, with a higher version than the new one. So after a
+ * `remove` or a final view without a version, only the strongest level answers for that key. If the
+ * origin keeps a version for deleted rows, nothing of that happens.
  */
 import type { Operation } from '../../../correctable/operation.ts';
 import { getPortableTouches } from '../../shared/portable-touches.ts';
 import { SessionPositions } from '../../shared/session-positions.ts';
 import { PositionedRead } from './positioned-read.ts';
-import {
-  decodeState,
-  encodeState,
-  type EncodedState,
-} from './session-state.ts';
-import type {
-  GuardedRead,
-  Reached,
-  RecordWrite,
-  TierSession,
-} from './tier-session.ts';
+import { decodeState, encodeState, type EncodedState } from './session-state.ts';
+import type { GuardedRead, Reached, RecordWrite, TierSession } from './tier-session.ts';
 
 /** What a token carries. */
 export interface KeySessionState {
@@ -38,10 +27,7 @@ export interface KeySessionState {
 
 /** With more, the keys that were used least recently are forgotten. */
 const MAX_KEYS = 10_000;
-/**
- * The keys in a token, as JSON. Several tokens of concurrent requests must fit
- * into one header.
- */
+/** The keys in a token, as JSON. Several tokens of concurrent requests must fit into one header. */
 const MAX_TOKEN_KEYS_LENGTH = 700;
 
 export class KeySession implements TierSession {
@@ -50,8 +36,8 @@ export class KeySession implements TierSession {
   /** By key. The key that was used last is at the end. */
   readonly #keys = new Map<string, SessionPositions<unknown>>();
   /**
-   * Whether keys were forgotten. The strongest level answers first for a key
-   * that is not known then.
+   * Whether keys were forgotten. The strongest level answers first for a key that is not known
+   * then.
    */
   #isPartial = false;
   /** Whether one of the forgotten keys had lost its order. */
@@ -70,8 +56,7 @@ export class KeySession implements TierSession {
     for (const [key, positions] of [...this.#keys].toReversed()) {
       if (!hasSeenAny(positions)) continue;
       const entry = [key, encodeState(positions.state)] as const;
-      if (length <= MAX_TOKEN_KEYS_LENGTH)
-        length += JSON.stringify(entry).length;
+      if (length <= MAX_TOKEN_KEYS_LENGTH) length += JSON.stringify(entry).length;
       if (length <= MAX_TOKEN_KEYS_LENGTH) keys.push(entry);
       else {
         isPartial = true;
@@ -82,8 +67,7 @@ export class KeySession implements TierSession {
   }
 
   continueFrom({ keys, isPartial, isUnordered }: KeySessionState): void {
-    for (const [key, state] of keys.toReversed())
-      this.#find(key).continueFrom(decodeState(state));
+    for (const [key, state] of keys.toReversed()) this.#find(key).continueFrom(decodeState(state));
     // Last, because these keys are known.
     if (isPartial) this.#isPartial = true;
     if (isUnordered) this.#isUnordered = true;
@@ -105,8 +89,7 @@ export class KeySession implements TierSession {
     if (keys === undefined) return () => this.#forgetAll();
     const [key] = keys;
     // One version of several keys belongs to none of them.
-    if (key === undefined || keys.length > 1)
-      return () => this.#forget(operation, keys);
+    if (key === undefined || keys.length > 1) return () => this.#forget(operation, keys);
     const before = this.#find(key).beginRead();
     return (version) => {
       if (version === undefined) this.#forget(operation, keys);

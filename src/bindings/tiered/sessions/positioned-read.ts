@@ -1,8 +1,5 @@
 /** A read in a session, of an object whose versions are ordered. */
-import type {
-  SessionPositions,
-  SessionRead,
-} from '../../shared/session-positions.ts';
+import type { SessionPositions, SessionRead } from '../../shared/session-positions.ts';
 import type { GuardedRead, Reached } from './tier-session.ts';
 
 export interface PositionedReadOptions {
@@ -31,8 +28,7 @@ export class PositionedRead implements GuardedRead {
   recordEarly(version: unknown): void {
     const { positions, reached } = this.#options;
     positions.recordReplica(this.#before, version);
-    if (this.#shown === undefined || reached(version, this.#shown))
-      this.#shown = version;
+    if (this.#shown === undefined || reached(version, this.#shown)) this.#shown = version;
   }
 
   isBehind(version: unknown): boolean {

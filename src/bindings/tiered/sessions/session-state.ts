@@ -1,10 +1,6 @@
 /** The state of a session as JSON, for its token. */
 import type { SessionState } from '../../shared/session-positions.ts';
-import {
-  decodeVersion,
-  encodeVersion,
-  type EncodedVersion,
-} from './version-codec.ts';
+import { decodeVersion, encodeVersion, type EncodedVersion } from './version-codec.ts';
 
 export interface EncodedState {
   readonly need: EncodedVersion | null;

@@ -1,17 +1,8 @@
 /** A session whose versions are positions in one log of the whole store. */
 import { SessionPositions } from '../../shared/session-positions.ts';
 import { PositionedRead } from './positioned-read.ts';
-import {
-  decodeState,
-  encodeState,
-  type EncodedState,
-} from './session-state.ts';
-import type {
-  GuardedRead,
-  Reached,
-  RecordWrite,
-  TierSession,
-} from './tier-session.ts';
+import { decodeState, encodeState, type EncodedState } from './session-state.ts';
+import type { GuardedRead, Reached, RecordWrite, TierSession } from './tier-session.ts';
 
 export class StoreSession implements TierSession {
   readonly #reached: Reached;

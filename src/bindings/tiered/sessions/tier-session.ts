@@ -7,8 +7,8 @@ export type Reached = (have: unknown, need: unknown) => boolean;
 /** One read in a session. It is judged by what the session had seen before. */
 export interface GuardedRead {
   /**
-   * Whether the final view is decided, although it may not be delivered yet. An
-   * early view that came between would make it go back.
+   * Whether the final view is decided, although it may not be delivered yet. An early view that
+   * came between would make it go back.
    */
   readonly isDecided: boolean;
   /** Returns whether an early view shows all that the session has seen. */

@@ -1,6 +1,6 @@
 /**
- * Versions as JSON, for tokens and for entries of a cache. A `Date` and a
- * `bigint` come back as they were, because they must stay comparable.
+ * Versions as JSON, for tokens and for entries of a cache. A `Date` and a `bigint` come back as
+ * they were, because they must stay comparable.
  */
 import { getToStringTag } from '../../../correctable/built-in-class.ts';
 

@@ -13,11 +13,7 @@ import {
 } from '../../../correctable/options.ts';
 import type { SessionTokens } from '../../shared/session-tokens.ts';
 import type { Tier } from '../tier.ts';
-import {
-  guardTiers,
-  type MutableSessionStats,
-  type SessionStats,
-} from './guard-tiers.ts';
+import { guardTiers, type MutableSessionStats, type SessionStats } from './guard-tiers.ts';
 import { KeySession, type KeySessionState } from './key-session.ts';
 import type { EncodedState } from './session-state.ts';
 import { StoreSession } from './store-session.ts';
@@ -29,15 +25,15 @@ export type CreateTokens = <T>(scope: readonly string[]) => SessionTokens<T>;
 /** Options of `versionSessions`. */
 export interface VersionSessionsOptions {
   /**
-   * Selects which versions are compared. `'key'`: those of one key, as the
-   * version of a row or the time of its last change. `'store'`: those of all
-   * keys, as positions in the log of a database. Default: `key`
+   * Selects which versions are compared. `'key'`: those of one key, as the version of a row or the
+   * time of its last change. `'store'`: those of all keys, as positions in the log of a database.
+   * Default: `key`
    */
   readonly per?: 'key' | 'store' | undefined;
   /**
-   * Returns whether a state at version `have` has every write up to version
-   * `need`. False if that is unknown. Default: compares numbers, bigints and
-   * dates by size. Other versions need this function.
+   * Returns whether a state at version `have` has every write up to version `need`. False if that
+   * is unknown. Default: compares numbers, bigints and dates by size. Other versions need this
+   * function.
    */
   readonly reached?: ((have: unknown, need: unknown) => boolean) | undefined;
   /**
@@ -65,14 +61,12 @@ export interface VersionSessions {
 }
 
 /**
- * Creates sessions for `tiered`: no view of a session is older than what the
- * session has written or seen. Let the tiers return `withDetails(value, {
- * version })`, also those of writes.
+ * Creates sessions for `tiered`: no view of a session is older than what the session has written or
+ * seen. Let the tiers return `withDetails(value, { version })`, also those of writes.
  *
- * A view of a weaker level that is too old is skipped. If the answer of the
- * strongest level is too old, that level is called once more. Then the read
- * fails with `REPLICA_BEHIND`. A view without a version counts as too old, but
- * not at the strongest level.
+ * A view of a weaker level that is too old is skipped. If the answer of the strongest level is too
+ * old, that level is called once more. Then the read fails with `REPLICA_BEHIND`. A view without a
+ * version counts as too old, but not at the strongest level.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -83,12 +77,8 @@ export interface VersionSessions {
  * await pages.invoke(put('page:1', 'new'), { session });
  * await pages.invoke(get('page:1'), { session }); // no view is older than 'new'
  */
-export function versionSessions(
-  options: VersionSessionsOptions = {},
-): VersionSessions {
-  return new Sessions(
-    readOptions(options, { call: CALL }, VERSION_SESSIONS_OPTIONS),
-  );
+export function versionSessions(options: VersionSessionsOptions = {}): VersionSessions {
+  return new Sessions(readOptions(options, { call: CALL }, VERSION_SESSIONS_OPTIONS));
 }
 
 const CALL = "versionSessions({ per: 'key' })";
@@ -99,10 +89,7 @@ export const VERSION_SESSIONS_OPTIONS = {
   tokens: optional(callback),
 } satisfies OptionsOf<VersionSessionsOptions>;
 
-type Resolved = ResolvedOptions<
-  VersionSessionsOptions,
-  typeof VERSION_SESSIONS_OPTIONS
->;
+type Resolved = ResolvedOptions<VersionSessionsOptions, typeof VERSION_SESSIONS_OPTIONS>;
 
 class Sessions implements VersionSessions {
   readonly #options: Resolved;
@@ -127,17 +114,11 @@ class Sessions implements VersionSessions {
 
   open(name: string, continued: readonly string[]): BindingSession {
     const { per, tokens: createTokens } = this.#options;
-    if (createTokens === undefined && continued.length > 0)
-      throw createTokensError(name);
+    if (createTokens === undefined && continued.length > 0) throw createTokensError(name);
     const tokens = createTokens?.<unknown>(['tiered', name, per]);
-    const session =
-      per === 'key'
-        ? new KeySession(this.#reached)
-        : new StoreSession(this.#reached);
+    const session = per === 'key' ? new KeySession(this.#reached) : new StoreSession(this.#reached);
     for (const token of continued)
-      session.continueFrom(
-        tokens!.open(token) as KeySessionState & EncodedState,
-      );
+      session.continueFrom(tokens!.open(token) as KeySessionState & EncodedState);
     return new OpenedSession(session, tokens);
   }
 
@@ -154,8 +135,7 @@ class Sessions implements VersionSessions {
       tiers,
       session: session.seen,
       stats: this.#stats,
-      isOrdered: (version) =>
-        this.#options.reached !== undefined || hasOrder(version),
+      isOrdered: (version) => this.#options.reached !== undefined || hasOrder(version),
     });
   }
 }
@@ -177,8 +157,7 @@ class OpenedSession implements BindingSession {
 
 /** Compares as `isOlder` does for all bindings. */
 function hasReached(have: unknown, need: unknown): boolean {
-  const isComparable =
-    hasOrder(have) && getToStringTag(have) === getToStringTag(need);
+  const isComparable = hasOrder(have) && getToStringTag(have) === getToStringTag(need);
   return isComparable && (have as number) >= (need as number);
 }
 

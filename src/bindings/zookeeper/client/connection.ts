@@ -1,35 +1,20 @@
 /**
- * One connection to a server, with a handshake, replies in order, and
- * heartbeats that detect a frozen server.
+ * One connection to a server, with a handshake, replies in order, and heartbeats that detect a
+ * frozen server.
  */
 import { connect, type Socket } from 'node:net';
-import {
-  formatAddress,
-  type ServerAddress,
-} from '../../shared/server-address.ts';
+import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
 import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
-import {
-  getZooKeeperErrorCode,
-  isUndecided,
-  ZooKeeperError,
-} from './errors.ts';
-import {
-  createJuteSplitter,
-  JuteReader,
-  JuteWriter,
-  LENGTH_BYTES,
-} from './jute.ts';
+import { getZooKeeperErrorCode, isUndecided, ZooKeeperError } from './errors.ts';
+import { createJuteSplitter, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
 import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
 
-/**
- * The reserved request numbers of frames that are not requests of the
- * application.
- */
+/** The reserved request numbers of frames that are not requests of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /**
- * This bit requests a preliminary reply, which then has the sign bit too.
- * Servers that do not support preliminary replies return the bit unchanged.
+ * This bit requests a preliminary reply, which then has the sign bit too. Servers that do not
+ * support preliminary replies return the bit unchanged.
  */
 const WANTS_PRELIMINARY = 2 ** 30;
 const PRELIMINARY_FLAGS = 0x6000_0000;
@@ -46,8 +31,8 @@ export function encodeFrame({ type, write }: Request<unknown>): Buffer {
 export interface PendingRequest<T = unknown> {
   readonly request: Request<T>;
   /**
-   * The frame as it is sent, except for its number: the length, four bytes for
-   * the number, and the content.
+   * The frame as it is sent, except for its number: the length, four bytes for the number, and the
+   * content.
    */
   readonly frame: Buffer;
   readonly resolve: (value: T) => void;
@@ -85,8 +70,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
   readonly #frames: ReturnType<typeof createJuteSplitter>;
-  #sentRequests: { readonly xid: number; readonly pending: PendingRequest }[] =
-    [];
+  #sentRequests: { readonly xid: number; readonly pending: PendingRequest }[] = [];
   #head = 0;
   #outgoing: Buffer[] = [];
   #isAccepted = false;
@@ -105,24 +89,17 @@ export class Connection {
     this.#socket = connect({ host, port, noDelay: true });
     this.#socket.once('connect', () => this.#sendConnectRequest());
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    this.#socket.on('error', (error) =>
-      this.#end(this.#createClosedError(error)),
-    );
+    this.#socket.on('error', (error) => this.#end(this.#createClosedError(error)));
     this.#socket.on('close', () => this.#end(this.#createClosedError()));
     this.#connectTimer = setTimeout(() => {
       this.#isLate = true;
-      this.#end(
-        this.#createLossError(
-          `no answer within ${options.connectTimeoutMs} ms`,
-        ),
-      );
+      this.#end(this.#createLossError(`no answer within ${options.connectTimeoutMs} ms`));
     }, options.connectTimeoutMs);
   }
 
   /**
-   * Whether the server closed the connection instead of accepting the session.
-   * It gives no reason: it may serve no client now, have too many connections,
-   * or be behind what the session has seen.
+   * Whether the server closed the connection instead of accepting the session. It gives no reason:
+   * it may serve no client now, have too many connections, or be behind what the session has seen.
    */
   get wasRefused(): boolean {
     return this.#hasGreeted && !this.#isAccepted && !this.#isLate;
@@ -135,25 +112,19 @@ export class Connection {
   /** Sends a request. Requests of one tick are sent together. */
   send(pending: PendingRequest): void {
     const number = this.#options.nextRequestNumber();
-    const xid =
-      pending.request.readPreliminary === undefined
-        ? number
-        : number | WANTS_PRELIMINARY;
+    const xid = pending.request.readPreliminary === undefined ? number : number | WANTS_PRELIMINARY;
     this.#sentRequests.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);
     this.#enqueue(pending.frame);
   }
 
   /**
-   * Sends a request that restores the session's identities or watches. No
-   * caller waits for its reply.
+   * Sends a request that restores the session's identities or watches. No caller waits for its
+   * reply.
    */
   sendSetup(request: Request<void>): void {
     const frame = encodeFrame(request);
-    frame.writeInt32BE(
-      request.type === OP.auth ? XID.auth : XID.setWatches,
-      LENGTH_BYTES,
-    );
+    frame.writeInt32BE(request.type === OP.auth ? XID.auth : XID.setWatches, LENGTH_BYTES);
     this.#enqueue(frame);
   }
 
@@ -181,9 +152,7 @@ export class Connection {
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
     const bytes =
-      this.#outgoing.length === 1
-        ? (this.#outgoing[0] as Buffer)
-        : Buffer.concat(this.#outgoing);
+      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#lastSentAt = performance.now();
     this.#options.bytes.sent += bytes.length;
@@ -194,14 +163,10 @@ export class Connection {
     this.#heartbeatMonitor?.recordReceived();
     this.#options.bytes.received += chunk.length;
     try {
-      this.#frames.push(chunk, (content) =>
-        this.#handleFrame(new JuteReader(content)),
-      );
+      this.#frames.push(chunk, (content) => this.#handleFrame(new JuteReader(content)));
     } catch (error) {
       this.#end(
-        error instanceof ZooKeeperError
-          ? error
-          : this.#createLossError('unreadable reply', error),
+        error instanceof ZooKeeperError ? error : this.#createLossError('unreadable reply', error),
       );
     }
   }
@@ -216,8 +181,7 @@ export class Connection {
     if (xid === XID.watch) return this.#options.onWatchEvent(reader);
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
     if (xid < 0) {
-      // The server's own negative numbers are small, so they have all of these
-      // bits.
+      // The server's own negative numbers are small, so they have all of these bits.
       if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY)
         this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
       return;
@@ -234,26 +198,20 @@ export class Connection {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
-    // Reject a read-only server: while it is cut off from the ensemble, its
-    // data may be arbitrarily old.
-    if (isReadOnly)
-      return this.#end(this.#createLossError('the server is read-only'));
+    // Reject a read-only server: while it is cut off from the ensemble, its data may be arbitrarily
+    // old.
+    if (isReadOnly) return this.#end(this.#createLossError('the server is read-only'));
     if (sessionTimeoutMs > MAX_TIMEOUT_MS) {
       const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
-    if (sessionTimeoutMs > 0)
-      this.#heartbeatMonitor = this.#startHeartbeat(sessionTimeoutMs);
+    if (sessionTimeoutMs > 0) this.#heartbeatMonitor = this.#startHeartbeat(sessionTimeoutMs);
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
   #handleReply(
     reader: JuteReader,
-    {
-      xid,
-      zxid,
-      error,
-    }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
+    { xid, zxid, error }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
   ): void {
     const expected = this.#sentRequests[this.#head];
     if (expected === undefined || expected.xid !== xid) {
@@ -268,11 +226,7 @@ export class Connection {
       try {
         value = request.read(reader);
       } catch (thrown) {
-        if (
-          !(thrown instanceof ZooKeeperError) ||
-          thrown.code === 'PROTOCOL_ERROR'
-        )
-          throw thrown;
+        if (!(thrown instanceof ZooKeeperError) || thrown.code === 'PROTOCOL_ERROR') throw thrown;
         failure = thrown;
       }
     } else {
@@ -295,14 +249,13 @@ export class Connection {
   #deliverPreliminary(xid: number, reader: JuteReader): void {
     for (let at = this.#head; at < this.#sentRequests.length; at += 1) {
       const sent = this.#sentRequests[at];
-      if (sent?.xid === xid)
-        return sent.pending.request.readPreliminary?.(reader);
+      if (sent?.xid === xid) return sent.pending.request.readPreliminary?.(reader);
     }
   }
 
   /**
-   * Sends a ping after a third of the session timeout without messages. Ends
-   * the connection after two thirds without a reply.
+   * Sends a ping after a third of the session timeout without messages. Ends the connection after
+   * two thirds without a reply.
    */
   #startHeartbeat(sessionTimeoutMs: number): HeartbeatMonitor {
     const intervalMs = sessionTimeoutMs / 6;
@@ -311,17 +264,13 @@ export class Connection {
       maxSilenceMs: (2 * sessionTimeoutMs) / 3,
       stallMs: sessionTimeoutMs / 2,
       onHeartbeatDue: (silentMs) => {
-        const isQuiet =
-          performance.now() - this.#lastSentAt >=
-          sessionTimeoutMs / 3 - intervalMs;
+        const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - intervalMs;
         const isUnanswered = silentMs >= sessionTimeoutMs / 3;
         if (isQuiet || isUnanswered)
           this.#enqueue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
       },
       onSilence: (silentMs) =>
-        this.#end(
-          this.#createLossError(`silent for ${Math.round(silentMs)} ms`),
-        ),
+        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
     });
   }
 

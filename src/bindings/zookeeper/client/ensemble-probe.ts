@@ -1,12 +1,11 @@
 /**
- * Finds out the last transaction of an ensemble whose servers refuse a session.
- * A server refuses a client that has seen a later transaction than itself, and
- * gives no reason. If the ensemble was restored from a backup or created again,
- * all servers refuse that client for ever.
+ * Finds out the last transaction of an ensemble whose servers refuse a session. A server refuses a
+ * client that has seen a later transaction than itself, and gives no reason. If the ensemble was
+ * restored from a backup or created again, all servers refuse that client for ever.
  *
- * The probe opens and closes a session of its own, which has seen nothing. The
- * ensemble agrees on both. So if these transactions have lower numbers than one
- * that was seen before, the ensemble has lost that one.
+ * The probe opens and closes a session of its own, which has seen nothing. The ensemble agrees on
+ * both. So if these transactions have lower numbers than one that was seen before, the ensemble has
+ * lost that one.
  */
 import type { ServerAddress } from '../../shared/server-address.ts';
 import {
@@ -24,8 +23,8 @@ export interface EnsembleProbeOptions extends Pick<
 > {
   readonly server: ServerAddress;
   /**
-   * Called once with the last transaction; `undefined` if the server accepts no
-   * session, or no majority agrees.
+   * Called once with the last transaction; `undefined` if the server accepts no session, or no
+   * majority agrees.
    */
   readonly onResult: (zxid: bigint | undefined) => void;
 }
@@ -66,8 +65,8 @@ export function probeEnsemble(options: EnsembleProbeOptions): () => void {
     onClosed: report,
   });
   const check = async (): Promise<void> => {
-    // A local session of a server, which ends without a transaction, needs the
-    // sync: the server may be behind.
+    // A local session of a server, which ends without a transaction, needs the sync: the server may
+    // be behind.
     const replies = [SYNC, CLOSE_SESSION].map((item) => send(connection, item));
     const isAnswered = await Promise.all(replies).then(
       () => true,

@@ -26,10 +26,7 @@ const CODES = {
   [-127]: 'THROTTLED',
 } as const;
 
-/**
- * A stable name of a failure. The last names are defined by this client, not by
- * ZooKeeper.
- */
+/** A stable name of a failure. The last names are defined by this client, not by ZooKeeper. */
 export type ZooKeeperErrorCode =
   | (typeof CODES)[keyof typeof CODES]
   | 'UNKNOWN_ERROR'
@@ -42,22 +39,17 @@ const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
   NO_NODE: 'create it, or its parent, first',
   NO_AUTH: 'add the identity that the ACL names with addAuth()',
   BAD_VERSION: 'another client changed it: read it again, then decide again',
-  NO_CHILDREN_FOR_EPHEMERALS:
-    'ephemeral nodes have no children: choose a persistent parent',
-  NODE_EXISTS:
-    'another client created it before: use it as it is, or choose another name',
+  NO_CHILDREN_FOR_EPHEMERALS: 'ephemeral nodes have no children: choose a persistent parent',
+  NODE_EXISTS: 'another client created it before: use it as it is, or choose another name',
   NOT_EMPTY: 'delete its children first',
-  SESSION_EXPIRED:
-    'the ensemble gave the session up, with its ephemeral nodes: make a new client',
+  SESSION_EXPIRED: 'the ensemble gave the session up, with its ephemeral nodes: make a new client',
   INVALID_ACL:
     'give at least one entry with a known scheme, and addAuth() before the scheme "auth"',
   AUTH_FAILED: 'the server refused the identity of addAuth()',
-  SESSION_MOVED:
-    'the session has been taken over by another connection: repeat the request',
+  SESSION_MOVED: 'the session has been taken over by another connection: repeat the request',
   UNIMPLEMENTED:
     'the server is too old, or the feature is switched off (time to live: extendedTypesEnabled)',
-  CONNECTION_LOSS:
-    'the client reconnects by itself; repeat what may be repeated',
+  CONNECTION_LOSS: 'the client reconnects by itself; repeat what may be repeated',
   TOO_MANY_REQUESTS: 'wait for some of the requests in flight',
   CLIENT_CLOSED: 'make a new client',
   QUOTA_EXCEEDED: 'the path has a quota (zookeeper.enforceQuota)',
@@ -69,8 +61,7 @@ export interface ZooKeeperErrorDetails {
   /** The index of the part of a `multi` that failed, from 0. */
   readonly part?: number | undefined;
   /**
-   * Whether the request was sent and may have been executed, although no reply
-   * showed its outcome.
+   * Whether the request was sent and may have been executed, although no reply showed its outcome.
    */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
@@ -95,16 +86,15 @@ export class ZooKeeperError extends Error {
   readonly part: number | undefined;
   readonly hint: string | undefined;
   /**
-   * True if a write was sent and no reply reported its outcome: it may have
-   * been executed, or may still be executed.
+   * True if a write was sent and no reply reported its outcome: it may have been executed, or may
+   * still be executed.
    */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
     const hint = details.hint ?? HINTS[code];
     const where = details.path === undefined ? '' : ` ${details.path}`;
-    const part =
-      details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
+    const part = details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
     super(`${code}${where}${part}${hint === undefined ? '' : `: ${hint}`}`, {
       cause: details.cause,
     });
@@ -117,8 +107,8 @@ export class ZooKeeperError extends Error {
 }
 
 /**
- * Error codes that leave the outcome of a request open: the server does not
- * know the outcome, or this client does not know the code.
+ * Error codes that leave the outcome of a request open: the server does not know the outcome, or
+ * this client does not know the code.
  */
 const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
@@ -130,10 +120,7 @@ const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'UNKNOWN_ERROR',
 ]);
 
-/**
- * Returns whether an update with this reply may nevertheless have been
- * executed.
- */
+/** Returns whether an update with this reply may nevertheless have been executed. */
 export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
 }
@@ -144,8 +131,8 @@ export function hasUsualHint({ code, hint }: ZooKeeperError): boolean {
 }
 
 /**
- * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one.
- * Works across copies of the package.
+ * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one. Works across copies
+ * of the package.
  */
 export function isZooKeeperError(
   error: unknown,
@@ -160,13 +147,10 @@ export function isZooKeeperError(
 }
 
 /**
- * Returns a handler for `catch` that replaces an error of `code` by `value`,
- * and rethrows any other error.
+ * Returns a handler for `catch` that replaces an error of `code` by `value`, and rethrows any other
+ * error.
  */
-export function replaceErrorWith<T>(
-  code: ZooKeeperErrorCode,
-  value: T,
-): (error: unknown) => T {
+export function replaceErrorWith<T>(code: ZooKeeperErrorCode, value: T): (error: unknown) => T {
   return (error) => {
     if (isZooKeeperError(error, code)) return value;
     throw error;
@@ -174,8 +158,5 @@ export function replaceErrorWith<T>(
 }
 
 export function getZooKeeperErrorCode(number: number): ZooKeeperErrorCode {
-  return (
-    (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ??
-    'UNKNOWN_ERROR'
-  );
+  return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';
 }

@@ -1,28 +1,21 @@
 /**
- * Finds out whether an ensemble has lost what a session has seen, after servers
- * have refused the session. All of them are probed, because each has its own
- * reason: one may serve no client, and another one may be of another ensemble.
+ * Finds out whether an ensemble has lost what a session has seen, after servers have refused the
+ * session. All of them are probed, because each has its own reason: one may serve no client, and
+ * another one may be of another ensemble.
  */
 import type { ServerAddress } from '../../shared/server-address.ts';
 import { probeEnsemble, type EnsembleProbeOptions } from './ensemble-probe.ts';
 
-export interface HistoryProbeOptions extends Omit<
-  EnsembleProbeOptions,
-  'server' | 'onResult'
-> {
+export interface HistoryProbeOptions extends Omit<EnsembleProbeOptions, 'server' | 'onResult'> {
   /** The servers that have refused the session. */
   readonly servers: readonly ServerAddress[];
   /** The number of servers that the client knows. */
   readonly serverCount: number;
   readonly seenZxid: bigint;
-  /**
-   * Whether the ensemble would have expired the session by now, so that it is
-   * lost in any case.
-   */
+  /** Whether the ensemble would have expired the session by now, so that it is lost in any case. */
   readonly isOverdue: boolean;
   /**
-   * Called once. `restoredTo` is the last transaction of the ensemble if it has
-   * lost what was seen.
+   * Called once. `restoredTo` is the last transaction of the ensemble if it has lost what was seen.
    */
   readonly onResult: (restoredTo: bigint | undefined) => void;
 }
@@ -30,10 +23,9 @@ export interface HistoryProbeOptions extends Omit<
 /**
  * Begins to probe. Returns a function that gives it up.
  *
- * The ensemble has lost what was seen if most of the servers are behind that.
- * Fewer may be strays that a wrong list names, while the ensemble itself is
- * away. They count only if the session is lost in any case, and no other server
- * serves.
+ * The ensemble has lost what was seen if most of the servers are behind that. Fewer may be strays
+ * that a wrong list names, while the ensemble itself is away. They count only if the session is
+ * lost in any case, and no other server serves.
  */
 export function probeHistory(options: HistoryProbeOptions): () => void {
   const { servers, serverCount, seenZxid, isOverdue, onResult } = options;

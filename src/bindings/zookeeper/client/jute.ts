@@ -1,6 +1,6 @@
 /**
- * Jute, the serialization of ZooKeeper: big-endian numbers, and strings,
- * buffers and arrays after a 32-bit length.
+ * Jute, the serialization of ZooKeeper: big-endian numbers, and strings, buffers and arrays after a
+ * 32-bit length.
  */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { ByteWriter } from '../../shared/byte-writer.ts';
@@ -47,14 +47,11 @@ export class JuteWriter extends ByteWriter {
 }
 
 /**
- * Reads the content of one frame. Malformed content is a `PROTOCOL_ERROR`,
- * never an exception of another kind.
+ * Reads the content of one frame. Malformed content is a `PROTOCOL_ERROR`, never an exception of
+ * another kind.
  */
 export class JuteReader extends ByteReader {
-  /**
-   * Reads a 64-bit number that is a time or a count, so it is small enough to
-   * be exact.
-   */
+  /** Reads a 64-bit number that is a time or a count, so it is small enough to be exact. */
   longNumber(): number {
     return Number(this.long());
   }
@@ -63,9 +60,7 @@ export class JuteReader extends ByteReader {
     return this.byte() !== 0;
   }
 
-  /**
-   * Reads a copy, so that a small value does not keep a large frame in memory.
-   */
+  /** Reads a copy, so that a small value does not keep a large frame in memory. */
   buffer(): Uint8Array | null {
     const length = this.int();
     return length < 0 ? null : new Uint8Array(this.raw(length));
@@ -76,14 +71,9 @@ export class JuteReader extends ByteReader {
     return length < 0 ? '' : this.text(length);
   }
 
-  /**
-   * Reads an array. A negative length means that the array is absent, which
-   * counts as empty.
-   */
+  /** Reads an array. A negative length means that the array is absent, which counts as empty. */
   list<T>(read: (reader: this) => T): T[] {
-    return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () =>
-      read(this),
-    );
+    return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () => read(this));
   }
 
   protected createError(description: string): ZooKeeperError {
@@ -94,8 +84,8 @@ export class JuteReader extends ByteReader {
 }
 
 /**
- * Splits the bytes that arrive into the contents of frames. Throws a
- * `ZooKeeperError` `PROTOCOL_ERROR` for an impossible length.
+ * Splits the bytes that arrive into the contents of frames. Throws a `ZooKeeperError`
+ * `PROTOCOL_ERROR` for an impossible length.
  */
 export function createJuteSplitter(maxBytes: number): FrameSplitter<Buffer> {
   return new FrameSplitter({

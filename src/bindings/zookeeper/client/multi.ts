@@ -1,6 +1,4 @@
-/**
- * Several updates in one transaction: either all of them take effect, or none.
- */
+/** Several updates in one transaction: either all of them take effect, or none. */
 import { getZooKeeperErrorCode, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readStat, type Acl, type Stat } from './stat-and-acl.ts';
@@ -14,8 +12,7 @@ import {
 } from './requests.ts';
 
 /**
- * One part of a transaction. If you pass `version`, the node must have it.
- * Default: any version.
+ * One part of a transaction. If you pass `version`, the node must have it. Default: any version.
  */
 export type MultiPart =
   | {
@@ -54,15 +51,12 @@ export type ResolvedPart = MultiPart & {
 const ANY_VERSION = -1;
 const ERROR_TYPE = -1;
 /**
- * Error codes of parts that did not fail themselves, but were not executed
- * because another part failed.
+ * Error codes of parts that did not fail themselves, but were not executed because another part
+ * failed.
  */
 const NOT_EXECUTED_CODES: readonly number[] = [0, -2];
 
-export function writeMulti(
-  writer: JuteWriter,
-  parts: readonly ResolvedPart[],
-): void {
+export function writeMulti(writer: JuteWriter, parts: readonly ResolvedPart[]): void {
   for (const part of parts) {
     writer.int(getOpCode(part)).bool(false).int(-1);
     writePart(writer, part);
@@ -108,10 +102,7 @@ function writePart(writer: JuteWriter, part: ResolvedPart): void {
 }
 
 /** @throws ZooKeeperError of the part that failed, with its number and path */
-export function readMulti(
-  reader: JuteReader,
-  parts: readonly ResolvedPart[],
-): MultiResult[] {
+export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): MultiResult[] {
   const results: MultiResult[] = [];
   const failures: number[] = [];
   for (;;) {
@@ -122,9 +113,7 @@ export function readMulti(
     if (type === ERROR_TYPE) failures.push(reader.int());
     else results.push(readResult(reader, type, parts[results.length]));
   }
-  const at = failures.findIndex(
-    (number) => !NOT_EXECUTED_CODES.includes(number),
-  );
+  const at = failures.findIndex((number) => !NOT_EXECUTED_CODES.includes(number));
   if (at >= 0)
     throw new ZooKeeperError(getZooKeeperErrorCode(failures[at] as number), {
       part: at,
@@ -134,14 +123,9 @@ export function readMulti(
   return results;
 }
 
-function readResult(
-  reader: JuteReader,
-  type: number,
-  part: ResolvedPart | undefined,
-): MultiResult {
+function readResult(reader: JuteReader, type: number, part: ResolvedPart | undefined): MultiResult {
   // In a `multi`, the result of a create has a stat for every kind of node.
-  const expected =
-    part?.type === 'create' ? OP.create2 : part && getOpCode(part);
+  const expected = part?.type === 'create' ? OP.create2 : part && getOpCode(part);
   if (part === undefined || type !== expected) {
     const hint = `a multi was answered with a part of type ${type}, which it does not have there`;
     throw new ZooKeeperError('PROTOCOL_ERROR', { hint });

@@ -1,12 +1,10 @@
 /**
- * Checks the paths of nodes before anything is sent. The server would close the
- * connection for an invalid path.
+ * Checks the paths of nodes before anything is sent. The server would close the connection for an
+ * invalid path.
  */
 import { ZooKeeperError } from './errors.ts';
 
-/**
- * @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal.
- */
+/** @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal. */
 export function checkPath(path: string, isSequential = false): string {
   const problem = findPathProblem(isSequential ? `${path}1` : path);
   if (problem === undefined) return path;
@@ -14,13 +12,11 @@ export function checkPath(path: string, isSequential = false): string {
 }
 
 function findPathProblem(path: string): string | undefined {
-  if (typeof path !== 'string' || !path.startsWith('/'))
-    return 'give one that starts with "/"';
+  if (typeof path !== 'string' || !path.startsWith('/')) return 'give one that starts with "/"';
   if (path === '/') return undefined;
   const names = path.slice(1).split('/');
   if (names.includes('')) return 'leave out empty names and a "/" at the end';
-  if (names.some((name) => name === '.' || name === '..'))
-    return 'leave out "." and ".."';
+  if (names.some((name) => name === '.' || name === '..')) return 'leave out "." and ".."';
   if ([...path].some(isForbidden)) {
     return 'leave out control characters, and characters beyond the basic plane';
   }
@@ -28,8 +24,8 @@ function findPathProblem(path: string): string | undefined {
 }
 
 /**
- * Returns whether the server rejects a character: control characters, private
- * use, and characters of two code units.
+ * Returns whether the server rejects a character: control characters, private use, and characters
+ * of two code units.
  */
 function isForbidden(character: string): boolean {
   const code = character.codePointAt(0) as number;
@@ -41,10 +37,7 @@ function isForbidden(character: string): boolean {
   );
 }
 
-/**
- * The subtree that the client uses as its root: a prefix of all paths that are
- * sent.
- */
+/** The subtree that the client uses as its root: a prefix of all paths that are sent. */
 export class Chroot {
   readonly #prefix: string;
 
@@ -59,8 +52,6 @@ export class Chroot {
 
   toClientPath(path: string): string {
     if (path === this.#prefix) return '/';
-    return path.startsWith(`${this.#prefix}/`)
-      ? path.slice(this.#prefix.length)
-      : path;
+    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path;
   }
 }

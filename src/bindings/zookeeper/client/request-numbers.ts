@@ -1,6 +1,6 @@
 /**
- * Numbers the requests of a session over all its connections. Servers match
- * late replies by session and number.
+ * Numbers the requests of a session over all its connections. Servers match late replies by session
+ * and number.
  */
 
 /** The maximum request number. Higher bits have other meanings. */
@@ -16,8 +16,8 @@ export function createRequestNumbers(first = 1): () => number {
 }
 
 /**
- * Numbers the requests of a session that another client began. The last number
- * of that client is unknown, so these numbers start at a random one.
+ * Numbers the requests of a session that another client began. The last number of that client is
+ * unknown, so these numbers start at a random one.
  */
 export function createRandomRequestNumbers(): () => number {
   return createRequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));

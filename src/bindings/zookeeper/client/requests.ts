@@ -1,16 +1,10 @@
 /**
- * Requests: how each kind is encoded and its reply decoded. Paths are those of
- * the server, including the client's chroot.
+ * Requests: how each kind is encoded and its reply decoded. Paths are those of the server,
+ * including the client's chroot.
  */
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
-import {
-  readAcl,
-  readStat,
-  writeAcl,
-  type Acl,
-  type Stat,
-} from './stat-and-acl.ts';
+import { readAcl, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
 
 export const OP = {
   create: 1,
@@ -42,14 +36,13 @@ export interface Request<T> {
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
   /**
-   * Reads a preliminary reply. If present, the client requests such a reply
-   * from servers that support it (`research/zookeeper-czk`).
+   * Reads a preliminary reply. If present, the client requests such a reply from servers that
+   * support it (`research/zookeeper-czk`).
    */
   readPreliminary?(reader: JuteReader): void;
   /**
-   * Called when the reply arrives, before later messages are handled. Receives
-   * the error number (0 for none) and the last transaction that the server had
-   * applied.
+   * Called when the reply arrives, before later messages are handled. Receives the error number (0
+   * for none) and the last transaction that the server had applied.
    */
   onReply?(error: number, zxid: bigint): void;
 }
@@ -58,8 +51,8 @@ export interface Request<T> {
 export const NO_NODE = -101;
 
 /**
- * The lifetime of a node: until it is deleted, until its session ends, or until
- * its last child is deleted.
+ * The lifetime of a node: until it is deleted, until its session ends, or until its last child is
+ * deleted.
  */
 export type CreateMode =
   | 'persistent'
@@ -88,32 +81,24 @@ const SEQUENCE = /^-?\d{10}$/;
 
 export interface CreateResult {
   readonly path: string;
-  /**
-   * Present for containers, and in all results of `multi`.
-   */
+  /** Present for containers, and in all results of `multi`. */
   readonly stat: Stat | undefined;
 }
 
 /**
- * Returns the number of a create request. A container has a request of its own,
- * whose result always contains a stat.
+ * Returns the number of a create request. A container has a request of its own, whose result always
+ * contains a stat.
  */
 export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;
   return withStat ? OP.create2 : OP.create;
 }
 
-export function writeCreate(
-  writer: JuteWriter,
-  { path, data, acl, mode }: CreateFields,
-): void {
+export function writeCreate(writer: JuteWriter, { path, data, acl, mode }: CreateFields): void {
   writer.string(path).buffer(data).list(acl, writeAcl).int(CREATE_FLAGS[mode]);
 }
 
-/**
- * Reads the result of a create. Throws `PROTOCOL_ERROR` if its path does not
- * fit the request.
- */
+/** Reads the result of a create. Throws `PROTOCOL_ERROR` if its path does not fit the request. */
 export function readCreated(
   reader: JuteReader,
   type: number,
@@ -121,8 +106,7 @@ export function readCreated(
 ): CreateResult {
   const path = reader.string();
   const isOwn = requested.mode.endsWith('sequential')
-    ? path.startsWith(requested.path) &&
-      SEQUENCE.test(path.slice(requested.path.length))
+    ? path.startsWith(requested.path) && SEQUENCE.test(path.slice(requested.path.length))
     : path === requested.path;
   if (!isOwn) {
     const hint = `a create of ${requested.path} was answered with ${path}: the reply is that of another request`;
@@ -137,9 +121,7 @@ export interface NodeData {
 }
 
 export interface NodeChildren {
-  /**
-   * Names of the children without the path of the parent, in no defined order.
-   */
+  /** Names of the children without the path of the parent, in no defined order. */
   readonly children: readonly string[];
   readonly stat: Stat;
 }

@@ -1,9 +1,5 @@
 /** The servers of an ensemble, and which one to try next. */
-import {
-  formatAddress,
-  parseAddress,
-  type ServerAddress,
-} from '../../shared/server-address.ts';
+import { formatAddress, parseAddress, type ServerAddress } from '../../shared/server-address.ts';
 import { ZooKeeperError } from './errors.ts';
 
 const DEFAULT_PORT = 2181;
@@ -15,8 +11,8 @@ export interface ConnectString {
 }
 
 /**
- * Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS`
- * that names the wrong part.
+ * Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS` that names the
+ * wrong part.
  */
 export function parseConnectString(text: string): ConnectString {
   if (typeof text !== 'string') {
@@ -40,10 +36,7 @@ function parseServer(text: string): ServerAddress {
   });
 }
 
-/**
- * Tries the servers in turn. Every round begins with the preferred one, if
- * there is one.
- */
+/** Tries the servers in turn. Every round begins with the preferred one, if there is one. */
 export class ServerPool {
   readonly #servers: readonly ServerAddress[];
   #preferred: string | undefined;
@@ -58,23 +51,19 @@ export class ServerPool {
     return this.#servers.length;
   }
 
-  /**
-   * Prefers `server` from now on. It may be a server that is not in the pool.
-   */
+  /** Prefers `server` from now on. It may be a server that is not in the pool. */
   preferServer(server: string | undefined): void {
     this.#preferred = server;
     this.#triedInRound.clear();
   }
 
   /**
-   * Returns the next server to try. `isNewRound` is true when all have been
-   * tried since the last success.
+   * Returns the next server to try. `isNewRound` is true when all have been tried since the last
+   * success.
    */
   getNext(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
     const candidates = this.#getCandidates();
-    const isNewRound = candidates.every((item) =>
-      this.#triedInRound.has(formatAddress(item)),
-    );
+    const isNewRound = candidates.every((item) => this.#triedInRound.has(formatAddress(item)));
     if (isNewRound) this.#triedInRound.clear();
     const server = candidates.find(
       (item) => !this.#triedInRound.has(formatAddress(item)),
@@ -86,22 +75,16 @@ export class ServerPool {
   /** Notes a successful connection. The next round begins after this server. */
   recordSuccess(server: string): void {
     this.#triedInRound.clear();
-    const at = this.#servers.findIndex(
-      (item) => formatAddress(item) === server,
-    );
+    const at = this.#servers.findIndex((item) => formatAddress(item) === server);
     this.#next = at + 1;
   }
 
   #getCandidates(): readonly ServerAddress[] {
     const turned = this.#servers.map(
-      (_, n) =>
-        this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress,
+      (_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress,
     );
     if (this.#preferred === undefined) return turned;
     const preferred = this.#preferred;
-    return [
-      parseServer(preferred),
-      ...turned.filter((item) => formatAddress(item) !== preferred),
-    ];
+    return [parseServer(preferred), ...turned.filter((item) => formatAddress(item) !== preferred)];
   }
 }

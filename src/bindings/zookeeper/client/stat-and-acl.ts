@@ -1,24 +1,17 @@
-/**
- * The records for the metadata and the permissions of nodes in requests and
- * replies.
- */
+/** The records for the metadata and the permissions of nodes in requests and replies. */
 import type { JuteReader, JuteWriter } from './jute.ts';
 
 /** The metadata of a node. Times are in milliseconds since the epoch. */
 export interface Stat {
   /**
-   * The transactions that created the node, last changed its data, and last
-   * changed its children.
+   * The transactions that created the node, last changed its data, and last changed its children.
    */
   readonly czxid: bigint;
   readonly mzxid: bigint;
   readonly pzxid: bigint;
   readonly ctime: number;
   readonly mtime: number;
-  /**
-   * Numbers of changes: of the data, of the children (created and deleted), and
-   * of the ACL.
-   */
+  /** Numbers of changes: of the data, of the children (created and deleted), and of the ACL. */
   readonly version: number;
   readonly cversion: number;
   readonly aversion: number;
@@ -54,10 +47,7 @@ const PERMISSIONS = {
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
-/**
- * One entry of the access control list (ACL) of a node: the permissions of an
- * identity.
- */
+/** One entry of the access control list (ACL) of a node: the permissions of an identity. */
 export interface Acl {
   /** The scheme: `world`, `auth`, `digest`, `ip`, … */
   readonly scheme: string;
@@ -66,31 +56,17 @@ export interface Acl {
 }
 
 /** Allows everything to everyone. */
-export const OPEN_ACL: readonly Acl[] = [
-  { scheme: 'world', id: 'anyone', permissions: 'all' },
-];
-/**
- * Allows everything to the identities of the client (`addAuth`), and nothing to
- * others.
- */
-export const CREATOR_ALL_ACL: readonly Acl[] = [
-  { scheme: 'auth', id: '', permissions: 'all' },
-];
+export const OPEN_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: 'all' }];
+/** Allows everything to the identities of the client (`addAuth`), and nothing to others. */
+export const CREATOR_ALL_ACL: readonly Acl[] = [{ scheme: 'auth', id: '', permissions: 'all' }];
 /** Allows reads to everyone. */
-export const READ_ACL: readonly Acl[] = [
-  { scheme: 'world', id: 'anyone', permissions: ['read'] },
-];
+export const READ_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: ['read'] }];
 
 const ALL = 31;
 
-export function writeAcl(
-  writer: JuteWriter,
-  { scheme, id, permissions }: Acl,
-): void {
+export function writeAcl(writer: JuteWriter, { scheme, id, permissions }: Acl): void {
   const bits =
-    permissions === 'all'
-      ? ALL
-      : permissions.reduce((sum, item) => sum | PERMISSIONS[item], 0);
+    permissions === 'all' ? ALL : permissions.reduce((sum, item) => sum | PERMISSIONS[item], 0);
   writer.int(bits).string(scheme).string(id);
 }
 

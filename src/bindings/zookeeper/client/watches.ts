@@ -1,7 +1,4 @@
-/**
- * The watches of each node. The client keeps them, so that a new connection can
- * restore them.
- */
+/** The watches of each node. The client keeps them, so that a new connection can restore them. */
 import type { Chroot } from './path.ts';
 import type { JuteReader } from './jute.ts';
 
@@ -14,15 +11,10 @@ export interface WatchEvent {
 export type WatchListener = (event: WatchEvent) => void;
 
 /**
- * The kinds of watches: those for one change (`data`, `exists`, `children`),
- * and those that stay until removed.
+ * The kinds of watches: those for one change (`data`, `exists`, `children`), and those that stay
+ * until removed.
  */
-export type WatchKind =
-  | 'data'
-  | 'exists'
-  | 'children'
-  | 'persistent'
-  | 'recursive';
+export type WatchKind = 'data' | 'exists' | 'children' | 'persistent' | 'recursive';
 
 const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
   1: 'created',
@@ -31,9 +23,7 @@ const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
   4: 'children-changed',
 };
 
-const CONSUMED_WATCH_KINDS: Readonly<
-  Record<WatchEvent['type'], readonly WatchKind[]>
-> = {
+const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
   created: ['data', 'exists'],
   deleted: ['data', 'exists', 'children'],
   'data-changed': ['data', 'exists'],
@@ -47,18 +37,14 @@ export const WATCH_KINDS: readonly WatchKind[] = [
   'persistent',
   'recursive',
 ];
-/**
- * Approximate maximum of bytes of paths in one request that restores watches.
- */
+/** Approximate maximum of bytes of paths in one request that restores watches. */
 const MAX_REARM_BYTES = 128 * 1024;
 
 /** Watched paths, one array for each kind. */
 export type RearmBatch = Readonly<Record<WatchKind, string[]>>;
 
 export class Watches {
-  readonly #listeners: Readonly<
-    Record<WatchKind, Map<string, Set<WatchListener>>>
-  > = {
+  readonly #listeners: Readonly<Record<WatchKind, Map<string, Set<WatchListener>>>> = {
     data: new Map(),
     exists: new Map(),
     children: new Map(),
@@ -66,8 +52,8 @@ export class Watches {
     recursive: new Map(),
   };
   /**
-   * The number of requests in flight that set a watch, by path. The server may
-   * have set it before the reply arrives.
+   * The number of requests in flight that set a watch, by path. The server may have set it before
+   * the reply arrives.
    */
   readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
@@ -78,8 +64,7 @@ export class Watches {
 
   add(kind: WatchKind, path: string, listener: WatchListener): void {
     const listeners = this.#listeners[kind].get(path);
-    if (listeners === undefined)
-      this.#listeners[kind].set(path, new Set([listener]));
+    if (listeners === undefined) this.#listeners[kind].set(path, new Set([listener]));
     else listeners.add(listener);
   }
 
@@ -89,10 +74,7 @@ export class Watches {
       this.#listeners[kind].delete(path);
   }
 
-  /**
-   * Notes a request that sets a watch. Returns a function to call when it has
-   * ended.
-   */
+  /** Notes a request that sets a watch. Returns a function to call when it has ended. */
   beginRequest(path: string): () => void {
     this.#requestCounts.set(path, (this.#requestCounts.get(path) ?? 0) + 1);
     return () => {
@@ -106,13 +88,10 @@ export class Watches {
     return this.#listeners[kind].has(path);
   }
 
-  /**
-   * Returns whether the path has no watch, and no request for one in flight.
-   */
+  /** Returns whether the path has no watch, and no request for one in flight. */
   isUnused(path: string): boolean {
     return (
-      !this.#requestCounts.has(path) &&
-      !WATCH_KINDS.some((kind) => this.isWatched(path, kind))
+      !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind))
     );
   }
 
@@ -120,18 +99,14 @@ export class Watches {
   dispatch(event: WatchEvent): void {
     const reported = new Set<WatchListener>();
     for (const kind of CONSUMED_WATCH_KINDS[event.type]) {
-      for (const listener of this.#listeners[kind].get(event.path) ?? [])
-        reported.add(listener);
+      for (const listener of this.#listeners[kind].get(event.path) ?? []) reported.add(listener);
       this.#listeners[kind].delete(event.path);
     }
-    for (const listener of this.#listeners.persistent.get(event.path) ?? [])
-      reported.add(listener);
-    // A recursive watch reports changes of nodes, but no changes of the list of
-    // children.
+    for (const listener of this.#listeners.persistent.get(event.path) ?? []) reported.add(listener);
+    // A recursive watch reports changes of nodes, but no changes of the list of children.
     if (event.type !== 'children-changed') {
       for (const path of getSelfAndAncestors(event.path)) {
-        for (const listener of this.#listeners.recursive.get(path) ?? [])
-          reported.add(listener);
+        for (const listener of this.#listeners.recursive.get(path) ?? []) reported.add(listener);
       }
     }
     for (const listener of reported) {
@@ -167,24 +142,14 @@ function createEmptyBatch(): RearmBatch {
 
 function getSelfAndAncestors(path: string): string[] {
   const paths = [path];
-  for (
-    let at = path.lastIndexOf('/');
-    at > 0;
-    at = path.lastIndexOf('/', at - 1)
-  )
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
     paths.push(path.slice(0, at));
   if (path !== '/') paths.push('/');
   return paths;
 }
 
-/**
- * Reads a notification. Returns `undefined` if the notification does not
- * concern a node.
- */
-export function readWatchEvent(
-  reader: JuteReader,
-  chroot: Chroot,
-): WatchEvent | undefined {
+/** Reads a notification. Returns `undefined` if the notification does not concern a node. */
+export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent | undefined {
   const type = EVENT_TYPES[reader.int()];
   reader.int();
   const path = chroot.toClientPath(reader.string());

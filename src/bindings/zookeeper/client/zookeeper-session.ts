@@ -1,11 +1,7 @@
 /**
- * A session over several connections. It ends when the ensemble expires it, or
- * when it is closed.
+ * A session over several connections. It ends when the ensemble expires it, or when it is closed.
  */
-import {
-  formatAddress,
-  type ServerAddress,
-} from '../../shared/server-address.ts';
+import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import {
   Connection,
@@ -17,36 +13,23 @@ import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
-import {
-  createRandomRequestNumbers,
-  createRequestNumbers,
-} from './request-numbers.ts';
+import { createRandomRequestNumbers, createRequestNumbers } from './request-numbers.ts';
 import { probeHistory } from './history-probe.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
-import {
-  readWatchEvent,
-  Watches,
-  WATCH_KINDS,
-  type RearmBatch,
-} from './watches.ts';
+import { readWatchEvent, Watches, WATCH_KINDS, type RearmBatch } from './watches.ts';
 
 /**
- * `connecting`: before the first connection and between two. `expired`,
- * `auth-failed` and `closed` are permanent.
+ * `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed`
+ * are permanent.
  */
-export type SessionState =
-  | 'connecting'
-  | 'connected'
-  | 'expired'
-  | 'auth-failed'
-  | 'closed';
+export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
 
 /** An event of a session. */
 export type SessionEvent =
   /**
-   * `isNew` means that the session has just begun. Otherwise it continues on
-   * another connection with its ephemeral nodes.
+   * `isNew` means that the session has just begun. Otherwise it continues on another connection
+   * with its ephemeral nodes.
    */
   | {
       readonly type: 'connected';
@@ -60,10 +43,9 @@ export type SessionEvent =
       readonly reason: ZooKeeperError;
     }
   /**
-   * The ensemble expired the session, and its ephemeral nodes are deleted. The
-   * application needs a new client. `restoredTo` is set if the ensemble was
-   * restored from a backup or created again: it is the last transaction of the
-   * ensemble, and the session had seen a later one.
+   * The ensemble expired the session, and its ephemeral nodes are deleted. The application needs a
+   * new client. `restoredTo` is set if the ensemble was restored from a backup or created again: it
+   * is the last transaction of the ensemble, and the session had seen a later one.
    */
   | { readonly type: 'expired'; readonly restoredTo?: bigint }
   | { readonly type: 'auth-failed' }
@@ -76,18 +58,14 @@ interface AuthIdentity {
   readonly secret: Uint8Array;
 }
 
-/**
- * The first pause after all servers have been tried without success. Each pause
- * is longer.
- */
+/** The first pause after all servers have been tried without success. Each pause is longer. */
 const RECONNECT_INTERVAL_MS = 50;
 const MAX_RECONNECT_INTERVAL_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Maximum number of requests in flight or waiting. More fail with
- * `TOO_MANY_REQUESTS`, so that an unreachable ensemble does not fill the
- * memory.
+ * Maximum number of requests in flight or waiting. More fail with `TOO_MANY_REQUESTS`, so that an
+ * unreachable ensemble does not fill the memory.
  */
 const MAX_REQUESTS = 10_000;
 
@@ -103,9 +81,7 @@ type EndState = keyof typeof END_ERROR_CODES;
 export function getEndErrorCode(
   state: SessionState,
 ): (typeof END_ERROR_CODES)[EndState] | undefined {
-  return state === 'connecting' || state === 'connected'
-    ? undefined
-    : END_ERROR_CODES[state];
+  return state === 'connecting' || state === 'connected' ? undefined : END_ERROR_CODES[state];
 }
 
 export class ZooKeeperSession {
@@ -119,8 +95,8 @@ export class ZooKeeperSession {
   /** The negotiated timeout, once there is one. */
   timeoutMs: number;
   /**
-   * Why there is no connection. `undefined` while there is one, and before the
-   * first attempt has failed.
+   * Why there is no connection. `undefined` while there is one, and before the first attempt has
+   * failed.
    */
   blockedBy: ZooKeeperError | undefined;
   readonly #options: ResolvedOptions;
@@ -146,9 +122,7 @@ export class ZooKeeperSession {
     this.#options = options;
     this.credentials = options.credentials;
     this.#nextRequestNumber =
-      options.credentials === undefined
-        ? createRequestNumbers()
-        : createRandomRequestNumbers();
+      options.credentials === undefined ? createRequestNumbers() : createRandomRequestNumbers();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#serverPool = new ServerPool(servers);
@@ -184,16 +158,14 @@ export class ZooKeeperSession {
         reject,
         startedAtMs: performance.now(),
       };
-      if (this.state === 'connected')
-        this.#connection?.send(pending as PendingRequest);
+      if (this.state === 'connected') this.#connection?.send(pending as PendingRequest);
       else this.#enqueue(pending as PendingRequest);
     });
   }
 
   addIdentity(identity: AuthIdentity): void {
     this.#identities.push(identity);
-    if (this.state === 'connected')
-      this.#connection?.sendSetup(createAuthRequest(identity));
+    if (this.state === 'connected') this.#connection?.sendSetup(createAuthRequest(identity));
   }
 
   preferServer(server: string | undefined): void {
@@ -207,10 +179,7 @@ export class ZooKeeperSession {
     }
   }
 
-  /**
-   * Drops the connection like a failing network. The session continues on
-   * another one.
-   */
+  /** Drops the connection like a failing network. The session continues on another one. */
   dropConnection(): void {
     this.#connection?.destroy('cut');
   }
@@ -238,27 +207,17 @@ export class ZooKeeperSession {
 
   #getRejection({ path }: Request<unknown>): ZooKeeperError | undefined {
     const code = getEndErrorCode(this.#isClosing ? 'closed' : this.state);
-    if (code !== undefined)
-      return new ZooKeeperError(code, { path, hint: this.#endHint });
-    const inFlight =
-      this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
-    return inFlight < MAX_REQUESTS
-      ? undefined
-      : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
+    if (code !== undefined) return new ZooKeeperError(code, { path, hint: this.#endHint });
+    const inFlight = this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
+    return inFlight < MAX_REQUESTS ? undefined : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }
 
-  #createTooLargeError(
-    { path }: Request<unknown>,
-    bytes: number,
-  ): ZooKeeperError {
+  #createTooLargeError({ path }: Request<unknown>, bytes: number): ZooKeeperError {
     const hint = `${bytes} bytes are over maxRequestBytes; servers refuse what exceeds their jute.maxbuffer (1 MB)`;
     return new ZooKeeperError('BAD_ARGUMENTS', { path, hint });
   }
 
-  /**
-   * Queues a request. Between two connections it waits, for as long as the
-   * session could last.
-   */
+  /** Queues a request. Between two connections it waits, for as long as the session could last. */
   #enqueue(pending: PendingRequest): void {
     this.#waitingRequests.push(pending);
     this.#waitTimer ??= setTimeout(() => this.#failWaiting(), this.timeoutMs);
@@ -267,12 +226,8 @@ export class ZooKeeperSession {
   #failWaiting(): void {
     this.#waitTimer = undefined;
     const since = performance.now() - this.timeoutMs;
-    const late = this.#waitingRequests.filter(
-      (pending) => pending.startedAtMs <= since,
-    );
-    this.#waitingRequests = this.#waitingRequests.filter(
-      (pending) => pending.startedAtMs > since,
-    );
+    const late = this.#waitingRequests.filter((pending) => pending.startedAtMs <= since);
+    this.#waitingRequests = this.#waitingRequests.filter((pending) => pending.startedAtMs > since);
     const cause = this.blockedBy;
     const reason = cause?.hint === undefined ? '' : ` (${cause.hint})`;
     const hint = `no server could be reached for ${this.timeoutMs} ms${reason}; the request was not sent`;
@@ -282,10 +237,7 @@ export class ZooKeeperSession {
     }
     const next = this.#waitingRequests[0];
     if (next !== undefined) {
-      const remainingMs = Math.max(
-        1,
-        next.startedAtMs + this.timeoutMs - performance.now(),
-      );
+      const remainingMs = Math.max(1, next.startedAtMs + this.timeoutMs - performance.now());
       this.#waitTimer = setTimeout(() => this.#failWaiting(), remainingMs);
     }
   }
@@ -296,18 +248,15 @@ export class ZooKeeperSession {
     if (isNewRound) {
       this.#roundCount += 1;
       const pauseMs =
-        Math.min(
-          RECONNECT_INTERVAL_MS * 2 ** (this.#roundCount - 1),
-          MAX_RECONNECT_INTERVAL_MS,
-        ) *
+        Math.min(RECONNECT_INTERVAL_MS * 2 ** (this.#roundCount - 1), MAX_RECONNECT_INTERVAL_MS) *
         (0.5 + Math.random());
       this.#retryTimer = setTimeout(() => this.#beginRound(server), pauseMs);
     } else this.#open(server);
   }
 
   /**
-   * If a server has refused the session and none has accepted it, the ensemble
-   * may have lost what the session has seen.
+   * If a server has refused the session and none has accepted it, the ensemble may have lost what
+   * the session has seen.
    */
   #beginRound(server: ServerAddress): void {
     const refusedBy = [...this.#refusedBy.values()];
@@ -337,8 +286,8 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Returns the last transaction that this client has seen. A server that has
-   * not applied it rejects the connection, so views never go back in time.
+   * Returns the last transaction that this client has seen. A server that has not applied it
+   * rejects the connection, so views never go back in time.
    */
   #getSeenZxid(): bigint {
     const minZxid = this.#options.getMinZxid();
@@ -367,8 +316,7 @@ export class ZooKeeperSession {
       onAuthFailed: () => this.#finish('auth-failed'),
       bytes: this.bytes,
       onClosed: (reason) => {
-        if (connection.wasRefused)
-          this.#refusedBy.set(formatAddress(server), server);
+        if (connection.wasRefused) this.#refusedBy.set(formatAddress(server), server);
         this.#handleLoss(connection, reason);
       },
     });
@@ -389,13 +337,11 @@ export class ZooKeeperSession {
     this.#serverPool.recordSuccess(connection.server);
     clearTimeout(this.#waitTimer);
     this.#waitTimer = undefined;
-    for (const identity of this.#identities)
-      connection.sendSetup(createAuthRequest(identity));
+    for (const identity of this.#identities) connection.sendSetup(createAuthRequest(identity));
     for (const portion of this.watches.getRearmBatches())
       connection.sendSetup(this.#createRearmRequest(portion));
     this.state = 'connected';
-    for (const pending of this.#waitingRequests.splice(0))
-      connection.send(pending);
+    for (const pending of this.#waitingRequests.splice(0)) connection.send(pending);
     this.#notifyListeners({
       type: 'connected',
       server: connection.server,
@@ -405,24 +351,17 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Creates a request that restores watches. The server at once reports changes
-   * that the client has missed since its last transaction.
+   * Creates a request that restores watches. The server at once reports changes that the client has
+   * missed since its last transaction.
    */
   #createRearmRequest(batch: RearmBatch): Request<void> {
     const withPersistent = batch.persistent.length + batch.recursive.length > 0;
-    const kinds = withPersistent
-      ? WATCH_KINDS
-      : (['data', 'exists', 'children'] as const);
-    return createSetupRequest(
-      withPersistent ? OP.setWatches2 : OP.setWatches,
-      (writer) => {
-        writer.long(this.lastZxid);
-        for (const kind of kinds)
-          writer.list(batch[kind], (to, path) =>
-            to.string(this.chroot.toServerPath(path)),
-          );
-      },
-    );
+    const kinds = withPersistent ? WATCH_KINDS : (['data', 'exists', 'children'] as const);
+    return createSetupRequest(withPersistent ? OP.setWatches2 : OP.setWatches, (writer) => {
+      writer.long(this.lastZxid);
+      for (const kind of kinds)
+        writer.list(batch[kind], (to, path) => to.string(this.chroot.toServerPath(path)));
+    });
   }
 
   #handleWatchEvent(reader: JuteReader): void {
@@ -481,16 +420,10 @@ function formatZxid(zxid: bigint): string {
 }
 
 function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
-  return createSetupRequest(
-    OP.auth,
-    (writer) => void writer.int(0).string(scheme).buffer(secret),
-  );
+  return createSetupRequest(OP.auth, (writer) => void writer.int(0).string(scheme).buffer(secret));
 }
 
 /** Creates a request about the session itself, whose reply has no content. */
-function createSetupRequest(
-  type: number,
-  write: (writer: JuteWriter) => void,
-): Request<void> {
+function createSetupRequest(type: number, write: (writer: JuteWriter) => void): Request<void> {
   return { type, path: undefined, isWrite: false, write, read: () => {} };
 }

@@ -8,21 +8,11 @@ import {
   type MultiResult,
   type ResolvedPart,
 } from './multi.ts';
-import {
-  resolveOptions,
-  type Credentials,
-  type ZooKeeperOptions,
-} from './options.ts';
+import { resolveOptions, type Credentials, type ZooKeeperOptions } from './options.ts';
 import { checkPath } from './path.ts';
 import { OPEN_ACL, readStat, type Acl, type Stat } from './stat-and-acl.ts';
 import * as requests from './requests.ts';
-import {
-  OP,
-  type CreateMode,
-  type NodeAcl,
-  type NodeChildren,
-  type NodeData,
-} from './requests.ts';
+import { OP, type CreateMode, type NodeAcl, type NodeChildren, type NodeData } from './requests.ts';
 import { parseConnectString } from './server-pool.ts';
 import {
   getEndErrorCode,
@@ -38,17 +28,14 @@ export interface CreateOptions {
   /** The permissions. Default: everyone may do everything. */
   readonly acl?: readonly Acl[];
   /**
-   * Called with the path that a sequential node should get, before the ensemble
-   * has agreed. It needs a server that gives preliminary replies
-   * (`research/zookeeper-czk`). Other servers ignore it.
+   * Called with the path that a sequential node should get, before the ensemble has agreed. It
+   * needs a server that gives preliminary replies (`research/zookeeper-czk`). Other servers ignore
+   * it.
    */
   readonly onPreliminary?: (path: string) => void;
 }
 
-/**
- * A condition: the version that the node must have; `0` is version 0. Default:
- * any version.
- */
+/** A condition: the version that the node must have; `0` is version 0. Default: any version. */
 export interface VersionOption {
   readonly version?: number;
 }
@@ -61,9 +48,8 @@ export interface WatchOption {
 /** An option that reports how old an answer is. */
 export interface ZxidOption {
   /**
-   * Called before the answer is delivered, with the last transaction that the
-   * server had applied when it answered. Called for errors too. By then,
-   * `lastZxid` may include later answers.
+   * Called before the answer is delivered, with the last transaction that the server had applied
+   * when it answered. Called for errors too. By then, `lastZxid` may include later answers.
    */
   readonly onZxid?: (zxid: bigint) => void;
 }
@@ -71,10 +57,7 @@ export interface ZxidOption {
 type NodeContent = Uint8Array | string | null;
 
 /** A request about one node, without its path. */
-interface RequestParts<T> extends Pick<
-  requests.Request<T>,
-  'read' | 'onReply'
-> {
+interface RequestParts<T> extends Pick<requests.Request<T>, 'read' | 'onReply'> {
   readonly isWrite?: boolean;
   readonly write?: (writer: JuteWriter) => unknown;
 }
@@ -84,13 +67,13 @@ const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
 /**
- * A session with a ZooKeeper ensemble. It connects by itself, sends heartbeats,
- * and moves to another server if it loses a connection. Requests are answered
- * in the order in which you make them. Those of one tick are sent together.
+ * A session with a ZooKeeper ensemble. It connects by itself, sends heartbeats, and moves to
+ * another server if it loses a connection. Requests are answered in the order in which you make
+ * them. Those of one tick are sent together.
  *
- * If a request was sent and lost, it fails with `CONNECTION_LOSS`. Its
- * `mayHaveTakenEffect` reports whether it could have been executed. Requests
- * made between two connections wait, for as long as the session could last.
+ * If a request was sent and lost, it fails with `CONNECTION_LOSS`. Its `mayHaveTakenEffect` reports
+ * whether it could have been executed. Requests made between two connections wait, for as long as
+ * the session could last.
  *
  * @example
  * const zk = new ZooKeeper('127.0.0.1:2181,127.0.0.2:2181/my-application');
@@ -104,11 +87,9 @@ export class ZooKeeper implements AsyncDisposable {
   readonly #session: ZooKeeperSession;
 
   /**
-   * Creates a client of the servers in `connectString`:
-   * `host:port,host:port/chroot`.
+   * Creates a client of the servers in `connectString`: `host:port,host:port/chroot`.
    *
-   * @throws ZooKeeperError `BAD_ARGUMENTS` if an address, a path or an option
-   * is invalid
+   * @throws ZooKeeperError `BAD_ARGUMENTS` if an address, a path or an option is invalid
    */
   constructor(connectString: string, options: ZooKeeperOptions = {}) {
     this.#session = new ZooKeeperSession(
@@ -127,8 +108,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * The credentials with which another client can resume this session;
-   * `undefined` before it has begun.
+   * The credentials with which another client can resume this session; `undefined` before it has
+   * begun.
    */
   get credentials(): Credentials | undefined {
     return this.#session.credentials;
@@ -145,8 +126,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * Why there is no connection; `undefined` while there is one, and before the
-   * first attempt has failed.
+   * Why there is no connection; `undefined` while there is one, and before the first attempt has
+   * failed.
    */
   get blockedBy(): ZooKeeperError | undefined {
     return this.#session.blockedBy;
@@ -162,18 +143,12 @@ export class ZooKeeper implements AsyncDisposable {
     return { ...this.#session.bytes };
   }
 
-  /**
-   * Calls `listener` for each event of the session. Returns a function that
-   * removes it.
-   */
+  /** Calls `listener` for each event of the session. Returns a function that removes it. */
   onSession(listener: SessionListener): () => void {
     return this.#session.addListener(listener);
   }
 
-  /**
-   * Resolves when the session is connected. Rejects with a `ZooKeeperError` if
-   * it has ended.
-   */
+  /** Resolves when the session is connected. Rejects with a `ZooKeeperError` if it has ended. */
   whenConnected(): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (): boolean => {
@@ -190,15 +165,8 @@ export class ZooKeeper implements AsyncDisposable {
     });
   }
 
-  /**
-   * Creates a node and returns its path, which ends with a number in the
-   * sequential modes.
-   */
-  async create(
-    path: string,
-    data: NodeContent,
-    options: CreateOptions = {},
-  ): Promise<string> {
+  /** Creates a node and returns its path, which ends with a number in the sequential modes. */
+  async create(path: string, data: NodeContent, options: CreateOptions = {}): Promise<string> {
     const { mode = 'persistent', acl = OPEN_ACL, onPreliminary } = options;
     checkPath(path, mode.endsWith('sequential'));
     const type = requests.getCreateOpCode(mode, false);
@@ -216,18 +184,14 @@ export class ZooKeeper implements AsyncDisposable {
       write: (writer) => requests.writeCreate(writer, fields),
       read: (reader) => requests.readCreated(reader, type, fields),
       ...(onPreliminary && {
-        readPreliminary: (reader) =>
-          onPreliminary(chroot.toClientPath(reader.string())),
+        readPreliminary: (reader) => onPreliminary(chroot.toClientPath(reader.string())),
       }),
     });
     return chroot.toClientPath(created.path);
   }
 
   /** Returns the metadata of a node, or `null` if it does not exist. */
-  exists(
-    path: string,
-    options: WatchOption & ZxidOption = {},
-  ): Promise<Stat | null> {
+  exists(path: string, options: WatchOption & ZxidOption = {}): Promise<Stat | null> {
     return this.#read(OP.exists, path, { ...options, read: readStat }).catch(
       replaceErrorWith('NO_NODE', null),
     );
@@ -242,10 +206,7 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Returns the names of a node's children, with its metadata. */
-  children(
-    path: string,
-    options: WatchOption & ZxidOption = {},
-  ): Promise<NodeChildren> {
+  children(path: string, options: WatchOption & ZxidOption = {}): Promise<NodeChildren> {
     return this.#read(OP.getChildren2, path, {
       ...options,
       read: requests.readChildren,
@@ -258,8 +219,7 @@ export class ZooKeeper implements AsyncDisposable {
     data: NodeContent,
     { version = ANY_VERSION }: VersionOption = {},
   ): Promise<Stat> {
-    const write = (writer: JuteWriter): unknown =>
-      writer.buffer(toBytes(data)).int(version);
+    const write = (writer: JuteWriter): unknown => writer.buffer(toBytes(data)).int(version);
     return this.#request(OP.setData, path, {
       isWrite: true,
       write,
@@ -267,10 +227,7 @@ export class ZooKeeper implements AsyncDisposable {
     });
   }
 
-  delete(
-    path: string,
-    { version = ANY_VERSION }: VersionOption = {},
-  ): Promise<void> {
+  delete(path: string, { version = ANY_VERSION }: VersionOption = {}): Promise<void> {
     return this.#request(OP.delete, path, {
       isWrite: true,
       write: (writer) => writer.int(version),
@@ -279,8 +236,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * Waits until the server has caught up with the leader. Later reads see all
-   * that was committed before.
+   * Waits until the server has caught up with the leader. Later reads see all that was committed
+   * before.
    */
   sync(path = '/'): Promise<void> {
     return this.#request(OP.sync, path, {
@@ -304,9 +261,7 @@ export class ZooKeeper implements AsyncDisposable {
     });
     const { chroot } = this.#session;
     return results.map((item) =>
-      item.type === 'create'
-        ? { ...item, path: chroot.toClientPath(item.path) }
-        : item,
+      item.type === 'create' ? { ...item, path: chroot.toClientPath(item.path) } : item,
     );
   }
 
@@ -315,9 +270,9 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * Calls `listener` for every change of a node until you call the returned
-   * function. If `isRecursive` is true, it covers all nodes below too. The
-   * client restores the watch after a reconnection.
+   * Calls `listener` for every change of a node until you call the returned function. If
+   * `isRecursive` is true, it covers all nodes below too. The client restores the watch after a
+   * reconnection.
    */
   async watch(
     path: string,
@@ -347,23 +302,23 @@ export class ZooKeeper implements AsyncDisposable {
     }
     return async () => {
       watches.remove(kind, path, listener);
-      // Remove the watch at the server only if no other listener watches the
-      // path, because the server removes all watches of a path.
+      // Remove the watch at the server only if no other listener watches the path, because the
+      // server removes all watches of a path.
       if (watches.isUnused(path)) await this.#removeWatch(path);
     };
   }
 
   /**
-   * Identifies the client, for ACLs: `addAuth('digest', 'user:password')`.
-   * Every new connection repeats it.
+   * Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Every new connection
+   * repeats it.
    */
   addAuth(scheme: string, secret: string): void {
     this.#session.addIdentity({ scheme, secret: Buffer.from(secret) });
   }
 
   /**
-   * Prefers the server `host:port` from now on, and moves there if connected to
-   * another; `undefined` for any.
+   * Prefers the server `host:port` from now on, and moves there if connected to another;
+   * `undefined` for any.
    */
   preferServer(server: string | undefined): void {
     this.#session.preferServer(server);
@@ -374,10 +329,7 @@ export class ZooKeeper implements AsyncDisposable {
     this.#session.dropConnection();
   }
 
-  /**
-   * Ends the session and its ephemeral nodes. Requests in flight are answered
-   * first.
-   */
+  /** Ends the session and its ephemeral nodes. Requests in flight are answered first. */
   close(): Promise<void> {
     return this.#session.close();
   }
@@ -387,8 +339,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * Executes a read that may set a watch. The watch is registered when the
-   * reply arrives, before later messages are handled.
+   * Executes a read that may set a watch. The watch is registered when the reply arrives, before
+   * later messages are handled.
    */
   async #read<T>(
     type: number,
@@ -399,11 +351,9 @@ export class ZooKeeper implements AsyncDisposable {
       read,
     }: WatchOption & ZxidOption & { readonly read: (reader: JuteReader) => T },
   ): Promise<T> {
-    const write = (writer: JuteWriter): unknown =>
-      writer.bool(watch !== undefined);
+    const write = (writer: JuteWriter): unknown => writer.bool(watch !== undefined);
     if (watch === undefined) {
-      const onReply =
-        onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
+      const onReply = onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
       return this.#request(type, path, {
         write,
         read,
@@ -413,14 +363,8 @@ export class ZooKeeper implements AsyncDisposable {
     const { watches } = this.#session;
     const answered = (error: number, zxid: bigint): void => {
       onZxid?.(zxid);
-      if (error === 0)
-        watches.add(
-          type === OP.getChildren2 ? 'children' : 'data',
-          path,
-          watch,
-        );
-      else if (error === requests.NO_NODE && type === OP.exists)
-        watches.add('exists', path, watch);
+      if (error === 0) watches.add(type === OP.getChildren2 ? 'children' : 'data', path, watch);
+      else if (error === requests.NO_NODE && type === OP.exists) watches.add('exists', path, watch);
     };
     const ended = watches.beginRequest(path);
     try {
@@ -464,8 +408,7 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   #resolve(part: MultiPart): ResolvedPart {
-    const isSequential =
-      part.type === 'create' && (part.mode ?? '').endsWith('sequential');
+    const isSequential = part.type === 'create' && (part.mode ?? '').endsWith('sequential');
     checkPath(part.path, isSequential);
     return {
       ...part,

@@ -1,6 +1,6 @@
 /**
- * Removes delivered items together with their claims, several at a time, and
- * retries until it has succeeded.
+ * Removes delivered items together with their claims, several at a time, and retries until it has
+ * succeeded.
  */
 import { replaceErrorWith, isZooKeeperError } from '../client/errors.ts';
 import type { MultiPart } from '../client/multi.ts';
@@ -25,19 +25,14 @@ export class ClaimCleanup {
   #timer: NodeJS.Timeout | undefined;
   readonly #inFlight = new Set<Promise<void>>();
 
-  constructor(
-    sessions: SessionPair,
-    paths: QueuePaths,
-    onError: (error: unknown) => void,
-  ) {
+  constructor(sessions: SessionPair, paths: QueuePaths, onError: (error: unknown) => void) {
     this.#sessions = sessions;
     this.#paths = paths;
     this.#onError = onError;
   }
 
   /**
-   * After `flush` no claim is added any more, because it is unknown whether its
-   * item was delivered.
+   * After `flush` no claim is added any more, because it is unknown whether its item was delivered.
    */
   add(claim: Claim): void {
     if (this.#isClosed) return;
@@ -47,8 +42,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * Resolves when everything is removed, or after a time limit. The orphan
-   * recovery of another binding removes the rest.
+   * Resolves when everything is removed, or after a time limit. The orphan recovery of another
+   * binding removes the rest.
    */
   async flush(): Promise<void> {
     this.#isClosed = true;
@@ -63,9 +58,7 @@ export class ClaimCleanup {
     this.#waiting = [];
     const work = this.#remove(batch)
       .catch((error: unknown) => {
-        if (
-          !(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))
-        )
+        if (!(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')))
           this.#onError(error);
       })
       .finally(() => this.#inFlight.delete(work));
@@ -79,24 +72,19 @@ export class ClaimCleanup {
       );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      // One of the nodes does not exist any more: an attempt whose reply was
-      // lost, or the orphan recovery of another binding, has removed it. So
-      // remove each item separately.
-      if (batch.length > 1)
-        await Promise.all(batch.map((claim) => this.#remove([claim])));
-      else if (error.part === ITEM_PART_INDEX)
-        await this.#removeClaim(batch[0] as Claim);
+      // One of the nodes does not exist any more: an attempt whose reply was lost, or the orphan
+      // recovery of another binding, has removed it. So remove each item separately.
+      if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
+      else if (error.part === ITEM_PART_INDEX) await this.#removeClaim(batch[0] as Claim);
     }
   }
 
   /**
-   * Removes a claim whose item does not exist any more. An item with this
-   * number may belong to a recreated queue, so it stays.
+   * Removes a claim whose item does not exist any more. An item with this number may belong to a
+   * recreated queue, so it stays.
    */
   async #removeClaim({ name }: Claim): Promise<void> {
-    const removing = this.#sessions.retryBusy('writer', (zk) =>
-      zk.delete(this.#paths.claim(name)),
-    );
+    const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));
     await removing.catch(replaceErrorWith('NO_NODE', undefined));
   }
 

@@ -1,7 +1,7 @@
 /**
- * Creates claims. The claim with number n takes the item with number n
- * (Correctables, OSDI 2016, §6.2.2). A claim is a sequential node, so consumers
- * never compete for one item, and none has to retry.
+ * Creates claims. The claim with number n takes the item with number n (Correctables, OSDI 2016,
+ * §6.2.2). A claim is a sequential node, so consumers never compete for one item, and none has to
+ * retry.
  */
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';
@@ -25,9 +25,9 @@ export class ClaimCreator {
   }
 
   /**
-   * Creates a claim. If the reply is lost, the unique name of the claim shows
-   * whether it was created. Calls `onSend` right before each attempt is sent.
-   * If `onSend` throws, the attempt is not sent.
+   * Creates a claim. If the reply is lost, the unique name of the claim shows whether it was
+   * created. Calls `onSend` right before each attempt is sent. If `onSend` throws, the attempt is
+   * not sent.
    */
   async create(
     onSend: () => void,
@@ -48,30 +48,22 @@ export class ClaimCreator {
         );
         return parseClaim(path.slice(path.lastIndexOf('/') + 1));
       } catch (error) {
-        if (
-          !isZooKeeperError(error) ||
-          !(isConnectionLost(error) || error.mayHaveTakenEffect)
-        )
+        if (!isZooKeeperError(error) || !(isConnectionLost(error) || error.mayHaveTakenEffect))
           throw error;
         failure = error;
       }
-      const mine = failure.mayHaveTakenEffect
-        ? await this.#find(prefix, failure)
-        : undefined;
+      const mine = failure.mayHaveTakenEffect ? await this.#find(prefix, failure) : undefined;
       if (mine !== undefined) return parseClaim(mine);
-      // The claim was certainly not created, so try again. The next attempt may
-      // use another session.
+      // The claim was certainly not created, so try again. The next attempt may use another
+      // session.
     }
   }
 
   /**
-   * Returns the name of the claim with this prefix. If it cannot be read,
-   * rejects with `failure`, the error of the lost attempt.
+   * Returns the name of the claim with this prefix. If it cannot be read, rejects with `failure`,
+   * the error of the lost attempt.
    */
-  async #find(
-    prefix: string,
-    failure: ZooKeeperError,
-  ): Promise<string | undefined> {
+  async #find(prefix: string, failure: ZooKeeperError): Promise<string | undefined> {
     try {
       return (await this.#list()).find((name) => name.startsWith(prefix));
     } catch (error) {
@@ -81,13 +73,11 @@ export class ClaimCreator {
   }
 
   /**
-   * Returns all claims after a `sync`. Concurrent callers, as after a lost
-   * connection, share one request.
+   * Returns all claims after a `sync`. Concurrent callers, as after a lost connection, share one
+   * request.
    */
   #list(): Promise<readonly string[]> {
-    this.#listing ??= new Promise<void>((resolve) =>
-      setImmediate(resolve),
-    ).then(() => {
+    this.#listing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       this.#listing = undefined;
       return this.#sessions.retryBusy('writer', async (zk) => {
         const [, { children }] = await Promise.all([

@@ -1,6 +1,5 @@
 /**
- * Adds items in order. The first item creates the queue if necessary, and the
- * others wait for it.
+ * Adds items in order. The first item creates the queue if necessary, and the others wait for it.
  */
 import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
@@ -31,13 +30,10 @@ export class ItemAppender {
   }
 
   /**
-   * Adds an item and returns its number. Calls `onPreliminary` before, if the
-   * server predicts the number.
+   * Adds an item and returns its number. Calls `onPreliminary` before, if the server predicts the
+   * number.
    */
-  add(
-    bytes: Uint8Array,
-    onPreliminary?: (number: number) => void,
-  ): Promise<number> {
+  add(bytes: Uint8Array, onPreliminary?: (number: number) => void): Promise<number> {
     return new Promise((resolve, reject) => {
       const append: PendingAppend = {
         order: this.#order++,
@@ -48,12 +44,8 @@ export class ItemAppender {
       };
       if (this.#state === 'unknown') void this.#sendFirst(append);
       else if (this.#state === 'exists') void this.#send(append);
-      else if (this.#waiting.length < MAX_WAITING_APPENDS)
-        this.#waiting.push(append);
-      else
-        reject(
-          new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }),
-        );
+      else if (this.#waiting.length < MAX_WAITING_APPENDS) this.#waiting.push(append);
+      else reject(new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }));
     });
   }
 
@@ -86,8 +78,8 @@ export class ItemAppender {
   }
 
   /**
-   * All items that were sent before have failed by then, because replies come
-   * in the order of the requests.
+   * All items that were sent before have failed by then, because replies come in the order of the
+   * requests.
    */
   async #createNodesAndResume(): Promise<void> {
     this.#state = 'creating';
@@ -96,16 +88,13 @@ export class ItemAppender {
       this.#resume();
     } catch (error) {
       this.#state = 'unknown';
-      for (const { reject } of this.#waiting.splice(0))
-        reject(toNotAppliedError(error));
+      for (const { reject } of this.#waiting.splice(0)) reject(toNotAppliedError(error));
     }
   }
 
   #resume(): void {
     this.#state = 'exists';
-    for (const append of this.#waiting
-      .splice(0)
-      .sort((a, b) => a.order - b.order))
+    for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order))
       void this.#send(append);
   }
 }

@@ -10,37 +10,28 @@ import { computeNextNumber } from './next-number.ts';
 export interface Item {
   readonly number: number;
   /**
-   * The transaction that created it. It distinguishes the item from one with
-   * this number in a recreated queue.
+   * The transaction that created it. It distinguishes the item from one with this number in a
+   * recreated queue.
    */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
   readonly isPlaceholder: boolean;
 }
 
-/**
- * The overhead of the request that puts an item back, beside the item and its
- * paths.
- */
+/** The overhead of the request that puts an item back, beside the item and its paths. */
 const REQUEUE_OVERHEAD_BYTES = 512;
-/**
- * The number of paths in that request: of the claim, of the item, and of the
- * new item.
- */
+/** The number of paths in that request: of the claim, of the item, and of the new item. */
 const REQUEUE_PATH_COUNT = 3;
 
 /**
- * Returns the item with a number, by the state of the server. Returns
- * `undefined` if there is none.
+ * Returns the item with a number, by the state of the server. Returns `undefined` if there is none.
  */
 export async function readItem(
   zk: ZooKeeper,
   paths: QueuePaths,
   number: number,
 ): Promise<Item | undefined> {
-  const node = await zk
-    .get(paths.item(number))
-    .catch(replaceErrorWith('NO_NODE', undefined));
+  const node = await zk.get(paths.item(number)).catch(replaceErrorWith('NO_NODE', undefined));
   if (node === undefined) return undefined;
   const bytes = node.data ?? new Uint8Array(0);
   return {
@@ -52,8 +43,8 @@ export async function readItem(
 }
 
 /**
- * Finds an item after a sync. The end of the queue is read first. A missing
- * item before that end was taken. An item behind it was never created.
+ * Finds an item after a sync. The end of the queue is read first. A missing item before that end
+ * was taken. An item behind it was never created.
  */
 export async function findItem(
   zk: ZooKeeper,
@@ -69,8 +60,8 @@ export async function findItem(
 }
 
 /**
- * Checks that an item fits into the request that puts it back, which is larger.
- * Throws `INVALID_ARGUMENT`.
+ * Checks that an item fits into the request that puts it back, which is larger. Throws
+ * `INVALID_ARGUMENT`.
  */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
   const max =

@@ -1,6 +1,6 @@
 /**
- * The number of a node's next child, computed from all replies so far. A
- * recreated node, recognized by its czxid, counts from 0.
+ * The number of a node's next child, computed from all replies so far. A recreated node, recognized
+ * by its czxid, counts from 0.
  */
 
 /** The fields of a node's stat that count its children. */
@@ -15,15 +15,12 @@ export class NextNumber {
   #czxid = 0n;
   #isGone = false;
   /**
-   * The number as far as it is known. `undefined` before the first reply, and
-   * after the deletion of the node.
+   * The number as far as it is known. `undefined` before the first reply, and after the deletion of
+   * the node.
    */
   value: number | undefined;
 
-  /**
-   * Handles a reply, or `null` if there is no node. Returns whether the node
-   * was recreated.
-   */
+  /** Handles a reply, or `null` if there is no node. Returns whether the node was recreated. */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
       this.value ??= 0;
@@ -44,8 +41,7 @@ export class NextNumber {
   }
 
   /**
-   * Notes that the node was deleted. Replies of servers that still have it do
-   * not count any more.
+   * Notes that the node was deleted. Replies of servers that still have it do not count any more.
    */
   reset(): void {
     this.#isGone = true;
@@ -65,11 +61,8 @@ export class NextNumber {
 }
 
 /**
- * Computes (cversion + numChildren) / 2. The cversion counts creations and
- * deletions, in 32 bits.
+ * Computes (cversion + numChildren) / 2. The cversion counts creations and deletions, in 32 bits.
  */
-export function computeNextNumber(
-  stat: Omit<ChildCounters, 'czxid'> | null,
-): number {
+export function computeNextNumber(stat: Omit<ChildCounters, 'czxid'> | null): number {
   return stat === null ? 0 : ((stat.cversion + stat.numChildren) | 0) >>> 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Recovers items that crashed consumers had claimed and not cleaned up. Several
- * bindings may run the recovery at once.
+ * Recovers items that crashed consumers had claimed and not cleaned up. Several bindings may run
+ * the recovery at once.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ItemAppender } from './item-appender.ts';
@@ -16,12 +16,10 @@ import type { Paths, QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
 
 /**
- * Checks all queues once. If one claim cannot be recovered, the others are
- * recovered all the same.
+ * Checks all queues once. If one claim cannot be recovered, the others are recovered all the same.
  *
  * @returns how many claims it has ended
- * @throws CorrectableError if some could not be recovered, after all others
- * were
+ * @throws CorrectableError if some could not be recovered, after all others were
  */
 export async function recoverOrphans(
   sessions: SessionPair,
@@ -36,14 +34,8 @@ export async function recoverOrphans(
   return round.getResult();
 }
 
-/**
- * Puts the item of a claim back at the end of the queue, and ends the claim.
- */
-export async function requeueClaim(
-  zk: ZooKeeper,
-  paths: QueuePaths,
-  claim: Claim,
-): Promise<void> {
+/** Puts the item of a claim back at the end of the queue, and ends the claim. */
+export async function requeueClaim(zk: ZooKeeper, paths: QueuePaths, claim: Claim): Promise<void> {
   await endClaim(zk, paths, { claim, delivery: 'at-least-once' });
 }
 
@@ -54,34 +46,25 @@ class RecoveryRound {
   readonly #failures: unknown[] = [];
   #recoveredCount = 0;
 
-  constructor(
-    sessions: SessionPair,
-    paths: Paths,
-    delivery: DeliveryGuarantee,
-  ) {
+  constructor(sessions: SessionPair, paths: Paths, delivery: DeliveryGuarantee) {
     this.#sessions = sessions;
     this.#paths = paths;
     this.#delivery = delivery;
   }
 
-  /**
-   * Runs work that may fail. A lost connection ends the round. Other errors go
-   * into the result.
-   */
+  /** Runs work that may fail. A lost connection ends the round. Other errors go into the result. */
   async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))
-        throw error;
+      if (isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) throw error;
       this.#failures.push(error);
     }
   }
 
   async recoverQueue(queue: QueuePaths): Promise<void> {
     const zk = this.#sessions.reader;
-    // The claims are read first, because the creator of a claim has registered
-    // before it.
+    // The claims are read first, because the creator of a claim has registered before it.
     const claims = await listNames(zk, queue.claims);
     if (claims.length === 0) return;
     const alive = new Set(await listNames(zk, this.#paths.consumers));
@@ -91,22 +74,18 @@ class RecoveryRound {
     const late: Claim[] = [];
     for (const claim of dead) {
       await this.attempt(async () => {
-        if (!(await this.#endOrphanedClaim(queue, claim, this.#delivery)))
-          late.push(claim);
+        if (!(await this.#endOrphanedClaim(queue, claim, this.#delivery))) late.push(claim);
       });
     }
     if (late.length === 0) return;
-    // No live consumer adds placeholders for these numbers. Items that were
-    // added meanwhile are put back, because no consumer can have got them.
+    // No live consumer adds placeholders for these numbers. Items that were added meanwhile are put
+    // back, because no consumer can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
-    const fillers = new Placeholders(this.#sessions, queue, (bytes) =>
-      appends.add(bytes),
-    );
+    const fillers = new Placeholders(this.#sessions, queue, (bytes) => appends.add(bytes));
     await Promise.all(late.map(({ number }) => fillers.fillUpTo(number)));
     for (const claim of late)
       await this.attempt(
-        async () =>
-          void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')),
+        async () => void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')),
       );
   }
 
@@ -115,15 +94,10 @@ class RecoveryRound {
     if (first === undefined) return this.#recoveredCount;
     const reason = first instanceof Error ? first.message : String(first);
     const counts = `${this.#failures.length} could not be recovered (${this.#recoveredCount} were)`;
-    const cause =
-      this.#failures.length === 1 ? first : new AggregateError(this.#failures);
-    throw new CorrectableError(
-      'FINAL_FAILED',
-      `claims of dead consumers: ${counts}: ${reason}`,
-      {
-        cause,
-      },
-    );
+    const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
+    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${reason}`, {
+      cause,
+    });
   }
 
   /** Returns false if there is no item yet. */
@@ -142,16 +116,13 @@ class RecoveryRound {
 }
 
 /**
- * `gone` means that another binding has ended the claim first. `late` means
- * that there is no item with this number yet.
+ * `gone` means that another binding has ended the claim first. `late` means that there is no item
+ * with this number yet.
  */
 async function endClaim(
   zk: ZooKeeper,
   paths: QueuePaths,
-  {
-    claim,
-    delivery,
-  }: { readonly claim: Claim; readonly delivery: DeliveryGuarantee },
+  { claim, delivery }: { readonly claim: Claim; readonly delivery: DeliveryGuarantee },
 ): Promise<'ended' | 'gone' | 'late'> {
   let item = await readItem(zk, paths, claim.number);
   if (item === undefined) {
@@ -159,11 +130,8 @@ async function endClaim(
     if (found.item === undefined && found.tail <= claim.number) return 'late';
     item = found.item;
   }
-  const parts: MultiPart[] = [
-    { type: 'delete', path: paths.claim(claim.name) },
-  ];
-  if (item !== undefined)
-    parts.push({ type: 'delete', path: paths.item(claim.number) });
+  const parts: MultiPart[] = [{ type: 'delete', path: paths.claim(claim.name) }];
+  if (item !== undefined) parts.push({ type: 'delete', path: paths.item(claim.number) });
   if (item?.isPlaceholder === false && delivery === 'at-least-once') {
     parts.push({
       type: 'create',
@@ -176,13 +144,8 @@ async function endClaim(
   return ending.catch(replaceErrorWith('NO_NODE', 'gone' as const));
 }
 
-async function listNames(
-  zk: ZooKeeper,
-  path: string,
-): Promise<readonly string[]> {
-  return (
-    await zk.children(path).catch(replaceErrorWith('NO_NODE', { children: [] }))
-  ).children;
+async function listNames(zk: ZooKeeper, path: string): Promise<readonly string[]> {
+  return (await zk.children(path).catch(replaceErrorWith('NO_NODE', { children: [] }))).children;
 }
 
 /** Runs repeatedly. Returns a function that stops it. */
@@ -197,10 +160,7 @@ export function runPeriodically(
     look()
       .catch((error: unknown) => {
         // After a lost connection, the next round retries.
-        if (
-          !isConnectionLost(error) &&
-          !isZooKeeperError(error, 'CLIENT_CLOSED')
-        )
+        if (!isConnectionLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED'))
           onBackgroundError(error);
       })
       .finally(schedule);

@@ -1,6 +1,6 @@
 /**
- * Ends claims without an item. A consumer adds one placeholder for each of its
- * claims, and after a wait also for claims of consumers that have ended.
+ * Ends claims without an item. A consumer adds one placeholder for each of its claims, and after a
+ * wait also for claims of consumers that have ended.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
@@ -9,8 +9,8 @@ import type { SessionPair } from '../session-pair.ts';
 import { findItem } from './items.ts';
 
 /**
- * The minimum wait for placeholders of other consumers. A random time of up to
- * the same length is added.
+ * The minimum wait for placeholders of other consumers. A random time of up to the same length is
+ * added.
  */
 const WAIT_INTERVAL_MS = 500;
 
@@ -41,8 +41,8 @@ export class Placeholders {
   }
 
   /**
-   * Waits for the number of a claim that has no item: resolves when an item or
-   * placeholder with it was created.
+   * Waits for the number of a claim that has no item: resolves when an item or placeholder with it
+   * was created.
    */
   fillUpTo(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -68,9 +68,7 @@ export class Placeholders {
   }
 
   async #step(): Promise<void> {
-    const owed = this.#lateClaims.filter(
-      ({ isPlaceholderDue }) => isPlaceholderDue,
-    );
+    const owed = this.#lateClaims.filter(({ isPlaceholderDue }) => isPlaceholderDue);
     if (owed.length > 0) {
       for (const item of owed) item.isPlaceholderDue = false;
       return this.#resolveUpTo(await this.#appendPlaceholders(owed.length));
@@ -81,16 +79,12 @@ export class Placeholders {
     await pause(WAIT_INTERVAL_MS * (1 + Math.random()));
     const after = await this.#readTail();
     this.#resolveUpTo(after);
-    // The queue was recreated. Wake the waiting claims. They check again, and
-    // find that they do not exist any more.
+    // The queue was recreated. Wake the waiting claims. They check again, and find that they do not
+    // exist any more.
     if (after < before) return this.#resolveUpTo(Infinity);
-    // Wait again if other consumers still add placeholders, or if another claim
-    // here lacks its item meanwhile.
-    if (
-      after > before ||
-      this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)
-    )
-      return;
+    // Wait again if other consumers still add placeholders, or if another claim here lacks its item
+    // meanwhile.
+    if (after > before || this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)) return;
     const missing = this.#lateClaims.reduce(
       (most, { number }) => Math.max(most, number + 1 - after),
       0,
@@ -100,26 +94,20 @@ export class Placeholders {
 
   async #readTail(): Promise<number> {
     const { number = 0 } = this.#lateClaims[0] ?? {};
-    return (
-      await this.#sessions.retryBusy('writer', (zk) =>
-        findItem(zk, this.#paths, number),
-      )
-    ).tail;
+    return (await this.#sessions.retryBusy('writer', (zk) => findItem(zk, this.#paths, number)))
+      .tail;
   }
 
   /**
-   * Adds placeholders. Returns the end of the queue as far as the replies show
-   * it. A lost reply does no harm.
+   * Adds placeholders. Returns the end of the queue as far as the replies show it. A lost reply
+   * does no harm.
    */
   async #appendPlaceholders(count: number): Promise<number> {
     let tail = 0;
-    const fillers = Array.from({ length: count }, () =>
-      this.#append(new Uint8Array(0)),
-    );
+    const fillers = Array.from({ length: count }, () => this.#append(new Uint8Array(0)));
     for (const item of await Promise.allSettled(fillers)) {
       if (item.status === 'fulfilled') tail = Math.max(tail, item.value + 1);
-      else if (!isConnectionLost(item.reason) && !isBusy(item.reason))
-        throw item.reason;
+      else if (!isConnectionLost(item.reason) && !isBusy(item.reason)) throw item.reason;
     }
     return tail;
   }

@@ -15,10 +15,7 @@ import { ThrottleGate } from '../../shared/throttle-gate.ts';
 
 const REQUEUE_TIMEOUT_MS = 1_000;
 
-/**
- * A claim of this binding, and the incarnation of the queue for which it was
- * begun.
- */
+/** A claim of this binding, and the incarnation of the queue for which it was begun. */
 export interface OwnClaim {
   readonly claim: Claim;
   readonly incarnation: number;
@@ -40,10 +37,7 @@ export class QueueContext implements SharedConnections {
   readonly sessions: SessionPair;
   readonly consumers: ConsumerRegistry;
   readonly codec: ValueCodec;
-  /**
-   * Claims whose item could not be read when it was needed. The next dequeues
-   * take them over.
-   */
+  /** Claims whose item could not be read when it was needed. The next dequeues take them over. */
   readonly undeliveredClaims: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
   /** Claims that are in flight or not delivered yet. */
@@ -75,10 +69,7 @@ export class QueueContext implements SharedConnections {
     );
   }
 
-  /**
-   * Whether no item was seen or may be in flight. Only valid while no caller
-   * uses the queue.
-   */
+  /** Whether no item was seen or may be in flight. Only valid while no caller uses the queue. */
   get isForgettable(): boolean {
     return (
       this.queue.isUnknown &&
@@ -89,16 +80,16 @@ export class QueueContext implements SharedConnections {
   }
 
   /**
-   * Changes when the queue may have been recreated, or when this binding may
-   * have missed its deletion.
+   * Changes when the queue may have been recreated, or when this binding may have missed its
+   * deletion.
    */
   get incarnation(): number {
     return this.queue.incarnation + this.sessions.writerCount;
   }
 
   /**
-   * Makes the server notify the writer of a deletion before any reply about a
-   * recreated queue. Sends one request for each session.
+   * Makes the server notify the writer of a deletion before any reply about a recreated queue.
+   * Sends one request for each session.
    */
   watchDeletion(): void {
     const { writer } = this.sessions;
@@ -125,10 +116,7 @@ export class QueueContext implements SharedConnections {
       );
   }
 
-  /**
-   * Notes a new claim. `settled` waits for it until the returned function is
-   * called.
-   */
+  /** Notes a new claim. `settled` waits for it until the returned function is called. */
   beginClaim(): () => void {
     let resolve: () => void = () => {};
     const claiming = new Promise<void>((done) => (resolve = done));
@@ -139,18 +127,12 @@ export class QueueContext implements SharedConnections {
     };
   }
 
-  /**
-   * Resolves when the claims in flight now have been delivered, or their items
-   * are left over.
-   */
+  /** Resolves when the claims in flight now have been delivered, or their items are left over. */
   async waitForClaims(): Promise<void> {
     await Promise.all(this.#pendingClaims);
   }
 
-  /**
-   * Called when the binding closes. Puts undelivered items back, and removes
-   * delivered ones.
-   */
+  /** Called when the binding closes. Puts undelivered items back, and removes delivered ones. */
   async close(): Promise<void> {
     const unread = this.undeliveredClaims.splice(0);
     const work = unread.map(({ claim }) =>

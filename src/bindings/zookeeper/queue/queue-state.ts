@@ -1,41 +1,27 @@
 /**
- * The state of one queue that this binding knows, from two replies of constant
- * size (`next-number.ts`).
+ * The state of one queue that this binding knows, from two replies of constant size
+ * (`next-number.ts`).
  */
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
 import { readItem, type Item } from './items.ts';
-import {
-  NextNumber,
-  computeNextNumber,
-  type ChildCounters,
-} from './next-number.ts';
+import { NextNumber, computeNextNumber, type ChildCounters } from './next-number.ts';
 
 /** The beginning and the end of a queue, by the state of one server. */
 export interface QueueBounds {
   readonly tail: number;
-  /**
-   * The number of the next claim. It is the number of the first item that is
-   * not taken.
-   */
+  /** The number of the next claim. It is the number of the first item that is not taken. */
   readonly head: number;
-  /**
-   * The server had applied all transactions up to this one when it sent the
-   * first reply.
-   */
+  /** The server had applied all transactions up to this one when it sent the first reply. */
   readonly zxid: bigint;
 }
 
-/**
- * An update of this binding in flight, by its number among those that were
- * begun.
- */
+/** An update of this binding in flight, by its number among those that were begun. */
 export type InFlightWrite = number;
 
 const LEARNING_RATE = 0.25;
 /**
- * Predictions stop below this hit rate, and continue above it, because some
- * come true by chance.
+ * Predictions stop below this hit rate, and continue above it, because some come true by chance.
  */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
@@ -46,8 +32,8 @@ const MAX_READ_AHEAD_ITEMS = 1024;
 export class QueueState {
   readonly paths: QueuePaths;
   /**
-   * Changes when the queue was, or may have been, deleted and recreated.
-   * Earlier numbers do not count then.
+   * Changes when the queue was, or may have been, deleted and recreated. Earlier numbers do not
+   * count then.
    */
   incarnation = 0;
   readonly #claims = new Set<InFlightWrite>();
@@ -65,8 +51,8 @@ export class QueueState {
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
   /**
-   * Items that were created before this transaction may belong to a queue of
-   * the same name that was deleted. `undefined` if it is not known yet.
+   * Items that were created before this transaction may belong to a queue of the same name that was
+   * deleted. `undefined` if it is not known yet.
    */
   #minZxid: bigint | undefined = 0n;
 
@@ -91,10 +77,7 @@ export class QueueState {
     this.reset();
   }
 
-  /**
-   * The queue may have been recreated. Forgets everything that was known of the
-   * former queue.
-   */
+  /** The queue may have been recreated. Forgets everything that was known of the former queue. */
   reset(): void {
     this.incarnation += 1;
     this.#minZxid = undefined;
@@ -105,8 +88,8 @@ export class QueueState {
   }
 
   /**
-   * Whether this object can be forgotten without a loss: it has seen no item
-   * that was added or taken.
+   * Whether this object can be forgotten without a loss: it has seen no item that was added or
+   * taken.
    */
   get isUnknown(): boolean {
     return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
@@ -128,13 +111,12 @@ export class QueueState {
 
   endEnqueue(enqueue: InFlightWrite, number?: number): void {
     this.#enqueues.delete(enqueue);
-    if (number !== undefined && this.#tail.value !== undefined)
-      this.#tail.advanceTo(number + 1);
+    if (number !== undefined && this.#tail.value !== undefined) this.#tail.advanceTo(number + 1);
   }
 
   /**
-   * Returns the number of own claims in flight that were begun before `claim`.
-   * The server may not have executed them yet.
+   * Returns the number of own claims in flight that were begun before `claim`. The server may not
+   * have executed them yet.
    */
   countClaimsBefore(claim: InFlightWrite | undefined): number {
     return countBefore(this.#claims, claim);
@@ -145,14 +127,12 @@ export class QueueState {
   }
 
   /**
-   * The number of items left by the last reply, after all claims in flight.
-   * `undefined` before the first reply.
+   * The number of items left by the last reply, after all claims in flight. `undefined` before the
+   * first reply.
    */
   get remaining(): number | undefined {
     const tail = this.#tail.value;
-    return tail === undefined
-      ? undefined
-      : tail - (this.#head.value ?? 0) - this.#claims.size;
+    return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
   }
 
   /** Returns the number of items after `number` by the last reply. */
@@ -161,8 +141,8 @@ export class QueueState {
   }
 
   /**
-   * Reads the beginning and the end of the queue. The tail is read first, so a
-   * change in between never makes the queue look longer.
+   * Reads the beginning and the end of the queue. The tail is read first, so a change in between
+   * never makes the queue look longer.
    */
   async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -174,8 +154,8 @@ export class QueueState {
   }
 
   /**
-   * Returns the number of the next item. A known number may be too low, never
-   * too high. It is refreshed in the background if it is old.
+   * Returns the number of the next item. A known number may be too low, never too high. It is
+   * refreshed in the background if it is old.
    */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
     const tail = this.#tail.value;
@@ -199,8 +179,8 @@ export class QueueState {
   }
 
   /**
-   * Returns the bounds after a sync. The head is read first: if it has reached
-   * the tail, the queue was empty at that moment.
+   * Returns the bounds after a sync. The head is read first: if it has reached the tail, the queue
+   * was empty at that moment.
    */
   async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -221,16 +201,14 @@ export class QueueState {
   /** Notes whether a claim got the number that was predicted for it. */
   recordPrediction(isHit: boolean): void {
     this.#hitRate += LEARNING_RATE * (Number(isHit) - this.#hitRate);
-    this.#isPredicting =
-      this.#hitRate >= (this.#isPredicting ? MIN_HIT_RATE : RESUME_HIT_RATE);
+    this.#isPredicting = this.#hitRate >= (this.#isPredicting ? MIN_HIT_RATE : RESUME_HIT_RATE);
   }
 
   /**
-   * Returns the item to show for a dequeue that should get `number`. While
-   * predictions come true, it is that very item, and the final view needs no
-   * further read. If many consumers take at once, predictions mostly fail. Then
-   * the item at the tail, which is taken last, is shown instead (§4.3: "peeking
-   * at the queue tail"). Either way an item is read once for each dequeue.
+   * Returns the item to show for a dequeue that should get `number`. While predictions come true,
+   * it is that very item, and the final view needs no further read. If many consumers take at once,
+   * predictions mostly fail. Then the item at the tail, which is taken last, is shown instead
+   * (§4.3: "peeking at the queue tail"). Either way an item is read once for each dequeue.
    */
   async readPreliminaryItem(
     zk: ZooKeeper,
@@ -251,8 +229,8 @@ export class QueueState {
   }
 
   /**
-   * Returns whether the items left after `number` include placeholders, which
-   * no consumer gets. Placeholders come last, so the end of the queue is read.
+   * Returns whether the items left after `number` include placeholders, which no consumer gets.
+   * Placeholders come last, so the end of the queue is read.
    */
   async hasPlaceholders(
     zk: ZooKeeper,
@@ -269,8 +247,8 @@ export class QueueState {
   }
 
   /**
-   * Returns the item with a number, or `undefined` if there is none. Items
-   * never change, so one that was read stays valid.
+   * Returns the item with a number, or `undefined` if there is none. Items never change, so one
+   * that was read stays valid.
    */
   readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
     const known = this.#readAhead.get(number);
@@ -278,8 +256,7 @@ export class QueueState {
     const reading = readItem(zk, this.paths, number);
     this.#readAhead.set(number, reading);
     const forget = (): void => {
-      if (this.#readAhead.get(number) === reading)
-        this.#readAhead.delete(number);
+      if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
     };
     reading.then((item) => item === undefined && forget(), forget);
     for (const oldest of this.#readAhead.keys()) {
@@ -295,8 +272,8 @@ export class QueueState {
   }
 
   /**
-   * Returns whether an item certainly belongs to this queue and not to a former
-   * one. `zxid` is the last transaction that the session has seen since.
+   * Returns whether an item certainly belongs to this queue and not to a former one. `zxid` is the
+   * last transaction that the session has seen since.
    */
   isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
     this.#minZxid ??= zxid;
@@ -313,10 +290,7 @@ export class QueueState {
     return this.#order;
   }
 
-  #recordStats(
-    items: ChildCounters | null,
-    claims: ChildCounters | null,
-  ): void {
+  #recordStats(items: ChildCounters | null, claims: ChildCounters | null): void {
     this.recordItems(items);
     if (this.#head.observeStat(claims)) this.reset();
   }

@@ -1,12 +1,12 @@
 /**
- * How many old names are checked for each new one. It is more than one, so that
- * the number of removable names decreases.
+ * How many old names are checked for each new one. It is more than one, so that the number of
+ * removable names decreases.
  */
 const CHECKS_PER_INSERT = 2;
 
 /**
- * The queues by name. A queue that was only read may be removed
- * (`isForgettable`). One with state stays.
+ * The queues by name. A queue that was only read may be removed (`isForgettable`). One with state
+ * stays.
  */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #createQueue: (name: string) => T;
@@ -21,8 +21,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
   }
 
   /**
-   * Runs `work` on a queue. Meanwhile the queue stays in the table, so that all
-   * callers get the same object.
+   * Runs `work` on a queue. Meanwhile the queue stays in the table, so that all callers get the
+   * same object.
    */
   async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
     let entry = this.#queues.get(name);
@@ -45,10 +45,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
       if (looked === CHECKS_PER_INSERT) return;
       looked += 1;
       this.#queues.delete(name);
-      // Move the entry to the end, so that it is checked again after all
-      // others.
-      if (entry.users > 0 || !entry.queue.isForgettable)
-        this.#queues.set(name, entry);
+      // Move the entry to the end, so that it is checked again after all others.
+      if (entry.users > 0 || !entry.queue.isForgettable) this.#queues.set(name, entry);
     }
   }
 }

@@ -1,10 +1,6 @@
 /** The checks and writes of one commit, and the `multi` that executes it. */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
-import {
-  commit,
-  type CommitArgs,
-  type Version,
-} from '../../../operations/versioned.ts';
+import { commit, type CommitArgs, type Version } from '../../../operations/versioned.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../client/options.ts';
 import type { MultiPart } from '../client/multi.ts';
 import type { Paths } from '../paths.ts';
@@ -17,9 +13,7 @@ export interface CommitKey {
   readonly path: string;
   /** The version that was read; `undefined` if the key is written only. */
   readonly version: Version | undefined;
-  /**
-   * The data version that the node must have; `null` if there must be no node.
-   */
+  /** The data version that the node must have; `null` if there must be no node. */
   readonly dataVersion: number | null;
   /** The value to write; `undefined` if the key is read only. */
   readonly bytes: Uint8Array | undefined;
@@ -35,12 +29,9 @@ export function createCommitKeys(
   paths: Paths,
   codec: ValueCodec,
 ): readonly CommitKey[] {
-  // The builder checks the names. Behind a gateway without a contract, a client
-  // may send any value.
+  // The builder checks the names. Behind a gateway without a contract, a client may send any value.
   commit(args.reads, args.writes);
-  const writes = new Map(
-    args.writes.map(({ key, value }) => [key, codec.encode(value)]),
-  );
+  const writes = new Map(args.writes.map(({ key, value }) => [key, codec.encode(value)]));
   const reads = new Map<string, CommitKey>();
   for (const [at, { key, version }] of args.reads.entries()) {
     const dataVersion = parseDataVersion(version, `reads[${at}].version`);
@@ -61,19 +52,13 @@ export function createCommitKeys(
   const unread = [...writes].filter(([key]) => !reads.has(key));
   const keys = [
     ...reads.values(),
-    ...unread.map(([key, bytes]) =>
-      createUnreadKey(key, paths.key(key), bytes),
-    ),
+    ...unread.map(([key, bytes]) => createUnreadKey(key, paths.key(key), bytes)),
   ];
   checkSize(keys);
   return keys;
 }
 
-function createUnreadKey(
-  key: string,
-  path: string,
-  bytes: Uint8Array,
-): CommitKey {
+function createUnreadKey(key: string, path: string, bytes: Uint8Array): CommitKey {
   return { key, path, version: undefined, dataVersion: null, bytes };
 }
 
@@ -87,20 +72,13 @@ export interface CommitPart {
   readonly part: MultiPart;
 }
 
-/**
- * Returns the parts for `owner`. `isPresent`: whether the node of an unread key
- * exists.
- */
-export function createCommitParts(
-  owner: CommitKey,
-  isPresent: boolean,
-): CommitPart[] {
+/** Returns the parts for `owner`. `isPresent`: whether the node of an unread key exists. */
+export function createCommitParts(owner: CommitKey, isPresent: boolean): CommitPart[] {
   const { path, bytes, dataVersion } = owner;
   const toCommitPart = (part: MultiPart): CommitPart => ({ owner, part });
   if (isUnread(owner) && isPresent)
     return [toCommitPart({ type: 'set', path, data: bytes ?? null })];
-  if (dataVersion === null)
-    return createAbsentParts(path, bytes).map(toCommitPart);
+  if (dataVersion === null) return createAbsentParts(path, bytes).map(toCommitPart);
   return [
     toCommitPart(
       bytes === undefined
@@ -111,14 +89,11 @@ export function createCommitParts(
 }
 
 /**
- * A `multi` has no check that a node does not exist. A `create` fails if it
- * does. If nothing is to be written, a `delete` takes the node away again in
- * the same transaction, so no client ever reads it.
+ * A `multi` has no check that a node does not exist. A `create` fails if it does. If nothing is to
+ * be written, a `delete` takes the node away again in the same transaction, so no client ever reads
+ * it.
  */
-function createAbsentParts(
-  path: string,
-  bytes: Uint8Array | undefined,
-): MultiPart[] {
+function createAbsentParts(path: string, bytes: Uint8Array | undefined): MultiPart[] {
   if (bytes !== undefined) return [{ type: 'create', path, data: bytes }];
   return [
     { type: 'create', path, data: null },
@@ -133,10 +108,7 @@ const PART_OVERHEAD_BYTES = 64;
 function checkSize(keys: readonly CommitKey[]): void {
   const bytes = keys
     .flatMap((key) => createCommitParts(key, false))
-    .map(
-      ({ part, owner }) =>
-        Buffer.byteLength(part.path) + (owner.bytes?.length ?? 0),
-    )
+    .map(({ part, owner }) => Buffer.byteLength(part.path) + (owner.bytes?.length ?? 0))
     .reduce((sum, size) => sum + size + PART_OVERHEAD_BYTES, 0);
   if (bytes <= DEFAULT_MAX_REQUEST_BYTES) return;
   const message = `commit: it takes ${bytes} bytes, and a ZooKeeper request at most ${DEFAULT_MAX_REQUEST_BYTES} (jute.maxbuffer). Nothing was written. Split the transaction, or keep large values elsewhere.`;

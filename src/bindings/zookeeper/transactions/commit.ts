@@ -1,13 +1,9 @@
 /**
- * Certifies a transaction and applies its writes in one `multi`, so all parts
- * hold and take effect at one place in the ensemble's order, or none does.
+ * Certifies a transaction and applies its writes in one `multi`, so all parts hold and take effect
+ * at one place in the ensemble's order, or none does.
  */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
-import type {
-  CommitArgs,
-  CommitResult,
-  Version,
-} from '../../../operations/versioned.ts';
+import type { CommitArgs, CommitResult, Version } from '../../../operations/versioned.ts';
 import { isZooKeeperError, type ZooKeeperErrorCode } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { createAbandonedError } from '../../shared/abandoned-error.ts';
@@ -25,10 +21,7 @@ import {
 } from './commit-plan.ts';
 import { formatVersion } from './node-version.ts';
 
-/**
- * The replies of a server if a node does not match the part. Nothing is applied
- * then.
- */
+/** The replies of a server if a node does not match the part. Nothing is applied then. */
 const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'BAD_VERSION',
   'NO_NODE',
@@ -37,10 +30,7 @@ const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
 
 const COMMITTED: CommitResult = { committed: true, changed: [] };
 
-/**
- * The versions of keys at one server, which had applied all transactions up to
- * `zxid`.
- */
+/** The versions of keys at one server, which had applied all transactions up to `zxid`. */
 interface PresentVersions {
   readonly versions: ReadonlyMap<string, Version>;
   readonly zxid: bigint;
@@ -49,18 +39,11 @@ interface PresentVersions {
 export async function executeCommit(
   sessions: SessionPair,
   args: CommitArgs,
-  {
-    call,
-    paths,
-    codec,
-  }: { call: OperationCall; paths: Paths; codec: ValueCodec },
+  { call, paths, codec }: { call: OperationCall; paths: Paths; codec: ValueCodec },
 ): Promise<void> {
   const keys = createCommitKeys(args, paths, codec);
   const isWeakWanted = isRequested(call, 'weak');
-  const near =
-    isWeakWanted || keys.some(isUnread)
-      ? readPresent(sessions.reader, keys)
-      : undefined;
+  const near = isWeakWanted || keys.some(isUnread) ? readPresent(sessions.reader, keys) : undefined;
   const weakView = new WeakView(call, keys);
   if (isWeakWanted && near !== undefined)
     void weakView.show(near, sessions.getHistory(sessions.reader));
@@ -75,19 +58,18 @@ export async function executeCommit(
   call.context.submissionStatus = run;
   try {
     const result = await run.run();
-    // Also if the commit was refused: the next read of the session must show
-    // the change that caused it.
+    // Also if the commit was refused: the next read of the session must show the change that caused
+    // it.
     call.session?.advanceTo(sessions.place);
-    if (isRequested(call, 'strong') || !weakView.isShown)
-      call.sink.view(result, 'strong');
+    if (isRequested(call, 'strong') || !weakView.isShown) call.sink.view(result, 'strong');
   } finally {
     weakView.close();
   }
 }
 
 /**
- * The preliminary view of a commit: the same check on the state of the nearest
- * server. It never delays the commit and never fails it.
+ * The preliminary view of a commit: the same check on the state of the nearest server. It never
+ * delays the commit and never fails it.
  */
 class WeakView {
   readonly #call: OperationCall;
@@ -105,8 +87,7 @@ class WeakView {
     const { sink, session } = this.#call;
     try {
       const { versions, zxid } = await near;
-      if (this.#isClosed || session?.canShow({ zxid, history }) === false)
-        return;
+      if (this.#isClosed || session?.canShow({ zxid, history }) === false) return;
       this.isShown = true;
       const changed = findChanged(this.#keys, versions);
       sink.view({ committed: changed.length === 0, changed }, 'weak');
@@ -136,10 +117,7 @@ class CommitRun implements SubmissionStatus {
   readonly #sessions: SessionPair;
   readonly #options: CommitRunOptions;
   #isSent = false;
-  /**
-   * Whether a caller that gave up may have got an error that reports that
-   * nothing was sent.
-   */
+  /** Whether a caller that gave up may have got an error that reports that nothing was sent. */
   #isReportedUnsent = false;
 
   constructor(sessions: SessionPair, options: CommitRunOptions) {
@@ -148,30 +126,26 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * True while there is a connection: the commit may then be in flight, and a
-   * submitted update runs to its end.
+   * True while there is a connection: the commit may then be in flight, and a submitted update runs
+   * to its end.
    */
   get mayHaveBeenSent(): boolean {
-    if (!this.#isSent && this.#sessions.writer.server === undefined)
-      this.#isReportedUnsent = true;
+    if (!this.#isSent && this.#sessions.writer.server === undefined) this.#isReportedUnsent = true;
     return !this.#isReportedUnsent;
   }
 
   /**
-   * Runs the commit. A `multi` must specify for each write whether it creates
-   * its node, so the present nodes are read first. If these were out of date,
-   * the ensemble has refused the whole `multi`, and it is sent again. That is
-   * safe, because nothing was applied. A `multi` whose reply is lost is never
-   * sent again.
+   * Runs the commit. A `multi` must specify for each write whether it creates its node, so the
+   * present nodes are read first. If these were out of date, the ensemble has refused the whole
+   * `multi`, and it is sent again. That is safe, because nothing was applied. A `multi` whose reply
+   * is lost is never sent again.
    */
   async run(): Promise<CommitResult> {
     const { keys, keysPath } = this.#options;
     if (keys.length === 0) return COMMITTED;
     let versions = await this.#lookUp().catch(throwNotApplied);
     for (;;) {
-      const parts = keys.flatMap((key) =>
-        createCommitParts(key, isPresent(key, versions)),
-      );
+      const parts = keys.flatMap((key) => createCommitParts(key, isPresent(key, versions)));
       this.#markSent();
       const refused = await this.#send(parts);
       if (refused === undefined) return COMMITTED;
@@ -180,8 +154,8 @@ class CommitRun implements SubmissionStatus {
         continue;
       }
 
-      // The server has applied the transaction that caused the refusal, so it
-      // shows which keys have changed.
+      // The server has applied the transaction that caused the refusal, so it shows which keys have
+      // changed.
       ({ versions } = await this.#readPresent(keys).catch(throwNotApplied));
       const changed = findChanged(keys, versions, refused.owner);
       if (changed.length > 0) return { committed: false, changed };
@@ -189,38 +163,32 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * Reads the present nodes on both sessions and takes the first reply. The
-   * writer's session may answer late, behind earlier writes, and the reader's
-   * session may fail.
+   * Reads the present nodes on both sessions and takes the first reply. The writer's session may
+   * answer late, behind earlier writes, and the reader's session may fail.
    */
   async #lookUp(): Promise<ReadonlyMap<string, Version>> {
     const { keys, near } = this.#options;
     if (near === undefined || !keys.some(isUnread)) return new Map();
     const unread = keys.filter(isUnread);
     const atWriter = this.#readPresent(unread);
-    const { versions } = await Promise.any([near, atWriter]).catch(
-      () => atWriter,
-    );
+    const { versions } = await Promise.any([near, atWriter]).catch(() => atWriter);
     return versions;
   }
 
   #markSent(): void {
-    if (this.#isReportedUnsent && this.#options.signal.aborted)
-      throw createAbandonedError();
+    if (this.#isReportedUnsent && this.#options.signal.aborted) throw createAbandonedError();
     this.#isSent = true;
     this.#isReportedUnsent = false;
   }
 
   /**
-   * Waits for a server without a limit, but not for a caller that has given up.
-   * Its writes must not appear when the ensemble can be reached again, however
-   * late that is.
+   * Waits for a server without a limit, but not for a caller that has given up. Its writes must not
+   * appear when the ensemble can be reached again, however late that is.
    */
   #readPresent(keys: readonly CommitKey[]): Promise<PresentVersions> {
     let isRepeated = false;
     return this.#sessions.retryLost('writer', (zk) => {
-      if (isRepeated && this.#options.signal.aborted)
-        throw createAbandonedError();
+      if (isRepeated && this.#options.signal.aborted) throw createAbandonedError();
       isRepeated = true;
       return readPresent(zk, keys);
     });
@@ -228,18 +196,14 @@ class CommitRun implements SubmissionStatus {
 
   /** Returns the refused part, or `undefined` if all parts took effect. */
   async #send(parts: readonly CommitPart[]): Promise<RefusedPart | undefined> {
-    const send = (zk: ZooKeeper): Promise<unknown> =>
-      zk.multi(parts.map(({ part }) => part));
+    const send = (zk: ZooKeeper): Promise<unknown> => zk.multi(parts.map(({ part }) => part));
     const isWrite = this.#options.keys.some(({ bytes }) => bytes !== undefined);
     try {
       // A commit without writes may be repeated.
-      await (isWrite
-        ? send(this.#sessions.writer)
-        : this.#sessions.retryLost('writer', send));
+      await (isWrite ? send(this.#sessions.writer) : this.#sessions.retryLost('writer', send));
       return undefined;
     } catch (error) {
-      if (!isZooKeeperError(error) || !REFUSAL_CODES.has(error.code))
-        throw error;
+      if (!isZooKeeperError(error) || !REFUSAL_CODES.has(error.code)) throw error;
       const part = parts[error.part ?? -1];
       if (part === undefined) throw error;
       return { ...part, code: error.code };
@@ -256,17 +220,14 @@ function isWithoutParent({ code, part }: RefusedPart): boolean {
   return code === 'NO_NODE' && part.type === 'create';
 }
 
-function isPresent(
-  { key }: CommitKey,
-  versions: ReadonlyMap<string, Version>,
-): boolean {
+function isPresent({ key }: CommitKey, versions: ReadonlyMap<string, Version>): boolean {
   const version = versions.get(key);
   return version !== undefined && version !== formatVersion(null);
 }
 
 /**
- * Returns the keys that have changed. The key `refused` counts as changed, even
- * if it has its former version again by now.
+ * Returns the keys that have changed. The key `refused` counts as changed, even if it has its
+ * former version again by now.
  */
 function findChanged(
   keys: readonly CommitKey[],
@@ -275,28 +236,20 @@ function findChanged(
 ): string[] {
   return keys
     .filter((item) => !isUnread(item))
-    .filter(
-      (item) => item === refused || versions.get(item.key) !== item.version,
-    )
+    .filter((item) => item === refused || versions.get(item.key) !== item.version)
     .map(({ key }) => key);
 }
 
-async function readPresent(
-  zk: ZooKeeper,
-  keys: readonly CommitKey[],
-): Promise<PresentVersions> {
+async function readPresent(zk: ZooKeeper, keys: readonly CommitKey[]): Promise<PresentVersions> {
   let zxid = zk.lastZxid;
   const stats = await Promise.all(
     keys.map(({ path }, at) =>
-      // Take the transaction of the first reply: the replies show at least the
-      // state of that time.
+      // Take the transaction of the first reply: the replies show at least the state of that time.
       zk.exists(path, at === 0 ? { onZxid: (seen) => (zxid = seen) } : {}),
     ),
   );
   return {
-    versions: new Map(
-      stats.map((stat, at) => [keys[at]!.key, formatVersion(stat)]),
-    ),
+    versions: new Map(stats.map((stat, at) => [keys[at]!.key, formatVersion(stat)])),
     zxid,
   };
 }

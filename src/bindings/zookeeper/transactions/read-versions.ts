@@ -1,8 +1,7 @@
 /**
- * Values and versions of several keys, all from one state. ZooKeeper has no
- * read of several nodes at once, and another client's write may be applied
- * between two of them. So each round trip reads all nodes, and then all
- * versions again. If no version differs, all values were valid at the time
+ * Values and versions of several keys, all from one state. ZooKeeper has no read of several nodes
+ * at once, and another client's write may be applied between two of them. So each round trip reads
+ * all nodes, and then all versions again. If no version differs, all values were valid at the time
  * between the two reads.
  */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
@@ -17,18 +16,14 @@ import type { ZooKeeper } from '../client/zookeeper.ts';
 import { decodeValue } from '../decode-value.ts';
 import type { OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
-import {
-  readAtBothLevels,
-  type ZooKeeperReadResult,
-} from '../read-at-both-levels.ts';
+import { readAtBothLevels, type ZooKeeperReadResult } from '../read-at-both-levels.ts';
 import type { SessionPair } from '../session-pair.ts';
 import type { ValueCodec } from '../value-codec.ts';
 import { formatVersion } from './node-version.ts';
 
 /**
- * The maximum number of rounds. A round fails only if a key is written within
- * the microseconds that a server needs for it. So this number of rounds fails
- * only if keys are written all the time.
+ * The maximum number of rounds. A round fails only if a key is written within the microseconds that
+ * a server needs for it. So this number of rounds fails only if keys are written all the time.
  */
 const MAX_TRIPS = 20;
 
@@ -42,33 +37,23 @@ interface KnownKey {
 export async function executeReadVersions(
   sessions: SessionPair,
   args: ReadVersionsArgs,
-  {
-    call,
-    paths,
-    codec,
-  }: { call: OperationCall; paths: Paths; codec: ValueCodec },
+  { call, paths, codec }: { call: OperationCall; paths: Paths; codec: ValueCodec },
 ): Promise<void> {
   const keys = checkArgs(args, paths);
   await readAtBothLevels(sessions, call, async (zk, isSynced) => {
     const state = new StateReading(zk, keys, codec);
     if (!isSynced) return state.read();
-    // The replies come in this order, so the reads include what the sync has
-    // brought.
+    // The replies come in this order, so the reads include what the sync has brought.
     const [, reading] = await Promise.all([zk.sync(paths.keys), state.read()]);
     return reading;
   });
 }
 
-function checkArgs(
-  { keys, known }: ReadVersionsArgs,
-  paths: Paths,
-): readonly KnownKey[] {
-  // The builder checks the keys. Behind a gateway without a contract, a client
-  // may send any value.
+function checkArgs({ keys, known }: ReadVersionsArgs, paths: Paths): readonly KnownKey[] {
+  // The builder checks the keys. Behind a gateway without a contract, a client may send any value.
   readVersions(keys);
   check(
-    known === undefined ||
-      (Array.isArray(known) && known.length === keys.length),
+    known === undefined || (Array.isArray(known) && known.length === keys.length),
     'args.known',
     'give a list with a version or null for each key',
   );
@@ -84,15 +69,12 @@ class StateReading {
   readonly #keys: readonly KnownKey[];
   readonly #codec: ValueCodec;
   /**
-   * The latest value and the latest version of each key. If all of them match,
-   * the values are from one state.
+   * The latest value and the latest version of each key. If all of them match, the values are from
+   * one state.
    */
   readonly #values: (VersionedValue | undefined)[];
   readonly #versions: (Version | null)[];
-  /**
-   * The server had applied all transactions up to this one when it answered for
-   * the values.
-   */
+  /** The server had applied all transactions up to this one when it answered for the values. */
   #zxid: bigint;
 
   constructor(zk: ZooKeeper, keys: readonly KnownKey[], codec: ValueCodec) {
@@ -100,34 +82,26 @@ class StateReading {
     this.#keys = keys;
     this.#codec = codec;
     this.#values = keys.map(() => undefined);
-    // Begin with the known versions: a version that the caller has is probably
-    // the present one.
+    // Begin with the known versions: a version that the caller has is probably the present one.
     this.#versions = keys.map(({ known }) => known);
     this.#zxid = zk.lastZxid;
   }
 
   async read(): Promise<ZooKeeperReadResult> {
     for (let trip = 1; this.#findStale() !== undefined; trip += 1) {
-      if (trip > MAX_TRIPS)
-        throw createUnstableError(this.#keys[this.#findStale()!]!.key);
+      if (trip > MAX_TRIPS) throw createUnstableError(this.#keys[this.#findStale()!]!.key);
       await this.#makeTrip();
     }
     return { value: this.#values, zxid: this.#zxid };
   }
 
-  /**
-   * Sends all requests of a round at once. The server executes them in order.
-   */
+  /** Sends all requests of a round at once. The server executes them in order. */
   async #makeTrip(): Promise<void> {
-    const stale = this.#keys
-      .map((_, at) => at)
-      .filter((at) => this.#isStale(at));
+    const stale = this.#keys.map((_, at) => at).filter((at) => this.#isStale(at));
     const reading = Promise.all(stale.map((at) => this.#readNode(at)));
     // The value of a single key is always from one state.
     const again = this.#keys.length === 1 ? [] : this.#keys;
-    const checking = Promise.all(
-      again.map(({ path }) => this.#zk.exists(path)),
-    );
+    const checking = Promise.all(again.map(({ path }) => this.#zk.exists(path)));
 
     const [, stats] = await Promise.all([reading, checking]);
     stats.forEach((stat, at) => (this.#versions[at] = formatVersion(stat)));
@@ -138,12 +112,9 @@ class StateReading {
     const item = this.#keys[at]!;
     const { known } = item;
     const isExpected = known !== null && this.#versions[at] === known;
-    const result = await (isExpected
-      ? this.#readVersion(item)
-      : this.#readValue(item));
+    const result = await (isExpected ? this.#readVersion(item) : this.#readValue(item));
     this.#versions[at] = result.version;
-    this.#values[at] =
-      isExpected && result.version !== known ? undefined : result;
+    this.#values[at] = isExpected && result.version !== known ? undefined : result;
   }
 
   async #readVersion({ path }: KnownKey): Promise<VersionedValue> {
@@ -169,8 +140,7 @@ class StateReading {
             }),
           };
     } catch (error) {
-      if (isZooKeeperError(error, 'NO_NODE'))
-        return { version: formatVersion(null) };
+      if (isZooKeeperError(error, 'NO_NODE')) return { version: formatVersion(null) };
       throw error;
     }
   }

@@ -1,32 +1,26 @@
 /**
- * Chooses which copies the red logs go on from when they are restored, and who
- * leads them. It has no part in how the sites are asked.
+ * Chooses which copies the red logs go on from when they are restored, and who leads them. It has
+ * no part in how the sites are asked.
  */
 import { isLonger, toEarliest, type LogCopy } from './log-copy.ts';
 import type { NamedEntries } from './named-entries.ts';
-import {
-  getCopies,
-  getLogs,
-  type ReadReply,
-  type RedGeneration,
-} from './red-generation.ts';
+import { getCopies, getLogs, type ReadReply, type RedGeneration } from './red-generation.ts';
 
 /** A red log that is restored. */
 export interface LogTargets {
   /**
-   * The sites whose majority confirms records. There are several lists if a
-   * change of the members may be pending.
+   * The sites whose majority confirms records. There are several lists if a change of the members
+   * may be pending.
    */
   readonly voters: readonly (readonly string[])[];
   /**
-   * The site that is to lead. Default: the one with the longest log; if there
-   * are several logs, the present leader if it is sealed
+   * The site that is to lead. Default: the one with the longest log; if there are several logs, the
+   * present leader if it is sealed
    */
   readonly leader: string | undefined;
   /**
-   * The site that leads it by the cluster file. It counts as the present leader
-   * if no site knows that, because all are sealed. Needed only if there are
-   * several logs.
+   * The site that leads it by the cluster file. It counts as the present leader if no site knows
+   * that, because all are sealed. Needed only if there are several logs.
    */
   readonly fileLeader?: string | undefined;
   /** Whether to continue even if confirmed records may be lost. */
@@ -65,16 +59,13 @@ function listCopies(
   const copies = sealed.flatMap(({ site, copies: { [partition]: copy } }) =>
     copy === undefined ? [] : [{ ...copy, site }],
   );
-  // Without a loss, a sealed voter has all that was confirmed. With one, a site
-  // without a vote may be the only one that has a confirmed record.
+  // Without a loss, a sealed voter has all that was confirmed. With one, a site without a vote may
+  // be the only one that has a confirmed record.
   if (name === undefined || losing.length > 0 || isVotedByAll) return copies;
   return copies.filter(({ site }) => voters[0]?.includes(site));
 }
 
-function findLongest(
-  log: CheckedLog,
-  sealed: readonly SealedSite[],
-): ChosenCopy {
+function findLongest(log: CheckedLog, sealed: readonly SealedSite[]): ChosenCopy {
   return listCopies(log, sealed).reduce((a, b) => (isLonger(b, a) ? b : a));
 }
 
@@ -101,8 +92,8 @@ function rejectLongerCopies(
  * Returns the copy with which the leader of a log begins.
  *
  * @param known the replies of all sites, by their place in `sites`
- * @throws Error if the site that is to lead has less than another one, or if a
- * site that is not sealed has more
+ * @throws Error if the site that is to lead has less than another one, or if a site that is not
+ * sealed has more
  */
 export function chooseCopy(
   log: CheckedLog,
@@ -122,9 +113,7 @@ export function chooseCopy(
 
   const present = findPresentLeader(log, known) ?? log.fileLeader;
   const leading = copies.find(({ site }) => site === present);
-  return leading === undefined || isLonger(longest, leading)
-    ? longest
-    : leading;
+  return leading === undefined || isLonger(longest, leading) ? longest : leading;
 }
 
 /** Returns the leader of a log in the last generation that a site knows. */
@@ -168,11 +157,7 @@ export function createGeneration(
   };
 }
 
-function shorterLeaderError(
-  { name }: Log,
-  longest: ChosenCopy,
-  chosen: ChosenCopy,
-): Error {
+function shorterLeaderError({ name }: Log, longest: ChosenCopy, chosen: ChosenCopy): Error {
   const [more, less] = [toEarliest(longest), toEarliest(chosen)];
   const isOfOne = more.copy === less.copy;
   const count = (site: string, { length, copy }: LogCopy): string =>

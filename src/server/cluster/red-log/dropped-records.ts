@@ -1,6 +1,6 @@
 /**
- * Saves the records that a returning site drops, because the red log was
- * restored at another site without them. An operator may want to repeat them.
+ * Saves the records that a returning site drops, because the red log was restored at another site
+ * without them. An operator may want to repeat them.
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import {
@@ -23,10 +23,7 @@ const NOTES = {
     'The red log was restored more than once since this site had these records, so that it does not know which of them are still in the log. Look whether they are missing before you repeat them.',
 } as const;
 
-/**
- * Which kinds of records are saved. Reads and failures change nothing, so they
- * are not.
- */
+/** Which kinds of records are saved. Reads and failures change nothing, so they are not. */
 const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
   operation: true,
   close: false,
@@ -54,13 +51,10 @@ interface FollowedCopy {
 }
 
 /**
- * Compares the copies of a site with the logs of the generation that it
- * follows, by the ordinals of the partitions.
+ * Compares the copies of a site with the logs of the generation that it follows, by the ordinals of
+ * the partitions.
  */
-function compareCopies(
-  state: RecoveredState,
-  to: FollowedLog,
-): readonly FollowedCopy[] {
+function compareCopies(state: RecoveredState, to: FollowedLog): readonly FollowedCopy[] {
   const logs = getLogs(to);
   const lengths = logs.map((_, partition) => {
     const { start, entries } = getRecoveredRed(state, partition);
@@ -73,21 +67,16 @@ function compareCopies(
 }
 
 /**
- * Returns what a site keeps of its copies, by the ordinals of the partitions:
- * what they share with the logs that it follows. It may be the only site with
- * the end of that.
+ * Returns what a site keeps of its copies, by the ordinals of the partitions: what they share with
+ * the logs that it follows. It may be the only site with the end of that.
  */
-export function findKept(
-  state: RecoveredState,
-  to: FollowedLog,
-): readonly KeptRed[] {
+export function findKept(state: RecoveredState, to: FollowedLog): readonly KeptRed[] {
   const logs = getLogs(to);
   return compareCopies(state, to).map(({ copy, base, partition }) => {
     const shared = base && countShared(copy, base);
-    // The opening may be of an earlier generation, which this site has missed.
-    // It has delivered only what was confirmed.
-    const hasLost =
-      shared !== undefined && countDelivered(state, partition) > shared;
+    // The opening may be of an earlier generation, which this site has missed. It has delivered
+    // only what was confirmed.
+    const hasLost = shared !== undefined && countDelivered(state, partition) > shared;
     return {
       length: shared ?? 0,
       isLossy: hasLost || logs[partition]?.opening !== undefined,
@@ -96,8 +85,8 @@ export function findKept(
 }
 
 /**
- * Writes the records that are about to be dropped to a file, and raises an
- * alarm that names the file.
+ * Writes the records that are about to be dropped to a file, and raises an alarm that names the
+ * file.
  */
 export function saveDroppedRecords(
   state: RecoveredState,
@@ -130,8 +119,8 @@ export function saveDroppedRecords(
 }
 
 /**
- * Returns the records of a copy that the log may lack. It is certain that it
- * lacks them if the copy is of a generation from which the log went on.
+ * Returns the records of a copy that the log may lack. It is certain that it lacks them if the copy
+ * is of a generation from which the log went on.
  */
 function findDropped(
   { start, entries }: RecoveredRedLog,

@@ -1,20 +1,14 @@
 /**
- * Compares the leaders in `cluster.json` with those of the red logs. The file
- * counts when a deployment is created. After that only `restore-red` changes a
- * leader, so a file with another one has a mistake. But after a restore the
- * file may be newer than the directory of a site that was away. So the other
- * sites are asked before a start is refused.
+ * Compares the leaders in `cluster.json` with those of the red logs. The file counts when a
+ * deployment is created. After that only `restore-red` changes a leader, so a file with another one
+ * has a mistake. But after a restore the file may be newer than the directory of a site that was
+ * away. So the other sites are asked before a start is refused.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import { clusterFileError, show } from '../cluster-file-errors.ts';
 import type { ClusterFile } from '../cluster-file.ts';
 import type { PeerRequests } from '../cluster-links.ts';
-import {
-  READ_RED,
-  getLogs,
-  parseRedGeneration,
-  type RedGeneration,
-} from './red-generation.ts';
+import { READ_RED, getLogs, parseRedGeneration, type RedGeneration } from './red-generation.ts';
 
 /** A field of the file that does not name the leader of its log. */
 interface OtherLeader {
@@ -25,14 +19,14 @@ interface OtherLeader {
 
 const RETRY_MS = 250;
 /**
- * How often a majority is asked again before the start is refused. Meanwhile
- * other sites with the same file ask this one, so that their starts end too.
+ * How often a majority is asked again before the start is refused. Meanwhile other sites with the
+ * same file ask this one, so that their starts end too.
  */
 const MAJORITY_ROUNDS = 4;
 
 /**
- * Returns the first field of the file with another leader than the generation.
- * Once the logs were restored, the leaders in the file do not count.
+ * Returns the first field of the file with another leader than the generation. Once the logs were
+ * restored, the leaders in the file do not count.
  */
 function findOtherLeader(
   red: RedGeneration,
@@ -67,15 +61,12 @@ function otherLeaderError(
 }
 
 /**
- * Throws `INVALID_ARGUMENT` if the file of a site that joins has another leader
- * than the deployment.
+ * Throws `INVALID_ARGUMENT` if the file of a site that joins has another leader than the
+ * deployment.
  *
  * @param red the generation that the members follow, if one has answered
  */
-export function rejectJoinWithOtherLeader(
-  red: RedGeneration | undefined,
-  file: ClusterFile,
-): void {
+export function rejectJoinWithOtherLeader(red: RedGeneration | undefined, file: ClusterFile): void {
   const other = red && findOtherLeader(red, file);
   if (other !== undefined) throw otherLeaderError(other, 'the deployment');
 }
@@ -92,9 +83,9 @@ export interface LeaderComparison {
 }
 
 /**
- * Resolves if the leaders in the file are those of the directory, or once
- * another site has restored the logs. Rejects with `INVALID_ARGUMENT` once a
- * majority of the sites has not: then the logs were not restored.
+ * Resolves if the leaders in the file are those of the directory, or once another site has restored
+ * the logs. Rejects with `INVALID_ARGUMENT` once a majority of the sites has not: then the logs
+ * were not restored.
  */
 export async function rejectOtherLeaders({
   file,
@@ -112,13 +103,10 @@ export async function rejectOtherLeaders({
   for (let rounds = 0; rounds < MAJORITY_ROUNDS;) {
     signal.throwIfAborted();
     const found = await Promise.all(
-      links.peers.map(
-        async (peer) => [peer, await readGeneration(links, peer)] as const,
-      ),
+      links.peers.map(async (peer) => [peer, await readGeneration(links, peer)] as const),
     );
     if (found.some(([, generation = 0]) => generation > 0)) return;
-    for (const [peer, generation] of found)
-      if (generation !== undefined) unrestored.add(peer);
+    for (const [peer, generation] of found) if (generation !== undefined) unrestored.add(peer);
 
     if (unrestored.size + 1 > file.sites.size / 2) rounds += 1;
     else
@@ -131,10 +119,7 @@ export async function rejectOtherLeaders({
 }
 
 /** Returns the generation of a peer; `undefined` if it does not answer. */
-async function readGeneration(
-  links: PeerRequests,
-  peer: string,
-): Promise<number | undefined> {
+async function readGeneration(links: PeerRequests, peer: string): Promise<number | undefined> {
   try {
     const reply = await links.request(peer, READ_RED, null);
     return parseRedGeneration(reply).generation;

@@ -1,13 +1,9 @@
 /**
- * Who confirms the records of a red log that is restored: the voters that
- * `cluster.json` names, or all open sites if all of these were lost once.
+ * Who confirms the records of a red log that is restored: the voters that `cluster.json` names, or
+ * all open sites if all of these were lost once.
  */
 import type { Origins } from '../../records/origin.ts';
-import {
-  getNamedVoters,
-  type RedGeneration,
-  type VotedPartition,
-} from './red-generation.ts';
+import { getNamedVoters, type RedGeneration, type VotedPartition } from './red-generation.ts';
 
 /** A deployment as a site knows it. */
 export interface KnownDeployment {
@@ -21,9 +17,8 @@ export interface LogVoters {
   /** Each list of sites that may be its voters, that of the open sites first. */
   readonly voters: readonly (readonly string[])[];
   /**
-   * Whether none of the open sites that are not lost is a voter. Without one,
-   * the log would never confirm a record again. So all open sites are voters
-   * from the next generation on.
+   * Whether none of the open sites that are not lost is a voter. Without one, the log would never
+   * confirm a record again. So all open sites are voters from the next generation on.
    */
   readonly isVotedByAll: boolean;
 }
@@ -41,19 +36,16 @@ export function findLogVoters(
 ): LogVoters {
   const votedByAll = known.flatMap((red) => red.votedByAll ?? []);
   const named = getNamedVoters({ votedByAll }, partition);
-  if (named === undefined)
-    return { voters: lists, isVotedByAll: partition.voters !== undefined };
+  if (named === undefined) return { voters: lists, isVotedByAll: partition.voters !== undefined };
 
-  const voters = lists.map((list) =>
-    list.filter((site) => named.includes(site)),
-  );
+  const voters = lists.map((list) => list.filter((site) => named.includes(site)));
   const isThere = voters[0]?.some((site) => sites.includes(site)) === true;
   return { voters, isVotedByAll: !isThere };
 }
 
 /**
- * Returns why the origin that a site has now must not be closed: a log would
- * have no voter any more, so that it could not confirm the change either.
+ * Returns why the origin that a site has now must not be closed: a log would have no voter any
+ * more, so that it could not confirm the change either.
  */
 export function findVoterProblem(
   site: string,

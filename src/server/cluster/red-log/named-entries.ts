@@ -1,9 +1,8 @@
 /**
- * What a sealed site has that names entries of a red log. If the log goes on
- * without some of them, it has to go on above them: other logs, blue operations
- * and sessions would wait for stamps that no site has. And the rows of a global
- * that has committed must be held until it is applied, as if its holds were
- * there.
+ * What a sealed site has that names entries of a red log. If the log goes on without some of them,
+ * it has to go on above them: other logs, blue operations and sessions would wait for stamps that
+ * no site has. And the rows of a global that has committed must be held until it is applied, as if
+ * its holds were there.
  */
 import {
   getRecoveredRed,
@@ -49,9 +48,7 @@ export function findNamedEntries(
     ...listVectors(state).map((vector) => getStampOf(vector, log)),
     ...records.map((record) => getNamedStamp(record, partition, log)),
   ];
-  const holds = records.flatMap(
-    (record) => getNamedHold(record, partition) ?? [],
-  );
+  const holds = records.flatMap((record) => getNamedHold(record, partition) ?? []);
   const isHeld = createHoldFilter(state, partition);
   return {
     stamp: stamps.reduce((a, b) => Math.max(a, b), 0),
@@ -60,13 +57,10 @@ export function findNamedEntries(
 }
 
 /**
- * Returns a function that finds out whether the site's own copy of a log has a
- * hold. Then the log has not lost it, since it goes on from the longest copy.
+ * Returns a function that finds out whether the site's own copy of a log has a hold. Then the log
+ * has not lost it, since it goes on from the longest copy.
  */
-function createHoldFilter(
-  state: RecoveredState,
-  partition: number,
-): (hold: LostHold) => boolean {
+function createHoldFilter(state: RecoveredState, partition: number): (hold: LostHold) => boolean {
   const { entries } = getRecoveredRed(state, partition);
   const names = new Set(
     entries.flatMap(({ record }) =>
@@ -77,8 +71,7 @@ function createHoldFilter(
   const { lastStamp = 0 } = (saved?.certifier ?? {}) as {
     readonly lastStamp?: number;
   };
-  return ({ operation, stamp }) =>
-    stamp <= lastStamp || names.has(getExecutionName(operation));
+  return ({ operation, stamp }) => stamp <= lastStamp || names.has(getExecutionName(operation));
 }
 
 function getSavedOrder(
@@ -90,39 +83,30 @@ function getSavedOrder(
 }
 
 /** Combines what several sites have. */
-export function mergeNamedEntries(
-  entries: readonly NamedEntries[],
-): NamedEntries {
+export function mergeNamedEntries(entries: readonly NamedEntries[]): NamedEntries {
   const holds = new Map<ExecutionName, LostHold>(
-    entries
-      .flatMap((item) => item.holds)
-      .map((hold) => [getExecutionName(hold.operation), hold]),
+    entries.flatMap((item) => item.holds).map((hold) => [getExecutionName(hold.operation), hold]),
   );
   const stamp = Math.max(0, ...entries.map((item) => item.stamp));
   return { stamp, holds: [...holds.values()] };
 }
 
 /**
- * Returns the records of all logs that the checkpoint does not have as applied.
- * An applied one has waited for all that it names.
+ * Returns the records of all logs that the checkpoint does not have as applied. An applied one has
+ * waited for all that it names.
  */
 function listUnappliedRecords(state: RecoveredState): readonly RedRecord[] {
   const { partitions = [], checkpoint } = state;
   const shared = checkpoint && getSavedSite(checkpoint).shared;
-  return [0, ...partitions.map((_, index) => index + 1)].flatMap(
-    (partition) => {
-      const { start, entries } = getRecoveredRed(state, partition);
-      const delivered =
-        (shared && getSavedLog(shared, partition)?.delivered) ?? 0;
-      const { gate = [] } = getSavedOrder(state, partition) ?? {};
-      return [
-        ...gate.map(({ record }) => record),
-        ...entries
-          .slice(Math.max(0, delivered - start))
-          .map(({ record }) => record),
-      ];
-    },
-  );
+  return [0, ...partitions.map((_, index) => index + 1)].flatMap((partition) => {
+    const { start, entries } = getRecoveredRed(state, partition);
+    const delivered = (shared && getSavedLog(shared, partition)?.delivered) ?? 0;
+    const { gate = [] } = getSavedOrder(state, partition) ?? {};
+    return [
+      ...gate.map(({ record }) => record),
+      ...entries.slice(Math.max(0, delivered - start)).map(({ record }) => record),
+    ];
+  });
 }
 
 /** Returns the vectors of all that a site shows or holds, without the red logs. */
@@ -145,11 +129,7 @@ function getEntryVectors(entry: LocalEntry): readonly Vector[] {
 }
 
 /** Returns the highest stamp of the log that a record names; 0 if it names none. */
-function getNamedStamp(
-  record: RedRecord,
-  partition: number,
-  log: Origin,
-): number {
+function getNamedStamp(record: RedRecord, partition: number, log: Origin): number {
   switch (record.kind) {
     case 'operation': {
       const hold = getNamedHold(record, partition);
@@ -171,10 +151,7 @@ function getNamedStamp(
   }
 }
 
-function getNamedHold(
-  record: RedRecord,
-  partition: number,
-): LostHold | undefined {
+function getNamedHold(record: RedRecord, partition: number): LostHold | undefined {
   if (record.kind !== 'operation' || !isGlobal(record)) return undefined;
   const hold = record.holds?.find(([other]) => other === partition);
   return hold && { operation: record, stamp: hold[1] };

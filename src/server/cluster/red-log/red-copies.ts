@@ -27,25 +27,20 @@ export class RedCopies {
   countEntries(): readonly number[] {
     const { directory, partitions } = this.#options;
     const { lengths } = directory.recover();
-    return partitions.names.map(
-      (_, partition) => lengths[getRedKind(partition)] ?? 0,
-    );
+    return partitions.names.map((_, partition) => lengths[getRedKind(partition)] ?? 0);
   }
 
   /** Returns what names entries of the red log of a partition. */
   findNamed(partition: number): NamedEntries {
     const { directory, partitions } = this.#options;
-    const { logs } = Origins.create(
-      directory.founders,
-      partitions.names.slice(1),
-    );
+    const { logs } = Origins.create(directory.founders, partitions.names.slice(1));
     const { stored } = directory.recover();
     return findNamedEntries(stored, partition, logs[partition] as Origin);
   }
 
   /**
-   * Returns what the copies share with the logs that the site follows now.
-   * Writes the other records to a file.
+   * Returns what the copies share with the logs that the site follows now. Writes the other records
+   * to a file.
    */
   findKept(to: FollowedLog): readonly KeptRed[] {
     const { site, directory, onAlarm } = this.#options;

@@ -1,14 +1,7 @@
-/**
- * Follows the generations of the red log, as operators and other sites change
- * them.
- */
+/** Follows the generations of the red log, as operators and other sites change them. */
 import { isRecord } from '../../../correctable/validate.ts';
 import { isPrefix, type LogCopy } from './log-copy.ts';
-import {
-  READ_NAMED,
-  type NamedEntries,
-  type NamedLog,
-} from './named-entries.ts';
+import { READ_NAMED, type NamedEntries, type NamedLog } from './named-entries.ts';
 import {
   OPEN_RED,
   READ_RED,
@@ -30,8 +23,8 @@ export interface RedFollowerContext {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /**
-   * Whether the site receives the state of another site, or has no state yet.
-   * Then its copy of the log must not be used.
+   * Whether the site receives the state of another site, or has no state yet. Then its copy of the
+   * log must not be used.
    */
   readonly isTransferring: boolean;
   /** Lets clients move to other sites, and stops the site. */
@@ -40,38 +33,30 @@ export interface RedFollowerContext {
   /** Called if the site cannot start. */
   onFailed(error: Error): void;
   /**
-   * Reserves the disk space that the site needs to start again. `releaseRoom`
-   * frees it. Throws if there is not enough space.
+   * Reserves the disk space that the site needs to start again. `releaseRoom` frees it. Throws if
+   * there is not enough space.
    */
   reserveRoom(): void;
   releaseRoom(): void;
-  /**
-   * Called when the site is stopped until the log is opened, and again if that
-   * takes long.
-   */
+  /** Called when the site is stopped until the log is opened, and again if that takes long. */
   onSealed(message: string, isLasting: boolean): void;
   /**
-   * Returns how many entries of each red log a stopped site has on its disk, by
-   * the ordinals of the partitions.
+   * Returns how many entries of each red log a stopped site has on its disk, by the ordinals of the
+   * partitions.
    */
   countEntries(): readonly number[];
   /** Returns the logs in which a running site has no vote yet. */
   findLogsWithoutVote(): readonly number[];
   /**
-   * Returns what a stopped site has on its disk that names entries of the red
-   * log of a partition.
+   * Returns what a stopped site has on its disk that names entries of the red log of a partition.
    */
   findNamed(partition: number): NamedEntries;
   /**
-   * Receives the state of another site, calls `onCopied` once it is on the
-   * disk, and starts. The site's copies of the logs are replaced by the
-   * generation `to`, unless they are prefixes of its logs.
+   * Receives the state of another site, calls `onCopied` once it is on the disk, and starts. The
+   * site's copies of the logs are replaced by the generation `to`, unless they are prefixes of its
+   * logs.
    */
-  catchUp(
-    message: string,
-    to: FollowedLog,
-    onCopied: () => void,
-  ): Promise<void>;
+  catchUp(message: string, to: FollowedLog, onCopied: () => void): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
 }
@@ -94,14 +79,11 @@ export function toSiteCopies(
 }
 
 const RETRY_MS = 200;
-/**
- * Restoring the log takes a moment. A site that is sealed for longer raises an
- * alarm.
- */
+/** Restoring the log takes a moment. A site that is sealed for longer raises an alarm. */
 const SEALED_ALARM_MS = 3000;
 /**
- * How often peers are asked for their generation. If the log is restored
- * without this site, its links may stay open, so no event shows that.
+ * How often peers are asked for their generation. If the log is restored without this site, its
+ * links may stay open, so no event shows that.
  */
 const ASK_INTERVAL_MS = 5000;
 
@@ -110,8 +92,8 @@ export class RedFollower {
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
-   * The generation of the log copies on the disk. Until a new state was
-   * received, it is an earlier generation.
+   * The generation of the log copies on the disk. Until a new state was received, it is an earlier
+   * generation.
    */
   #copy: number;
   /** What each log of that generation began with, after the first one. */
@@ -145,8 +127,8 @@ export class RedFollower {
   }
 
   /**
-   * Whether the site is being stopped to seal the log. It is started again
-   * after that, so no other code may restart it.
+   * Whether the site is being stopped to seal the log. It is started again after that, so no other
+   * code may restart it.
    */
   get isSealing(): boolean {
     return this.#sealCount > 0;
@@ -162,44 +144,32 @@ export class RedFollower {
   }
 
   get #isRestarting(): boolean {
-    return (
-      !this.#context.isRunning || this.#context.isTransferring || this.isSealing
-    );
+    return !this.#context.isRunning || this.#context.isTransferring || this.isSealing;
   }
 
-  /**
-   * Answers a request about generations; returns `undefined` for another
-   * request.
-   */
+  /** Answers a request about generations; returns `undefined` for another request. */
   answer(
     kind: string,
     body: unknown,
   ): ReadReply | NamedEntries | Promise<RedGeneration> | undefined {
-    if (kind === READ_RED)
-      return this.#read(isRecord(body) && body['isCopyAsked'] === true);
+    if (kind === READ_RED) return this.#read(isRecord(body) && body['isCopyAsked'] === true);
     if (kind === READ_NAMED) return this.#findNamed(body as NamedLog);
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
 
-  /**
-   * Follows the generation of the other sites. The copy on the disk came from
-   * one of them.
-   */
+  /** Follows the generation of the other sites. The copy on the disk came from one of them. */
   async adopt(): Promise<void> {
     await this.#askEach();
     this.#follow(this.#red, this.#red.generation);
   }
 
   /**
-   * Starts the site once the log is open. Replaces the copy first if it may
-   * differ from the log.
+   * Starts the site once the log is open. Replaces the copy first if it may differ from the log.
    */
   begin(): Promise<void> {
     this.#hasBegun = true;
-    return (this.#starting ??= this.#begin().finally(
-      () => (this.#starting = undefined),
-    ));
+    return (this.#starting ??= this.#begin().finally(() => (this.#starting = undefined)));
   }
 
   async #begin(): Promise<void> {
@@ -208,16 +178,12 @@ export class RedFollower {
       this.#signal.throwIfAborted();
       this.#reportSealed(performance.now() - fromMs >= SEALED_ALARM_MS);
       await this.#askEach();
-      if (this.#red.leader === null)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     this.#signal.throwIfAborted();
     if (!this.#isCurrent())
-      return this.#catchUp(
-        'while its log was sealed or its state was on the way',
-      );
-    if (this.#copy !== this.#red.generation)
-      this.#follow(this.#red, this.#red.generation);
+      return this.#catchUp('while its log was sealed or its state was on the way');
+    if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
     this.#context.releaseRoom();
     return this.#context.start();
   }
@@ -231,19 +197,16 @@ export class RedFollower {
   }
 
   /**
-   * Called when the link to a peer is open. The peer may follow a generation
-   * that this site does not know.
+   * Called when the link to a peer is open. The peer may follow a generation that this site does
+   * not know.
    */
   onConnected(peer: string): void {
-    this.#followPeer(peer).catch((error: Error) =>
-      this.#context.onFailed(error),
-    );
+    this.#followPeer(peer).catch((error: Error) => this.#context.onFailed(error));
   }
 
   /** Asks all connected peers for their generation. */
   askAll(): void {
-    for (const peer of this.#context.getConnectedPeers())
-      this.onConnected(peer);
+    for (const peer of this.#context.getConnectedPeers()) this.onConnected(peer);
   }
 
   async #followPeer(peer: string): Promise<void> {
@@ -256,18 +219,14 @@ export class RedFollower {
     const message = `generation ${generation} of the red log began at ${leader} ${when}`;
     this.#context.releaseRoom();
     const to = { ...this.#red, copy: this.#copy, begins: this.#begins };
-    return this.#context.catchUp(message, to, () =>
-      this.#follow(this.#red, generation),
-    );
+    return this.#context.catchUp(message, to, () => this.#follow(this.#red, generation));
   }
 
   /** Whether each copy on the disk is a prefix of its log. */
   #isCurrent(): boolean {
     if (this.#copy === this.#red.generation) return true;
     const logs = getLogs(this.#red);
-    return this.#countCopies().every((copy, partition) =>
-      isPrefix(copy, logs[partition]?.base),
-    );
+    return this.#countCopies().every((copy, partition) => isPrefix(copy, logs[partition]?.base));
   }
 
   #countCopies(): readonly LogCopy[] {
@@ -285,18 +244,13 @@ export class RedFollower {
     for (const peer of this.#context.getConnectedPeers()) await this.#ask(peer);
   }
 
-  /**
-   * Returns whether the peer follows a generation that this node did not know.
-   */
+  /** Returns whether the peer follows a generation that this node did not know. */
   async #ask(peer: string): Promise<boolean> {
     const isRestarting = this.#isRestarting;
     try {
-      const red = parseRedGeneration(
-        await this.#context.request(peer, READ_RED, null),
-      );
+      const red = parseRedGeneration(await this.#context.request(peer, READ_RED, null));
       // A site that was stopped meanwhile asks again when it starts.
-      if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red))
-        return false;
+      if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red)) return false;
       this.#follow(red);
       return true;
     } catch {
@@ -330,16 +284,13 @@ export class RedFollower {
   }
 
   /** Returns what the logs of the generation `copy` began with. */
-  #findBegins(
-    red: RedGeneration,
-    copy: number,
-  ): readonly LogCopy[] | undefined {
+  #findBegins(red: RedGeneration, copy: number): readonly LogCopy[] | undefined {
     return copy === red.generation ? getBegins(red) : this.#begins;
   }
 
   /**
-   * Returns the generation. Entries are counted and disk space is checked only
-   * for operators, because both take long.
+   * Returns the generation. Entries are counted and disk space is checked only for operators,
+   * because both take long.
    */
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#context;
@@ -358,21 +309,17 @@ export class RedFollower {
 
   /** A stopped site gets no new votes. So what it had when it ran is still true. */
   #findLogsWithoutVote(): readonly number[] {
-    if (this.#context.isRunning)
-      this.#withoutVote = this.#context.findLogsWithoutVote();
+    if (this.#context.isRunning) this.#withoutVote = this.#context.findLogsWithoutVote();
     return this.#withoutVote;
   }
 
   /** Only a sealed site has nothing more to come. */
   #findNamed({ partition }: NamedLog): NamedEntries {
-    if (this.#red.leader !== null || this.isSealing)
-      throw new Error('it is not sealed');
+    if (this.#red.leader !== null || this.isSealing) throw new Error('it is not sealed');
     return this.#context.findNamed(partition);
   }
 
-  /**
-   * Returns the reason if the site could not start again after it is sealed.
-   */
+  /** Returns the reason if the site could not start again after it is sealed. */
   #findProblem(): string | undefined {
     try {
       this.#context.reserveRoom();
@@ -385,11 +332,9 @@ export class RedFollower {
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
-    if (this.#context.isTransferring)
-      throw new Error('it is taking the state of another site');
-    // Refuse a number that was used already. Each attempt uses a new number, so
-    // of two concurrent attempts, each one fails at the sites that the other
-    // has reached.
+    if (this.#context.isTransferring) throw new Error('it is taking the state of another site');
+    // Refuse a number that was used already. Each attempt uses a new number, so of two concurrent
+    // attempts, each one fails at the sites that the other has reached.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
     this.#context.reserveRoom();
@@ -399,10 +344,9 @@ export class RedFollower {
       const { copy, length, ...others } = this.#describeCopies();
       return { generation, leader: null, length, copy, ...others };
     } finally {
-      // Do this even after an error: the site runs again only if it asks the
-      // others for their generation.
-      if (this.#hasBegun)
-        this.begin().catch((error: Error) => this.#context.onFailed(error));
+      // Do this even after an error: the site runs again only if it asks the others for their
+      // generation.
+      if (this.#hasBegun) this.begin().catch((error: Error) => this.#context.onFailed(error));
     }
   }
 
@@ -418,13 +362,9 @@ export class RedFollower {
 
   async #open(red: RedGeneration): Promise<RedGeneration> {
     if (isSuperseded(this.#red, red)) {
-      if (this.#red.leader !== null)
-        throw new Error('the log must be sealed before it is opened');
+      if (this.#red.leader !== null) throw new Error('the log must be sealed before it is opened');
       this.#follow(red);
-    } else if (
-      this.#red.generation !== red.generation ||
-      this.#red.leader !== red.leader
-    )
+    } else if (this.#red.generation !== red.generation || this.#red.leader !== red.leader)
       throw new Error(
         `it follows generation ${this.#red.generation} already: restore the log again`,
       );
@@ -434,10 +374,6 @@ export class RedFollower {
   }
 
   #isOpenSoon(): boolean {
-    return (
-      !this.#context.isRunning &&
-      !this.#context.isTransferring &&
-      this.#isCurrent()
-    );
+    return !this.#context.isRunning && !this.#context.isTransferring && this.#isCurrent();
   }
 }

@@ -1,16 +1,8 @@
-/**
- * The part of `cluster.json` that names the engine of the red log, and its
- * servers.
- */
+/** The part of `cluster.json` that names the engine of the red log, and its servers. */
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { EtcdSecrets, EtcdServers } from '../../etcd/etcd-channel.ts';
-import {
-  checkField,
-  checkFields,
-  invalidFieldError,
-  show,
-} from '../cluster-file-errors.ts';
+import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
 import { readTextFile } from '../text-file.ts';
 
 /** Settings for etcd. Paths are absolute. */
@@ -26,9 +18,7 @@ export interface EtcdRedLog {
   readonly passwordFile?: string;
 }
 
-export type RedLogSettings =
-  | { readonly engine: 'built-in'; readonly leader: string }
-  | EtcdRedLog;
+export type RedLogSettings = { readonly engine: 'built-in'; readonly leader: string } | EtcdRedLog;
 
 const FIELDS = {
   'built-in': ['engine', 'leader'],
@@ -39,8 +29,8 @@ const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /**
- * Throws `INVALID_ARGUMENT` that names the field. Relative files are beside the
- * cluster file, whose path is `path`.
+ * Throws `INVALID_ARGUMENT` that names the field. Relative files are beside the cluster file, whose
+ * path is `path`.
  */
 export function parseRedLog(
   value: unknown,
@@ -49,11 +39,7 @@ export function parseRedLog(
   field = 'redLog',
 ): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
-  checkField(
-    isRecord(value),
-    field,
-    `must be an object, as ${example}, got ${show(value)}`,
-  );
+  checkField(isRecord(value), field, `must be an object, as ${example}, got ${show(value)}`);
   const engine = ENGINES.find((name) => name === value['engine']);
   const engines = ENGINES.map(show).join(', ');
   checkField(
@@ -71,11 +57,7 @@ export function parseRedLog(
   if (engine === 'etcd') return parseEtcd(value, path, field);
   const { leader } = value;
   const isSite = typeof leader === 'string' && names.includes(leader);
-  checkField(
-    isSite,
-    `${field}.leader`,
-    `must be one of ${names.join(', ')}, got ${show(leader)}`,
-  );
+  checkField(isSite, `${field}.leader`, `must be one of ${names.join(', ')}, got ${show(leader)}`);
   return { engine, leader };
 }
 
@@ -95,21 +77,12 @@ function parseEtcd(
     parseEndpoint(`${field}.endpoints[${index}]`, endpoint),
   );
   const readPath = (pathField: string, name: unknown): string => {
-    checkField(
-      isNonEmptyString(name),
-      pathField,
-      `must be the path of a file, got ${show(name)}`,
-    );
+    checkField(isNonEmptyString(name), pathField, `must be the path of a file, got ${show(name)}`);
     return resolve(dirname(path), name);
   };
   const isUser = user === undefined || isNonEmptyString(user);
-  checkField(
-    isUser,
-    `${field}.user`,
-    `must be the name of a user of etcd, got ${show(user)}`,
-  );
-  const missing =
-    user === undefined ? `${field}.user` : `${field}.passwordFile`;
+  checkField(isUser, `${field}.user`, `must be the name of a user of etcd, got ${show(user)}`);
+  const missing = user === undefined ? `${field}.user` : `${field}.passwordFile`;
   const areBoth = (user === undefined) === (passwordFile === undefined);
   checkField(
     areBoth,
@@ -128,23 +101,14 @@ function parseEtcd(
 }
 
 function parseEndpoint(field: string, value: unknown): string {
-  const url =
-    typeof value === 'string' && URL.canParse(value)
-      ? new URL(value)
-      : undefined;
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isPlain =
-    url !== undefined &&
-    url.pathname === '/' &&
-    url.search === '' &&
-    url.username === '';
-  // A URL leaves out the default port of its protocol, which is not the one of
-  // etcd.
-  const port =
-    /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
+    url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
+  // A URL leaves out the default port of its protocol, which is not the one of etcd.
+  const port = /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))
     return `${url.protocol}//${url.hostname}:${port}`;
-  const rule =
-    'must be the address of an etcd server, as "https://10.0.1.9:2379"';
+  const rule = 'must be the address of an etcd server, as "https://10.0.1.9:2379"';
   throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
@@ -166,13 +130,8 @@ function parseTls(
     `${field}.endpoints`,
     `must begin with https: with redLog.tls, got "${plain}"`,
   );
-  const missing = (['certificate', 'key'] as const).find(
-    (name) => value[name] === undefined,
-  );
-  if (
-    missing !== undefined &&
-    (value['certificate'] ?? value['key']) !== undefined
-  )
+  const missing = (['certificate', 'key'] as const).find((name) => value[name] === undefined);
+  if (missing !== undefined && (value['certificate'] ?? value['key']) !== undefined)
     throw invalidFieldError(
       `${field}.tls.${missing}`,
       'must be set too: a certificate and its key belong together',
@@ -184,16 +143,13 @@ function parseTls(
 }
 
 /**
- * Returns how to reach etcd. It reads the files that the settings name now, and
- * again before each connection.
+ * Returns how to reach etcd. It reads the files that the settings name now, and again before each
+ * connection.
  *
  * @param field the field of `cluster.json` that has the settings
  * @throws CorrectableError `INVALID_ARGUMENT` that names the field
  */
-export function readEtcdServers(
-  settings: EtcdRedLog,
-  field = 'redLog',
-): EtcdServers {
+export function readEtcdServers(settings: EtcdRedLog, field = 'redLog'): EtcdServers {
   const { endpoints } = settings;
   return {
     endpoints,
@@ -202,10 +158,7 @@ export function readEtcdServers(
   };
 }
 
-function readSecrets(
-  { tls, user, passwordFile }: EtcdRedLog,
-  settingsField: string,
-): EtcdSecrets {
+function readSecrets({ tls, user, passwordFile }: EtcdRedLog, settingsField: string): EtcdSecrets {
   const read = (field: string, path: string): Buffer => {
     try {
       return Buffer.from(readTextFile(path));
@@ -216,10 +169,7 @@ function readSecrets(
       );
     }
   };
-  const files = Object.entries(tls ?? {}).map(([name, path]) => [
-    name,
-    read(`tls.${name}`, path),
-  ]);
+  const files = Object.entries(tls ?? {}).map(([name, path]) => [name, read(`tls.${name}`, path)]);
   return {
     ...(tls !== undefined && {
       tls: Object.fromEntries(files) as NonNullable<EtcdSecrets['tls']>,

@@ -1,6 +1,6 @@
 /**
- * Restores the red logs for an operator: it asks all remaining sites, seals
- * them, and opens each log at its leader.
+ * Restores the red logs for an operator: it asks all remaining sites, seals them, and opens each
+ * log at its leader.
  */
 import { MAIN } from '../../service/partitions.ts';
 import {
@@ -35,23 +35,21 @@ import {
 export interface PartitionTargets extends LogTargets {
   readonly name: string;
   /**
-   * The sites of which alone `voters` are, as the cluster file names them.
-   * Default: all sites are voters
+   * The sites of which alone `voters` are, as the cluster file names them. Default: all sites are
+   * voters
    */
   readonly namedVoters?: readonly string[] | undefined;
 }
 
-/**
- * The sites of a log that is restored, and a function that sends them requests.
- */
+/** The sites of a log that is restored, and a function that sends them requests. */
 export interface RestoreTargets extends LogTargets {
   /** Sends a request to a site. */
   request(site: string, kind: string, body: unknown): Promise<unknown>;
   /** All sites that are not lost. */
   readonly sites: readonly string[];
   /**
-   * Whether one site can confirm a record alone, as with etcd. Default: a
-   * majority of the voters confirms it
+   * Whether one site can confirm a record alone, as with etcd. Default: a majority of the voters
+   * confirms it
    */
   readonly isConfirmedByOne?: boolean;
   /** The logs beside that of `main`, by their ordinals. Default: none */
@@ -63,14 +61,11 @@ interface LogOutcome {
   readonly leader: string;
   /** The number of records with which the new generation begins. */
   readonly length: number;
-  /**
-   * Sites that may have confirmed more records than these. Such records are
-   * lost.
-   */
+  /** Sites that may have confirmed more records than these. Such records are lost. */
   readonly losing: readonly string[];
   /**
-   * Present if all open sites are its voters now, since those that the cluster
-   * file names were all lost.
+   * Present if all open sites are its voters now, since those that the cluster file names were all
+   * lost.
    */
   readonly isVotedByAll?: true;
 }
@@ -79,8 +74,7 @@ interface LogOutcome {
 export interface RestoredLog extends LogOutcome {
   readonly generation: number;
   /**
-   * Sites that have not confirmed yet that they follow the log. They ask the
-   * others until they do.
+   * Sites that have not confirmed yet that they follow the log. They ask the others until they do.
    */
   readonly late: readonly { readonly site: string; readonly problem: string }[];
   /** The logs beside that of `main`. Present only if there are any. */
@@ -88,15 +82,12 @@ export interface RestoredLog extends LogOutcome {
 }
 
 /**
- * Seals the logs at all sites, and opens each one at its leader. It may be
- * repeated. A minority of the sites may be receiving the state of others
- * meanwhile. Throws an error that names the site if one cannot be reached or
- * sealed, may have confirmed records that no sealed site has, or has more of
- * the log than the new leader.
+ * Seals the logs at all sites, and opens each one at its leader. It may be repeated. A minority of
+ * the sites may be receiving the state of others meanwhile. Throws an error that names the site if
+ * one cannot be reached or sealed, may have confirmed records that no sealed site has, or has more
+ * of the log than the new leader.
  */
-export async function restoreRedLog(
-  targets: RestoreTargets,
-): Promise<RestoredLog> {
+export async function restoreRedLog(targets: RestoreTargets): Promise<RestoredLog> {
   const { request, sites: all } = targets;
   const known = await Promise.all(all.map((site) => read(site, request)));
   const transferring = all.filter((_, index) => known[index]?.isTransferring);
@@ -106,8 +97,7 @@ export async function restoreRedLog(
   rejectTransferring(transferring, sites, listed);
   const logs = listed.map((log): CheckedLog => {
     const losing = findLosing(log, sites, transferring);
-    if (losing.length > 0 && log.acceptsLoss !== true)
-      throw createLossError(log, sites, losing);
+    if (losing.length > 0 && log.acceptsLoss !== true) throw createLossError(log, sites, losing);
     rejectNonVoter(log, losing);
     return { ...log, losing };
   });
@@ -117,18 +107,14 @@ export async function restoreRedLog(
         `${all[index]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
       );
 
-  // Each attempt uses a new number, so that no site follows two leaders of one
-  // generation.
+  // Each attempt uses a new number, so that no site follows two leaders of one generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
   rejectOtherCounts(logs, sealed);
   const chosen = logs.map((log) => chooseCopy(log, sealed, all, known));
 
   const openings = await findOpenings(logs, { sites, request });
-  const late = await open(
-    createGeneration(generation, chosen, logs, openings),
-    { sites, request },
-  );
+  const late = await open(createGeneration(generation, chosen, logs, openings), { sites, request });
   const [main, ...others] = chosen.map(({ site, length }, partition) => ({
     leader: site,
     length,
@@ -176,8 +162,8 @@ function listLogs(
 }
 
 /**
- * Adds the voters without the sites that have no vote in their own copy yet: the
- * others may have confirmed what these lack.
+ * Adds the voters without the sites that have no vote in their own copy yet: the others may have
+ * confirmed what these lack.
  */
 function listVoters(
   lists: LogTargets['voters'],
@@ -192,8 +178,8 @@ function listVoters(
 }
 
 /**
- * Without a loss, a voter leads: it has all that was confirmed. With one, a
- * site without a vote may be the only one that has a confirmed record.
+ * Without a loss, a voter leads: it has all that was confirmed. With one, a site without a vote may
+ * be the only one that has a confirmed record.
  */
 function rejectNonVoter(
   { name, leader, voters: [list = []] }: Log,
@@ -206,24 +192,16 @@ function rejectNonVoter(
     );
 }
 
-async function read(
-  site: string,
-  request: RestoreTargets['request'],
-): Promise<ReadReply> {
+async function read(site: string, request: RestoreTargets['request']): Promise<ReadReply> {
   const reply = await request(site, READ_RED, { isCopyAsked: true });
   const red = parseRedGeneration(reply);
-  const {
-    isTransferring = false,
-    own,
-    problem,
-    withoutVote = [],
-  } = reply as ReadReply;
+  const { isTransferring = false, own, problem, withoutVote = [] } = reply as ReadReply;
   return { ...red, isTransferring, own, problem, withoutVote };
 }
 
 /**
- * Throws if a site knows other logs than the cluster file of the operator: they
- * would have no leader in the new generation.
+ * Throws if a site knows other logs than the cluster file of the operator: they would have no
+ * leader in the new generation.
  */
 function rejectOtherLogs(
   logs: readonly Log[],
@@ -241,10 +219,7 @@ function rejectOtherLogs(
 }
 
 /** The same for sites that were sealed before, and do not know the names. */
-function rejectOtherCounts(
-  logs: readonly Log[],
-  sealed: readonly SealedSite[],
-): void {
+function rejectOtherCounts(logs: readonly Log[], sealed: readonly SealedSite[]): void {
   const other = sealed.find(({ copies }) => copies.length !== logs.length);
   if (other !== undefined)
     throw new Error(
@@ -258,9 +233,7 @@ function rejectTransferring(
   logs: readonly Log[],
 ): void {
   const isMinority = transferring.length < sites.length;
-  const mustLead = logs.some(
-    ({ leader }) => leader !== undefined && transferring.includes(leader),
-  );
+  const mustLead = logs.some(({ leader }) => leader !== undefined && transferring.includes(leader));
   if (isMinority && !mustLead) return;
   throw new Error(
     `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
@@ -268,8 +241,7 @@ function rejectTransferring(
 }
 
 /**
- * Seals all sites, even if one fails: a sealed site runs again once the
- * restoration is repeated.
+ * Seals all sites, even if one fails: a sealed site runs again once the restoration is repeated.
  */
 async function seal(
   sites: readonly string[],
@@ -285,12 +257,8 @@ async function seal(
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed === undefined)
-    return outcomes.flatMap((outcome) =>
-      'value' in outcome ? outcome.value : [],
-    );
-  const sealed = sites.filter(
-    (_, index) => outcomes[index]?.status === 'fulfilled',
-  );
+    return outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value : []));
+  const sealed = sites.filter((_, index) => outcomes[index]?.status === 'fulfilled');
   const state =
     sealed.length === 0
       ? ''
@@ -298,10 +266,7 @@ async function seal(
   throw new Error(`${(failed.reason as Error).message}${state}`);
 }
 
-/**
- * Returns what each log begins with that may lose records, from what all sealed
- * sites have.
- */
+/** Returns what each log begins with that may lose records, from what all sealed sites have. */
 async function findOpenings(
   logs: readonly CheckedLog[],
   { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
@@ -310,30 +275,24 @@ async function findOpenings(
   for (const { partition, losing } of logs) {
     if (losing.length === 0) continue;
     const body: NamedLog = { partition };
-    const replies = await Promise.all(
-      sites.map((site) => request(site, READ_NAMED, body)),
-    );
+    const replies = await Promise.all(sites.map((site) => request(site, READ_NAMED, body)));
     openings[partition] = mergeNamedEntries(replies as NamedEntries[]);
   }
   return openings;
 }
 
 /**
- * Opens the generation at the leaders first. Returns the other sites that have
- * not confirmed it.
+ * Opens the generation at the leaders first. Returns the other sites that have not confirmed it.
  */
 async function open(
   opened: RedGeneration,
   { sites, request }: Pick<RestoreTargets, 'sites' | 'request'>,
 ): Promise<RestoredLog['late']> {
   const leaders = new Set(getLogs(opened).map(({ leader }) => leader));
-  for (const leader of leaders)
-    await request(leader as string, OPEN_RED, opened);
+  for (const leader of leaders) await request(leader as string, OPEN_RED, opened);
 
   const others = sites.filter((site) => !leaders.has(site));
-  const outcomes = await Promise.allSettled(
-    others.map((site) => request(site, OPEN_RED, opened)),
-  );
+  const outcomes = await Promise.allSettled(others.map((site) => request(site, OPEN_RED, opened)));
   return outcomes.flatMap((outcome, index) =>
     outcome.status === 'rejected'
       ? [

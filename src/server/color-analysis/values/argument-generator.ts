@@ -1,12 +1,9 @@
 /**
- * Draws arguments of operations by an author's function, or by the contract's
- * schema. The contract accepts all of them.
+ * Draws arguments of operations by an author's function, or by the contract's schema. The contract
+ * accepts all of them.
  */
 import { CorrectableError, check } from '../../../correctable/errors.ts';
-import {
-  toInputJsonSchema,
-  type JsonSchema,
-} from '../../../protocol/contract/json-schema.ts';
+import { toInputJsonSchema, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseArgsWith } from '../../../protocol/contract/operation-registry.ts';
 import { parseSync } from '../../../protocol/contract/parse-sync.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
@@ -16,14 +13,12 @@ import { drawValue, type ValueSource } from './value-generator.ts';
 import { Random } from '../../collections/random.ts';
 
 /**
- * Random choices for an operation. All come from the seed of the run, so that a
- * run can be repeated.
+ * Random choices for an operation. All come from the seed of the run, so that a run can be
+ * repeated.
  */
 export interface DrawContext {
   /** Returns one of the choices. */
-  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(
-    choices: C,
-  ) => C[number];
+  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
   /** Returns an integer from `min` to `max`. */
   readonly between: (min: number, max: number) => number;
   /** Returns `true` with this probability, from 0 to 1. */
@@ -34,22 +29,16 @@ export interface DrawContext {
 
 export function createDrawContext(random: Random, unique: string): DrawContext {
   return {
-    pick: <const C extends readonly [unknown, ...unknown[]]>(
-      choices: C,
-    ): C[number] => random.pick(choices),
+    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] =>
+      random.pick(choices),
     between: (min, max) => random.between(min, max),
     chance: (probability) => random.chance(probability),
     unique,
   };
 }
 
-/**
- * Functions that draw arguments of operations, by name, if their schemas alone
- * are not enough.
- */
-export type Arbitraries = Readonly<
-  Record<string, (draw: DrawContext) => unknown>
->;
+/** Functions that draw arguments of operations, by name, if their schemas alone are not enough. */
+export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown>>;
 
 /** How often arguments are drawn again if the contract rejects them. */
 const MAX_ARG_RETRIES = 20;
@@ -59,9 +48,7 @@ type ContractOperations = ContractInfo;
 export interface GeneratedArgs {
   /** The arguments, as a client sends them. */
   readonly args: unknown;
-  /**
-   * The parsed arguments, for one run of the generator, which may change them.
-   */
+  /** The parsed arguments, for one run of the generator, which may change them. */
   readonly parsed: unknown;
 }
 
@@ -70,14 +57,14 @@ export class ArgumentGenerator {
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
   /**
-   * The explanation for each operation for which no arguments were found. Kept,
-   * because each run needs one.
+   * The explanation for each operation for which no arguments were found. Kept, because each run
+   * needs one.
    */
   readonly #missing = new Map<string, string>();
 
   /**
-   * @throws CorrectableError `INVALID_ARGUMENT` naming an arbitrary of an
-   * unknown operation, or one that is not a function
+   * @throws CorrectableError `INVALID_ARGUMENT` naming an arbitrary of an unknown operation, or one
+   * that is not a function
    */
   constructor(contract: ContractOperations, arbitraries: Arbitraries = {}) {
     for (const [name, draw] of Object.entries(arbitraries)) {
@@ -98,14 +85,10 @@ export class ArgumentGenerator {
   }
 
   /**
-   * Returns arguments that a client may send, if any are found. @throws
-   * CorrectableError `INVALID_ARGUMENT` if the author's code threw
+   * Returns arguments that a client may send, if any are found. @throws CorrectableError
+   * `INVALID_ARGUMENT` if the author's code threw
    */
-  draw(
-    operation: string,
-    own: string,
-    source: ValueSource,
-  ): GeneratedArgs | undefined {
+  draw(operation: string, own: string, source: ValueSource): GeneratedArgs | undefined {
     const value = Object.hasOwn(this.#arbitraries, operation)
       ? this.#arbitraries[operation]
       : undefined;
@@ -113,26 +96,21 @@ export class ArgumentGenerator {
       const args =
         value === undefined
           ? drawValue(this.#getSchema(operation), operation, source)
-          : drawByAuthor(operation, () =>
-              value(createDrawContext(source.random, own)),
-            );
+          : drawByAuthor(operation, () => value(createDrawContext(source.random, own)));
       const taken = this.#tryParse(operation, args);
-      // Copy the arguments: the author's function may change and return the
-      // same object each time.
-      if (taken !== undefined)
-        return { args: deepCopy(args), parsed: taken.parsed };
+      // Copy the arguments: the author's function may change and return the same object each time.
+      if (taken !== undefined) return { args: deepCopy(args), parsed: taken.parsed };
     }
     return undefined;
   }
 
   /**
-   * Describes an operation for which no arguments were found, and what its
-   * author can do: export functions that draw them.
+   * Describes an operation for which no arguments were found, and what its author can do: export
+   * functions that draw them.
    */
   describeMissing(operation: string): string {
     let problem = this.#missing.get(operation);
-    if (problem === undefined)
-      this.#missing.set(operation, (problem = this.#explain(operation)));
+    if (problem === undefined) this.#missing.set(operation, (problem = this.#explain(operation)));
     return problem;
   }
 
@@ -167,13 +145,10 @@ export class ArgumentGenerator {
   }
 
   /**
-   * Parses arguments by the contract. Returns `undefined` without a reason,
-   * which takes long to format.
+   * Parses arguments by the contract. Returns `undefined` without a reason, which takes long to
+   * format.
    */
-  #tryParse(
-    operation: string,
-    args: unknown,
-  ): { readonly parsed: unknown } | undefined {
+  #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;
     try {
@@ -186,8 +161,8 @@ export class ArgumentGenerator {
   }
 
   /**
-   * Parses arguments for a generator, into a new object each time. @throws
-   * CorrectableError as `parseArgsWith`
+   * Parses arguments for a generator, into a new object each time. @throws CorrectableError as
+   * `parseArgsWith`
    */
   parse(operation: string, args: unknown): unknown {
     const spec = this.#contract.operations[operation];
@@ -212,13 +187,9 @@ function drawByAuthor(operation: string, draw: () => unknown): unknown {
     return draw();
   } catch (cause) {
     const field = `arbitraries.${operation}`;
-    throw new CorrectableError(
-      'INVALID_ARGUMENT',
-      `${field} threw: ${formatThrown(cause)}`,
-      {
-        field,
-        cause,
-      },
-    );
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${formatThrown(cause)}`, {
+      field,
+      cause,
+    });
   }
 }

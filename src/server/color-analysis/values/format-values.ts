@@ -2,8 +2,8 @@
 import { toJsonValue } from '../../../protocol/codec/json-values.ts';
 
 /**
- * Returns arguments as sent in JSON (docs/reference/wire-protocol.md), or as
- * text if no client could send them.
+ * Returns arguments as sent in JSON (docs/reference/wire-protocol.md), or as text if no client
+ * could send them.
  */
 export function serializeArgs(args: unknown): unknown {
   if (args === undefined) return undefined;
@@ -19,9 +19,7 @@ const MAX_TEXT_LENGTH = 200;
 /** Formats a value, and cuts it if it is long. */
 export function formatValue(value: unknown): string {
   const text = toText(value);
-  return text.length <= MAX_TEXT_LENGTH
-    ? text
-    : `${text.slice(0, MAX_TEXT_LENGTH)}…`;
+  return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH)}…`;
 }
 
 function toText(value: unknown): string {
@@ -34,9 +32,7 @@ function toText(value: unknown): string {
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
   if (value instanceof Set || value instanceof Map)
     return `new ${value.constructor.name}(${toText([...value])})`;
-  const parts = Object.entries(value).map(
-    ([name, item]) => `${formatName(name)}: ${toText(item)}`,
-  );
+  const parts = Object.entries(value).map(([name, item]) => `${formatName(name)}: ${toText(item)}`);
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }
 

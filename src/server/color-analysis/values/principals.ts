@@ -6,15 +6,9 @@ import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 
 /** Two users, so that operations of one user also affect data of the other. */
-const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([
-  { id: 'ada' },
-  { id: 'bob' },
-]);
+const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([{ id: 'ada' }, { id: 'bob' }]);
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the first invalid
- * principal
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the first invalid principal */
 export function createPrincipals(
   principals: readonly Principal[] = DEFAULT_PRINCIPALS,
 ): readonly Principal[] {

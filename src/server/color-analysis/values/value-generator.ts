@@ -1,6 +1,6 @@
 /**
- * Draws values by a JSON Schema, so that operations conflict. It ignores
- * refinements, so the caller checks the values.
+ * Draws values by a JSON Schema, so that operations conflict. It ignores refinements, so the caller
+ * checks the values.
  */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
@@ -10,16 +10,11 @@ import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 export interface ValueScope {
   /** The number of names. */
   readonly names: number;
-  /**
-   * The size of the range of integers, which begins at 0 or at the smallest
-   * allowed integer.
-   */
+  /** The size of the range of integers, which begins at 0 or at the smallest allowed integer. */
   readonly maxNumber: number;
   /** Maximum number of operations in the common past. */
   readonly past: number;
-  /**
-   * Repeats few operations on few rows or names, so that limits are reached.
-   */
+  /** Repeats few operations on few rows or names, so that limits are reached. */
   readonly isNarrow?: true;
 }
 
@@ -36,27 +31,19 @@ const NARROW_SCOPE: ValueScope = {
   past: 24,
   isNarrow: true,
 };
-/**
- * The number of rounds with other scopes between two narrow ones. Each scope is
- * used twice.
- */
+/** The number of rounds with other scopes between two narrow ones. Each scope is used twice. */
 const WIDE_ROUNDS = 2 * SCOPES.length;
 
 /**
- * Returns the scope of the round with this number. Scopes take turns, so that
- * any number of runs has some of each.
+ * Returns the scope of the round with this number. Scopes take turns, so that any number of runs
+ * has some of each.
  */
 export function getScope(round: number): ValueScope {
   const turn = round % (WIDE_ROUNDS + 1);
-  return turn === WIDE_ROUNDS
-    ? NARROW_SCOPE
-    : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
+  return turn === WIDE_ROUNDS ? NARROW_SCOPE : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
 }
 
-/**
- * How many values of one name are kept. They are the first ones, which are used
- * most often.
- */
+/** How many values of one name are kept. They are the first ones, which are used most often. */
 const MAX_VALUES_PER_NAME = 16;
 /** The maximum depth to which values are noted. */
 const MAX_NOTED_DEPTH = 8;
@@ -68,23 +55,15 @@ export class ValuePool {
   readonly #hasMany = new Map<string, boolean>();
 
   /**
-   * Notes all texts and numbers in a value under the name of their owner. Those
-   * in objects have their own names.
+   * Notes all texts and numbers in a value under the name of their owner. Those in objects have
+   * their own names.
    */
   note(name: string, value: unknown, depth = 0): void {
     if (typeof value === 'string') this.#texts.add(name, value);
     else if (typeof value === 'number') this.#numbers.add(name, value);
-    else if (
-      typeof value !== 'object' ||
-      value === null ||
-      depth > MAX_NOTED_DEPTH
-    )
-      return;
-    else if (Array.isArray(value))
-      for (const item of value) this.note(name, item, depth + 1);
-    else
-      for (const [inner, entry] of Object.entries(value))
-        this.note(inner, entry, depth + 1);
+    else if (typeof value !== 'object' || value === null || depth > MAX_NOTED_DEPTH) return;
+    else if (Array.isArray(value)) for (const item of value) this.note(name, item, depth + 1);
+    else for (const [inner, entry] of Object.entries(value)) this.note(inner, entry, depth + 1);
   }
 
   /** Returns what was noted under the name, or under all names. */
@@ -93,8 +72,8 @@ export class ValuePool {
   }
 
   /**
-   * Returns whether a narrow run uses many values of this name. For example, it
-   * may have few groups with many members, or the reverse.
+   * Returns whether a narrow run uses many values of this name. For example, it may have few groups
+   * with many members, or the reverse.
    */
   hasMany(name: string, random: Random): boolean {
     const known = this.#hasMany.get(name) ?? random.chance(0.5);
@@ -110,8 +89,8 @@ export class ValuePool {
 class ValuesByName<T> {
   readonly #byName = new Map<string, T[]>();
   /**
-   * A cache of the values of all names, dropped when another value is noted.
-   * Values are drawn more often than noted.
+   * A cache of the values of all names, dropped when another value is noted. Values are drawn more
+   * often than noted.
    */
   #all: readonly T[] | undefined;
 
@@ -131,8 +110,7 @@ class ValuesByName<T> {
     if (this.#all === undefined) {
       // Build the array in a loop, because `flat` takes several times as long.
       const all: T[] = [];
-      for (const values of this.#byName.values())
-        for (const value of values) all.push(value);
+      for (const values of this.#byName.values()) for (const value of values) all.push(value);
       this.#all = all;
     }
     return this.#all;
@@ -149,31 +127,18 @@ export interface ValueSource {
 const MAX_DEPTH = 4;
 const MAX_LIST_LENGTH = 3;
 /**
- * The range above which a limit of the schema counts as large. Large limits are
- * used only in scopes with large numbers, because they may create very many
- * effects.
+ * The range above which a limit of the schema counts as large. Large limits are used only in scopes
+ * with large numbers, because they may create very many effects.
  */
 const LARGE_RANGE = 50;
 const LARGE_SCOPE_FROM = 100;
 const NAME_LETTERS = 'abcdefghijklmnop';
-const ODD_VALUES: readonly [unknown, ...unknown[]] = [
-  null,
-  true,
-  0,
-  1,
-  'a',
-  undefined,
-];
+const ODD_VALUES: readonly [unknown, ...unknown[]] = [null, true, 0, 1, 'a', undefined];
 
 /** Example values of formats that a string of letters does not match. */
-const FORMAT_EXAMPLES: Readonly<
-  Record<string, readonly [string, ...string[]]>
-> = {
+const FORMAT_EXAMPLES: Readonly<Record<string, readonly [string, ...string[]]>> = {
   email: ['a@example.org', 'b@example.org'],
-  uuid: [
-    '6f1dbd2c-7d5c-4a59-9d5a-0a0000000001',
-    '6f1dbd2c-7d5c-4a59-9d5a-0a0000000002',
-  ],
+  uuid: ['6f1dbd2c-7d5c-4a59-9d5a-0a0000000001', '6f1dbd2c-7d5c-4a59-9d5a-0a0000000002'],
   uri: ['https://a.example/', 'https://b.example/'],
   'date-time': ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'],
   date: ['2026-01-01', '2026-01-02'],
@@ -182,11 +147,7 @@ const FORMAT_EXAMPLES: Readonly<
 };
 
 /** Draws a value of the schema for the property of this name. */
-export function drawValue(
-  schema: JsonSchema,
-  name: string,
-  source: ValueSource,
-): unknown {
+export function drawValue(schema: JsonSchema, name: string, source: ValueSource): unknown {
   return new ValueGenerator(schema, source).value(schema, name, 0);
 }
 
@@ -206,18 +167,13 @@ class ValueGenerator {
     if ('const' in schema) return schema.const;
     const choices = schema.enum ?? schema.anyOf ?? schema.oneOf;
     if (choices !== undefined && choices.length > 0) {
-      // The last alternative of a union is usually the simplest, for example
-      // null. Below the maximum depth, it ends recursive schemas.
+      // The last alternative of a union is usually the simplest, for example null. Below the
+      // maximum depth, it ends recursive schemas.
       const choice =
-        depth > MAX_DEPTH
-          ? choices.at(-1)
-          : random.pick(choices as [unknown, ...unknown[]]);
-      return schema.enum === undefined
-        ? this.value(choice as JsonSchema, name, depth + 1)
-        : choice;
+        depth > MAX_DEPTH ? choices.at(-1) : random.pick(choices as [unknown, ...unknown[]]);
+      return schema.enum === undefined ? this.value(choice as JsonSchema, name, depth + 1) : choice;
     }
-    if (schema.allOf !== undefined)
-      return this.value(mergeAllOf(schema), name, depth);
+    if (schema.allOf !== undefined) return this.value(mergeAllOf(schema), name, depth);
     switch (schema.type) {
       case 'string':
         return this.#text(schema, name);
@@ -247,10 +203,7 @@ class ValueGenerator {
     return (name === undefined ? this.#root : this.#root.$defs?.[name]) ?? {};
   }
 
-  #text(
-    { format, minLength = 0, maxLength = Infinity }: JsonSchema,
-    name: string,
-  ): string {
+  #text({ format, minLength = 0, maxLength = Infinity }: JsonSchema, name: string): string {
     const { random, pool, scope } = this.#source;
     const same = pool.texts(name);
     const { isNarrow = false } = scope;
@@ -263,32 +216,19 @@ class ValueGenerator {
     const ofFormat = FORMAT_EXAMPLES[format ?? ''];
     if (ofFormat !== undefined) return random.pick(ofFormat);
     const names = isNarrow && !hasMany ? 1 : scope.names;
-    const letter = NAME_LETTERS.charAt(
-      random.between(0, Math.min(names, NAME_LETTERS.length) - 1),
-    );
+    const letter = NAME_LETTERS.charAt(random.between(0, Math.min(names, NAME_LETTERS.length) - 1));
     return letter.repeat(Math.max(minLength, 1)).slice(0, maxLength);
   }
 
   #list(schema: JsonSchema, name: string, depth: number): unknown[] {
     const { prefixItems, items, minItems = 0, maxItems = Infinity } = schema;
-    const first = (prefixItems ?? []).map((item) =>
-      this.value(item, name, depth + 1),
-    );
-    // In a list with fixed positions, `items: false` allows no further
-    // elements.
+    const first = (prefixItems ?? []).map((item) => this.value(item, name, depth + 1));
+    // In a list with fixed positions, `items: false` allows no further elements.
     if (typeof items !== 'object') return first;
     const most =
-      depth > MAX_DEPTH
-        ? minItems
-        : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
-    const length = this.#source.random.between(
-      minItems,
-      Math.max(minItems, most),
-    );
-    return [
-      ...first,
-      ...Array.from({ length }, () => this.value(items, name, depth + 1)),
-    ];
+      depth > MAX_DEPTH ? minItems : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
+    const length = this.#source.random.between(minItems, Math.max(minItems, most));
+    return [...first, ...Array.from({ length }, () => this.value(items, name, depth + 1))];
   }
 
   #object(
@@ -298,24 +238,14 @@ class ValueGenerator {
     const { random } = this.#source;
     const object: Record<string, unknown> = {};
     for (const name of Object.keys(properties)) {
-      if (!required.includes(name) && (depth > MAX_DEPTH || random.chance(0.5)))
-        continue;
-      defineProperty(
-        object,
-        name,
-        this.value(properties[name] ?? {}, name, depth + 1),
-      );
+      if (!required.includes(name) && (depth > MAX_DEPTH || random.chance(0.5))) continue;
+      defineProperty(object, name, this.value(properties[name] ?? {}, name, depth + 1));
     }
     if (typeof additionalProperties === 'object') {
-      const count =
-        depth > MAX_DEPTH ? 0 : random.between(0, MAX_LIST_LENGTH - 1);
+      const count = depth > MAX_DEPTH ? 0 : random.between(0, MAX_LIST_LENGTH - 1);
       for (let n = 0; n < count; n += 1) {
         const name = this.#text({}, '');
-        defineProperty(
-          object,
-          name,
-          this.value(additionalProperties, name, depth + 1),
-        );
+        defineProperty(object, name, this.value(additionalProperties, name, depth + 1));
       }
     }
     return object;
@@ -344,38 +274,21 @@ function drawNumber(
   const whole = schema.type === 'integer';
   const { multipleOf = whole ? 1 : undefined } = schema;
   const step = multipleOf ?? 0.5;
-  const min =
-    parseBound(schema.minimum) ??
-    nextNumber(parseBound(schema.exclusiveMinimum), step);
-  const max =
-    parseBound(schema.maximum) ??
-    nextNumber(parseBound(schema.exclusiveMaximum), -step);
+  const min = parseBound(schema.minimum) ?? nextNumber(parseBound(schema.exclusiveMinimum), step);
+  const max = parseBound(schema.maximum) ?? nextNumber(parseBound(schema.exclusiveMaximum), -step);
   const isOfName = random.chance(0.5);
   const fits = (value: number): number => {
-    const onStep =
-      multipleOf === undefined
-        ? value
-        : Math.round(value / multipleOf) * multipleOf;
+    const onStep = multipleOf === undefined ? value : Math.round(value / multipleOf) * multipleOf;
     return Math.min(Math.max(onStep, min ?? -Infinity), max ?? Infinity);
   };
   const roll = random.fraction();
-  const known =
-    roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
+  const known = roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
   if (known.length > 0)
-    return fits(
-      random.pick(known as [number, ...number[]]) + random.between(-1, 1),
-    );
+    return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
   const isNear = (item: number | undefined): item is number =>
-    item !== undefined &&
-    (Math.abs(item) <= LARGE_RANGE || scope.maxNumber >= LARGE_SCOPE_FROM);
-  const bounds = [
-    min,
-    nextNumber(min, step),
-    nextNumber(max, -step),
-    max,
-  ].filter(isNear);
-  if (roll < 0.4 && bounds.length > 0)
-    return fits(random.pick(bounds as [number, ...number[]]));
+    item !== undefined && (Math.abs(item) <= LARGE_RANGE || scope.maxNumber >= LARGE_SCOPE_FROM);
+  const bounds = [min, nextNumber(min, step), nextNumber(max, -step), max].filter(isNear);
+  if (roll < 0.4 && bounds.length > 0) return fits(random.pick(bounds as [number, ...number[]]));
   if (roll < 0.5) return fits(random.between(-1, 2));
   const generated = fits((min ?? 0) + random.between(0, scope.maxNumber));
   return whole || multipleOf !== undefined || random.chance(0.7)
@@ -383,19 +296,11 @@ function drawNumber(
     : fits(generated + 0.5);
 }
 
-/**
- * Returns a limit unless it is the default: all integers of a schema are within
- * ±2^53.
- */
+/** Returns a limit unless it is the default: all integers of a schema are within ±2^53. */
 function parseBound(value: number | undefined): number | undefined {
-  return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
-    ? value
-    : undefined;
+  return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
-function nextNumber(
-  value: number | undefined,
-  step: number,
-): number | undefined {
+function nextNumber(value: number | undefined, step: number): number | undefined {
   return value === undefined ? undefined : value + step;
 }

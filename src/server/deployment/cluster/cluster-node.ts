@@ -1,6 +1,6 @@
 /**
- * One site of a cluster in this process. The node owns its directory and its
- * links to the other sites. The site between them starts and stops.
+ * One site of a cluster in this process. The node owns its directory and its links to the other
+ * sites. The site between them starts and stops.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { createTransferAlarms } from '../../alarms/site-alarm.ts';
@@ -12,10 +12,7 @@ import {
 } from '../../cluster/become-member.ts';
 import { catchUp } from '../../cluster/catch-up.ts';
 import { ClusterLinks } from '../../cluster/cluster-links.ts';
-import {
-  describeSetup,
-  type DeploymentSetup,
-} from '../../cluster/deployment-setup.ts';
+import { describeSetup, type DeploymentSetup } from '../../cluster/deployment-setup.ts';
 import {
   forEachLinkAddress,
   formatAddress,
@@ -31,14 +28,8 @@ import {
   type NodeState,
   type NodeStatus,
 } from '../../cluster/node-status.ts';
-import {
-  RedFollower,
-  type FollowedLog,
-} from '../../cluster/red-log/red-follower.ts';
-import {
-  releaseRoom,
-  reserveRoom,
-} from '../../cluster/red-log/reserved-room.ts';
+import { RedFollower, type FollowedLog } from '../../cluster/red-log/red-follower.ts';
+import { releaseRoom, reserveRoom } from '../../cluster/red-log/reserved-room.ts';
 import { rejectOtherLeaders } from '../../cluster/red-log/file-leaders.ts';
 import type { RedGeneration } from '../../cluster/red-log/red-generation.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
@@ -49,21 +40,14 @@ import {
   sendEnvelope,
   type SiteMessagesContext,
 } from '../../cluster/site-messages.ts';
-import {
-  StateTransfers,
-  findRefusal,
-  formatProgress,
-} from '../../cluster/state-transfers.ts';
+import { StateTransfers, findRefusal, formatProgress } from '../../cluster/state-transfers.ts';
 import type { ResolvedNodeOptions } from './cluster-options.ts';
 import { createClusterSite, loadOrigins } from './cluster-site.ts';
 import type { RunningSite } from '../running-site.ts';
 import { NodeRequests, type RequestedNode } from './node-requests.ts';
 import { NodeResources } from './node-resources.ts';
 import { SiteLifecycle } from './site-lifecycle.ts';
-import {
-  RULES_VERSION,
-  type DeploymentVersion,
-} from '../../records/deployment-version.ts';
+import { RULES_VERSION, type DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
 import { describeService } from '../../service/describe-service.ts';
@@ -92,11 +76,7 @@ export class ClusterNode {
   #waitingFor: string | undefined;
 
   /** @throws CorrectableError as `openClusterNode` */
-  constructor(
-    service: Service,
-    options: ResolvedNodeOptions,
-    events: ClusterNodeEvents,
-  ) {
+  constructor(service: Service, options: ResolvedNodeOptions, events: ClusterNodeEvents) {
     this.name = options.site;
     this.#service = service;
     this.#options = options;
@@ -128,10 +108,7 @@ export class ClusterNode {
   get site(): RunningSite {
     const site = this.#site;
     if (site === undefined)
-      throw new CorrectableError(
-        'UNAVAILABLE',
-        `The site ${this.name} is not running.`,
-      );
+      throw new CorrectableError('UNAVAILABLE', `The site ${this.name} is not running.`);
     return site;
   }
 
@@ -151,10 +128,7 @@ export class ClusterNode {
     return this.#links as ClusterLinks;
   }
 
-  /**
-   * Opens the links, waits for the other sites if this is the first start, and
-   * starts the site.
-   */
+  /** Opens the links, waits for the other sites if this is the first start, and starts the site. */
   async open(): Promise<void> {
     await this.#resources.redLog.load();
     const links = (this.#links = await this.#openLinks());
@@ -184,8 +158,7 @@ export class ClusterNode {
       keys: this.#resources.keys,
       onAlarm: this.#resources.onAlarm,
       onWaiting: (message) => this.#events.onProgress?.(message),
-      onEnvelopes: (from, contents) =>
-        receiveEnvelopes(from, contents, this.#messagesContext),
+      onEnvelopes: (from, contents) => receiveEnvelopes(from, contents, this.#messagesContext),
       onSlice: (from, content) => this.#transfers?.onSlice(from, content),
       onRequest: (request) => this.#requests.answer(request),
       onConnected: (name) => this.#setConnected(name, true),
@@ -216,15 +189,11 @@ export class ClusterNode {
   }
 
   /**
-   * A node with an empty directory takes the state of a member, or waits until
-   * no other site knows it. A node with data compares it with the file.
+   * A node with an empty directory takes the state of a member, or waits until no other site knows
+   * it. A node with data compares it with the file.
    */
-  async #prepareStart(
-    links: ClusterLinks,
-    transfers: StateTransfers,
-  ): Promise<void> {
-    if (this.#directory.identity.origin === null)
-      return this.#becomeMember(transfers);
+  async #prepareStart(links: ClusterLinks, transfers: StateTransfers): Promise<void> {
+    if (this.#directory.identity.origin === null) return this.#becomeMember(transfers);
     if (this.#directory.hasData)
       return rejectOtherLeaders({
         file: this.file,
@@ -264,11 +233,7 @@ export class ClusterNode {
   }
 
   get #joiningProblem(): string | undefined {
-    return describeJoining(
-      this.#directory.identity.origin,
-      this.#origins,
-      this.#site?.driver,
-    );
+    return describeJoining(this.#directory.identity.origin, this.#origins, this.#site?.driver);
   }
 
   #createFollower(): RedFollower {
@@ -303,10 +268,8 @@ export class ClusterNode {
         countEntries: () => redCopies.countEntries(),
         findLogsWithoutVote: () => this.#site?.driver.logsWithoutVote ?? [],
         findNamed: (partition) => redCopies.findNamed(partition),
-        catchUp: (message, to, onCopied) =>
-          this.#catchUp(message, { to, onCopied }),
-        getConnectedPeers: () =>
-          this.links.peers.filter((peer) => this.links.isConnected(peer)),
+        catchUp: (message, to, onCopied) => this.#catchUp(message, { to, onCopied }),
+        getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
       this.#signal,
@@ -325,18 +288,15 @@ export class ClusterNode {
       transfers,
       room: this.#resources.room,
       signal: this.#signal,
-      onProblem: (message) =>
-        this.#onProgress(`waiting to become a member: ${message}`),
+      onProblem: (message) => this.#onProgress(`waiting to become a member: ${message}`),
     });
     await this.#resources.room.repeat(() => this.#follower.adopt());
-    await this.#resources.room.repeat(() =>
-      this.#directory.saveIdentity({ origin }),
-    );
+    await this.#resources.room.repeat(() => this.#directory.saveIdentity({ origin }));
   }
 
   /**
-   * Takes the state of another site. If the red logs were restored without this
-   * site, it drops its copies of them, unless they are prefixes.
+   * Takes the state of another site. If the red logs were restored without this site, it drops its
+   * copies of them, unless they are prefixes.
    */
   async #catchUp(
     message: string,
@@ -356,25 +316,19 @@ export class ClusterNode {
         kept: restored && this.#resources.redCopies.findKept(restored.to),
         signal,
         getPeers: () => this.links.peers,
-        receive: (donors, ...ending) =>
-          transfers.receive(origin, () => donors, ...ending),
+        receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
         recover: () => this.#directory.recover(),
-        install: (merged) =>
-          install({ ...this.#directory.location, ...merged }),
+        install: (merged) => install({ ...this.#directory.location, ...merged }),
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#resources.onAlarm),
       });
-      if (closed === undefined)
-        return this.#resources.room.repeat(() => restored?.onCopied());
+      if (closed === undefined) return this.#resources.room.repeat(() => restored?.onCopied());
       await this.#resources.ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
   }
 
-  /**
-   * Stops the site, changes what it has, and starts it again. The links stay
-   * open.
-   */
+  /** Stops the site, changes what it has, and starts it again. The links stay open. */
   restartSite(change: () => Promise<void>): Promise<void> {
     return this.#lifecycle.restart(change);
   }
@@ -384,8 +338,7 @@ export class ClusterNode {
       room: this.#resources.room,
       signal: this.#signal,
       openStorage: () => this.#directory.openSites(),
-      createSite: (storage, isConfirmed) =>
-        this.#createSite(storage, isConfirmed),
+      createSite: (storage, isConfirmed) => this.#createSite(storage, isConfirmed),
       connect: (site, storage) => this.#connectSite(site, storage),
       disconnect: () => {
         this.#transfers?.setStorage(undefined);
@@ -424,11 +377,8 @@ export class ClusterNode {
     this.#resources.ending.noteStarted();
     this.#updateLinks();
     driver.start();
-    for (const name of this.links.peers)
-      this.#noteConnected(name, this.links.isConnected(name));
-    this.#resources.redLog.connect((reply, partition) =>
-      driver.onReply(reply, partition),
-    );
+    for (const name of this.links.peers) this.#noteConnected(name, this.links.isConnected(name));
+    this.#resources.redLog.connect((reply, partition) => driver.onReply(reply, partition));
     this.#transfers?.setStorage(storage);
   }
 
@@ -453,11 +403,7 @@ export class ClusterNode {
       redLeader: this.#resources.redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,
-      redLogs: describeRedLogs(
-        this.red,
-        this.#resources.partitions.names,
-        driver?.redProblems,
-      ),
+      redLogs: describeRedLogs(this.red, this.#resources.partitions.names, driver?.redProblems),
       redLog: this.#resources.redLog.status,
       version: this.#requests.version,
       directory: this.#directory.identity.directory,
@@ -469,8 +415,8 @@ export class ClusterNode {
   }
 
   /**
-   * Waits up to 2 s until the other sites have what this one has. Then stops
-   * the site and closes everything.
+   * Waits up to 2 s until the other sites have what this one has. Then stops the site and closes
+   * everything.
    */
   async close(): Promise<void> {
     this.#resources.abort();
@@ -487,8 +433,7 @@ export class ClusterNode {
 
   #noteConnected(name: string, isConnected: boolean): void {
     const origin = this.origins.find(name);
-    if (origin !== undefined)
-      this.#site?.driver.setConnected(origin, isConnected);
+    if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
   }
 
   #setConnected(name: string, isConnected: boolean): void {
@@ -499,20 +444,16 @@ export class ClusterNode {
   }
 
   /**
-   * The addresses for clients, by site: of the sites in the file, and of those
-   * that have joined.
+   * The addresses for clients, by site: of the sites in the file, and of those that have joined.
    */
   get addresses(): ReadonlyMap<string, string> {
-    const names =
-      this.#site === undefined
-        ? [...this.file.sites.keys()]
-        : this.origins.names;
+    const names = this.#site === undefined ? [...this.file.sites.keys()] : this.origins.names;
     return listClientAddresses(names, this.file, this.origins);
   }
 
   /**
-   * Links go to every site that ever was a member: a retired site that still
-   * runs must learn that it was retired.
+   * Links go to every site that ever was a member: a retired site that still runs must learn that
+   * it was retired.
    */
   #updateLinks(): void {
     forEachLinkAddress(this.file, this.origins, (name, address, isMember) => {
@@ -523,29 +464,22 @@ export class ClusterNode {
   #onMembership(output: MemberOutput): void {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
-      // Not while the site acts. If the site is being stopped, it finds out
-      // again after the next start.
+      // Not while the site acts. If the site is being stopped, it finds out again after the next
+      // start.
       const catchUp = async (): Promise<void> =>
         this.#follower.isSealing ? undefined : this.#catchUp(output.message);
       setImmediate(
         () =>
-          void catchUp().catch((error: Error) =>
-            this.#resources.ending.reportFailedStart(error),
-          ),
+          void catchUp().catch((error: Error) => this.#resources.ending.reportFailedStart(error)),
       );
     } else if (output.kind === 'changed') this.#requests.onChanged(output);
     else if (output.kind === 'retired')
       this.#resources.ending
         .retire(output, this.links)
-        .catch((error: Error) =>
-          this.#resources.ending.reportFailedStart(error),
-        );
+        .catch((error: Error) => this.#resources.ending.reportFailedStart(error));
   }
 
-  /**
-   * The version in force when the deployment was created. A checkpoint may have
-   * a newer one.
-   */
+  /** The version in force when the deployment was created. A checkpoint may have a newer one. */
   get #foundingVersion(): DeploymentVersion {
     return this.#directory.getFoundingVersion(this.#ownVersion);
   }

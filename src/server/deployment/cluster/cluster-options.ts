@@ -15,16 +15,10 @@ import { SITE_OPTIONS } from '../site-options.ts';
 import { requireService } from '../../service/service.ts';
 
 /**
- * Options of `createEmbedded` that the cluster file sets, or that have no
- * meaning between processes.
+ * Options of `createEmbedded` that the cluster file sets, or that have no meaning between
+ * processes.
  */
-type FileOption =
-  | 'sites'
-  | 'redLeader'
-  | 'partitions'
-  | 'latency'
-  | 'clusterKey'
-  | 'dataDir';
+type FileOption = 'sites' | 'redLeader' | 'partitions' | 'latency' | 'clusterKey' | 'dataDir';
 
 /** Options of a node. Those of `createEmbedded` mean the same. */
 export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
@@ -32,17 +26,13 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   readonly cluster: string;
   /** The site that this process is, one of the file. */
   readonly site: string;
-  /**
-   * The directory for the logs and checkpoints of this site, created if it is
-   * missing.
-   */
+  /** The directory for the logs and checkpoints of this site, created if it is missing. */
   readonly dataDir: string;
   /**
-   * Begins with an empty directory and the state of another site: as a new
-   * site, or in place of a directory that is lost or was forked. What only a
-   * lost directory had is lost. If a forked one has what other sites lack, the
-   * site starts on it, and they check it again. Ignored if the directory has the
-   * data of the site. Default: `false`
+   * Begins with an empty directory and the state of another site: as a new site, or in place of a
+   * directory that is lost or was forked. What only a lost directory had is lost. If a forked one
+   * has what other sites lack, the site starts on it, and they check it again. Ignored if the
+   * directory has the data of the site. Default: `false`
    */
   readonly rebuild?: boolean | undefined;
 }
@@ -56,10 +46,7 @@ export const CLUSTER_NODE_OPTIONS = {
 } satisfies OptionsOf<ClusterNodeOptions>;
 
 /** The options of a node, after the defaults were filled in. */
-export type ResolvedNodeOptions = ResolvedOptions<
-  ClusterNodeOptions,
-  typeof CLUSTER_NODE_OPTIONS
->;
+export type ResolvedNodeOptions = ResolvedOptions<ClusterNodeOptions, typeof CLUSTER_NODE_OPTIONS>;
 
 export const NODE_CALL =
   "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";

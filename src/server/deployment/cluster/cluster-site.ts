@@ -5,10 +5,7 @@ import {
   type RedGeneration,
 } from '../../cluster/red-log/red-generation.ts';
 import type { LogOpening } from '../../site/site-options.ts';
-import {
-  getSavedSite,
-  type RecoveredState,
-} from '../../log/recovered-state.ts';
+import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
 import { Origins, type Origin } from '../../records/origin.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
@@ -40,8 +37,8 @@ export interface ClusterSiteParts {
 }
 
 /**
- * Returns the sites that a directory knows. Sites that have joined are in its
- * checkpoint only, so the manifest counts only as long as there is none.
+ * Returns the sites that a directory knows. Sites that have joined are in its checkpoint only, so
+ * the manifest counts only as long as there is none.
  */
 export function loadOrigins(
   checkpoint: RecoveredState['checkpoint'],
@@ -55,8 +52,8 @@ export function loadOrigins(
 }
 
 /**
- * Creates the site of a node from the data directory of the node. Throws if the
- * directory is of another site, or of one that was closed.
+ * Creates the site of a node from the data directory of the node. Throws if the directory is of
+ * another site, or of one that was closed.
  */
 export function createClusterSite(parts: ClusterSiteParts): RunningSite {
   const { service, options, resources, origins, red } = parts;
@@ -104,9 +101,7 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     onMembership: parts.onMembership,
     onEnded: parts.onEnded,
     onForked: (problem) =>
-      ending.markClosed(
-        `another node has gone on as ${options.site} (${problem})`,
-      ),
+      ending.markClosed(`another node has gone on as ${options.site} (${problem})`),
     send: parts.send,
   });
 }

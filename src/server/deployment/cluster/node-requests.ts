@@ -11,14 +11,8 @@ import {
   parseChange,
   type ChangeReply,
 } from '../../cluster/become-member.ts';
-import type {
-  ClusterLinks,
-  ControlRequest,
-} from '../../cluster/cluster-links.ts';
-import {
-  findVoterProblem,
-  type KnownDeployment,
-} from '../../cluster/red-log/log-voters.ts';
+import type { ClusterLinks, ControlRequest } from '../../cluster/cluster-links.ts';
+import { findVoterProblem, type KnownDeployment } from '../../cluster/red-log/log-voters.ts';
 import { IDENTIFY, identifySite } from '../../cluster/first-start.ts';
 import type { NodeDirectory } from '../../cluster/node-directory.ts';
 import { STATUS, type NodeStatus } from '../../cluster/node-status.ts';
@@ -78,14 +72,11 @@ export class NodeRequests {
         origins: node.getOrigins(),
         service: node.getFoundingVersion().service.hash,
       });
-    if (kind === TRANSFER && from !== null)
-      return node.answerTransfer(from, body);
+    if (kind === TRANSFER && from !== null) return node.answerTransfer(from, body);
     if (kind === STATUS) return node.getStatus();
     if (kind === CHANGE) return this.#proposeChange(parseChange(body));
 
-    const reply =
-      answerVersion(kind, this.#versionContext) ??
-      node.answerRedLog(kind, body);
+    const reply = answerVersion(kind, this.#versionContext) ?? node.answerRedLog(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }
@@ -114,8 +105,7 @@ export class NodeRequests {
           .getOthers(node.requireDriver().site)
           .map((origin) => node.getOrigins().getName(origin)),
       request: (peer, kind, body) => node.getLinks().request(peer, kind, body),
-      propose: () =>
-        this.#changes.wait(node.requireDriver().proposeActivation()),
+      propose: () => this.#changes.wait(node.requireDriver().proposeActivation()),
     };
   }
 }

@@ -8,16 +8,9 @@ import {
   type ClusterSite,
 } from '../../cluster/cluster-file.ts';
 import { DiskRoom } from '../../cluster/disk-room.ts';
-import {
-  followKeyFile,
-  readKeyFile,
-  type ClusterKeys,
-} from '../../cluster/key-file.ts';
+import { followKeyFile, readKeyFile, type ClusterKeys } from '../../cluster/key-file.ts';
 import { recheckMarkedDirectory } from '../../cluster/marked-directory.ts';
-import {
-  NodeDirectory,
-  type NodeDirectoryOptions,
-} from '../../cluster/node-directory.ts';
+import { NodeDirectory, type NodeDirectoryOptions } from '../../cluster/node-directory.ts';
 import { requestOfOperator } from '../../cluster/operator-request.ts';
 import { RecentAlarms, STATUS } from '../../cluster/node-status.ts';
 import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
@@ -52,8 +45,7 @@ function describeDeployment(
 }
 
 /**
- * Before a directory is replaced, frees it from its mark if other sites lack
- * what it has.
+ * Before a directory is replaced, frees it from its mark if other sites lack what it has.
  *
  * @throws CorrectableError as `openClusterNode`
  */
@@ -66,10 +58,7 @@ export async function prepareRebuild(
   const file = readClusterFile(cluster);
   checkIsSite(site, file);
   const keys = readKeyFile(file.keyFile);
-  const directory = openDirectory(
-    dataDir,
-    describeDeployment(service, file, site, onAlarm),
-  );
+  const directory = openDirectory(dataDir, describeDeployment(service, file, site, onAlarm));
   try {
     await recheckMarkedDirectory(directory, {
       dataDir,
@@ -125,15 +114,11 @@ export class NodeResources {
       }),
     );
     this.keys = followKeyFile(this.file.keyFile, onProgress);
-    this.deploymentName = hashDeploymentName(
-      this.keys.sessionKey,
-      service.contract.name,
-    );
+    this.deploymentName = hashDeploymentName(this.keys.sessionKey, service.contract.name);
     this.redLog = new NodeRedLog(this.file, this.keys.deployment);
     this.codec = new EnvelopeCodec(this.redLog.messages);
     this.onAlarm = this.alarms.noteBefore(options.onAlarm);
-    if (this.partitions.count > 1)
-      reportWritesWithoutPartition(service, site, this.onAlarm);
+    if (this.partitions.count > 1) reportWritesWithoutPartition(service, site, this.onAlarm);
 
     const { onAlarm, signal } = this;
     this.room = new DiskRoom({ site, onAlarm, signal });

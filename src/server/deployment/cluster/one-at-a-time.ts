@@ -1,6 +1,5 @@
 /**
- * Runs tasks one after the other. For example, two concurrent restarts would
- * start a site twice.
+ * Runs tasks one after the other. For example, two concurrent restarts would start a site twice.
  */
 export class OneAtATime {
   #count = 0;

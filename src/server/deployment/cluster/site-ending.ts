@@ -1,6 +1,6 @@
 /**
- * Ends a site: saves the operations that other sites lack, marks the directory,
- * and reports why the site does not start again.
+ * Ends a site: saves the operations that other sites lack, marks the directory, and reports why the
+ * site does not start again.
  */
 import type { OnAlarm } from '../../alarms/site-alarm.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -12,16 +12,14 @@ import { STATUS } from '../../cluster/node-status.ts';
 import { saveUnsent } from '../../cluster/unsent-operations.ts';
 
 /**
- * How often to check whether the other sites have everything, and for how long
- * at most, in milliseconds.
+ * How often to check whether the other sites have everything, and for how long at most, in
+ * milliseconds.
  */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
 /** Resolves once the other sites have everything, or after `MAX_DRAIN_MS`. */
-export async function waitWhileSending(
-  isSending: () => boolean,
-): Promise<void> {
+export async function waitWhileSending(isSending: () => boolean): Promise<void> {
   const untilMs = performance.now() + MAX_DRAIN_MS;
   while (isSending() && performance.now() < untilMs)
     await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
@@ -38,10 +36,7 @@ export interface SiteEndingOptions {
 
 export class SiteEnding {
   readonly #options: SiteEndingOptions;
-  /**
-   * Whether the site was closed. Then it has raised `site-retired`, and raises
-   * no other alarm.
-   */
+  /** Whether the site was closed. Then it has raised `site-retired`, and raises no other alarm. */
   #isRetired = false;
   #failedStart: string | undefined;
 
@@ -59,24 +54,19 @@ export class SiteEnding {
   }
 
   /**
-   * Marks the directory as closed: the next start on it is refused, unless it
-   * replaces the directory.
+   * Marks the directory as closed: the next start on it is refused, unless it replaces the
+   * directory.
    */
   markClosed(forked: string): void {
     const { directory, room } = this.#options;
-    // The site has ended in any case. So do not wait until the disk has space
-    // for the mark.
+    // The site has ended in any case. So do not wait until the disk has space for the mark.
     room.repeat(() => directory.saveIdentity({ forked })).catch(() => {});
   }
 
   /**
-   * Saves the operations that no other site is known to have, and reports that
-   * the site was closed.
+   * Saves the operations that no other site is known to have, and reports that the site was closed.
    */
-  async retire(
-    { message, unsent }: ClosedMeanwhile,
-    links: PeerRequests,
-  ): Promise<void> {
+  async retire({ message, unsent }: ClosedMeanwhile, links: PeerRequests): Promise<void> {
     const { site, directory, room, signal, onAlarm } = this.#options;
     this.#isRetired = true;
     this.markClosed(message);

@@ -1,7 +1,7 @@
 /**
- * Starts and stops the site of a node. Its links stay open meanwhile, so a
- * start may come from a peer, an operator or the red log: starts must not
- * overlap, and what an earlier one left open is closed first.
+ * Starts and stops the site of a node. Its links stay open meanwhile, so a start may come from a
+ * peer, an operator or the red log: starts must not overlap, and what an earlier one left open is
+ * closed first.
  */
 import type { DiskRoom } from '../../cluster/disk-room.ts';
 import { OneAtATime } from './one-at-a-time.ts';
@@ -30,13 +30,10 @@ export interface SiteLifecycleContext {
   /**
    * Creates the site from its storage.
    *
-   * @param isConfirmed whether another site accepted an earlier start, or none
-   * had to
+   * @param isConfirmed whether another site accepted an earlier start, or none had to
    */
   createSite(storage: DurableStorage, isConfirmed: boolean): RunningSite;
-  /**
-   * Starts the driver and connects the site to all that the node keeps open.
-   */
+  /** Starts the driver and connects the site to all that the node keeps open. */
   connect(site: RunningSite, storage: DurableStorage): void;
   disconnect(): void;
   /** The site runs. Clients may come. */
@@ -132,11 +129,9 @@ export class SiteLifecycle {
     storage.adopt();
     this.#context.connect(site, siteStorage);
 
-    // Another call may have stopped the site meanwhile. Then that call starts
-    // it again.
+    // Another call may have stopped the site meanwhile. Then that call starts it again.
     await this.#reports.run(async () => {
-      if (this.site === site && !this.#context.signal.aborted)
-        await this.#context.onStarted();
+      if (this.site === site && !this.#context.signal.aborted) await this.#context.onStarted();
     });
     this.#context.askPeers();
   }

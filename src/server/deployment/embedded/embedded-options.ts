@@ -14,10 +14,7 @@ import { isRecord } from '../../../correctable/validate.ts';
 import { isBytes } from '../../../values/value-kinds.ts';
 import type { SiteAlarm } from '../../alarms/site-alarm.ts';
 import type { GeneratorLimits } from '../../generator/generator-budget.ts';
-import {
-  partitionsByName,
-  type PartitionsOption,
-} from '../../service/partition-options.ts';
+import { partitionsByName, type PartitionsOption } from '../../service/partition-options.ts';
 import { requireService } from '../../service/service.ts';
 import type { SiteLatency } from '../../site/site-latency.ts';
 import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
@@ -27,20 +24,19 @@ import { checkLatencyPairs } from './latency-pairs.ts';
 /** Options of `createEmbedded`. */
 export interface EmbeddedOptions<N extends string = string> {
   /**
-   * Names of the sites, as an array in the call or a constant with `as const`:
-   * the compiler checks other options against them.
+   * Names of the sites, as an array in the call or a constant with `as const`: the compiler checks
+   * other options against them.
    */
   readonly sites: readonly [N, ...N[]];
   /**
-   * The site that orders the red operations. A red write takes a round trip to
-   * it. Default: the first site.
+   * The site that orders the red operations. A red write takes a round trip to it. Default: the
+   * first site.
    */
   readonly redLeader?: NoInfer<N> | undefined;
   /**
-   * Parts of the rows, by name, that have a red log of their own with a leader
-   * near their users. All other rows are in the partition `main`, which
-   * `redLeader` leads. At most 15. They can never change once there is data,
-   * nor can their leaders and voters. Default: none
+   * Parts of the rows, by name, that have a red log of their own with a leader near their users.
+   * All other rows are in the partition `main`, which `redLeader` leads. At most 15. They can never
+   * change once there is data, nor can their leaders and voters. Default: none
    */
   readonly partitions?: PartitionsOption<NoInfer<N>> | undefined;
   /** Delays between the sites. Default: `none` */
@@ -53,69 +49,62 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly maxAttempts?: number | undefined;
   /**
-   * Maximum number of operations in flight at one site. More fail with
-   * `OVERLOADED`. Default: 100 000
+   * Maximum number of operations in flight at one site. More fail with `OVERLOADED`. Default: 100
+   * 000
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * Maximum number of red writes and strong reads in flight at one site. They
-   * count for `maxInFlight` too. The limit leaves room for other operations
-   * while the red leader is away. More fail with `OVERLOADED`. Default: half of
-   * `maxInFlight`
+   * Maximum number of red writes and strong reads in flight at one site. They count for
+   * `maxInFlight` too. The limit leaves room for other operations while the red leader is away.
+   * More fail with `OVERLOADED`. Default: half of `maxInFlight`
    */
   readonly maxRedInFlight?: number | undefined;
   /**
-   * How long an operation waits for another site, in milliseconds. It fails
-   * with `REPLICA_BEHIND` if the site lacks data that its session has seen. It
-   * fails with `UNKNOWN` if another site received it first and does not report
-   * its outcome. It fails with `UNAVAILABLE` if it waits for rights that other
-   * sites hold. Default: 5000
+   * How long an operation waits for another site, in milliseconds. It fails with `REPLICA_BEHIND`
+   * if the site lacks data that its session has seen. It fails with `UNKNOWN` if another site
+   * received it first and does not report its outcome. It fails with `UNAVAILABLE` if it waits for
+   * rights that other sites hold. Default: 5000
    */
   readonly siteTimeoutMs?: number | undefined;
   /**
-   * How far the clock of a site may be ahead of the others, in milliseconds. If
-   * it is further ahead, the site refuses writes until the clock is right, and
-   * notifies `onAlarm`. Sites of one process share its clock. If it is set by
-   * more than this, they notify `onAlarm` and continue. Default: 10 000
+   * How far the clock of a site may be ahead of the others, in milliseconds. If it is further
+   * ahead, the site refuses writes until the clock is right, and notifies `onAlarm`. Sites of one
+   * process share its clock. If it is set by more than this, they notify `onAlarm` and continue.
+   * Default: 10 000
    */
   readonly maxClockSkewMs?: number | undefined;
   /**
-   * The directory for logs and checkpoints, created if it is missing. Each
-   * confirmed write is on the disk. Without it, the state is in memory and is
-   * lost when the process ends.
+   * The directory for logs and checkpoints, created if it is missing. Each confirmed write is on
+   * the disk. Without it, the state is in memory and is lost when the process ends.
    */
   readonly dataDir?: string | undefined;
   /**
-   * Maximum number of log entries that a site keeps for a site that lacks them.
-   * If a site is away for longer, the others refuse writes with `OVERLOADED`
-   * until it is back. Default: 1 000 000
+   * Maximum number of log entries that a site keeps for a site that lacks them. If a site is away
+   * for longer, the others refuse writes with `OVERLOADED` until it is back. Default: 1 000 000
    */
   readonly maxBacklogEntries?: number | undefined;
   /**
-   * Authenticates session tokens. Use the same key at all sites and after a
-   * restart. Default: the key in the data directory, or a random one
+   * Authenticates session tokens. Use the same key at all sites and after a restart. Default: the
+   * key in the data directory, or a random one
    */
   readonly clusterKey?: string | Uint8Array | undefined;
   /**
-   * Receives what an operator must know while a site runs. If it throws or
-   * rejects, the alarm and that error become a process warning, and the site
-   * continues. Default: a process warning
+   * Receives what an operator must know while a site runs. If it throws or rejects, the alarm and
+   * that error become a process warning, and the site continues. Default: a process warning
    */
   readonly onAlarm?: ((alarm: SiteAlarm) => void) | undefined;
   /**
-   * Checks the service's `invariants` of each changed row at every site, and
-   * raises the alarm `invariant-broken`. The cost is one read of the row for
-   * each effect and invariant, and at most a twentieth of the time for all
-   * `snapshotInvariants`. The check does not repair anything. To find faults
-   * earlier, use `simulateService` of `correctables/testing`. Default: `true`,
-   * unless `NODE_ENV` is `production`
+   * Checks the service's `invariants` of each changed row at every site, and raises the alarm
+   * `invariant-broken`. The cost is one read of the row for each effect and invariant, and at most
+   * a twentieth of the time for all `snapshotInvariants`. The check does not repair anything. To
+   * find faults earlier, use `simulateService` of `correctables/testing`. Default: `true`, unless
+   * `NODE_ENV` is `production`
    */
   readonly checkInvariants?: boolean | undefined;
   /**
-   * Checks the colors of the service for half a second before the start. If a
-   * shadow operation has a wrong color, the start fails with a counterexample.
-   * Other findings go to `onAlarm` as `color-check-failed`. Default: `true`
-   * with a `dataDir`, unless `NODE_ENV` is `production`
+   * Checks the colors of the service for half a second before the start. If a shadow operation has
+   * a wrong color, the start fails with a counterexample. Other findings go to `onAlarm` as
+   * `color-check-failed`. Default: `true` with a `dataDir`, unless `NODE_ENV` is `production`
    */
   readonly checkColors?: boolean | undefined;
   /** Limits of a generator run, and how runs are checked. */
@@ -135,10 +124,7 @@ export const EMBEDDED_OPTIONS = {
   ),
   dataDir: optional(text),
   clusterKey: optional(
-    matches(
-      isKey,
-      `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`,
-    ),
+    matches(isKey, `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`),
   ),
   ...SITE_OPTIONS,
 } satisfies OptionsOf<EmbeddedOptions>;
@@ -165,8 +151,5 @@ export function readEmbeddedOptions<N extends string>(
 }
 
 function isKey(value: unknown): boolean {
-  return (
-    (typeof value === 'string' || isBytes(value)) &&
-    Buffer.byteLength(value) >= MIN_KEY_BYTES
-  );
+  return (typeof value === 'string' || isBytes(value)) && Buffer.byteLength(value) >= MIN_KEY_BYTES;
 }

@@ -1,16 +1,10 @@
-/**
- * All sites of a deployment in one process, with the delays of a wide area
- * between them.
- */
+/** All sites of a deployment in one process, with the delays of a wide area between them. */
 import { randomBytes } from 'node:crypto';
 import type { Binding } from '../../../correctable/binding.ts';
 import { bindMethods } from '../../../correctable/binding.ts';
 import type { RedBlueLevels } from '../../../protocol/redblue-levels.ts';
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
-import {
-  readEmbeddedOptions,
-  type EmbeddedOptions,
-} from './embedded-options.ts';
+import { readEmbeddedOptions, type EmbeddedOptions } from './embedded-options.ts';
 import { createEmbeddedPolicy } from '../node-policy.ts';
 import { reportWritesWithoutPartition } from '../report-partitions.ts';
 import {
@@ -21,10 +15,7 @@ import {
   type SitePlan,
 } from '../running-site.ts';
 import { computeMajorityLength } from '../../log/majority-commit.ts';
-import {
-  getRecoveredRed,
-  type RecoveredState,
-} from '../../log/recovered-state.ts';
+import { getRecoveredRed, type RecoveredState } from '../../log/recovered-state.ts';
 import type { SiteStorage } from '../../log/site-storage.ts';
 import type { Envelope } from '../../messages/envelope.ts';
 import type { RetainedReplies } from '../../replica/exactly-once/id-table.ts';
@@ -39,11 +30,7 @@ import { Origins } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { CertificationStats } from '../../site/certification-stats.ts';
 import type { PartitionFigures } from '../../site/partition-stats.ts';
-import {
-  guardAlarmHandler,
-  emitWarning,
-  type OnAlarm,
-} from '../../alarms/site-alarm.ts';
+import { guardAlarmHandler, emitWarning, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RejectedMessageCounts } from '../../site/site-options.ts';
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
@@ -53,44 +40,43 @@ import { openStorage } from '../../storage/directory/open-storage.ts';
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
-   * Returns the binding of one site, for any number of clients in this process,
-   * or for a gateway. A client that closes ends only its own operations.
-   * Closing the binding ends all operations that use it, but not the site. The
-   * next call then returns a new binding.
+   * Returns the binding of one site, for any number of clients in this process, or for a gateway. A
+   * client that closes ends only its own operations. Closing the binding ends all operations that
+   * use it, but not the site. The next call then returns a new binding.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   site(name: N): Binding<RedBlueLevels, true>;
   /**
-   * Returns how often certification rejected red operations of the site, by
-   * reason. They then ran again.
+   * Returns how often certification rejected red operations of the site, by reason. They then ran
+   * again.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   certificationStats(name: N): CertificationStats;
   /**
-   * Returns how many outcomes of writes the site retains for clients that may
-   * retry and have not acknowledged them.
+   * Returns how many outcomes of writes the site retains for clients that may retry and have not
+   * acknowledged them.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   retainedReplies(name: N): RetainedReplies;
   /**
-   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with
-   * `UNKNOWN`: they may have been applied.
+   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with `UNKNOWN`: they may
+   * have been applied.
    */
   close(): Promise<void>;
 }
 
 /**
- * Creates and starts all sites of a service in this process. With a `dataDir`,
- * all confirmed writes survive a restart. Without one, the state is lost when
- * the process ends. Arguments and results are copies, so you may change yours.
+ * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes
+ * survive a restart. Without one, the state is lost when the process ends. Arguments and results
+ * are copies, so you may change yours.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option, or how the data in the directory differs.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
- * or its data is unreadable or lost at a site.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data
+ * in the directory differs.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is
+ * unreadable or lost at a site.
  * @example
  * const shop = createEmbedded(ticketService, {
  *   sites: ['ireland', 'frankfurt', 'virginia'],
@@ -111,30 +97,22 @@ export function createEmbedded<const N extends string>(
 
 /** A deployment that has loaded what it saved, and can begin. */
 export interface OpenedDeployment<N extends string = string> {
-  /**
-   * Takes no operations yet. If it is closed before it begins, its directory
-   * stays as it was.
-   */
+  /** Takes no operations yet. If it is closed before it begins, its directory stays as it was. */
   readonly embedded: Embedded<N>;
-  /**
-   * Returns how many messages of other sites a site has rejected, by reason.
-   */
+  /** Returns how many messages of other sites a site has rejected, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
-  /**
-   * Returns what a site counts for each of several red logs. `undefined` if
-   * there is one.
-   */
+  /** Returns what a site counts for each of several red logs. `undefined` if there is one. */
   partitionFigures(site: N): PartitionFigures | undefined;
   /**
-   * Writes the manifest of the directory and starts all sites. Throws
-   * `UNAVAILABLE` if the directory cannot be written.
+   * Writes the manifest of the directory and starts all sites. Throws `UNAVAILABLE` if the
+   * directory cannot be written.
    */
   begin(): void;
 }
 
 /**
- * Opens a deployment for a caller that has more to check before it begins.
- * Throws as `createEmbedded`.
+ * Opens a deployment for a caller that has more to check before it begins. Throws as
+ * `createEmbedded`.
  */
 export function openEmbedded<const N extends string>(
   service: Service,
@@ -150,11 +128,9 @@ export function openEmbedded<const N extends string>(
   checkColorsIfEnabled(service, options, (message) =>
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
   );
-  if (partitions.count > 1)
-    reportWritesWithoutPartition(service, sites[0], onAlarm);
+  if (partitions.count > 1) reportWritesWithoutPartition(service, sites[0], onAlarm);
   const sitesByOrigin = new Map<Origin, RunningSite>();
-  // Before the storage is opened: if a delay is missing, no lock must stay
-  // behind.
+  // Before the storage is opened: if a delay is missing, no lock must stay behind.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
     sitesByOrigin.get(to)?.driver.receive(envelopes),
   );
@@ -167,13 +143,11 @@ export function openEmbedded<const N extends string>(
     onAlarm,
   });
   const close = async (): Promise<void> => {
-    for (const to of links.values())
-      for (const link of to.values()) link.close();
+    for (const to of links.values()) for (const link of to.values()) link.close();
     for (const { driver } of sitesByOrigin.values()) driver.close();
     await storage.close();
   };
-  const clusterKey =
-    options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
+  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
   const stored = storage.sites.map((site) => site.stored);
   const plan: SitePlan = {
     ...createSitePlan(service, options),
@@ -211,10 +185,7 @@ export function openEmbedded<const N extends string>(
   const find = (name: N): RunningSite => {
     const site = sitesByOrigin.get(origins.find(name) as Origin);
     if (site === undefined)
-      throw createInvalidArgumentError(
-        'site',
-        `'${name}' is not one of ${sites.join(', ')}`,
-      );
+      throw createInvalidArgumentError('site', `'${name}' is not one of ${sites.join(', ')}`);
     return site;
   };
   const embedded = createHandle(sites, find, close);
@@ -227,22 +198,16 @@ export function openEmbedded<const N extends string>(
 }
 
 /**
- * Returns the number of entries of a partition's red log that a majority of its
- * voters have stored.
+ * Returns the number of entries of a partition's red log that a majority of its voters have stored.
  */
-function findCommitted(
-  voters: readonly RecoveredState[],
-  partition: number,
-): number {
+function findCommitted(voters: readonly RecoveredState[], partition: number): number {
   const logs = voters.map((stored) => getRecoveredRed(stored, partition));
-  return computeMajorityLength(
-    logs.map(({ start, entries }) => start + entries.length),
-  );
+  return computeMajorityLength(logs.map(({ start, entries }) => start + entries.length));
 }
 
 /**
- * Creates a link for each pair, by sender and receiver. Throws
- * `INVALID_ARGUMENT` naming a pair without a delay.
+ * Creates a link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT` naming a pair
+ * without a delay.
  */
 function createLinks(
   origins: Origins,
@@ -279,10 +244,7 @@ function createHandle<N extends string>(
       let binding = bindings.get(name);
       // The binding stays the same while it is open.
       if (binding === undefined || binding.isClosed)
-        bindings.set(
-          name,
-          (binding = bindMethods(new SiteBinding(name, driver))),
-        );
+        bindings.set(name, (binding = bindMethods(new SiteBinding(name, driver))));
       return binding;
     },
     close,

@@ -1,9 +1,8 @@
 /**
- * Keeps the replies of writes until their client acknowledges them, so that a
- * resent write gets its reply again. Each table has a name, its `memoryId`,
- * which changes when the table has forgotten something. A client whose
- * `memoryId` has changed resends its writes as such. Then the store finds out
- * whether a write was executed, or the outcome is unknown.
+ * Keeps the replies of writes until their client acknowledges them, so that a resent write gets its
+ * reply again. Each table has a name, its `memoryId`, which changes when the table has forgotten
+ * something. A client whose `memoryId` has changed resends its writes as such. Then the store finds
+ * out whether a write was executed, or the outcome is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -14,9 +13,7 @@ import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
 
 /** Sends the messages of a submission on the client's present connection. */
 export interface Outlet {
-  /**
-   * Whether so many bytes wait to be sent that no more views should be added.
-   */
+  /** Whether so many bytes wait to be sent that no more views should be added. */
   readonly isFull: boolean;
   push(message: ServerMessage): void;
   /** Sends a message that the client's codec has encoded. */
@@ -27,27 +24,22 @@ export interface Outlet {
 
 export interface RepeatableOperation {
   /**
-   * Sends the messages of the submission on a new connection. The views so far
-   * are sent again first, with their values.
+   * Sends the messages of the submission on a new connection. The views so far are sent again
+   * first, with their values.
    */
   repeat(outlet: Outlet, load: ConnectionLoad): void;
 }
 
 /**
- * A write that is remembered so that a resend gets the same reply. It is in
- * flight or has ended.
+ * A write that is remembered so that a resend gets the same reply. It is in flight or has ended.
  */
 export interface RepeatableWrite extends RepeatableOperation {
-  /**
-   * Forgets the reply, which will not be requested again. Returns the bytes
-   * that it retained.
-   */
+  /** Forgets the reply, which will not be requested again. Returns the bytes that it retained. */
   forget(): number;
 }
 
 /**
- * Reserves memory for replies. It counts for one client, for its principal, and
- * for all clients.
+ * Reserves memory for replies. It counts for one client, for its principal, and for all clients.
  */
 export interface ReplyMemory {
   /** Reserves the bytes, unless one of these would exceed its limit. */
@@ -60,10 +52,7 @@ export interface ReplyMemory {
 export interface SubmitterRecord extends ReplyMemory {
   readonly key: string;
   readonly acknowledged: number;
-  onEnded(
-    update: RepeatableWrite & { readonly id: number },
-    as: RepeatableWrite,
-  ): void;
+  onEnded(update: RepeatableWrite & { readonly id: number }, as: RepeatableWrite): void;
 }
 
 export interface ClientConnection {
@@ -75,8 +64,8 @@ export interface ClientConnection {
 export const ENTRY_BYTES = 192;
 
 /**
- * Memory for each page of the map that holds the writes of a client, in bytes.
- * Writes whose numbers are far apart need several pages.
+ * Memory for each page of the map that holds the writes of a client, in bytes. Writes whose numbers
+ * are far apart need several pages.
  */
 const PAGE_BYTES = 384;
 
@@ -98,15 +87,12 @@ export class ClientTable {
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
   /**
-   * Incremented whenever something of a client is forgotten. New connections
-   * then get another `memoryId`.
+   * Incremented whenever something of a client is forgotten. New connections then get another
+   * `memoryId`.
    */
   #generation = 0;
 
-  constructor(
-    budget: ByteBudget,
-    onForgotten: (clients: number) => void = () => {},
-  ) {
+  constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
     this.#budget = budget;
     this.#memory = `${this.#instance}.0`;
     this.#onForgotten = onForgotten;
@@ -129,9 +115,8 @@ export class ClientTable {
   }
 
   /**
-   * Returns the record of a client, and creates it on the first visit.
-   * Principals have separate records: no principal gets the operations of
-   * another.
+   * Returns the record of a client, and creates it on the first visit. Principals have separate
+   * records: no principal gets the operations of another.
    */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
     const owner = encodeURIComponent(principal);
@@ -139,8 +124,7 @@ export class ClientTable {
     let record = this.#clients.get(key);
     if (record === undefined) {
       let retained = this.#principals.get(owner);
-      if (retained === undefined)
-        this.#principals.set(owner, (retained = new RetainedClients()));
+      if (retained === undefined) this.#principals.set(owner, (retained = new RetainedClients()));
       record = new ClientRecord(
         { key, subprotocol, memory: this.#memory, principal: retained },
         this,
@@ -162,8 +146,8 @@ export class ClientTable {
   }
 
   /**
-   * Called when the client has no connection any more. If none of its writes is
-   * kept, its record is dropped.
+   * Called when the client has no connection any more. If none of its writes is kept, its record is
+   * dropped.
    */
   onDisconnected(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
@@ -175,8 +159,7 @@ export class ClientTable {
   }
 
   /**
-   * Forgets clients that have had no connection since a time before `before`.
-   * Returns their number.
+   * Forgets clients that have had no connection since a time before `before`. Returns their number.
    */
   forgetGone(before: number): number {
     const forgotten = this.#all.findGoneSince(before);
@@ -185,29 +168,21 @@ export class ClientTable {
   }
 
   /**
-   * Returns the owner whose limit `bytes` more would exceed. To make room, it
-   * first forgets disconnected clients.
+   * Returns the owner whose limit `bytes` more would exceed. To make room, it first forgets
+   * disconnected clients.
    */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;
     if (retained > this.#budget.client) return 'client';
-    if (
-      !this.#makeRoom(record.principal, bytes, this.#budget.principal, record)
-    )
+    if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record))
       return 'principal';
-    return this.#makeRoom(
-      this.#all,
-      bytes,
-      computeUsableTotal(this.#budget, retained),
-      record,
-    )
+    return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record)
       ? undefined
       : 'total';
   }
 
   tryReserve(record: ClientRecord, bytes: number): boolean {
-    if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined)
-      return false;
+    if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined) return false;
     this.reserve(record, bytes);
     return true;
   }
@@ -220,8 +195,8 @@ export class ClientTable {
   }
 
   /**
-   * Returns whether there is room for `bytes` below `max`. To make room, it
-   * forgets disconnected clients.
+   * Returns whether there is room for `bytes` below `max`. To make room, it forgets disconnected
+   * clients.
    */
   #makeRoom(
     retained: RetainedClients,
@@ -254,17 +229,14 @@ export class ClientTable {
 }
 
 /**
- * Counts the memory that is kept for several clients: for all of them, or for
- * those of one principal.
+ * Counts the memory that is kept for several clients: for all of them, or for those of one
+ * principal.
  */
 export class RetainedClients {
   clients = 0;
   /** In bytes, with the records of the clients. */
   bytes = 0;
-  /**
-   * Disconnected clients for which writes are kept, in the order of their
-   * disconnection.
-   */
+  /** Disconnected clients for which writes are kept, in the order of their disconnection. */
   readonly #gone = new Set<ClientRecord>();
   #goneBytes = 0;
 
@@ -285,22 +257,18 @@ export class RetainedClients {
   }
 
   onConnected(record: ClientRecord): void {
-    if (this.#gone.delete(record))
-      this.#goneBytes -= record.bytes + measureRecord(record);
+    if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + measureRecord(record);
   }
 
-  /**
-   * The bytes of a disconnected client change too, because its writes may still
-   * end.
-   */
+  /** The bytes of a disconnected client change too, because its writes may still end. */
   onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
     if (isGone) this.#goneBytes += bytes;
   }
 
   /**
-   * Returns the clients to forget so that `bytes` become free, the clients that
-   * were disconnected first. Returns none if that is not enough.
+   * Returns the clients to forget so that `bytes` become free, the clients that were disconnected
+   * first. Returns none if that is not enough.
    */
   findEvictions(bytes: number, except: ClientRecord): ClientRecord[] {
     const own = except.isGone ? except.bytes + measureRecord(except) : 0;
@@ -350,10 +318,7 @@ export class ClientRecord implements SubmitterRecord {
   goneAt = 0;
   /** Memory for its writes, in bytes. The table changes it. */
   bytes = 0;
-  /**
-   * Whether the table has dropped this record and released its memory. Set by
-   * the table.
-   */
+  /** Whether the table has dropped this record and released its memory. Set by the table. */
   isForgotten = false;
   /** The client has acknowledged all writes up to this number. */
   acknowledged = 0;
@@ -385,15 +350,11 @@ export class ClientRecord implements SubmitterRecord {
   }
 
   /**
-   * Called when the write has ended. Its reply is dropped if another write has
-   * the same number by now.
+   * Called when the write has ended. Its reply is dropped if another write has the same number by
+   * now.
    */
-  onEnded(
-    update: RepeatableWrite & { readonly id: number },
-    as: RepeatableWrite,
-  ): void {
-    if (this.#entries.get(update.id) === update)
-      this.#entries.set(update.id, as);
+  onEnded(update: RepeatableWrite & { readonly id: number }, as: RepeatableWrite): void {
+    if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
     else this.release(as.forget());
   }
 
@@ -402,8 +363,7 @@ export class ClientRecord implements SubmitterRecord {
     this.acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
-      // Clients number upwards. If one does not, a few replies stay until the
-      // next acknowledgement.
+      // Clients number upwards. If one does not, a few replies stay until the next acknowledgement.
       if (id > upTo) return false;
       this.#entries.delete(id);
       freed += ENTRY_BYTES + submission.forget();

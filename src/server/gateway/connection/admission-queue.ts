@@ -1,19 +1,19 @@
 /**
- * Holds submissions that wait for `authorize`. The operations of a client begin
- * in the order in which the client submitted them.
+ * Holds submissions that wait for `authorize`. The operations of a client begin in the order in
+ * which the client submitted them.
  */
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /**
- * Called when a submission is decided: with `undefined` if it is allowed,
- * otherwise with the reason of the refusal.
+ * Called when a submission is decided: with `undefined` if it is allowed, otherwise with the reason
+ * of the refusal.
  */
 export type OnDecided = (rejection: unknown) => void;
 
 interface WaitingSubmission {
   /**
-   * Held until the decision, even if the client has canceled the submission:
-   * the `authorize` hook is still running for it.
+   * Held until the decision, even if the client has canceled the submission: the `authorize` hook
+   * is still running for it.
    */
   readonly slot: LoadSlot;
   /** `undefined` if the submission does not wait any more. */
@@ -40,15 +40,10 @@ export class AdmissionQueue {
   }
 
   /**
-   * Waits for `decision` and for the turn of this submission, then calls
-   * `onDecided` unless the submission was removed.
+   * Waits for `decision` and for the turn of this submission, then calls `onDecided` unless the
+   * submission was removed.
    */
-  add(
-    id: number,
-    decision: PromiseLike<unknown>,
-    slot: LoadSlot,
-    onDecided: OnDecided,
-  ): void {
+  add(id: number, decision: PromiseLike<unknown>, slot: LoadSlot, onDecided: OnDecided): void {
     const waiting: WaitingSubmission = {
       slot,
       onDecided,
@@ -65,10 +60,7 @@ export class AdmissionQueue {
     decision.then(() => decide(undefined), decide);
   }
 
-  /**
-   * Removes a submission. Nothing is reported for it, and later ones may have
-   * their turn.
-   */
+  /** Removes a submission. Nothing is reported for it, and later ones may have their turn. */
   remove(id: number): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Decides whether a submission may be executed. It checks the operation, the
- * limits of load, and the application's `authorize`.
+ * Decides whether a submission may be executed. It checks the operation, the limits of load, and
+ * the application's `authorize`.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
@@ -8,15 +8,8 @@ import type { Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/hosting.ts';
 import { createUnknownOperationError } from '../../../protocol/contract/operation-registry.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
-import {
-  submit,
-  type SubmitMessage,
-} from '../../../protocol/messages/submit.ts';
-import {
-  ENTRY_BYTES,
-  type ClientRecord,
-  type Outlet,
-} from '../clients/client-table.ts';
+import { submit, type SubmitMessage } from '../../../protocol/messages/submit.ts';
+import { ENTRY_BYTES, type ClientRecord, type Outlet } from '../clients/client-table.ts';
 import {
   HookTimeoutError,
   ignoreRejection,
@@ -26,11 +19,7 @@ import {
 import type { HostedContract, HostedEntry } from '../context/compile-schema.ts';
 import type { GatewayContext, Principal } from '../context/gateway-context.ts';
 import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
-import type {
-  ConnectionLoad,
-  ReceivedFrame,
-  BudgetOwner,
-} from '../limits/in-flight-load.ts';
+import type { ConnectionLoad, ReceivedFrame, BudgetOwner } from '../limits/in-flight-load.ts';
 import type { SequenceMap } from '../../../protocol/sequence-map.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { TokenExpiry } from './token-check.ts';
@@ -44,8 +33,8 @@ export interface ConnectedClient {
   principal: Principal;
   readonly expiry: TokenExpiry;
   /**
-   * Shared by all connections of its principal. Without `authenticate`, each
-   * connection has its own.
+   * Shared by all connections of its principal. Without `authenticate`, each connection has its
+   * own.
    */
   readonly rate: RateLimit;
   readonly owner: SubmissionOwner;
@@ -65,15 +54,14 @@ export interface ClientOutlet extends Outlet {
 const { at } = submit;
 
 /**
- * Maximum size of the trace of an operation, in bytes. A W3C `traceparent` with
- * `tracestate` takes a tenth of it.
+ * Maximum size of the trace of an operation, in bytes. A W3C `traceparent` with `tracestate` takes
+ * a tenth of it.
  */
 const MAX_TRACE_BYTES = 4_096;
 
 /**
- * Returns the operation that the message asks for. Throws the reason if it is
- * refused. `entry` is the operation's entry in the contract of the gateway, if
- * there is one.
+ * Returns the operation that the message asks for. Throws the reason if it is refused. `entry` is
+ * the operation's entry in the contract of the gateway, if there is one.
  */
 export function admit(
   message: SubmitMessage,
@@ -87,24 +75,13 @@ export function admit(
   rejectOverLoad(frame, client);
   rejectOverRate(frame.servedAt, client);
   if (getStrongestIndex(levels) >= context.levels.length) {
-    throw new CorrectableError(
-      'UNKNOWN_LEVEL',
-      `levels: only ${context.levels.join(', ')} exist`,
-      {
-        field: 'levels',
-      },
-    );
+    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${context.levels.join(', ')} exist`, {
+      field: 'levels',
+    });
   }
-  if (
-    message[at.access] === 'write' &&
-    context.binding.isExactlyOnce !== true
-  ) {
-    // Count the submissions that wait for `authorize` too: their replies will
-    // need memory.
-    const fullBy = context.clients.findFullBudget(
-      record,
-      ENTRY_BYTES * (admissions.size + 1),
-    );
+  if (message[at.access] === 'write' && context.binding.isExactlyOnce !== true) {
+    // Count the submissions that wait for `authorize` too: their replies will need memory.
+    const fullBy = context.clients.findFullBudget(record, ENTRY_BYTES * (admissions.size + 1));
     if (fullBy !== undefined)
       throw budgetFullError(context, fullBy, {
         unit: 'replies kept',
@@ -112,17 +89,14 @@ export function admit(
       });
   }
   checkTrace(message[at.trace], client);
-  if (
-    message[at.access] === 'write' &&
-    typeof message[at.idempotencyKey] === 'string'
-  )
+  if (message[at.access] === 'write' && typeof message[at.idempotencyKey] === 'string')
     requireKeys(context);
   return checkOperation(message, entry, context);
 }
 
 /**
- * Calls `authorize`, if the application has one. Only `true` allows the
- * operation. Throws, or rejects, with the reason if it is refused.
+ * Calls `authorize`, if the application has one. Only `true` allows the operation. Throws, or
+ * rejects, with the reason if it is refused.
  */
 export function authorize(
   operation: Operation,
@@ -148,11 +122,7 @@ async function awaitAuthorization(
 ): Promise<void> {
   let allowed: unknown;
   try {
-    allowed = await callHook(
-      'authorize',
-      context.internalLimits.hookTimeoutMs,
-      () => value,
-    );
+    allowed = await callHook('authorize', context.internalLimits.hookTimeoutMs, () => value);
   } catch (error) {
     throw logHookError(error, operation, context);
   }
@@ -170,10 +140,7 @@ function logHookError(
 ): CorrectableError {
   const fields = { operation: operation.name, err: error };
   if (isUndecided(error)) {
-    logger.warn(
-      fields,
-      'authorize failed to decide whether an operation is allowed',
-    );
+    logger.warn(fields, 'authorize failed to decide whether an operation is allowed');
     if (error instanceof HookTimeoutError) return error;
     // Do not send the text of the hook's error: it may name internal services.
     const message = `authorize failed to decide whether this client may call ${operation.name}; nothing was done`;
@@ -184,20 +151,14 @@ function logHookError(
 }
 
 function forbiddenError({ name }: Operation): CorrectableError {
-  return new CorrectableError(
-    'FORBIDDEN',
-    `${name} is not allowed to this client`,
-  );
+  return new CorrectableError('FORBIDDEN', `${name} is not allowed to this client`);
 }
 
 /**
- * Rejects a resent write whose answer the client has acknowledged already, and
- * one whose outcome is unknown.
+ * Rejects a resent write whose answer the client has acknowledged already, and one whose outcome is
+ * unknown.
  */
-function rejectRepetition(
-  message: SubmitMessage,
-  { record, context }: ConnectedClient,
-): void {
+function rejectRepetition(message: SubmitMessage, { record, context }: ConnectedClient): void {
   const id = message[at.id];
   if (id <= record.acknowledged) {
     throw new CorrectableError(
@@ -205,17 +166,13 @@ function rejectRepetition(
       `operation ${id} was acknowledged already; its reply is gone`,
     );
   }
-  if (message[at.isResend] !== true || context.binding.isExactlyOnce === true)
-    return;
+  if (message[at.isResend] !== true || context.binding.isExactlyOnce === true) return;
   const text =
     'the write was sent before, to a server that is gone or has forgotten it: it may have taken effect';
   throw new CorrectableError('UNKNOWN', text);
 }
 
-function rejectOverRate(
-  nowMs: number,
-  { context, rate }: ConnectedClient,
-): void {
+function rejectOverRate(nowMs: number, { context, rate }: ConnectedClient): void {
   const retryAfterMs = rate.tryTake(nowMs);
   if (retryAfterMs === 0) return;
   throw overloadedError(context, {
@@ -226,10 +183,7 @@ function rejectOverRate(
   });
 }
 
-function rejectOverLoad(
-  frame: ReceivedFrame,
-  { context, load, outlet }: ConnectedClient,
-): void {
+function rejectOverLoad(frame: ReceivedFrame, { context, load, outlet }: ConnectedClient): void {
   const { maxSendBufferBytes, maxInFlight } = context.internalLimits;
   if (outlet.waitingBytes > maxSendBufferBytes) {
     throw overloadedError(context, {
@@ -266,17 +220,14 @@ function requireKeys({ binding }: GatewayContext): void {
 function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size =
-    typeof trace === 'string'
-      ? trace.length
-      : owner.codec.encodeValue(trace, 'trace').length;
+    typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
   if (size <= MAX_TRACE_BYTES) return;
   const message = `trace: takes ${size} bytes, may take ${MAX_TRACE_BYTES}`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
 /**
- * The facts of a refusal because of a limit: the limit to raise, what it
- * counts, and the advice.
+ * The facts of a refusal because of a limit: the limit to raise, what it counts, and the advice.
  */
 interface LimitExceeded {
   readonly limit: keyof GatewayLimits;
@@ -349,13 +300,8 @@ function createChecked(
   entry: HostedEntry | undefined,
   contract: HostedContract,
 ): Operation {
-  if (entry !== undefined)
-    return new CheckedOperation(submitted, entry, contract, entry.prepared);
-  throw createUnknownOperationError(
-    contract.name,
-    submitted.name,
-    contract.operations.keys(),
-  );
+  if (entry !== undefined) return new CheckedOperation(submitted, entry, contract, entry.prepared);
+  throw createUnknownOperationError(contract.name, submitted.name, contract.operations.keys());
 }
 
 function withKey(submitted: Operation, key: unknown): Operation {

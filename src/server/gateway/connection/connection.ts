@@ -2,18 +2,10 @@
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
-import type {
-  Codec,
-  EncodedData,
-  EncodedMessage,
-} from '../../../protocol/codec/codec.ts';
+import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import type { Hello } from '../../../protocol/messages/hello.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
-import {
-  BODY_AT,
-  KIND_AT,
-  NUMBER_AT,
-} from '../../../protocol/messages/define-message.ts';
+import { BODY_AT, KIND_AT, NUMBER_AT } from '../../../protocol/messages/define-message.ts';
 import type { ClientMessage } from '../../../protocol/messages/client-messages.ts';
 import type { ServerMessage } from '../../../protocol/messages/server-messages.ts';
 import { getFields } from '../../../protocol/messages/server-message-fields.ts';
@@ -27,23 +19,13 @@ import {
   checkToken,
   type TokenVerdict,
 } from './token-check.ts';
-import type {
-  ClientConnection,
-  ClientRecord,
-} from '../clients/client-table.ts';
+import type { ClientConnection, ClientRecord } from '../clients/client-table.ts';
 import type { ClientOutlet, ConnectedClient } from './admission.ts';
 import { Handshake, createWelcome } from './handshake.ts';
-import type {
-  GatewayContext,
-  Peer,
-  Principal,
-} from '../context/gateway-context.ts';
+import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
 import { InboundQueue, type MessageHandler } from './inbound-queue.ts';
 import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
-import {
-  ConnectionLoad,
-  type ReceivedFrame,
-} from '../limits/in-flight-load.ts';
+import { ConnectionLoad, type ReceivedFrame } from '../limits/in-flight-load.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
@@ -54,8 +36,8 @@ import { isRepetition, submit } from './submit-operation.ts';
 const GOAWAY_PING = 1;
 
 /**
- * Answers submissions that were sent before the client read `goaway`. The
- * client submits them elsewhere, as if for the first time.
+ * Answers submissions that were sent before the client read `goaway`. The client submits them
+ * elsewhere, as if for the first time.
  */
 const GOING_AWAY_ERROR = new CorrectableError(
   'UNAVAILABLE',
@@ -73,9 +55,7 @@ const NOT_STARTED_ERROR = new CorrectableError(
 );
 
 /** The server's end of one websocket. */
-export class GatewayConnection
-  implements ClientConnection, ClientOutlet, MessageHandler
-{
+export class GatewayConnection implements ClientConnection, ClientOutlet, MessageHandler {
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
@@ -87,8 +67,8 @@ export class GatewayConnection
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
   /**
-   * `sent` until the client has read `goaway`, then `seen`. While it is `sent`,
-   * a submission may have been made before the client read it.
+   * `sent` until the client has read `goaway`, then `seen`. While it is `sent`, a submission may
+   * have been made before the client read it.
    */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
@@ -96,8 +76,8 @@ export class GatewayConnection
   #isOver = false;
   #isPaused = false;
   /**
-   * The record of the client, from when this is its connection. It is set even
-   * if the client is refused later.
+   * The record of the client, from when this is its connection. It is set even if the client is
+   * refused later.
    */
   #record: ClientRecord | undefined;
   /** Present once the client was accepted. */
@@ -108,19 +88,13 @@ export class GatewayConnection
   #hasHeard = true;
   attempt = 0;
 
-  constructor(
-    socket: ServerSocket,
-    codec: Codec,
-    peer: Peer,
-    context: GatewayContext,
-  ) {
+  constructor(socket: ServerSocket, codec: Codec, peer: Peer, context: GatewayContext) {
     this.#socket = socket;
     this.#codec = codec;
     this.#peer = peer;
     this.#context = context;
     this.#load = new ConnectionLoad(context.load);
-    const { maxFrameBytes, stallTimeoutMs, maxSendBufferBytes } =
-      context.internalLimits;
+    const { maxFrameBytes, stallTimeoutMs, maxSendBufferBytes } = context.internalLimits;
     this.#inboundQueue = new InboundQueue(codec, this);
     this.#sender = new Sender({
       codec,
@@ -140,8 +114,7 @@ export class GatewayConnection
       systemClock,
     );
     this.#handshake = new Handshake(context, peer, {
-      onAdmitted: (hello, principal) =>
-        this.#runGuarded(() => this.#admitClient(hello, principal)),
+      onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
       onRejected: (code, reason, cause) =>
         this.#runGuarded(() => this.#reject(code, reason, cause)),
     });
@@ -168,8 +141,8 @@ export class GatewayConnection
   }
 
   /**
-   * Closes with a code from `CloseCode`, once the client has received the
-   * messages before. The connection of a client that reads nothing is cut.
+   * Closes with a code from `CloseCode`, once the client has received the messages before. The
+   * connection of a client that reads nothing is cut.
    */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
@@ -177,33 +150,28 @@ export class GatewayConnection
     // A failed send has closed the connection by now.
     if (this.#isClosed()) return;
     this.#socket.close(code, reason);
-    // Resume reading. Otherwise the gateway would never receive the client's
-    // own close.
+    // Resume reading. Otherwise the gateway would never receive the client's own close.
     if (this.#isPaused) this.#resume();
     this.#abandonReads();
   }
 
   onReplaced(): void {
-    this.close(
-      CloseCode.replaced,
-      'a newer connection of this client took over',
-    );
+    this.close(CloseCode.replaced, 'a newer connection of this client took over');
   }
 
   /**
-   * Cuts the connection if no message or pong has arrived since the last call.
-   * Otherwise sends a ping.
+   * Cuts the connection if no message or pong has arrived since the last call. Otherwise sends a
+   * ping.
    */
   checkAlive(): void {
-    if (!this.#hasHeard && !this.#sender.isBlocked)
-      return this.#socket.terminate();
+    if (!this.#hasHeard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#hasHeard = false;
     if (!this.#sender.isAwaitingPing) this.#sender.sendPing();
   }
 
   /**
-   * Takes no more submissions, and closes once those in flight have ended and
-   * their answers were sent.
+   * Takes no more submissions, and closes once those in flight have ended and their answers were
+   * sent.
    */
   drain(drainMs: number): void {
     if (this.#client === undefined)
@@ -224,16 +192,9 @@ export class GatewayConnection
     try {
       encoded = this.#codec.encodeMessage(message, getFields(message));
     } catch (error) {
-      this.#context.logger.error(
-        { err: error, kind: message[KIND_AT] },
-        'a row cannot be encoded',
-      );
+      this.#context.logger.error({ err: error, kind: message[KIND_AT] }, 'a row cannot be encoded');
       return this.#runGuarded(() =>
-        this.pushEncoded(
-          this.#codec.encodeMessage(
-            toFailMessage(message[NUMBER_AT], undefined),
-          ),
-        ),
+        this.pushEncoded(this.#codec.encodeMessage(toFailMessage(message[NUMBER_AT], undefined))),
       );
     }
     return this.pushEncoded(encoded);
@@ -253,24 +214,21 @@ export class GatewayConnection
   }
 
   onMessage(message: ClientMessage, frame: ReceivedFrame): void {
-    if (this.#client !== undefined)
-      return this.#serve(message, frame, this.#client);
+    if (this.#client !== undefined) return this.#serve(message, frame, this.#client);
     return this.#handshake.onMessage(message);
   }
 
   onMalformed(id: number, error: unknown): void {
     this.#context.stats.malformed++;
     this.push(toFailMessage(id, error));
-    if (
-      ++this.#malformed >= this.#context.internalLimits.maxMalformedMessages
-    ) {
+    if (++this.#malformed >= this.#context.internalLimits.maxMalformedMessages) {
       this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
     }
   }
 
   /**
-   * Runs code so that an error of the gateway or of a hook ends this
-   * connection, and never the process.
+   * Runs code so that an error of the gateway or of a hook ends this connection, and never the
+   * process.
    */
   #runGuarded(act: () => void): void {
     try {
@@ -281,24 +239,19 @@ export class GatewayConnection
   }
 
   #onFailed(error: unknown): void {
-    this.#context.logger.error(
-      { err: error, ...this.#peer },
-      'a connection failed',
-    );
+    this.#context.logger.error({ err: error, ...this.#peer }, 'a connection failed');
     this.close(CloseCode.internal, 'the server made a mistake');
   }
 
   /**
-   * This method has its own `try` block, because `#runGuarded` would need a
-   * closure for each frame.
+   * This method has its own `try` block, because `#runGuarded` would need a closure for each frame.
    */
   #onReceived(frame: EncodedData): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
     try {
       this.#inboundQueue.receive(frame);
-      // Keep reading on a closed connection. Otherwise the client's close would
-      // never arrive.
+      // Keep reading on a closed connection. Otherwise the client's close would never arrive.
       if (this.#isClosed()) this.#inboundQueue.clear();
       else if (this.#inboundQueue.isWaiting) {
         this.#isPaused = true;
@@ -343,31 +296,20 @@ export class GatewayConnection
       { ...this.#peer, waitingBytes: this.waitingBytes },
       'cut off a client that takes nothing',
     );
-    this.close(
-      CloseCode.slowReader,
-      'the client takes nothing of what waits for it',
-    );
-    // Leave some time: if the client begins to read again, it receives the
-    // reason.
+    this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
+    // Leave some time: if the client begins to read again, it receives the reason.
     systemClock
-      .setTimer(
-        () => this.#socket.terminate(),
-        this.#context.internalLimits.stallTimeoutMs,
-      )
+      .setTimer(() => this.#socket.terminate(), this.#context.internalLimits.stallTimeoutMs)
       .setRef?.(false);
   }
 
-  // This is a method, because the type checker assumes that the field `#isOver`
-  // does not change during a call.
+  // This is a method, because the type checker assumes that the field `#isOver` does not change
+  // during a call.
   #isClosed(): boolean {
     return this.#isOver;
   }
 
-  #serve(
-    message: ClientMessage,
-    frame: ReceivedFrame,
-    client: ConnectedClient,
-  ): void {
+  #serve(message: ClientMessage, frame: ReceivedFrame, client: ConnectedClient): void {
     switch (message[KIND_AT]) {
       case 'submit':
         return this.#submit(message, frame, client);
@@ -387,11 +329,7 @@ export class GatewayConnection
     }
   }
 
-  #submit(
-    message: SubmitMessage,
-    frame: ReceivedFrame,
-    client: ConnectedClient,
-  ): void {
+  #submit(message: SubmitMessage, frame: ReceivedFrame, client: ConnectedClient): void {
     if (this.#goaway !== undefined && !isRepetition(message[NUMBER_AT], client))
       return this.push(toFailMessage(message[NUMBER_AT], GOING_AWAY_ERROR));
     if (this.#expiry.hasEnded) return this.#expire();
@@ -400,8 +338,7 @@ export class GatewayConnection
 
   #cancel(id: number): void {
     if (this.#admissions.has(id)) {
-      // Send this first: a connection that drains is closed when no submission
-      // waits any more.
+      // Send this first: a connection that drains is closed when no submission waits any more.
       this.push(toFailMessage(id, NOT_STARTED_ERROR));
       return this.#admissions.remove(id);
     }
@@ -413,31 +350,20 @@ export class GatewayConnection
     this.#closeIfDrained();
   }
 
-  #reject(
-    code: number,
-    reason: string,
-    cause: CorrectableError | undefined,
-  ): void {
+  #reject(code: number, reason: string, cause: CorrectableError | undefined): void {
     if (cause !== undefined) this.push(toFailMessage(0, cause));
     this.close(code, reason);
   }
 
   #admitClient(hello: Hello, principal: Principal): void {
-    const record = this.#context.clients.open(
-      principal.id,
-      hello.client,
-      this.#codec.subprotocol,
-    );
+    const record = this.#context.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.onReplaced();
     this.#handshake.end();
     const context = this.#context;
     const nowMs = systemClock.now();
     const share = context.principals.acquire(principal.id, nowMs);
     if (share === undefined)
-      return this.close(
-        CloseCode.tryLater,
-        'its principal has as many connections as it may',
-      );
+      return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#countedPrincipal = principal.id;
     this.#load.principal = share.load;
     this.#client = {
@@ -452,8 +378,7 @@ export class GatewayConnection
         codec: this.#codec,
         levels: context.levels,
         maxResultBytes: context.internalLimits.maxResultBytes,
-        onAnomaly: (operation, description, error) =>
-          context.report(operation, description, error),
+        onAnomaly: (operation, description, error) => context.report(operation, description, error),
       },
       context,
       load: this.#load,
@@ -462,17 +387,13 @@ export class GatewayConnection
       admissions: this.#admissions,
     };
     const expiresInMs = this.#expiry.schedule(principal);
-    this.push([
-      0,
-      'welcome',
-      createWelcome(context, record, hello, principal, expiresInMs),
-    ]);
+    this.push([0, 'welcome', createWelcome(context, record, hello, principal, expiresInMs)]);
     if (context.isDraining) this.drain(0);
   }
 
   /**
-   * Makes this connection the client's present one. Returns false if the client
-   * has a newer connection, or if its replies are kept in another codec.
+   * Makes this connection the client's present one. Returns false if the client has a newer
+   * connection, or if its replies are kept in another codec.
    */
   #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
@@ -493,15 +414,14 @@ export class GatewayConnection
     const client = this.#client;
     if (this.#isClosed() || client === undefined) return;
     if (!('principal' in verdict)) {
-      // If the check could not decide, the present token stays valid until it
-      // expires.
+      // If the check could not decide, the present token stays valid until it expires.
       if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
       return;
     }
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
-      // Close the connection: the client connects again, and the handshake
-      // shows it that its principal has changed.
+      // Close the connection: the client connects again, and the handshake shows it that its
+      // principal has changed.
       return this.close(
         CloseCode.expired,
         'the new token belongs to another principal: send hello with it',
@@ -523,8 +443,7 @@ export class GatewayConnection
     )
       return;
     this.#sender.flush();
-    if (!this.#sender.isBlocked)
-      this.close(CloseCode.goingAway, 'the server is shutting down');
+    if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
 
   #onClosed(): void {

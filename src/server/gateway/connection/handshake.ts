@@ -1,6 +1,6 @@
 /**
- * Handles a connection until the client is accepted: `hello` must arrive in
- * time, and its token must be valid.
+ * Handles a connection until the client is accepted: `hello` must arrive in time, and its token
+ * must be valid.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
@@ -8,18 +8,11 @@ import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { BODY_AT, KIND_AT } from '../../../protocol/messages/define-message.ts';
 import type { Hello } from '../../../protocol/messages/hello.ts';
 import type { ClientMessage } from '../../../protocol/messages/client-messages.ts';
-import type {
-  GatewayContext,
-  Peer,
-  Principal,
-} from '../context/gateway-context.ts';
+import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
 import { peerClock } from '../limits/repeat.ts';
 import { checkToken } from './token-check.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/codec/version.ts';
-import type {
-  ServedContract,
-  Welcome,
-} from '../../../protocol/messages/welcome.ts';
+import type { ServedContract, Welcome } from '../../../protocol/messages/welcome.ts';
 import type { ClientRecord } from '../clients/client-table.ts';
 import { hashPrincipal } from '../context/principal.ts';
 
@@ -36,17 +29,11 @@ export function createWelcome(
     levels: context.levels,
     site: context.site,
     expiresInMs,
-    principal: context.requiresAuthentication
-      ? hashPrincipal(principal)
-      : undefined,
-    // A store that is exactly once remembers writes itself, so the gateway
-    // keeps nothing between connections. Each connection reports another
-    // `memoryId`, so that a client never takes a refusal as proof that its
-    // write was not executed.
-    memoryId:
-      context.binding.isExactlyOnce === true
-        ? `${memory}.${hello.attempt}`
-        : memory,
+    principal: context.requiresAuthentication ? hashPrincipal(principal) : undefined,
+    // A store that is exactly once remembers writes itself, so the gateway keeps nothing between
+    // connections. Each connection reports another `memoryId`, so that a client never takes a
+    // refusal as proof that its write was not executed.
+    memoryId: context.binding.isExactlyOnce === true ? `${memory}.${hello.attempt}` : memory,
     contract: describeContract(hello, context),
     limits: {
       maxFrameBytes,
@@ -55,10 +42,7 @@ export function createWelcome(
   };
 }
 
-/**
- * If the contracts differ, client and server compare them operation by
- * operation.
- */
+/** If the contracts differ, client and server compare them operation by operation. */
 function describeContract(
   { contract }: Hello,
   { hostedContract }: GatewayContext,
@@ -85,12 +69,9 @@ function validateHello(
     const message = `the store has the levels ${levels.join(' < ')}, the client expects ${hello.levels.join(' < ')}`;
     return differs('levels', message);
   }
-  if (contract === undefined || contract.name === hostedContract?.name)
-    return undefined;
+  if (contract === undefined || contract.name === hostedContract?.name) return undefined;
   const found =
-    hostedContract === undefined
-      ? 'no contract'
-      : `the contract ${hostedContract.name}`;
+    hostedContract === undefined ? 'no contract' : `the contract ${hostedContract.name}`;
   const advice = 'connect to a server of that contract';
   return differs(
     'contract',
@@ -101,8 +82,8 @@ function validateHello(
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
   /**
-   * Called if the connection must be closed with this code. If there is a
-   * `cause`, it is sent to the client first.
+   * Called if the connection must be closed with this code. If there is a `cause`, it is sent to
+   * the client first.
    */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
@@ -115,29 +96,20 @@ export class Handshake {
   #hasHello = false;
   #isOver = false;
 
-  constructor(
-    context: GatewayContext,
-    peer: Peer,
-    listener: HandshakeListener,
-  ) {
+  constructor(context: GatewayContext, peer: Peer, listener: HandshakeListener) {
     this.#context = context;
     this.#peer = peer;
     this.#listener = listener;
     const { helloTimeoutMs } = context.internalLimits;
     const onExpired = (): void =>
-      listener.onRejected(
-        CloseCode.helloTimeout,
-        `no hello within ${helloTimeoutMs} ms`,
-      );
+      listener.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
     this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
   /** Handles what the client sends before it is accepted. */
   onMessage(message: ClientMessage): void {
-    if (message[KIND_AT] === 'hello' && !this.#hasHello)
-      return this.#onHello(message[BODY_AT]);
-    const reason =
-      'the first message must be hello, and the next one wait for welcome';
+    if (message[KIND_AT] === 'hello' && !this.#hasHello) return this.#onHello(message[BODY_AT]);
+    const reason = 'the first message must be hello, and the next one wait for welcome';
     return this.#listener.onRejected(CloseCode.malformed, reason);
   }
 
@@ -161,8 +133,7 @@ export class Handshake {
     }
     void checkToken(this.#context, hello.token, this.#peer).then((verdict) => {
       if (this.#isOver) return;
-      if ('principal' in verdict)
-        this.#listener.onAdmitted(hello, verdict.principal);
+      if ('principal' in verdict) this.#listener.onAdmitted(hello, verdict.principal);
       else this.#listener.onRejected(verdict.code, verdict.reason);
     });
     return undefined;

@@ -1,6 +1,5 @@
 /**
- * The messages that a client sends. They wait while too many bytes wait to be
- * sent to the client.
+ * The messages that a client sends. They wait while too many bytes wait to be sent to the client.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -8,17 +7,14 @@ import {
   type ClientMessage,
 } from '../../../protocol/messages/client-messages.ts';
 import type { Codec, EncodedData } from '../../../protocol/codec/codec.ts';
-import {
-  isSimpleSubmit,
-  createMessageCheck,
-} from '../../../protocol/messages/message-check.ts';
+import { isSimpleSubmit, createMessageCheck } from '../../../protocol/messages/message-check.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
 /**
- * Shorter frames are not split. A client answers each frame with one frame, so
- * without a minimum, frames would become shorter each time.
+ * Shorter frames are not split. A client answers each frame with one frame, so without a minimum,
+ * frames would become shorter each time.
  */
 const MIN_SPLIT_ROWS = 64;
 
@@ -29,20 +25,17 @@ const checkMessage = createMessageCheck(clientMessageKinds, {
 
 /** Serves the messages of one connection. */
 export interface MessageHandler {
-  /**
-   * Whether the next message may be served now. If not, `resume` is called
-   * later.
-   */
+  /** Whether the next message may be served now. If not, `resume` is called later. */
   readonly canRead: boolean;
   onMessage(message: ClientMessage, frame: ReceivedFrame): void;
   /**
-   * Called when half of a large frame is handled. Its replies are sent then, so
-   * that the client can work on them while the other half is handled.
+   * Called when half of a large frame is handled. Its replies are sent then, so that the client can
+   * work on them while the other half is handled.
    */
   onHalf(): void;
   /**
-   * Called if a message could not be decoded. `id` is its operation, if that is
-   * known. Called once if a whole frame could not be decoded.
+   * Called if a message could not be decoded. `id` is its operation, if that is known. Called once
+   * if a whole frame could not be decoded.
    */
   onMalformed(id: number, error: unknown): void;
 }
@@ -52,8 +45,8 @@ export class InboundQueue {
   readonly #codec: Codec;
   readonly #handler: MessageHandler;
   /**
-   * The messages that could not be served yet. The next field has the frames
-   * that arrived after them.
+   * The messages that could not be served yet. The next field has the frames that arrived after
+   * them.
    */
   #messages: unknown[] = [];
   /** The frame whose messages are being served. */

@@ -1,14 +1,10 @@
 /**
- * Sends messages as fast as the client receives them. The connection of a
- * client that receives nothing is cut, no matter how slow other clients are.
+ * Sends messages as fast as the client receives them. The connection of a client that receives
+ * nothing is cut, no matter how slow other clients are.
  */
 import type { FramePart } from './socket.ts';
 import { systemClock } from '../../../correctable/clock.ts';
-import type {
-  Codec,
-  EncodedData,
-  EncodedMessage,
-} from '../../../protocol/codec/codec.ts';
+import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { MIN_ANNOUNCED_BYTES } from '../../../protocol/messages/short-messages.ts';
 import { FrameBatcher } from '../../../protocol/codec/frame-batcher.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
@@ -18,21 +14,20 @@ import { peerClock } from '../limits/repeat.ts';
 const WINDOW_BYTES = 1 << 17;
 
 /**
- * Larger frames are passed to the socket in parts of this size, so that the
- * sender notices whether the client receives them.
+ * Larger frames are passed to the socket in parts of this size, so that the sender notices whether
+ * the client receives them.
  */
 const PART_BYTES = 1 << 16;
 
 /**
- * After this many bytes, the sender sends a ping, whose pong acknowledges them.
- * The buffers of the system alone are too coarse: they report free space only
- * when a third of several MiB is free.
+ * After this many bytes, the sender sends a ping, whose pong acknowledges them. The buffers of the
+ * system alone are too coarse: they report free space only when a third of several MiB is free.
  */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
 /**
- * The maximum number of unanswered pings. Clients close a connection with too
- * many (`ws` after 60). From a third of this on, pings are sent half as often.
+ * The maximum number of unanswered pings. Clients close a connection with too many (`ws` after 60).
+ * From a third of this on, pings are sent half as often.
  */
 const MAX_PENDING_ACKS = 48;
 
@@ -48,14 +43,9 @@ export interface SenderOptions {
   readonly socket: SendingSocket;
   readonly maxFrameBytes: number;
   readonly stallTimeoutMs: number;
-  /**
-   * The maximum number of bytes in the socket without a call of `onMoved`. At
-   * most 128 KiB.
-   */
+  /** The maximum number of bytes in the socket without a call of `onMoved`. At most 128 KiB. */
   readonly windowBytes: number;
-  /**
-   * Whether a caller waits for `onMoved`. Then it is called after every send.
-   */
+  /** Whether a caller waits for `onMoved`. Then it is called after every send. */
   isAwaited(): boolean;
   /** Called when the client has received some of the waiting messages. */
   onMoved(): void;
@@ -66,8 +56,8 @@ export interface SenderOptions {
 }
 
 /**
- * For a slow client, frames up to this size are copied: a small frame would
- * keep the whole memory block alive in which it was encoded.
+ * For a slow client, frames up to this size are copied: a small frame would keep the whole memory
+ * block alive in which it was encoded.
  */
 const MAX_SHARED_BYTES = 1 << 12;
 
@@ -75,8 +65,8 @@ const MAX_SHARED_BYTES = 1 << 12;
 const flushes: (() => void)[] = [];
 
 /**
- * Flushes before the next frame is read, so that messages that came together
- * are answered in one frame a connection.
+ * Flushes before the next frame is read, so that messages that came together are answered in one
+ * frame a connection.
  */
 function scheduleFlush(flush: () => void): void {
   if (flushes.push(flush) === 1) process.nextTick(flushAll);
@@ -92,10 +82,7 @@ function flushAll(): void {
   }
 }
 
-/**
- * The remaining part of a websocket message, which was not passed to the socket
- * yet.
- */
+/** The remaining part of a websocket message, which was not passed to the socket yet. */
 interface WaitingMessage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isText: boolean;
@@ -113,8 +100,8 @@ export class Sender {
   /** Bytes sent since the latest ping. */
   #unacknowledgedBytes = 0;
   /**
-   * The number of pings so far. The next field is the latest ping that was
-   * answered. A client may answer only the last of several pings.
+   * The number of pings so far. The next field is the latest ping that was answered. A client may
+   * answer only the last of several pings.
    */
   #askedCount = 0;
   #answeredAt = 0;
@@ -138,12 +125,10 @@ export class Sender {
   /** Bytes that wait to be sent, in this sender or in the socket. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // Bytes beyond the window are messages that this sender passed without a
-    // callback, so nothing reports when they are sent.
+    // Bytes beyond the window are messages that this sender passed without a callback, so nothing
+    // reports when they are sent.
     const inSocket =
-      this.#partsInSocket > 0
-        ? bufferedBytes
-        : Math.min(bufferedBytes, this.#windowBytes);
+      this.#partsInSocket > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
     return this.#messageBytes + this.#queuedBytes + inSocket;
   }
 
@@ -166,10 +151,7 @@ export class Sender {
     this.#batcher.push(message);
   }
 
-  /**
-   * Sends the collected messages now, as far as the window of the socket
-   * allows.
-   */
+  /** Sends the collected messages now, as far as the window of the socket allows. */
   flush(): void {
     try {
       this.#batcher.flush();
@@ -179,8 +161,8 @@ export class Sender {
   }
 
   /**
-   * Called when the client has shown that it reads. With an `answer`, the text
-   * of a pong, it has read everything that was sent before that ping.
+   * Called when the client has shown that it reads. With an `answer`, the text of a pong, it has
+   * read everything that was sent before that ping.
    */
   onAlive(answer?: string): void {
     this.#movedAt = systemClock.now();
@@ -202,14 +184,10 @@ export class Sender {
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
     if (frame.length >= MIN_ANNOUNCED_BYTES) {
-      // Announce a large frame: a client receives nothing until all of it has
-      // arrived, and must not take that for silence.
+      // Announce a large frame: a client receives nothing until all of it has arrived, and must not
+      // take that for silence.
       const { codec } = this.#parts;
-      this.#enqueue(
-        codec.frame([
-          codec.encodeMessage([Buffer.byteLength(frame), 'incoming']),
-        ]),
-      );
+      this.#enqueue(codec.frame([codec.encodeMessage([Buffer.byteLength(frame), 'incoming'])]));
     }
     this.#enqueue(frame);
   }
@@ -217,9 +195,7 @@ export class Sender {
   #enqueue(frame: EncodedData): void {
     if (this.#canSendNow(frame)) {
       const { socket } = this.#parts;
-      socket.send(
-        socket.bufferedBytes > MAX_SHARED_BYTES ? copyFrame(frame) : frame,
-      );
+      socket.send(socket.bufferedBytes > MAX_SHARED_BYTES ? copyFrame(frame) : frame);
       return this.#requestAck(frame.length);
     }
     const isText = typeof frame === 'string';
@@ -229,19 +205,16 @@ export class Sender {
     return this.#pump();
   }
 
-  /**
-   * Returns whether the frame can be sent at once. Then no callback is needed.
-   */
+  /** Returns whether the frame can be sent at once. Then no callback is needed. */
   #canSendNow({ length }: EncodedData): boolean {
     const { socket, isAwaited } = this.#parts;
-    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited())
-      return false;
+    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited()) return false;
     return socket.bufferedBytes + length <= this.#windowBytes;
   }
 
   /**
-   * Passes parts to the socket until its window is full. At least one part with
-   * a callback is always in flight, so that the socket reports free space.
+   * Passes parts to the socket until its window is full. At least one part with a callback is
+   * always in flight, so that the socket reports free space.
    */
   #pump(): void {
     const { socket } = this.#parts;
@@ -272,10 +245,7 @@ export class Sender {
     this.#unacknowledgedBytes += bytes;
     const open = this.#askedCount - this.#answeredAt;
     const thirds = Math.floor((3 * open) / MAX_PENDING_ACKS);
-    if (
-      open >= MAX_PENDING_ACKS ||
-      this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds
-    )
+    if (open >= MAX_PENDING_ACKS || this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds)
       return;
     this.#unacknowledgedBytes = 0;
     this.sendPing();
@@ -284,8 +254,7 @@ export class Sender {
   #onSent(): void {
     this.#partsInSocket--;
     this.#movedAt = systemClock.now();
-    // Messages that remain are in the queue, and `onMoved` is called when they
-    // are sent.
+    // Messages that remain are in the queue, and `onMoved` is called when they are sent.
     this.flush();
     this.#pump();
     this.#parts.onMoved();
@@ -300,8 +269,7 @@ export class Sender {
 
   #restartStallTimer(delayMs: number): void {
     const onTime = (): void => {
-      const leftMs =
-        this.#movedAt + this.#parts.stallTimeoutMs - systemClock.now();
+      const leftMs = this.#movedAt + this.#parts.stallTimeoutMs - systemClock.now();
       if (leftMs > 0) return this.#restartStallTimer(leftMs);
       this.#cancelTimer = undefined;
       return this.#parts.onStalled();
@@ -316,9 +284,7 @@ export class Sender {
 }
 
 /** Copies a frame into memory of its own. */
-function copyFrame<F extends EncodedData>(
-  frame: F,
-): F | Uint8Array<ArrayBuffer> {
+function copyFrame<F extends EncodedData>(frame: F): F | Uint8Array<ArrayBuffer> {
   return typeof frame !== 'string' && frame.buffer.byteLength > frame.length
     ? frame.slice()
     : frame;

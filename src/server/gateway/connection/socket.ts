@@ -1,7 +1,4 @@
-/**
- * The socket that the gateway uses, and the adapter that makes one from a `ws`
- * socket.
- */
+/** The socket that the gateway uses, and the adapter that makes one from a `ws` socket. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
@@ -9,10 +6,7 @@ import type { EncodedData } from '../../../protocol/codec/codec.ts';
 /** Events of a socket. */
 export interface ServerSocketEvents {
   onFrame(frame: EncodedData): void;
-  /**
-   * Called if the peer answers a websocket `ping`. A correct peer repeats the
-   * text of the ping.
-   */
+  /** Called if the peer answers a websocket `ping`. A correct peer repeats the text of the ping. */
   onPong(answer?: string): void;
   onClose(): void;
 }
@@ -31,19 +25,14 @@ export interface ServerSocket {
   readonly subprotocol: string;
   /** Bytes that wait to be sent. */
   readonly bufferedBytes: number;
-  /**
-   * Sends a frame, or a part of one. The parts of a frame must follow each
-   * other.
-   */
+  /** Sends a frame, or a part of one. The parts of a frame must follow each other. */
   send(data: EncodedData, part?: FramePart): void;
   /** Stops reading from the peer until `resume`. */
   pause(): void;
   resume(): void;
   /** Sends a ping with a text of up to 125 bytes, which the peer repeats. */
   ping(text: string): void;
-  /**
-   * Closes the connection with a closing handshake and a code of `CloseCode`.
-   */
+  /** Closes the connection with a closing handshake and a code of `CloseCode`. */
   close(code: number, reason: string): void;
   /** Cuts the connection at once. */
   terminate(): void;
@@ -53,14 +42,14 @@ export interface ServerSocket {
 /** Longest payload, in bytes, whose header takes two bytes. */
 const MAX_SHORT_PAYLOAD_BYTES = 125;
 /**
- * Longest message that is copied behind its header, in bytes. For longer
- * messages, `ws` writes header and payload separately.
+ * Longest message that is copied behind its header, in bytes. For longer messages, `ws` writes
+ * header and payload separately.
  */
 const MAX_JOINED_BYTES = 1024;
 
 /**
- * A socket of `ws`. It writes a short message in one piece: the two writes of
- * `ws` cost a third more time.
+ * A socket of `ws`. It writes a short message in one piece: the two writes of `ws` cost a third
+ * more time.
  */
 export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
@@ -82,9 +71,8 @@ export class WsSocket implements ServerSocket {
 
   send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // If the stream buffers data, let `ws` send the message. `encodeMessage`
-    // uses memory that other messages share, which a waiting message would keep
-    // alive.
+    // If the stream buffers data, let `ws` send the message. `encodeMessage` uses memory that other
+    // messages share, which a waiting message would keep alive.
     if (
       part === undefined &&
       data.length <= MAX_JOINED_BYTES &&
@@ -92,10 +80,7 @@ export class WsSocket implements ServerSocket {
     ) {
       this.#stream.write(encodeMessage(data));
     } else if (part === undefined) this.#socket.send(data);
-    else
-      this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () =>
-        part.onSent(),
-      );
+    else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.onSent());
   }
 
   pause(): void {
@@ -124,15 +109,15 @@ export class WsSocket implements ServerSocket {
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));
     this.#socket.on('close', () => events.onClose());
-    // `ws` closes the socket itself after an error, such as a broken frame.
-    // Without a listener it would throw.
+    // `ws` closes the socket itself after an error, such as a broken frame. Without a listener it
+    // would throw.
     this.#socket.on('error', () => {});
   }
 }
 
 /**
- * Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2
- * or 4 bytes, then the payload.
+ * Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2 or 4 bytes, then the
+ * payload.
  */
 function encodeMessage(data: EncodedData): Buffer {
   const isText = typeof data === 'string';

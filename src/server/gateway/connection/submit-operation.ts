@@ -1,23 +1,13 @@
 /**
- * Submits the operation of a `submit` message to the hosted binding, or replies
- * with the reason of the refusal.
+ * Submits the operation of a `submit` message to the hosted binding, or replies with the reason of
+ * the refusal.
  */
-import type {
-  Binding,
-  BindingSession,
-  Principal,
-} from '../../../correctable/binding.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import type { Binding, BindingSession, Principal } from '../../../correctable/binding.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
-import {
-  submit as kind,
-  type SubmitMessage,
-} from '../../../protocol/messages/submit.ts';
+import { submit as kind, type SubmitMessage } from '../../../protocol/messages/submit.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
 import { admit, authorize } from './admission.ts';
 import type { ConnectedClient } from './admission.ts';
@@ -32,8 +22,8 @@ import { sanitizeError } from '../operations/sanitize-error.ts';
 const { at } = kind;
 
 /**
- * A submission that passed the checks. It is executed once `authorize` has
- * allowed it and all earlier submissions are decided.
+ * A submission that passed the checks. It is executed once `authorize` has allowed it and all
+ * earlier submissions are decided.
  */
 interface AdmittedSubmission {
   readonly message: SubmitMessage;
@@ -41,18 +31,15 @@ interface AdmittedSubmission {
   readonly operation: Operation;
   /** The statistics of the operation, if a contract names it. */
   readonly figures: OperationFigures | undefined;
-  /**
-   * The principal that `authorize` has decided about. The token may be renewed
-   * meanwhile.
-   */
+  /** The principal that `authorize` has decided about. The token may be renewed meanwhile. */
   readonly principal: Principal;
   readonly slot: LoadSlot;
   readonly receivedAt: number;
 }
 
 /**
- * Executes the operation of the message once. A resent operation is answered
- * from the record of the client, or by the store.
+ * Executes the operation of the message once. A resent operation is answered from the record of the
+ * client, or by the store.
  */
 export function submit(
   message: SubmitMessage,
@@ -65,8 +52,7 @@ export function submit(
   if (admissions.has(id)) return;
   const requested = running.get(id);
   if (requested?.isWrite === true && context.binding.isExactlyOnce === true) {
-    // The store answers the resent request, and the earlier request gets no
-    // answer.
+    // The store answers the resent request, and the earlier request gets no answer.
     requested.detach();
   } else {
     const known = requested ?? record.find(id);
@@ -89,13 +75,9 @@ export function submit(
       slot: new LoadSlot(load, frame),
       receivedAt: frame.servedAt,
     };
-    if (decision === undefined && admissions.size === 0)
-      return onDecided(admitted, undefined);
-    admissions.add(
-      id,
-      decision ?? Promise.resolve(),
-      admitted.slot,
-      (rejection) => onDecided(admitted, rejection),
+    if (decision === undefined && admissions.size === 0) return onDecided(admitted, undefined);
+    admissions.add(id, decision ?? Promise.resolve(), admitted.slot, (rejection) =>
+      onDecided(admitted, rejection),
     );
   } catch (error) {
     sendRejection(message, client, error);
@@ -108,11 +90,7 @@ export function isRepetition(
   id: number,
   { record, running, admissions }: ConnectedClient,
 ): boolean {
-  return (
-    admissions.has(id) ||
-    running.get(id) !== undefined ||
-    record.find(id) !== undefined
-  );
+  return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
 }
 
 function sendRejection(
@@ -128,29 +106,18 @@ function sendRejection(
   }
   const reported = sanitizeError(error);
   // The client may have requested a level that does not exist.
-  const strongest = Math.min(
-    getStrongestIndex(message[at.levels]),
-    context.levels.length - 1,
-  );
-  context.operationStats
-    .find(message[at.name])
-    .countFailure(strongest, reported);
+  const strongest = Math.min(getStrongestIndex(message[at.levels]), context.levels.length - 1);
+  context.operationStats.find(message[at.name]).countFailure(strongest, reported);
   outlet.push(toFailMessage(message[at.id], reported));
 }
 
-/**
- * Handles the decision about a submission. The token may have expired before
- * the decision.
- */
+/** Handles the decision about a submission. The token may have expired before the decision. */
 function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
   const { message, client, slot } = admitted;
   try {
     if (rejection !== undefined) throw rejection;
     if (client.expiry.hasEnded)
-      throw new CorrectableError(
-        'UNAUTHENTICATED',
-        'the token has ended; nothing was done',
-      );
+      throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
     startOperation(admitted);
   } catch (error) {
     slot.release();
@@ -172,14 +139,11 @@ function startOperation({
   const levels = message[at.levels];
   const timeoutMs = message[at.timeoutMs];
   const isWrite = message[at.access] === 'write';
-  const deadlineAt =
-    typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
+  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = getStrongestIndex(levels);
   const session = openMessageSession(message, context);
   const move = message[at.move] ?? undefined;
-  const idempotencyKey = isWrite
-    ? (message[at.idempotencyKey] ?? undefined)
-    : undefined;
+  const idempotencyKey = isWrite ? (message[at.idempotencyKey] ?? undefined) : undefined;
   const { name } = operation;
   const parts = {
     id,
@@ -198,13 +162,7 @@ function startOperation({
   // A store that is exactly once remembers its writes itself.
   const isRetained = isWrite && context.binding.isExactlyOnce !== true;
   const Submission = isRetained ? RetainedWrite : HostedOperation;
-  const submission = new Submission(
-    owner,
-    parts,
-    outlet,
-    session,
-    message[at.trace] ?? undefined,
-  );
+  const submission = new Submission(owner, parts, outlet, session, message[at.trace] ?? undefined);
   running.set(id, submission);
   if (submission instanceof RetainedWrite) record.record(submission);
   context.stats.submitted++;

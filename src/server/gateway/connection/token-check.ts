@@ -1,20 +1,9 @@
-/**
- * The tokens of a connection: checks new ones, and ends the connection when its
- * token ends.
- */
+/** The tokens of a connection: checks new ones, and ends the connection when its token ends. */
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { isUndecided } from '../operations/call-hook.ts';
-import type {
-  GatewayContext,
-  Peer,
-  Principal,
-} from '../context/gateway-context.ts';
+import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
 import { hasEnded } from '../context/principal.ts';
-import {
-  systemClock,
-  type Clock,
-  type Timer,
-} from '../../../correctable/clock.ts';
+import { systemClock, type Clock, type Timer } from '../../../correctable/clock.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 
 /** Ends a connection when its token ends, unless the token was renewed. */
@@ -29,16 +18,13 @@ export class TokenExpiry {
   }
 
   /**
-   * Sets a timer for the end of this principal's token. Returns how long that
-   * is in milliseconds, `undefined` if it never ends.
+   * Sets a timer for the end of this principal's token. Returns how long that is in milliseconds,
+   * `undefined` if it never ends.
    */
   schedule(principal: Principal): number | undefined {
     this.stop();
     this.#principal = principal;
-    const leftMs = Math.max(
-      0,
-      Math.floor((principal.expiresAt ?? Infinity) - Date.now()),
-    );
+    const leftMs = Math.max(0, Math.floor((principal.expiresAt ?? Infinity) - Date.now()));
     this.#endsAt = systemClock.now() + leftMs;
     if (!Number.isSafeInteger(leftMs)) return undefined;
     this.#timer = systemClock.setTimer(this.#onExpired, leftMs);
@@ -46,8 +32,8 @@ export class TokenExpiry {
   }
 
   /**
-   * Whether the token has expired by the monotonic clock or by the machine's
-   * clock. The timer may be late, and the machine's clock may have been set.
+   * Whether the token has expired by the monotonic clock or by the machine's clock. The timer may
+   * be late, and the machine's clock may have been set.
    */
   get hasEnded(): boolean {
     if (this.#endsAt === Infinity) return false;
@@ -62,15 +48,12 @@ export class TokenExpiry {
   }
 }
 
-/**
- * The maximum rate of checks. A check may verify a signature or call another
- * service.
- */
+/** The maximum rate of checks. A check may verify a signature or call another service. */
 const MAX_CHECKS_PER_SECOND = 4;
 
 /**
- * The new tokens of one connection. They are checked one at a time and not too
- * often, and the newest counts.
+ * The new tokens of one connection. They are checked one at a time and not too often, and the
+ * newest counts.
  */
 export class TokenRenewals {
   readonly #check: (token: string) => Promise<TokenVerdict>;
@@ -92,9 +75,7 @@ export class TokenRenewals {
     this.#rate = new RateLimit(MAX_CHECKS_PER_SECOND, clock.now());
   }
 
-  /**
-   * If several tokens come before one can be checked, only the last is checked.
-   */
+  /** If several tokens come before one can be checked, only the last is checked. */
   renew(token: string): void {
     if (this.#isOver) return;
     if (this.#isBusy) {
@@ -114,10 +95,7 @@ export class TokenRenewals {
     });
   }
 
-  /**
-   * Called when the connection has ended. Waiting tokens are not checked any
-   * more.
-   */
+  /** Called when the connection has ended. Waiting tokens are not checked any more. */
   stop(): void {
     this.#isOver = true;
     this.#next = undefined;
@@ -141,10 +119,7 @@ export interface TokenRejection {
   readonly isUndecided: boolean;
 }
 
-/**
- * The verdict on a token that has expired. The client may connect again with
- * another token.
- */
+/** The verdict on a token that has expired. The client may connect again with another token. */
 export const EXPIRED_TOKEN: TokenRejection = {
   code: CloseCode.expired,
   reason: 'the token has expired',
@@ -162,20 +137,14 @@ export async function checkToken(
     return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
-      context.logger.warn(
-        { err: error, ...peer },
-        'authenticate failed to identify a client',
-      );
+      context.logger.warn({ err: error, ...peer }, 'authenticate failed to identify a client');
       return {
         code: CloseCode.internal,
         reason: 'the token could not be checked',
         isUndecided: true,
       };
     }
-    context.logger.info(
-      { err: error, ...peer },
-      'a client was not authenticated',
-    );
+    context.logger.info({ err: error, ...peer }, 'a client was not authenticated');
     return {
       code: CloseCode.unauthenticated,
       reason: 'the token was refused',

@@ -1,7 +1,6 @@
 /**
- * Compiles schemas to code, which validates values several times as fast. The
- * code is generated from the one schema of each message and each operation, so
- * it cannot differ from it.
+ * Compiles schemas to code, which validates values several times as fast. The code is generated
+ * from the one schema of each message and each operation, so it cannot differ from it.
  */
 import * as z from 'zod/v4-mini';
 import type { Binding } from '../../../correctable/binding.ts';
@@ -10,34 +9,26 @@ import type {
   OperationRegistry,
   RegisteredOperation,
 } from '../../../protocol/contract/operation-registry.ts';
-import {
-  canCompile,
-  toCompiledSchema,
-} from '../../../protocol/contract/parse-sync.ts';
+import { canCompile, toCompiledSchema } from '../../../protocol/contract/parse-sync.ts';
 import { hashOperations } from '../../../protocol/contract/schema-hash.ts';
-import type {
-  OperationFigures,
-  OperationStats,
-} from '../operations/operation-stats.ts';
+import type { OperationFigures, OperationStats } from '../operations/operation-stats.ts';
 
 /**
- * Compiles a schema if the process may evaluate code. It is strict, so that a
- * mistake is seen at the start.
+ * Compiles a schema if the process may evaluate code. It is strict, so that a mistake is seen at
+ * the start.
  */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
   return canCompile() ? z.compile(schema, { strict: true }) : schema;
 }
 
 /**
- * What a gateway knows of one operation of its contract. The entry is looked up
- * once by the name in a message, and passed on from there. Its schema is
- * compiled if possible: schemas of applications may contain parts that cannot
- * be compiled.
+ * What a gateway knows of one operation of its contract. The entry is looked up once by the name in
+ * a message, and passed on from there. Its schema is compiled if possible: schemas of applications
+ * may contain parts that cannot be compiled.
  */
 export interface HostedEntry extends RegisteredOperation {
   /**
-   * The result of the hosted binding's preparation for this operation, if it
-   * prepares operations.
+   * The result of the hosted binding's preparation for this operation, if it prepares operations.
    */
   readonly prepared: object | undefined;
   /** The statistics of its views and failures. */

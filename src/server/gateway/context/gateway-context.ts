@@ -18,10 +18,9 @@ export interface Peer {
 }
 
 /**
- * Verifies a token. Throw or reject to refuse the connection. A value that is
- * no principal refuses it too. If you cannot decide, for example because a
- * directory service is down, throw a retryable error like `UNAVAILABLE`. The
- * client then retries.
+ * Verifies a token. Throw or reject to refuse the connection. A value that is no principal refuses
+ * it too. If you cannot decide, for example because a directory service is down, throw a retryable
+ * error like `UNAVAILABLE`. The client then retries.
  */
 export type Authenticate = (
   token: string | undefined,
@@ -29,30 +28,23 @@ export type Authenticate = (
 ) => Principal | Promise<Principal>;
 
 /**
- * Decides whether a principal may execute an operation. Only `true` allows it:
- * any other value or an error refuses it. If you cannot decide, throw a
- * retryable error such as `UNAVAILABLE`: the client may then retry.
+ * Decides whether a principal may execute an operation. Only `true` allows it: any other value or
+ * an error refuses it. If you cannot decide, throw a retryable error such as `UNAVAILABLE`: the
+ * client may then retry.
  *
- * With a contract, the arguments are parsed by its schemas, and the contract
- * computes `key`. Without one, a client may send a `key` that does not match
- * its arguments. In that case, check the field that the store uses. The
- * bindings of this package use `args`. With `tiered`, your own functions
- * decide.
+ * With a contract, the arguments are parsed by its schemas, and the contract computes `key`.
+ * Without one, a client may send a `key` that does not match its arguments. In that case, check the
+ * field that the store uses. The bindings of this package use `args`. With `tiered`, your own
+ * functions decide.
  */
-export type Authorize = (
-  principal: Principal,
-  operation: Operation,
-) => boolean | Promise<boolean>;
+export type Authorize = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 
 /** Counts of events at a gateway. */
 export interface GatewayStats {
   submitted: number;
   malformed: number;
   overloaded: number;
-  /**
-   * Views after the end, and views or failures at an unknown level, from the
-   * hosted binding.
-   */
+  /** Views after the end, and views or failures at an unknown level, from the hosted binding. */
   bindingViolations: number;
 }
 
@@ -67,13 +59,13 @@ export interface GatewayContext {
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
   /**
-   * Returns the principal of this token; rejects if the token is rejected. The
-   * token of the result may have expired already.
+   * Returns the principal of this token; rejects if the token is rejected. The token of the result
+   * may have expired already.
    */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   /**
-   * Decides whether a principal may execute an operation. Without it, every
-   * principal may execute every operation.
+   * Decides whether a principal may execute an operation. Without it, every principal may execute
+   * every operation.
    */
   readonly authorize: Authorize | undefined;
   readonly internalLimits: InternalLimits;

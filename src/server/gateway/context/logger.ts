@@ -20,8 +20,8 @@ export const silentLogger: Logger = {
 };
 
 /**
- * Returns a logger that ignores the failures of `value`, because there is no
- * other place to report them.
+ * Returns a logger that ignores the failures of `value`, because there is no other place to report
+ * them.
  */
 export function guardLogger(value: Logger): Logger {
   const guarded = (level: keyof Logger): Logger[keyof Logger] => {

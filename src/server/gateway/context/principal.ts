@@ -7,39 +7,30 @@ import { callHook } from '../operations/call-hook.ts';
 const TAG_LENGTH = 22;
 
 /**
- * Calls `authenticate` and checks its result. Throws its error,
- * `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if it is too slow.
+ * Calls `authenticate` and checks its result. Throws its error, `UNAUTHENTICATED` without a
+ * principal, `UNAVAILABLE` if it is too slow.
  */
 export async function identify(
   authenticate: Authenticate,
-  {
-    token,
-    peer,
-    timeoutMs,
-  }: { token: string | undefined; peer: Peer; timeoutMs: number },
+  { token, peer, timeoutMs }: { token: string | undefined; peer: Peer; timeoutMs: number },
 ): Promise<Principal> {
-  return checkPrincipal(
-    await callHook('authenticate', timeoutMs, () => authenticate(token, peer)),
-  );
+  return checkPrincipal(await callHook('authenticate', timeoutMs, () => authenticate(token, peer)));
 }
 
 /**
- * Returns whether the token has expired, by the machine's clock. That clock may
- * be set at any time, so this is checked at each use.
+ * Returns whether the token has expired, by the machine's clock. That clock may be set at any time,
+ * so this is checked at each use.
  */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }
 
 /**
- * Returns a name for a principal that does not reveal it: the same at every
- * site and after every restart.
+ * Returns a name for a principal that does not reveal it: the same at every site and after every
+ * restart.
  */
 export function hashPrincipal({ id }: Principal): string {
-  return createHash('sha256')
-    .update(id)
-    .digest('base64url')
-    .slice(0, TAG_LENGTH);
+  return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
 }
 
 function checkPrincipal(value: unknown): Principal {
@@ -50,16 +41,9 @@ function checkPrincipal(value: unknown): Principal {
     readonly expiresAt?: unknown;
   };
   if (typeof id !== 'string' || !isWellFormed(id))
-    return rejectPrincipal(
-      'must give a principal whose id is a well-formed string',
-    );
-  if (
-    expiresAt !== undefined &&
-    (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
-  ) {
-    return rejectPrincipal(
-      'must give expiresAt in milliseconds since the epoch, or none',
-    );
+    return rejectPrincipal('must give a principal whose id is a well-formed string');
+  if (expiresAt !== undefined && (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))) {
+    return rejectPrincipal('must give expiresAt in milliseconds since the epoch, or none');
   }
   return value as Principal;
 }

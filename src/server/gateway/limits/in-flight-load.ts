@@ -1,13 +1,13 @@
 /**
- * Counts operations and their frames until the store is done with them, even if
- * their client has canceled them or disconnected.
+ * Counts operations and their frames until the store is done with them, even if their client has
+ * canceled them or disconnected.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
 
 /**
- * Memory for an operation without its frame, in bytes. So even a small
- * operation counts until the store is done with it.
+ * Memory for an operation without its frame, in bytes. So even a small operation counts until the
+ * store is done with it.
  */
 export const OPERATION_BYTES = 512;
 
@@ -30,8 +30,8 @@ export class TotalLoad {
   }
 
   /**
-   * Returns the owner whose budget one more operation would exceed. An owner
-   * may always have one operation in flight.
+   * Returns the owner whose budget one more operation would exceed. An owner may always have one
+   * operation in flight.
    */
   findFullBudget(
     { operations, bytes, principal }: ConnectionLoad,
@@ -39,10 +39,8 @@ export class TotalLoad {
   ): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;
     if (operations > 0 && bytes + added > this.#budget.client) return 'client';
-    if (principal.bytes > 0 && principal.bytes + added > this.#budget.principal)
-      return 'principal';
-    return this.bytes > 0 &&
-      this.bytes + added > computeUsableTotal(this.#budget, bytes + added)
+    if (principal.bytes > 0 && principal.bytes + added > this.#budget.principal) return 'principal';
+    return this.bytes > 0 && this.bytes + added > computeUsableTotal(this.#budget, bytes + added)
       ? 'total'
       : undefined;
   }
@@ -52,8 +50,7 @@ export class TotalLoad {
 export class ConnectionLoad {
   readonly total: TotalLoad;
   /**
-   * Shared by the connections of its principal, once that is known. Before,
-   * nothing is in flight.
+   * Shared by the connections of its principal, once that is known. Before, nothing is in flight.
    */
   principal: PrincipalLoad = { bytes: 0 };
   operations = 0;
@@ -73,15 +70,12 @@ export class ConnectionLoad {
   }
 }
 
-/**
- * A frame of a client. It counts as a whole until the last of its operations
- * has ended.
- */
+/** A frame of a client. It counts as a whole until the last of its operations has ended. */
 export class ReceivedFrame {
   readonly bytes: number;
   /**
-   * The time at which the messages of the frame began to be served. Their
-   * timeouts are counted from it.
+   * The time at which the messages of the frame began to be served. Their timeouts are counted from
+   * it.
    */
   servedAt: number = systemClock.now();
   #load: ConnectionLoad | undefined;
@@ -118,10 +112,7 @@ export class LoadSlot {
     frame.onOperationStarted(load);
   }
 
-  /**
-   * Moves the operation to the load of another connection, which waits for it
-   * now.
-   */
+  /** Moves the operation to the load of another connection, which waits for it now. */
   moveTo(load: ConnectionLoad): void {
     if (this.#load === undefined) return;
     this.#load.change(-1, 0);

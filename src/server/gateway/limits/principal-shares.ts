@@ -14,15 +14,12 @@ export interface PrincipalShare {
 }
 
 /**
- * Principals that have connections or load, or had some recently. So a
- * principal that reconnects soon does not get a fresh rate limit.
+ * Principals that have connections or load, or had some recently. So a principal that reconnects
+ * soon does not get a fresh rate limit.
  */
 export class Principals {
   readonly #limits: PrincipalLimits;
-  readonly #shares = new Map<
-    string,
-    PrincipalShare & { connections: number }
-  >();
+  readonly #shares = new Map<string, PrincipalShare & { connections: number }>();
 
   constructor(limits: PrincipalLimits) {
     this.#limits = limits;
@@ -33,20 +30,16 @@ export class Principals {
   }
 
   /**
-   * Counts a connection of the principal and returns its share; `undefined` if
-   * it has reached its maximum of connections.
+   * Counts a connection of the principal and returns its share; `undefined` if it has reached its
+   * maximum of connections.
    */
   acquire(id: string, nowMs: number): PrincipalShare | undefined {
     let share = this.#shares.get(id);
     if (share === undefined) {
       const rate = new RateLimit(this.#limits.maxOperationsPerSecond, nowMs);
-      this.#shares.set(
-        id,
-        (share = { connections: 0, rate, load: { bytes: 0 } }),
-      );
+      this.#shares.set(id, (share = { connections: 0, rate, load: { bytes: 0 } }));
     }
-    if (share.connections >= this.#limits.maxConnectionsPerPrincipal)
-      return undefined;
+    if (share.connections >= this.#limits.maxConnectionsPerPrincipal) return undefined;
     share.connections += 1;
     return share;
   }
@@ -56,14 +49,10 @@ export class Principals {
     if (share !== undefined) share.connections -= 1;
   }
 
-  /**
-   * Forgets principals without connections and load whose rate limit has
-   * recovered.
-   */
+  /** Forgets principals without connections and load whose rate limit has recovered. */
   forgetIdle(nowMs: number): void {
     for (const [id, { connections, rate, load }] of this.#shares) {
-      if (connections === 0 && load.bytes === 0 && rate.isFull(nowMs))
-        this.#shares.delete(id);
+      if (connections === 0 && load.bytes === 0 && rate.isFull(nowMs)) this.#shares.delete(id);
     }
   }
 }

@@ -14,8 +14,8 @@ export const peerClock: PeerClock = {
 };
 
 /**
- * Repeats `act` until the returned function is called. Never calls it if the
- * interval is `Infinity`.
+ * Repeats `act` until the returned function is called. Never calls it if the interval is
+ * `Infinity`.
  */
 export function repeat(
   act: () => void,

@@ -1,17 +1,12 @@
 /**
- * HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients,
- * `/metrics` for Prometheus.
+ * HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients, `/metrics` for
+ * Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics } from './metrics.ts';
 import type { StoreMetric } from './store-metric.ts';
 import type { Gateway } from '../gateway.ts';
-import {
-  RESPONSE_HEADERS,
-  respondEmpty,
-  canRespond,
-  parsePath,
-} from './http-server.ts';
+import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
 import { HTTP_PATHS } from './http-paths.ts';
 import { hasOperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
@@ -65,14 +60,12 @@ export function createHttpHandler(
       return {
         status: 503,
         body: {
-          error:
-            'the token of operators cannot be used: see the log of the server',
+          error: 'the token of operators cannot be used: see the log of the server',
         },
       };
     if (!isOperator) {
       const how = 'send the token of operators: Authorization: Bearer …';
-      const none =
-        'set a token of operators (operatorToken, --operator-token-file) and send it';
+      const none = 'set a token of operators (operatorToken, --operator-token-file) and send it';
       return {
         status: 401,
         body: { error: getOperatorToken === undefined ? none : how },
@@ -107,10 +100,7 @@ export function createHttpHandler(
   };
 }
 
-/**
- * Sends the answer unless another handler of the same server has answered
- * meanwhile.
- */
+/** Sends the answer unless another handler of the same server has answered meanwhile. */
 function sendResponse(
   response: ServerResponse,
   { status, body, type = 'application/json' }: HttpResponse,
@@ -128,9 +118,9 @@ function sendResponse(
 }
 
 /**
- * Returns whether the request may see metrics and the details of the sites;
- * `undefined` if the operator token cannot be read. Without an operator token,
- * everyone may see them if the sites accept every client.
+ * Returns whether the request may see metrics and the details of the sites; `undefined` if the
+ * operator token cannot be read. Without an operator token, everyone may see them if the sites
+ * accept every client.
  */
 function checkOperator(
   request: IncomingMessage,
@@ -138,9 +128,7 @@ function checkOperator(
   getOperatorToken: (() => string) | undefined,
 ): boolean | undefined {
   if (getOperatorToken === undefined)
-    return Object.values(sites).every(
-      (gateway) => !gateway.requiresAuthentication,
-    );
+    return Object.values(sites).every((gateway) => !gateway.requiresAuthentication);
   try {
     return hasOperatorToken(request, getOperatorToken);
   } catch {
@@ -149,39 +137,24 @@ function checkOperator(
 }
 
 function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
-  const entries = Object.entries(sites).map(
-    ([name, gateway]) => [name, gateway.status()] as const,
-  );
+  const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
   const states = entries.map(([, { state }]) => state);
-  const isLive = states.every(
-    (state) => state === 'serving' || state === 'waiting',
-  );
-  const status = isLive
-    ? 'ok'
-    : states.includes('stopped')
-      ? 'stopped'
-      : 'draining';
+  const isLive = states.every((state) => state === 'serving' || state === 'waiting');
+  const status = isLive ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
   return {
     status: isLive ? 200 : 503,
-    body: isOperator
-      ? { status, sites: Object.fromEntries(entries) }
-      : { status },
+    body: isOperator ? { status, sites: Object.fromEntries(entries) } : { status },
   };
 }
 
 /**
- * Returns whether a load balancer should send clients, to one site or to all.
- * If not, the reason is that of a site that does not serve yet, or that refuses
- * writes.
+ * Returns whether a load balancer should send clients, to one site or to all. If not, the reason is
+ * that of a site that does not serve yet, or that refuses writes.
  */
-function getReadiness(
-  sites: GatewaysBySite,
-  name: string | undefined,
-): HttpResponse {
+function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
   if (name !== undefined && !Object.hasOwn(sites, name))
     return { status: 404, body: { ready: false } };
-  const requested =
-    name === undefined ? Object.values(sites) : [sites[name] as Gateway];
+  const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
   const isAccepting = requested.every((gateway) => gateway.isAccepting);
   const reason = requested
     .map((gateway) => gateway.status())
@@ -192,13 +165,9 @@ function getReadiness(
 }
 
 /**
- * Returns the sites, each with its websocket path on this host and port, or
- * with its own address.
+ * Returns the sites, each with its websocket path on this host and port, or with its own address.
  */
-function listSites(
-  sites: GatewaysBySite,
-  addresses?: readonly SiteAddress[],
-): object[] {
+function listSites(sites: GatewaysBySite, addresses?: readonly SiteAddress[]): object[] {
   const describe = (name: string, { levels, contract }: Gateway): object => ({
     name,
     path: `/${name}`,
@@ -206,9 +175,7 @@ function listSites(
     ...(contract !== undefined && { contract }),
   });
   if (addresses === undefined)
-    return Object.entries(sites).map(([name, gateway]) =>
-      describe(name, gateway),
-    );
+    return Object.entries(sites).map(([name, gateway]) => describe(name, gateway));
   // All sites of a deployment serve the same contract.
   const [gateway] = Object.values(sites) as [Gateway];
   return addresses.map(({ name, url, isConnected }) => ({

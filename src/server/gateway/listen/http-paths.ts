@@ -1,7 +1,2 @@
 /** First segments of paths that no site can have as its name. */
-export const HTTP_PATHS: readonly string[] = [
-  'health',
-  'ready',
-  'sites',
-  'metrics',
-];
+export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];

@@ -1,7 +1,4 @@
-/**
- * Creates the HTTP server for gateways. Also has what all its HTTP replies
- * share.
- */
+/** Creates the HTTP server for gateways. Also has what all its HTTP replies share. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,37 +14,26 @@ import type { Logger } from '../context/logger.ts';
 import fs from 'node:fs';
 import type { Gateway } from '../gateway.ts';
 
-/**
- * Connections for `/health`, pages and other requests, beside those of clients.
- */
+/** Connections for `/health`, pages and other requests, beside those of clients. */
 const MAX_OTHER_REQUESTS = 256;
-/**
- * The same maximum for one address: twice as many connections as a browser
- * opens at a time.
- */
+/** The same maximum for one address: twice as many connections as a browser opens at a time. */
 const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
-/**
- * Part of the process's file descriptors for connections. The others are for
- * files.
- */
+/** Part of the process's file descriptors for connections. The others are for files. */
 const MAX_DESCRIPTOR_SHARE = 0.75;
 /**
- * At least this many descriptors are not for connections: Node uses about 30,
- * in the two threads of the command, before it opens any file.
+ * At least this many descriptors are not for connections: Node uses about 30, in the two threads of
+ * the command, before it opens any file.
  */
 const MIN_OTHER_DESCRIPTORS = 48;
 
-/**
- * The time limit for sending the headers of a request. A slower client would
- * occupy a socket.
- */
+/** The time limit for sending the headers of a request. A slower client would occupy a socket. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /**
- * The headers of each reply. A reply must not be cached, and browsers must not
- * guess another type than it has.
+ * The headers of each reply. A reply must not be cached, and browsers must not guess another type
+ * than it has.
  */
 export const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -66,12 +52,10 @@ const STATUS = {
 export type RejectionStatus = keyof typeof STATUS;
 
 /**
- * Creates a server that closes idle connections, and accepts no more
- * connections than the limits of the sites allow.
+ * Creates a server that closes idle connections, and accepts no more connections than the limits of
+ * the sites allow.
  */
-export function createHttpServer(
-  sites: Readonly<Record<string, Gateway>>,
-): Server {
+export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -79,67 +63,47 @@ export function createHttpServer(
   });
   server.maxConnections = computeMaxConnections(sites);
   const maxPerAddress = computeMaxConnectionsPerAddress(sites);
-  if (maxPerAddress !== Infinity)
-    limitConnectionsPerAddress(server, maxPerAddress);
+  if (maxPerAddress !== Infinity) limitConnectionsPerAddress(server, maxPerAddress);
   return server;
 }
 
 /**
- * Limits the connections of each address. Counts a connection from its opening,
- * because its request may never arrive.
+ * Limits the connections of each address. Counts a connection from its opening, because its request
+ * may never arrive.
  */
-function limitConnectionsPerAddress(
-  server: Server,
-  maxConnectionsPerAddress: number,
-): void {
+function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddress: number): void {
   const addresses = new ConnectionsPerAddress();
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (addresses.count(address) >= maxConnectionsPerAddress)
-      return void socket.destroy();
+    if (addresses.count(address) >= maxConnectionsPerAddress) return void socket.destroy();
     addresses.enter(socket, address);
     socket.once('close', () => addresses.leave(socket));
     return undefined;
   });
 }
 
-/**
- * Returns the path of a request without its query. A proxy may have sent the
- * whole address.
- */
+/** Returns the path of a request without its query. A proxy may have sent the whole address. */
 export function parsePath({ url = '/' }: IncomingMessage): string {
-  const path = url.startsWith('/')
-    ? url
-    : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   return path.split('?', 1)[0] as string;
 }
 
-/**
- * Refuses an upgrade, and destroys the socket once the answer has been written.
- */
-export function rejectUpgrade(
-  socket: Duplex,
-  status: RejectionStatus,
-  reason: string,
-): void {
+/** Refuses an upgrade, and destroys the socket once the answer has been written. */
+export function rejectUpgrade(socket: Duplex, status: RejectionStatus, reason: string): void {
   const headers = {
     connection: 'close',
     'content-type': 'text/plain',
     'content-length': Buffer.byteLength(reason),
     ...RESPONSE_HEADERS,
   };
-  const head = Object.entries(headers).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('finish', () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`,
-  );
+  socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
 }
 
 /**
- * Returns whether a reply can still be sent: another handler may have replied,
- * or the client may have disconnected.
+ * Returns whether a reply can still be sent: another handler may have replied, or the client may
+ * have disconnected.
  */
 export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
@@ -150,18 +114,14 @@ export function respondEmpty(
   status: number,
   headers: Record<string, string> = {},
 ): void {
-  if (canRespond(response))
-    response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
+  if (canRespond(response)) response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
 
 /**
- * Returns a handler that catches the failures of `page`. Such a failure breaks
- * one reply, and never the process.
+ * Returns a handler that catches the failures of `page`. Such a failure breaks one reply, and never
+ * the process.
  */
-export function guardPage(
-  page: RequestListener,
-  logger: Logger,
-): RequestListener {
+export function guardPage(page: RequestListener, logger: Logger): RequestListener {
   return (request, response) => {
     const failed = (err: unknown): void => {
       logger.error({ err }, 'the page failed');
@@ -178,8 +138,8 @@ export function guardPage(
 }
 
 /**
- * Answers with an error instead of what the page has begun to send. A complete
- * reply is not changed.
+ * Answers with an error instead of what the page has begun to send. A complete reply is not
+ * changed.
  */
 function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
@@ -191,8 +151,8 @@ function respondFailed(response: ServerResponse): void {
 }
 
 /**
- * Returns how many connections a port accepts. Each is a file descriptor, and
- * the process needs some for its files.
+ * Returns how many connections a port accepts. Each is a file descriptor, and the process needs
+ * some for its files.
  */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
@@ -210,13 +170,10 @@ export function computeMaxConnections(
 }
 
 /**
- * Returns the maximum number of connections from one address: for its clients
- * and some requests. So silent connections from one address cannot use up the
- * whole port.
+ * Returns the maximum number of connections from one address: for its clients and some requests. So
+ * silent connections from one address cannot use up the whole port.
  */
-export function computeMaxConnectionsPerAddress(
-  sites: Readonly<Record<string, Gateway>>,
-): number {
+export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
   const maxClients = Object.values(sites).reduce(
     (sum, { limits }) => sum + limits.maxConnectionsPerAddress,
     0,

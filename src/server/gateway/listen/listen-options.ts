@@ -14,11 +14,7 @@ import {
   type OptionsOf,
   type ResolvedOptions,
 } from '../../../correctable/options.ts';
-import {
-  hasMethods,
-  isNonEmptyString,
-  isRecord,
-} from '../../../correctable/validate.ts';
+import { hasMethods, isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { Logger } from '../context/logger.ts';
 import type { Gateway } from '../gateway.ts';
 import { loggerOption } from '../gateway-options.ts';
@@ -30,59 +26,47 @@ import type { StoreMetric } from './store-metric.ts';
 const SITE_NAME = /^[\w-]+$/;
 const MAX_PORT = 65_535;
 
-const CALL =
-  'listenGateways({ sites: { ireland: createGateway({ binding }) } })';
+const CALL = 'listenGateways({ sites: { ireland: createGateway({ binding }) } })';
 
 /** Options of `listenGateways`. */
 export interface ListenOptions {
-  /**
-   * One gateway for each site. The name is the path: `ireland` is served at
-   * `/ireland`.
-   */
+  /** One gateway for each site. The name is the path: `ireland` is served at `/ireland`. */
   readonly sites: Readonly<Record<string, Gateway>>;
-  /**
-   * Address to listen on. Default: `127.0.0.1`, which only this machine can
-   * reach
-   */
+  /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
   /**
-   * Listens on addresses that others can reach even if a gateway has no
-   * `authenticate`. Default: `false`
+   * Listens on addresses that others can reach even if a gateway has no `authenticate`. Default:
+   * `false`
    */
   readonly allowUnauthenticated?: boolean | undefined;
   /**
-   * Opens `/metrics` and the details of `/health` to requests with this token
-   * (`Authorization: Bearer …`), at least 16 characters of ASCII, and to no
-   * others. A function returns it for each request, so that it can be replaced;
-   * the `logger` gets its error if it cannot. Default: they are open if no
-   * gateway has `authenticate`, and closed otherwise
+   * Opens `/metrics` and the details of `/health` to requests with this token (`Authorization:
+   * Bearer …`), at least 16 characters of ASCII, and to no others. A function returns it for each
+   * request, so that it can be replaced; the `logger` gets its error if it cannot. Default: they
+   * are open if no gateway has `authenticate`, and closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;
   /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
-   * Returns the sites that `/sites` lists, so that clients can move there. Sites
-   * of other processes are included. Default: the sites of this listener
+   * Returns the sites that `/sites` lists, so that clients can move there. Sites of other processes
+   * are included. Default: the sites of this listener
    */
   readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
   /**
-   * Handles the HTTP requests for other paths, for example with a page. Not
-   * with `server`. Default: 404
+   * Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default:
+   * 404
    */
   readonly page?: RequestListener | undefined;
   /**
-   * Your own server of `node:http` or `node:https`. It is started if it does
-   * not listen yet, and never closed. Its own address is used, not `host`. Its
-   * other `upgrade` listeners, if any, handle upgrades to a path that is no
-   * site.
+   * Your own server of `node:http` or `node:https`. It is started if it does not listen yet, and
+   * never closed. Its own address is used, not `host`. Its other `upgrade` listeners, if any,
+   * handle upgrades to a path that is no site.
    */
   readonly server?: Server | undefined;
-  /**
-   * Receives warnings about refused requests, and errors of `page`. Default:
-   * none are logged
-   */
+  /** Receives warnings about refused requests, and errors of `page`. Default: none are logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -102,18 +86,12 @@ export const LISTEN_OPTIONS = {
   siteAddresses: optional(callback),
   page: optional(callback),
   server: optional(
-    objectWith(
-      ['on', 'listeners', 'listen', 'address'],
-      'a server of node:http or node:https',
-    ),
+    objectWith(['on', 'listeners', 'listen', 'address'], 'a server of node:http or node:https'),
   ),
   logger: loggerOption,
 } satisfies OptionsOf<ListenOptions>;
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 export function readListenOptions(
   options: ListenOptions,
 ): ResolvedOptions<ListenOptions, typeof LISTEN_OPTIONS> {
@@ -134,8 +112,7 @@ function isHost(value: unknown): boolean {
 }
 
 function describeSitesError(sites: unknown): string | undefined {
-  if (!isRecord(sites) || Object.keys(sites).length === 0)
-    return `name at least one, as ${CALL}`;
+  if (!isRecord(sites) || Object.keys(sites).length === 0) return `name at least one, as ${CALL}`;
   for (const [name, gateway] of Object.entries(sites)) {
     const rule = `use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
     if (!SITE_NAME.test(name) || HTTP_PATHS.includes(name))
@@ -149,11 +126,7 @@ function checkGateway(gateway: unknown, field: string): void {
   check(isGateway(gateway), field, 'must be a gateway, made by createGateway');
   const { state } = gateway.status();
   const isOpen = state === 'serving' || state === 'waiting';
-  check(
-    isOpen,
-    field,
-    `is ${state} and accepts no clients: create another gateway`,
-  );
+  check(isOpen, field, `is ${state} and accepts no clients: create another gateway`);
 }
 
 function isGateway(value: unknown): value is Gateway {

@@ -1,13 +1,5 @@
-/**
- * Serves gateways on a port: one HTTP server, with a websocket path for each
- * site.
- */
-import type {
-  IncomingMessage,
-  RequestListener,
-  Server,
-  ServerResponse,
-} from 'node:http';
+/** Serves gateways on a port: one HTTP server, with a websocket path for each site. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { createHttpHandler } from './http-handler.ts';
@@ -24,38 +16,32 @@ import { attachUpgrades } from './websocket-upgrades.ts';
 /** Gateways on a port. */
 export interface GatewayListener {
   /**
-   * Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on
-   * a server with TLS.
+   * Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS.
    */
   readonly url: string;
   /**
-   * Returns the websocket address of a site: `ws://…`, or `wss://…` on a server
-   * with TLS. On a Unix socket it is `ws+unix:…`, for a proxy in front. The
-   * package `ws` accepts that address, `remote` and `redblue` do not.
+   * Returns the websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a Unix
+   * socket it is `ws+unix:…`, for a proxy in front. The package `ws` accepts that address, `remote`
+   * and `redblue` do not.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   readonly siteUrl: (name: string) => string;
   /**
-   * Handles `/health`, `/ready`, `/sites` and `/metrics`. Returns `false` for
-   * other paths and does nothing. Use it with your own `server`, whose other
-   * requests you handle.
+   * Handles `/health`, `/ready`, `/sites` and `/metrics`. Returns `false` for other paths and does
+   * nothing. Use it with your own `server`, whose other requests you handle.
    */
-  readonly handleHttp: (
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => boolean;
+  readonly handleHttp: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Drains and closes all gateways, then the port. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /**
- * Listens for clients of several sites on one port. Rejects with the system's
- * error if the port is in use. If this machine does not have the address yet,
- * or its name is not known yet, it retries for 30 s.
+ * Listens for clients of several sites on one port. Rejects with the system's error if the port is
+ * in use. If this machine does not have the address yet, or its name is not known yet, it retries
+ * for 30 s.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
- * option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const listener = await listenGateways({
  *   port: 7070,
@@ -63,19 +49,14 @@ export interface GatewayListener {
  * });
  * listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
  */
-export async function listenGateways(
-  options: ListenOptions,
-): Promise<GatewayListener> {
+export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   const resolved = readListenOptions(options);
   const { sites, server: value, operatorToken, page } = resolved;
   const server = value ?? createHttpServer(sites);
   const openSites = Object.keys(sites).filter(
     (name) => sites[name]?.requiresAuthentication === false,
   );
-  const location = new ServerLocation(
-    server,
-    resolved.allowUnauthenticated ? [] : openSites,
-  );
+  const location = new ServerLocation(server, resolved.allowUnauthenticated ? [] : openSites);
   const logger = guardLogger(resolved.logger);
   const guard = new RequestGuard(location, logger);
   const handleHttp = createHttpHandler(
@@ -83,12 +64,9 @@ export async function listenGateways(
     guard,
     resolved.metrics,
     resolved.siteAddresses,
-    operatorToken === undefined
-      ? undefined
-      : reportMissingToken(operatorToken, logger),
+    operatorToken === undefined ? undefined : reportMissingToken(operatorToken, logger),
   );
-  if (value === undefined)
-    handleRequests(server, handleHttp, page && guardPage(page, logger));
+  if (value === undefined) handleRequests(server, handleHttp, page && guardPage(page, logger));
   const leaveUpgrades = attachUpgrades(server, sites, guard);
   const detach = (): void => {
     leaveUpgrades();
@@ -113,9 +91,7 @@ export async function listenGateways(
     },
     handleHttp,
     async close(closing) {
-      await Promise.all(
-        Object.values(sites).map((gateway) => gateway.close(closing)),
-      );
+      await Promise.all(Object.values(sites).map((gateway) => gateway.close(closing)));
       detach();
       if (value === undefined) await closeServer(server);
     },
@@ -139,10 +115,7 @@ function handleRequests(
   });
 }
 
-/**
- * Listens, unless the server listens already. Rejects if the server would be
- * exposed.
- */
+/** Listens, unless the server listens already. Rejects if the server would be exposed. */
 async function start(
   server: Server,
   location: ServerLocation,

@@ -1,7 +1,4 @@
-/**
- * Finds out the address at which a server listens, and which clients can reach
- * it there.
- */
+/** Finds out the address at which a server listens, and which clients can reach it there. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -9,8 +6,8 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
 /**
- * The address at which a server really listens, even if the application has
- * started it. After the server is closed, this is its last address.
+ * The address at which a server really listens, even if the application has started it. After the
+ * server is closed, this is its last address.
  */
 export class ServerLocation {
   readonly #server: Server;
@@ -33,29 +30,20 @@ export class ServerLocation {
     this.#server.off('listening', this.#refresh);
   }
 
-  /**
-   * The address; `undefined` for a Unix socket, or before the server listens.
-   */
+  /** The address; `undefined` for a Unix socket, or before the server listens. */
   get boundTo(): string | undefined {
     this.#refresh();
-    return typeof this.#address === 'object'
-      ? this.#address?.address
-      : undefined;
+    return typeof this.#address === 'object' ? this.#address?.address : undefined;
   }
 
   /** Whether other hosts could reach a site that accepts every client. */
   get isExposed(): boolean {
     return (
-      this.#openSites.length > 0 &&
-      this.boundTo !== undefined &&
-      !isLoopbackHost(this.boundTo)
+      this.#openSites.length > 0 && this.boundTo !== undefined && !isLoopbackHost(this.boundTo)
     );
   }
 
-  /**
-   * Throws `INVALID_ARGUMENT`, which names `field`, if a site would be exposed
-   * at `host`.
-   */
+  /** Throws `INVALID_ARGUMENT`, which names `field`, if a site would be exposed at `host`. */
   assertNotExposed(host: string, field: string): void {
     if (this.#openSites.length === 0 || isLoopbackHost(host)) return;
     const message = `${field}: ${host} is reachable by others, and ${this.#openSites.join(', ')} lets everybody in: give the gateway authenticate, or allowUnauthenticated here`;
@@ -63,15 +51,14 @@ export class ServerLocation {
   }
 
   /**
-   * Returns the address of this server with a scheme, for example `ws`. `host`
-   * is the option with the address to listen on, if there is one.
+   * Returns the address of this server with a scheme, for example `ws`. `host` is the option with
+   * the address to listen on, if there is one.
    */
   getBaseUrl(scheme: string, host: string | undefined): string {
     this.#refresh();
     const address = this.#address;
     // The package `ws` expects the path on the server after a colon.
-    if (typeof address === 'string' || address === null)
-      return `${scheme}+unix:${address ?? ''}:`;
+    if (typeof address === 'string' || address === null) return `${scheme}+unix:${address ?? ''}:`;
     const name = normalizeHost(host ?? address.address);
     return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${address.port}`;
   }

@@ -1,6 +1,6 @@
 /**
- * The text format of Prometheus (version 0.0.4), for metrics whose values are
- * read when they are requested.
+ * The text format of Prometheus (version 0.0.4), for metrics whose values are read when they are
+ * requested.
  */
 
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -14,10 +14,7 @@ export interface Metric {
 }
 
 interface MetricValue {
-  /**
-   * What the name of the series has behind the name of the metric, as `_sum`.
-   * Default: nothing
-   */
+  /** What the name of the series has behind the name of the metric, as `_sum`. Default: nothing */
   readonly suffix?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
@@ -40,8 +37,7 @@ function formatMetric({ kind, name, help, values }: Metric): string {
 
 function formatLabels(labels: MetricValue['labels']): string {
   const texts = Object.entries(labels).map(
-    ([name, value]) =>
-      `${name}="${escapeText(String(value)).replaceAll('"', '\\"')}"`,
+    ([name, value]) => `${name}="${escapeText(String(value)).replaceAll('"', '\\"')}"`,
   );
   return texts.length === 0 ? '' : `{${texts.join(',')}}`;
 }

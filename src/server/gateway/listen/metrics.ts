@@ -14,8 +14,8 @@ type StatusField = {
 }[keyof GatewayStatus];
 
 /**
- * The metrics of each site: the field of its status, and its meaning. Counters
- * count since the gateway was created.
+ * The metrics of each site: the field of its status, and its meaning. Counters count since the
+ * gateway was created.
  */
 const SITE_METRICS: readonly (readonly [
   StoreMetric['kind'],
@@ -37,36 +37,16 @@ const SITE_METRICS: readonly (readonly [
     'Bytes of the frames that these operations came in',
   ],
   ['gauge', 'clients', 'clients', 'Clients known, connected or not'],
-  [
-    'gauge',
-    'replies_retained',
-    'replies',
-    'Writes whose reply is kept for a repetition',
-  ],
+  ['gauge', 'replies_retained', 'replies', 'Writes whose reply is kept for a repetition'],
   [
     'gauge',
     'reply_bytes_retained',
     'replyBytes',
     'Bytes kept of clients, with what it costs to remember them',
   ],
-  [
-    'counter',
-    'operations_total',
-    'submitted',
-    'Operations handed to the store',
-  ],
-  [
-    'counter',
-    'overloaded_total',
-    'overloaded',
-    'Operations refused for overload or rate',
-  ],
-  [
-    'counter',
-    'malformed_total',
-    'malformed',
-    'Rows or frames refused as malformed',
-  ],
+  ['counter', 'operations_total', 'submitted', 'Operations handed to the store'],
+  ['counter', 'overloaded_total', 'overloaded', 'Operations refused for overload or rate'],
+  ['counter', 'malformed_total', 'malformed', 'Rows or frames refused as malformed'],
   [
     'counter',
     'binding_violations_total',
@@ -80,16 +60,9 @@ export class GatewayMetrics {
   readonly #sites: Readonly<Record<string, Gateway>>;
   readonly #metrics: readonly StoreMetric[];
 
-  constructor(
-    sites: Readonly<Record<string, Gateway>>,
-    stores: readonly StoreMetric[] = [],
-  ) {
+  constructor(sites: Readonly<Record<string, Gateway>>, stores: readonly StoreMetric[] = []) {
     this.#sites = sites;
-    this.#metrics = [
-      ...createSiteMetrics(sites),
-      ...createOperationMetrics(sites),
-      ...stores,
-    ];
+    this.#metrics = [...createSiteMetrics(sites), ...createOperationMetrics(sites), ...stores];
   }
 
   async text(): Promise<string> {
@@ -102,9 +75,7 @@ export class GatewayMetrics {
   }
 }
 
-function createSiteMetrics(
-  sites: Readonly<Record<string, Gateway>>,
-): StoreMetric[] {
+function createSiteMetrics(sites: Readonly<Record<string, Gateway>>): StoreMetric[] {
   const create = (
     kind: StoreMetric['kind'],
     name: string,
@@ -125,8 +96,6 @@ function createSiteMetrics(
     ...SITE_METRICS.map(([kind, name, field, help]) =>
       create(kind, name, help, (gateway) => gateway.status()[field]),
     ),
-    create('gauge', 'serving', serving, ({ isAccepting }) =>
-      isAccepting ? 1 : 0,
-    ),
+    create('gauge', 'serving', serving, ({ isAccepting }) => (isAccepting ? 1 : 0)),
   ];
 }

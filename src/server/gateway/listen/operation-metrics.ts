@@ -1,6 +1,5 @@
 /**
- * Durations and outcomes of operations as Prometheus metrics: for each site,
- * operation and level.
+ * Durations and outcomes of operations as Prometheus metrics: for each site, operation and level.
  */
 import type { Gateway } from '../gateway.ts';
 import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
@@ -30,13 +29,8 @@ export function createOperationMetrics(sites: Sites): StoreMetric[] {
   ];
 }
 
-function readSites<T>(
-  sites: Sites,
-  read: (site: string, gateway: Gateway) => readonly T[],
-): T[] {
-  return Object.entries(sites).flatMap(([site, gateway]) =>
-    read(site, gateway),
-  );
+function readSites<T>(sites: Sites, read: (site: string, gateway: Gateway) => readonly T[]): T[] {
+  return Object.entries(sites).flatMap(([site, gateway]) => read(site, gateway));
 }
 
 type Values = ReturnType<StoreMetric['read']>;
@@ -68,10 +62,7 @@ function readOutcomes(site: string, { operations }: Gateway): Values {
     ]);
 }
 
-/**
- * Returns the histogram of durations. A bucket also counts the values in smaller
- * buckets.
- */
+/** Returns the histogram of durations. A bucket also counts the values in smaller buckets. */
 export function readDurations(sites: Sites): Metric {
   const values = readSites(sites, (site, { operations, levels }) =>
     operations.flatMap(({ name: operation, durations }) =>

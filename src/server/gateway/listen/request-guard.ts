@@ -1,15 +1,12 @@
-/**
- * Decides which requests are refused, with a warning. The client does not get
- * the reason.
- */
+/** Decides which requests are refused, with a warning. The client does not get the reason. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../context/logger.ts';
 import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
 import type { ServerLocation } from './listening-address.ts';
 
 /**
- * The maximum number of different values that are logged for each header.
- * Clients choose these values, and must not be able to fill the log.
+ * The maximum number of different values that are logged for each header. Clients choose these
+ * values, and must not be able to fill the log.
  */
 const MAX_VALUES_PER_FIELD = 20;
 const MAX_VALUE_LENGTH = 200;
@@ -29,8 +26,8 @@ export class RequestGuard {
   }
 
   /**
-   * Returns why a request is refused with 403. Returns `undefined` if its
-   * `Origin` and its `Host` are allowed.
+   * Returns why a request is refused with 403. Returns `undefined` if its `Origin` and its `Host`
+   * are allowed.
    */
   findProblem(
     { headers: { host, origin } }: IncomingMessage,
@@ -47,11 +44,7 @@ export class RequestGuard {
       return 'this server is not called so';
     }
     if (isAllowedOrigin(origin, host, origins)) return undefined;
-    this.#warn(
-      'origin',
-      origin,
-      'refused a page, because its origin is not in `origins`',
-    );
+    this.#warn('origin', origin, 'refused a page, because its origin is not in `origins`');
     return 'the origin is not listed';
   }
 

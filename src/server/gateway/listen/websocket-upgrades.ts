@@ -1,7 +1,4 @@
-/**
- * Websockets of an HTTP server: each upgrade goes to the gateway of its path,
- * or is refused.
- */
+/** Websockets of an HTTP server: each upgrade goes to the gateway of its path, or is refused. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -18,8 +15,8 @@ import { Server as SecureServer } from 'node:tls';
 type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * The maximum length of the reason of a close, by the websocket standard in
- * bytes. The names of sites are ASCII, so it counts characters.
+ * The maximum length of the reason of a close, by the websocket standard in bytes. The names of
+ * sites are ASCII, so it counts characters.
  */
 const MAX_REASON_LENGTH = 123;
 /** Messages of a refused client are not read. */
@@ -27,74 +24,56 @@ const MAX_REFUSED_BYTES = 1024;
 
 const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 
-/**
- * How long another listener may take to answer an upgrade that was left to it.
- */
+/** How long another listener may take to answer an upgrade that was left to it. */
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * How long to wait for the peer's close. A socket that is not read does not
- * notice that its peer is gone.
+ * How long to wait for the peer's close. A socket that is not read does not notice that its peer is
+ * gone.
  */
 const CLOSE_TIMEOUT_MS = 5_000;
 /** The same time for a refused client, which only has to read the reason. */
 const REFUSED_CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * The listeners of all gateways. If a server has other listeners, these may
- * handle upgrades to other paths.
+ * The listeners of all gateways. If a server has other listeners, these may handle upgrades to
+ * other paths.
  */
 const OWN_LISTENERS = new WeakSet<object>();
 
 /**
- * Requests that were passed to the server as plain requests. If several
- * listeners of this package are on one server, only the first one does that.
+ * Requests that were passed to the server as plain requests. If several listeners of this package
+ * are on one server, only the first one does that.
  */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
-/**
- * Handles the upgrades of a server from now on. Returns a function that ends
- * this.
- */
+/** Handles the upgrades of a server from now on. Returns a function that ends this. */
 export function attachUpgrades(
   server: Server,
   sites: Readonly<Record<string, Gateway>>,
   guard: RequestGuard,
 ): () => void {
   const targets = new Map(
-    Object.entries(sites).map(([name, gateway]) => [
-      `/${name}`,
-      createAcceptor(gateway, guard),
-    ]),
+    Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard)]),
   );
   const rejectPath = createPathRejection(sites, guard);
-  const onUpgrade = (
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): void => {
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
-    const others = server
-      .listeners('upgrade')
-      .filter((listener) => listener !== onUpgrade);
-    if (
-      !isWebsocketRequest(request) &&
-      others.every((listener) => OWN_LISTENERS.has(listener))
-    ) {
+    const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
+    if (!isWebsocketRequest(request) && others.every((listener) => OWN_LISTENERS.has(listener))) {
       RETURNED_REQUESTS.add(request);
       return handOverAsPlainRequest(server, request, socket, head);
     }
-    // Add a listener for errors: Node has removed its own from the socket.
-    // Without one, a client that resets the connection would end the process.
+    // Add a listener for errors: Node has removed its own from the socket. Without one, a client
+    // that resets the connection would end the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
     const accept = targets.get(path);
     try {
-      if (accept !== undefined && isWebsocketRequest(request))
-        return accept(request, socket, head);
+      if (accept !== undefined && isWebsocketRequest(request)) return accept(request, socket, head);
     } catch {
-      // Another listener has accepted the upgrade already. If there is no other
-      // listener, the socket is broken.
+      // Another listener has accepted the upgrade already. If there is no other listener, the
+      // socket is broken.
       return others.length > 0 ? undefined : void socket.destroy();
     }
     if (others.length > 0) return leaveToOthers(socket as Socket);
@@ -119,20 +98,17 @@ function createWebSocketServer(
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Frames that came together are read in one iteration of the event loop,
-    // and answered together.
+    // Frames that came together are read in one iteration of the event loop, and answered together.
     allowSynchronousEvents: true,
     maxPayload,
     ...closing,
-    handleProtocols: (offered) =>
-      subprotocols.find((name) => offered.has(name)) ?? false,
+    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   });
 }
 
 /**
- * Refuses websockets to a path that is no site. A client of this package is
- * accepted first: browsers report the code and the reason of a close, but not
- * why an upgrade was refused.
+ * Refuses websockets to a path that is no site. A client of this package is accepted first:
+ * browsers report the code and the reason of a close, but not why an upgrade was refused.
  */
 function createPathRejection(
   sites: Readonly<Record<string, Gateway>>,
@@ -164,9 +140,7 @@ function createPathRejection(
 /** Lists as many sites as fit the reason of a close. */
 function describeSites(names: readonly string[]): string {
   const text = `the path of the address is no site. Sites: ${names.map((name) => `/${name}`).join(', ')}`;
-  return text.length <= MAX_REASON_LENGTH
-    ? text
-    : `${text.slice(0, MAX_REASON_LENGTH - 3)}...`;
+  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH - 3)}...`;
 }
 
 function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
@@ -203,10 +177,7 @@ function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
   };
 }
 
-function offersSubprotocol(
-  subprotocols: readonly string[],
-  request: IncomingMessage,
-): boolean {
+function offersSubprotocol(subprotocols: readonly string[], request: IncomingMessage): boolean {
   const offered = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((name) => name.trim());
@@ -214,17 +185,15 @@ function offersSubprotocol(
 }
 
 /**
- * Leaves an upgrade to the other listeners of the server. If none of them
- * answers in time, refuses it: otherwise the socket would stay open and unread.
+ * Leaves an upgrade to the other listeners of the server. If none of them answers in time, refuses
+ * it: otherwise the socket would stay open and unread.
  */
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
     // `null`: no listener has begun to read the socket, or one has paused it.
     const isTaken =
-      socket.destroyed ||
-      socket.readableFlowing !== null ||
-      socket.bytesWritten > writtenBefore;
+      socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
     if (!isTaken) rejectUpgrade(socket, 404, 'nothing here');
   }, UNHANDLED_TIMEOUT_MS);
   timer.setRef?.(false);
@@ -236,8 +205,8 @@ function isWebsocketRequest({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Passes the request to the server as a plain request. Clients that support
- * HTTP/2 request an upgrade by default, and expect a normal reply.
+ * Passes the request to the server as a plain request. Clients that support HTTP/2 request an
+ * upgrade by default, and expect a normal reply.
  */
 function handOverAsPlainRequest(
   server: Server,
@@ -246,32 +215,19 @@ function handOverAsPlainRequest(
   head: Buffer,
 ): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
-  // On a server with TLS, emit `secureConnection`: `connection` is for sockets
-  // that are not decrypted yet.
-  server.emit(
-    server instanceof SecureServer ? 'secureConnection' : 'connection',
-    socket,
-  );
+  // On a server with TLS, emit `secureConnection`: `connection` is for sockets that are not
+  // decrypted yet.
+  server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket);
 }
 
-/**
- * Formats the head of the request as it was received, without the headers of
- * the upgrade.
- */
-function formatPlainHead({
-  method,
-  url,
-  httpVersion,
-  rawHeaders,
-}: IncomingMessage): Buffer {
+/** Formats the head of the request as it was received, without the headers of the upgrade. */
+function formatPlainHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     const value = rawHeaders[at + 1] as string;
     if (UPGRADE_HEADERS.test(name)) continue;
-    lines.push(
-      `${name}: ${/^connection$/i.test(name) ? removeUpgradeToken(value) : value}`,
-    );
+    lines.push(`${name}: ${/^connection$/i.test(name) ? removeUpgradeToken(value) : value}`);
   }
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

@@ -1,16 +1,13 @@
 /**
- * The views of an operation in flight that may be confirmed: by the store, or
- * because a later view is equal.
+ * The views of an operation in flight that may be confirmed: by the store, or because a later view
+ * is equal.
  */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
 import { coversDetails } from './view-messages.ts';
 
-/**
- * How many views of one operation can be confirmed. Clients keep the same
- * number.
- */
+/** How many views of one operation can be confirmed. Clients keep the same number. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface ConfirmableView {
@@ -19,15 +16,9 @@ export interface ConfirmableView {
   level: number;
   value: EncodedData;
   details: ViewDetails | undefined;
-  /**
-   * The number under which the client has the value; `undefined` if it does not
-   * have it.
-   */
+  /** The number under which the client has the value; `undefined` if it does not have it. */
   sentSeq: number | undefined;
-  /**
-   * The details that the client has under that number. Confirmations add to
-   * them.
-   */
+  /** The details that the client has under that number. Confirmations add to them. */
   sentDetails: ViewDetails | undefined;
   /** Memory for the view with its details. */
   bytes: number;
@@ -46,8 +37,8 @@ export function isConfirmable(
 }
 
 /**
- * The views by number, in a ring: a view replaces the one that came
- * `MAX_CONFIRMABLE_VIEWS` earlier.
+ * The views by number, in a ring: a view replaces the one that came `MAX_CONFIRMABLE_VIEWS`
+ * earlier.
  */
 export class ConfirmableViews {
   #entries: (ConfirmableView | DroppedView | undefined)[] = [];
@@ -60,21 +51,19 @@ export class ConfirmableViews {
 
   set(entry: ConfirmableView | DroppedView): void {
     this.#entries[entry.seq % MAX_CONFIRMABLE_VIEWS] = entry;
-    // A view that was confirmed is stored again under its earlier number, so
-    // `#last` must not decrease.
+    // A view that was confirmed is stored again under its earlier number, so `#last` must not
+    // decrease.
     this.#last = Math.max(this.#last, entry.seq);
     if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
 
   /**
-   * Returns whether the latest view has this value; `undefined` if there is no
-   * view to compare with.
+   * Returns whether the latest view has this value; `undefined` if there is no view to compare
+   * with.
    */
   isLatest(value: EncodedData): boolean | undefined {
     const latest = this.get(this.#last);
-    return isConfirmable(latest)
-      ? hasSameEncoding(latest.value, value)
-      : undefined;
+    return isConfirmable(latest) ? hasSameEncoding(latest.value, value) : undefined;
   }
 
   /** Drops the view that view `seq` replaces. Returns its bytes. */
@@ -93,23 +82,16 @@ export class ConfirmableViews {
     }
   }
 
-  /**
-   * Returns the view under whose number the client has the value of `view`, if
-   * it has it.
-   */
+  /** Returns the view under whose number the client has the value of `view`, if it has it. */
   findSentTarget({ sentSeq }: ConfirmableView): ConfirmableView | undefined {
     const target = sentSeq === undefined ? undefined : this.get(sentSeq);
     return isConfirmable(target) ? target : undefined;
   }
 
-  /**
-   * Returns a view that the client has, if a confirmation of it results in
-   * exactly `view`.
-   */
+  /** Returns a view that the client has, if a confirmation of it results in exactly `view`. */
   findSame(view: ConfirmableView): ConfirmableView | undefined {
     for (const retained of this.#entries) {
-      // A view that was sent as a confirmation has the number of the view that
-      // it confirmed.
+      // A view that was sent as a confirmation has the number of the view that it confirmed.
       if (
         !isConfirmable(retained) ||
         retained.sentSeq !== retained.seq ||
@@ -132,8 +114,8 @@ export class ConfirmableViews {
 }
 
 /**
- * Copies the value into separate memory. Otherwise a value of 20 bytes would
- * keep the whole memory block alive in which it was encoded.
+ * Copies the value into separate memory. Otherwise a value of 20 bytes would keep the whole memory
+ * block alive in which it was encoded.
  */
 function copyOutOfBlock(value: EncodedData): EncodedData {
   return typeof value !== 'string' && value.buffer.byteLength > value.length

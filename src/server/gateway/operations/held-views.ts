@@ -2,9 +2,7 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { ReplyMemory } from '../clients/client-table.ts';
 import { ConfirmableViews, type ConfirmableView } from './confirmable-views.ts';
 
-/**
- * The confirmable views of one operation, whose memory counts for its client.
- */
+/** The confirmable views of one operation, whose memory counts for its client. */
 export class HeldViews extends ConfirmableViews {
   readonly #memory: ReplyMemory;
   #bytes = 0;
@@ -15,9 +13,9 @@ export class HeldViews extends ConfirmableViews {
   }
 
   /**
-   * Keeps the view, so that the store can confirm it, and so that it can be
-   * sent again to a client that resends the operation. If the client's memory
-   * is full, only `error` is remembered in its slot.
+   * Keeps the view, so that the store can confirm it, and so that it can be sent again to a client
+   * that resends the operation. If the client's memory is full, only `error` is remembered in its
+   * slot.
    */
   hold(view: ConfirmableView, fullError: () => CorrectableError): void {
     this.#freeSlot(view.seq);

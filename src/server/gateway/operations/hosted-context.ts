@@ -12,10 +12,7 @@ import type { SubmissionOptions, SubmissionOwner } from './submission-types.ts';
 
 /** Receives events of the signal of an operation. */
 export interface SignalEvents {
-  /**
-   * Called when the store reads the signal for the first time after the
-   * operation was aborted.
-   */
+  /** Called when the store reads the signal for the first time after the operation was aborted. */
   onAbortedSignalRead(): void;
   /** Called when a listener of the store threw at the abort. */
   onListenerThrew(error: unknown): void;
@@ -49,9 +46,7 @@ export class HostedContext implements InvocationContext {
 
   get deadlineAt(): number | undefined {
     const { deadlineAt } = this.#options;
-    return deadlineAt === undefined
-      ? undefined
-      : deadlineAt + getWallOffsetMs(systemClock);
+    return deadlineAt === undefined ? undefined : deadlineAt + getWallOffsetMs(systemClock);
   }
 
   get principal(): Principal {
@@ -63,8 +58,8 @@ export class HostedContext implements InvocationContext {
   }
 
   /**
-   * The client's key with the principal as a prefix, so that no principal gets
-   * the reply of another one.
+   * The client's key with the principal as a prefix, so that no principal gets the reply of another
+   * one.
    */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
@@ -91,9 +86,7 @@ export class HostedContext implements InvocationContext {
       this.#events.onAbortedSignalRead();
       return AbortSignal.abort();
     }
-    this.#controller ??= createGuardedController((error) =>
-      this.#events.onListenerThrew(error),
-    );
+    this.#controller ??= createGuardedController((error) => this.#events.onListenerThrew(error));
     return this.#controller.signal;
   }
 
@@ -106,8 +99,8 @@ export class HostedContext implements InvocationContext {
   }
 
   /**
-   * Drops the fields of the operation, because the store may keep the context
-   * for longer. Returns the session, which the caller must close.
+   * Drops the fields of the operation, because the store may keep the context for longer. Returns
+   * the session, which the caller must close.
    */
   release(): BindingSession | undefined {
     const { session } = this;

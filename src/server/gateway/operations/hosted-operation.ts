@@ -1,8 +1,7 @@
 /**
- * One operation of a client at the hosted binding. If the client has the
- * encoded value of a view already, the view travels as `confirm`, without a
- * payload (Correctables, OSDI 2016, §5.2). The operation's own `equals` is not
- * used.
+ * One operation of a client at the hosted binding. If the client has the encoded value of a view
+ * already, the view travels as `confirm`, without a payload (Correctables, OSDI 2016, §5.2). The
+ * operation's own `equals` is not used.
  */
 import {
   type BindingSession,
@@ -12,10 +11,7 @@ import {
 } from '../../../correctable/binding.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import {
-  EncodedField,
-  type EncodedMessage,
-} from '../../../protocol/codec/codec.ts';
+import { EncodedField, type EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { EncodingSink } from '../../../protocol/hosting.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
@@ -66,21 +62,20 @@ export class HostedOperation
   readonly #strongest: number;
   #outlet: Outlet | undefined;
   /**
-   * Views that the store or the gateway may confirm. Created for the first view
-   * that is not the last.
+   * Views that the store or the gateway may confirm. Created for the first view that is not the
+   * last.
    */
   #views: HeldViews | undefined;
   #hasEnded = false;
   #isAwaited = false;
   #viewCount = 0;
   /**
-   * After a repetition, every view carries its payload: the client may have
-   * missed the view to which a confirmation would refer.
+   * After a repetition, every view carries its payload: the client may have missed the view to
+   * which a confirmation would refer.
    */
   #isRepeated = false;
   /**
-   * The figures that count the operation. Without a contract they are known
-   * from its first view on.
+   * The figures that count the operation. Without a contract they are known from its first view on.
    */
   #ownFigures: OperationFigures | undefined;
   /** Whether no client waits for it any more. */
@@ -115,8 +110,8 @@ export class HostedOperation
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
       this.#countView(index);
-      // This is the only view of the operation. No confirmation can refer to
-      // it, so only the message is needed.
+      // This is the only view of the operation. No confirmation can refer to it, so only the
+      // message is needed.
       if (this.#views === undefined && this.#isLast(index, details))
         this.#finish(value, index, seq, details);
       else this.#showView(value, index, seq, details);
@@ -147,8 +142,8 @@ export class HostedOperation
   }
 
   /**
-   * Called when the binding has ended the operation. If there is no final view
-   * by now, the operation fails.
+   * Called when the binding has ended the operation. If there is no final view by now, the
+   * operation fails.
    */
   close(): void {
     if (this.#hasEnded) return;
@@ -171,10 +166,7 @@ export class HostedOperation
     });
   }
 
-  /**
-   * Detaches the operation from its connection, which is closed. The client may
-   * reconnect.
-   */
+  /** Detaches the operation from its connection, which is closed. The client may reconnect. */
   detach(): void {
     this.#outlet = undefined;
   }
@@ -196,12 +188,7 @@ export class HostedOperation
     this.#reportAnomaly('a listener of the store failed', error);
   }
 
-  #finish(
-    value: unknown,
-    level: number,
-    seq: number,
-    details: ViewDetails | undefined,
-  ): void {
+  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
     let message: EncodedMessage;
     try {
       message = this.#encode(level, seq, value, details);
@@ -211,12 +198,7 @@ export class HostedOperation
     return this.#deliver(message, { value, level, seq, details });
   }
 
-  #showView(
-    value: unknown,
-    level: number,
-    seq: number,
-    details: ViewDetails | undefined,
-  ): void {
+  #showView(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
     const view: ConfirmableView = {
       seq,
       level,
@@ -228,11 +210,10 @@ export class HostedOperation
     };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      // A confirmation cannot express "final" below the requested level: such a
-      // final view is sent in full.
+      // A confirmation cannot express "final" below the requested level: such a final view is sent
+      // in full.
       const isLow = details?.final === true && level < this.#strongest;
-      const same =
-        this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
+      const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);
       else if (this.#isLast(level, details)) this.#conclude(view);
       else this.#emit(view);
@@ -246,29 +227,19 @@ export class HostedOperation
     const known = this.#views?.get(seq);
     if (known === undefined) {
       const message = `the store confirmed view ${seq}, which it never gave, or long ago`;
-      return this.#fail(
-        new CorrectableError('PROTOCOL', message),
-        this.#strongest,
-      );
+      return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
     }
     if (!isConfirmable(known)) return this.#onUnsendable(known.error, level);
     const combined =
-      known.details && details
-        ? mergeDetails(known.details, details)
-        : (details ?? known.details);
+      known.details && details ? mergeDetails(known.details, details) : (details ?? known.details);
     const view: ConfirmableView = { ...known, level, details: combined };
     try {
-      if (details?.final === true && level < this.#strongest)
-        return this.#conclude(view);
+      if (details?.final === true && level < this.#strongest) return this.#conclude(view);
       const target = this.#views?.findSentTarget(known);
-      // If the client has exactly the store's view, the new details are all
-      // that is sent.
+      // If the client has exactly the store's view, the new details are all that is sent.
       if (target === known && known.sentDetails === known.details)
         this.#emitConfirm(view, target, details);
-      else if (
-        target !== undefined &&
-        coversDetails(view.details, target.sentDetails)
-      ) {
+      else if (target !== undefined && coversDetails(view.details, target.sentDetails)) {
         this.#emitConfirm(view, target, view.details);
       } else if (level >= this.#strongest) this.#conclude(view);
       else this.#emit(view);
@@ -279,25 +250,20 @@ export class HostedOperation
   }
 
   /**
-   * Handles a failure. It ends the operation, unless only a level below the
-   * strongest one failed.
+   * Handles a failure. It ends the operation, unless only a level below the strongest one failed.
    */
   #fail(error: unknown, level: number): void {
-    if (this.#hasEnded)
-      return this.#reportAnomaly('a failure after the end', error);
+    if (this.#hasEnded) return this.#reportAnomaly('a failure after the end', error);
     if (this.#isOver()) return this.#leave();
     this.#reportAnomaly('an operation failed', error);
     const reported = truncateError(sanitizeError(error), this.#owner);
     this.#figures.countFailure(level, reported);
-    if (level < this.#strongest)
-      return this.#outlet?.push(toFailMessage(this.id, reported, level));
+    if (level < this.#strongest) return this.#outlet?.push(toFailMessage(this.id, reported, level));
     return this.#endWith(reported);
   }
 
   #endWith(error: unknown): void {
-    const message = this.#owner.codec.encodeMessage(
-      toFailMessage(this.id, error),
-    );
+    const message = this.#owner.codec.encodeMessage(toFailMessage(this.id, error));
     this.#outlet?.pushEncoded(message);
     this.#release();
     this.keepFailure(message, error);
@@ -315,10 +281,7 @@ export class HostedOperation
     this.#ownFigures.countView(level, systemClock.now() - receivedAt);
   }
 
-  /**
-   * Counts whether the final view has the value of the last preliminary one, if
-   * there was one.
-   */
+  /** Counts whether the final view has the value of the last preliminary one, if there was one. */
   #countOutcome({ value }: ConfirmableView): void {
     const isSame = this.#views?.isLatest(value);
     if (isSame === true) this.#figures.confirmed += 1;
@@ -326,8 +289,7 @@ export class HostedOperation
   }
 
   /**
-   * Returns whether this is an abandoned read: no client waits for it, and its
-   * reply is not kept.
+   * Returns whether this is an abandoned read: no client waits for it, and its reply is not kept.
    */
   #isOver(): boolean {
     return this.#isAbandoned && !this.isWrite;
@@ -339,8 +301,8 @@ export class HostedOperation
   }
 
   /**
-   * Returns whether no client wants a view at this level. If the view is the
-   * last one, the operation ends.
+   * Returns whether no client wants a view at this level. If the view is the last one, the
+   * operation ends.
    */
   #isWasted(level: number, details: ViewDetails | undefined): boolean {
     if (!this.#isOver()) return false;
@@ -348,15 +310,11 @@ export class HostedOperation
     return true;
   }
 
-  /**
-   * Returns the index of the level, or `undefined` if the call comes too late.
-   */
+  /** Returns the index of the level, or `undefined` if the call comes too late. */
   #accept(level: string): number | undefined {
     const index = this.#owner.levels.indexOf(level);
     if (!this.#hasEnded && index >= 0) return index;
-    this.#reportAnomaly(
-      index >= 0 ? 'a view after the end' : 'an unknown level',
-    );
+    this.#reportAnomaly(index >= 0 ? 'a view after the end' : 'an unknown level');
     return undefined;
   }
 
@@ -365,9 +323,7 @@ export class HostedOperation
     view.bytes = CONFIRMABLE_VIEW_BYTES + message.length;
     if (this.#outlet === undefined) return;
     if (this.#outlet.isFull)
-      return this.#outlet.push(
-        toFailMessage(this.id, overfullError(), view.level),
-      );
+      return this.#outlet.push(toFailMessage(this.id, overfullError(), view.level));
     this.#outlet.pushEncoded(message);
     // After the operation was resent, no message refers to an earlier one.
     if (this.#isRepeated) return;
@@ -375,10 +331,7 @@ export class HostedOperation
     view.sentDetails = view.details;
   }
 
-  /**
-   * Sends that the value of `target` holds at the level of `view` too, with
-   * these details.
-   */
+  /** Sends that the value of `target` holds at the level of `view` too, with these details. */
   #emitConfirm(
     view: ConfirmableView,
     target: ConfirmableView,
@@ -396,8 +349,7 @@ export class HostedOperation
     this.#outlet?.pushEncoded(encoded);
     if (isLast) this.#countOutcome(view);
     if (isLast) return this.#endAs(kept, view);
-    const detailsBytes =
-      details === view.details ? encoded.length : this.#measureDetails(view);
+    const detailsBytes = details === view.details ? encoded.length : this.#measureDetails(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + view.value.length + detailsBytes;
     view.sentSeq = target.sentSeq;
     view.sentDetails = view.details;
@@ -439,17 +391,14 @@ export class HostedOperation
   }
 
   /**
-   * Ends an aborted operation, unless the store returned a promise. A store
-   * that has read the aborted signal may stop without an answer.
+   * Ends an aborted operation, unless the store returned a promise. A store that has read the
+   * aborted signal may stop without an answer.
    */
   #leaveUnlessAwaited(): void {
     if (!this.#isAwaited) this.#leave();
   }
 
-  /**
-   * Called when the store has ended the operation. Releases its memory and its
-   * session.
-   */
+  /** Called when the store has ended the operation. Releases its memory and its session. */
   #leave(): void {
     this.#options.slot.release();
     const session = this.context.release();
@@ -462,8 +411,8 @@ export class HostedOperation
   }
 
   /**
-   * Keeps the view, so that the store can confirm it, and so that it can be
-   * sent again if the operation is resent.
+   * Keeps the view, so that the store can confirm it, and so that it can be sent again if the
+   * operation is resent.
    */
   #hold(view: ConfirmableView): void {
     if (!this.#hasEnded) this.#openViews().hold(view, overfullError);
@@ -479,27 +428,22 @@ export class HostedOperation
   }
 
   /**
-   * Handles a view that cannot be sent: its level fails. A write was executed
-   * all the same, which the failure reports.
+   * Handles a view that cannot be sent: its level fails. A write was executed all the same, which
+   * the failure reports.
    */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;
     const reason = isTyped ? problem.message : 'the server made a mistake';
     if (!isTyped) this.#reportAnomaly('a view could not be sent', problem);
     if (level < this.#strongest) {
-      const error = isTyped
-        ? problem
-        : new CorrectableError('FINAL_FAILED', reason);
+      const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', reason);
       if (seq !== undefined) this.#openViews().drop(seq, error);
       return this.#fail(error, level);
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
     const message = `the write took effect, but its result cannot be sent: ${reason}`;
     const field = isTyped ? problem.field : undefined;
-    return this.#fail(
-      new CorrectableError('UNKNOWN', message, { field }),
-      this.#strongest,
-    );
+    return this.#fail(new CorrectableError('UNKNOWN', message, { field }), this.#strongest);
   }
 
   /** Returns the size of the view's details, in bytes. */
@@ -517,33 +461,23 @@ export class HostedOperation
   }
 
   /**
-   * Encodes the whole view in place of a confirmation, if the reply is kept.
-   * Called before the confirmation is sent, because the encoding may fail.
+   * Encodes the whole view in place of a confirmation, if the reply is kept. Called before the
+   * confirmation is sent, because the encoding may fail.
    */
   protected encodeKept(_view: ConfirmableView): EncodedMessage | undefined {
     return undefined;
   }
 
   /** Called when the operation ends with this view. A subclass may keep it. */
-  protected keepView(
-    _message: EncodedMessage | undefined,
-    _view: LastView,
-  ): void {}
+  protected keepView(_message: EncodedMessage | undefined, _view: LastView): void {}
 
-  /**
-   * Called when the operation ends with this failure. A subclass may keep it.
-   */
+  /** Called when the operation ends with this failure. A subclass may keep it. */
   protected keepFailure(_message: EncodedMessage, _error: unknown): void {}
 
   /** Called when the operation ends with a failure that cannot be encoded. */
   protected keepNothing(): void {}
 
-  protected createMessage({
-    seq,
-    level,
-    value,
-    details,
-  }: ConfirmableView): EncodedMessage {
+  protected createMessage({ seq, level, value, details }: ConfirmableView): EncodedMessage {
     return this.#encode(level, seq, new EncodedField(value), details);
   }
 
@@ -554,13 +488,7 @@ export class HostedOperation
     details: ViewDetails | undefined,
   ): EncodedMessage {
     return encodeView(
-      createViewMessage(
-        this.id,
-        level,
-        seq,
-        value,
-        createTail(details, this.context.session),
-      ),
+      createViewMessage(this.id, level, seq, value, createTail(details, this.context.session)),
       this.#owner,
     );
   }
@@ -578,8 +506,7 @@ export class HostedOperation
     try {
       this.#endWith(reported);
     } catch {
-      // Even the failure cannot be encoded. Sending the original failure closes
-      // the connection.
+      // Even the failure cannot be encoded. Sending the original failure closes the connection.
       this.#outlet?.push(toFailMessage(this.id, reported));
       this.keepNothing();
       this.#end();

@@ -1,24 +1,17 @@
 /**
- * Counts how long views took, how operations ended, and whether preliminary
- * views were right. Counting must be cheap, so texts are formatted only when
- * the figures are read.
+ * Counts how long views took, how operations ended, and whether preliminary views were right.
+ * Counting must be cheap, so texts are formatted only when the figures are read.
  */
-import {
-  isCorrectableError,
-  type ErrorCode,
-} from '../../../correctable/errors.ts';
+import { isCorrectableError, type ErrorCode } from '../../../correctable/errors.ts';
 import { toKnownCode } from '../../../protocol/error-facts.ts';
 
-/**
- * Upper bounds of the buckets, in milliseconds. Times are counted in whole
- * milliseconds.
- */
+/** Upper bounds of the buckets, in milliseconds. Times are counted in whole milliseconds. */
 export const DURATION_BOUNDS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 /**
- * Without a contract, clients choose the names of operations. At most this many
- * names have separate statistics.
+ * Without a contract, clients choose the names of operations. At most this many names have separate
+ * statistics.
  */
 const MAX_NAMES = 100;
 /** The name for all other operations. No operation has such a name. */
@@ -27,13 +20,10 @@ const OTHER_OPERATIONS = '(other)';
 /** How long views at one level took, since the operation arrived. */
 export class DurationCounts {
   /**
-   * The number of views by bucket: the first bound that is not below the time.
-   * The last count is for times above all bounds.
+   * The number of views by bucket: the first bound that is not below the time. The last count is
+   * for times above all bounds.
    */
-  readonly counts: number[] = Array.from(
-    { length: DURATION_BOUNDS_MS.length + 1 },
-    () => 0,
-  );
+  readonly counts: number[] = Array.from({ length: DURATION_BOUNDS_MS.length + 1 }, () => 0);
   sumMs = 0;
 
   add(ms: number): void {
@@ -53,10 +43,7 @@ export class OperationFigures {
   readonly failures: Map<ErrorCode, number>[] = [];
   /** Operations whose final view had the value of the last preliminary one. */
   confirmed = 0;
-  /**
-   * Operations whose final view had another value than the last preliminary
-   * one.
-   */
+  /** Operations whose final view had another value than the last preliminary one. */
   corrected = 0;
 
   constructor(name: string) {
@@ -68,9 +55,7 @@ export class OperationFigures {
   }
 
   countFailure(level: number, error: unknown): void {
-    const code = isCorrectableError(error)
-      ? toKnownCode(error.code)
-      : 'FINAL_FAILED';
+    const code = isCorrectableError(error) ? toKnownCode(error.code) : 'FINAL_FAILED';
     const codes = (this.failures[level] ??= new Map<ErrorCode, number>());
     codes.set(code, (codes.get(code) ?? 0) + 1);
   }
@@ -85,8 +70,7 @@ export class OperationStats {
   /** @param names the operations of the contract, if there is one */
   constructor(names: readonly string[] | undefined) {
     this.#isClosed = names !== undefined;
-    for (const name of names ?? [])
-      this.#byName.set(name, new OperationFigures(name));
+    for (const name of names ?? []) this.#byName.set(name, new OperationFigures(name));
   }
 
   /** The figures of all operations. */
@@ -95,17 +79,14 @@ export class OperationStats {
   }
 
   /**
-   * Returns the figures for an operation that fails. A client may have made up
-   * its name, so no new figures are created.
+   * Returns the figures for an operation that fails. A client may have made up its name, so no new
+   * figures are created.
    */
   find(name: string): OperationFigures {
     return this.#byName.get(name) ?? this.#others;
   }
 
-  /**
-   * Returns the figures for an operation that has a view, so the store knows
-   * its name.
-   */
+  /** Returns the figures for an operation that has a view, so the store knows its name. */
   open(name: string): OperationFigures {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;

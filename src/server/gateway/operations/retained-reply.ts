@@ -1,11 +1,8 @@
 /**
- * Retains the reply of a write, so that a resend gets the same reply. The
- * arguments, the context, and the memory block of the message are released.
+ * Retains the reply of a write, so that a resend gets the same reply. The arguments, the context,
+ * and the memory block of the message are released.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Codec, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { toWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
@@ -32,9 +29,7 @@ export class CompletedWrite implements RepeatableWrite {
     const id = this.#id;
     const reply = this.#reply;
     if (reply === undefined)
-      outlet.push(
-        toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)),
-      );
+      outlet.push(toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)));
     else if ('message' in reply) outlet.pushEncoded(reply.message);
     else
       outlet.push(
@@ -57,10 +52,7 @@ export class CompletedWrite implements RepeatableWrite {
 
 export type RetainedReply =
   | { readonly message: EncodedMessage }
-  /**
-   * A value of fixed size is kept unencoded, because it needs no additional
-   * memory.
-   */
+  /** A value of fixed size is kept unencoded, because it needs no additional memory. */
   | {
       readonly value: SizedValue;
       readonly level: number;
@@ -69,8 +61,8 @@ export type RetainedReply =
     };
 
 /**
- * Values of a fixed size. A string has no fixed size: it may be a part of a
- * large string, and keep all of it in memory.
+ * Values of a fixed size. A string has no fixed size: it may be a part of a large string, and keep
+ * all of it in memory.
  */
 export type SizedValue = null | undefined | boolean | number;
 
@@ -81,10 +73,7 @@ const MAX_SHORT_FAILURE_LENGTH = 256;
 
 export function hasFixedSize(value: unknown): value is SizedValue {
   return (
-    value === null ||
-    value === undefined ||
-    typeof value === 'boolean' ||
-    typeof value === 'number'
+    value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number'
   );
 }
 
@@ -94,15 +83,15 @@ export function measureReply(reply: RetainedReply | undefined): number {
 }
 
 /**
- * Copies the reply into separate memory: a small reply would keep the whole
- * memory block alive in which it was encoded.
+ * Copies the reply into separate memory: a small reply would keep the whole memory block alive in
+ * which it was encoded.
  */
 function copyReply(reply: RetainedReply): RetainedReply {
   if (!('message' in reply)) return reply;
   const { message } = reply;
   if (typeof message === 'string') {
-    // Read a character: until then, V8 keeps a concatenated string as
-    // references to its parts, which may belong to large strings.
+    // Read a character: until then, V8 keeps a concatenated string as references to its parts,
+    // which may belong to large strings.
     message.charCodeAt(0);
     return reply;
   }
@@ -119,11 +108,7 @@ function copyReply(reply: RetainedReply): RetainedReply {
 }
 
 /** Encodes a failure in few bytes. */
-export function encodeShortFailure(
-  id: number,
-  error: unknown,
-  codec: Codec,
-): RetainedReply {
+export function encodeShortFailure(id: number, error: unknown, codec: Codec): RetainedReply {
   const short = isCorrectableError(error) ? shortenError(error) : error;
   const encoded = codec.encodeMessage(toFailMessage(id, short));
   if (
@@ -134,8 +119,8 @@ export function encodeShortFailure(
     return { message: encoded };
   }
   const { name } = short.domain;
-  // Without its data, a domain error needs another code, because a client that
-  // gets `DOMAIN` reads the data.
+  // Without its data, a domain error needs another code, because a client that gets `DOMAIN` reads
+  // the data.
   const message = `${short.message}: refused with '${name.slice(0, MAX_SHORT_TEXT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', toWellFormed(message));
   return { message: codec.encodeMessage(toFailMessage(id, without)) };

@@ -1,6 +1,6 @@
 /**
- * A write whose reply is kept for the client's retries. A store that is exactly
- * once answers retries itself, so its writes are plain `HostedOperation`s.
+ * A write whose reply is kept for the client's retries. A store that is exactly once answers
+ * retries itself, so its writes are plain `HostedOperation`s.
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -33,8 +33,8 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
   }
 
   /**
-   * Marks the reply as not needed any more. The memory of its views is released
-   * when the write ends.
+   * Marks the reply as not needed any more. The memory of its views is released when the write
+   * ends.
    */
   forget(): number {
     this.#isForgotten = true;
@@ -42,10 +42,7 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
   }
 
   /** Checks the room without reserving it: `keepView` reserves it. */
-  protected override hasRoomFor(
-    message: EncodedMessage,
-    view: LastView,
-  ): boolean {
+  protected override hasRoomFor(message: EncodedMessage, view: LastView): boolean {
     if (this.#isForgotten) return false;
     const bytes = measureReply(this.#toReply(message, view));
     if (!this.#owner.record.tryReserve(bytes)) return false;
@@ -53,35 +50,23 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
     return true;
   }
 
-  protected override encodeKept(
-    view: ConfirmableView,
-  ): EncodedMessage | undefined {
+  protected override encodeKept(view: ConfirmableView): EncodedMessage | undefined {
     return this.#isForgotten ? undefined : this.createMessage(view);
   }
 
   /** Keeps the view if there is room for it. */
-  protected override keepView(
-    message: EncodedMessage | undefined,
-    view: LastView,
-  ): void {
-    const reply =
-      message === undefined ? undefined : this.#toReply(message, view);
+  protected override keepView(message: EncodedMessage | undefined, view: LastView): void {
+    const reply = message === undefined ? undefined : this.#toReply(message, view);
     const bytes = measureReply(reply);
-    const isKept =
-      bytes === 0 ||
-      (!this.#isForgotten && this.#owner.record.tryReserve(bytes));
+    const isKept = bytes === 0 || (!this.#isForgotten && this.#owner.record.tryReserve(bytes));
     this.#keep(isKept ? reply : undefined);
   }
 
   /**
-   * Keeps the failure in any case. If there is too little room, keeps it
-   * shortened, because a resend must not be answered as if the write had taken
-   * effect.
+   * Keeps the failure in any case. If there is too little room, keeps it shortened, because a
+   * resend must not be answered as if the write had taken effect.
    */
-  protected override keepFailure(
-    message: EncodedMessage,
-    error: unknown,
-  ): void {
+  protected override keepFailure(message: EncodedMessage, error: unknown): void {
     if (this.#isForgotten) return;
     const { record, codec } = this.#owner;
     if (record.tryReserve(message.length)) return this.#keep({ message });
@@ -95,13 +80,9 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
   }
 
   /**
-   * Converts the view to a reply. A value of fixed size without details needs
-   * no additional memory.
+   * Converts the view to a reply. A value of fixed size without details needs no additional memory.
    */
-  #toReply(
-    message: EncodedMessage,
-    { value, level, seq, details }: LastView,
-  ): RetainedReply {
+  #toReply(message: EncodedMessage, { value, level, seq, details }: LastView): RetainedReply {
     const isBare =
       this.context.session === undefined &&
       details?.version === undefined &&

@@ -1,6 +1,6 @@
 /**
- * Converts an error of the hosted binding to one that can be sent to a client.
- * The error may have fields of any type.
+ * Converts an error of the hosted binding to one that can be sent to a client. The error may have
+ * fields of any type.
  */
 import {
   CorrectableError,
@@ -18,8 +18,8 @@ const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
 /**
- * Returns the error without fields that a message cannot contain. Errors that
- * are not of this package are returned unchanged, because they are never sent.
+ * Returns the error without fields that a message cannot contain. Errors that are not of this
+ * package are returned unchanged, because they are never sent.
  */
 export function sanitizeError(error: unknown): unknown {
   try {
@@ -31,9 +31,7 @@ export function sanitizeError(error: unknown): unknown {
     return new CorrectableError(code, toSafeText(message), {
       retryable: retryable === true,
       retryAfterMs:
-        typeof retryAfterMs === 'number' &&
-        retryAfterMs >= 0 &&
-        retryAfterMs < Infinity
+        typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity
           ? retryAfterMs
           : undefined,
       field: typeof field === 'string' ? toSafeText(field) : undefined,
@@ -46,13 +44,10 @@ export function sanitizeError(error: unknown): unknown {
 }
 
 /**
- * Replaces an error whose domain data is larger than a view may be: errors have
- * the same limit as views.
+ * Replaces an error whose domain data is larger than a view may be: errors have the same limit as
+ * views.
  */
-export function truncateError(
-  error: unknown,
-  { codec, maxResultBytes }: SubmissionOwner,
-): unknown {
+export function truncateError(error: unknown, { codec, maxResultBytes }: SubmissionOwner): unknown {
   if (!isCorrectableError(error) || error.domain === undefined) return error;
   const encoded = codec.encodeMessage(toFailMessage(0, error));
   if (canFitFrame(codec, encoded, maxResultBytes)) return error;

@@ -21,32 +21,21 @@ export interface SubmissionOptions {
   readonly id: number;
   /** Name of the operation, for reports. */
   readonly name: string;
-  /**
-   * Whether it is a write. If its result cannot be sent, it still took effect.
-   */
+  /** Whether it is a write. If its result cannot be sent, it still took effect. */
   readonly isWrite: boolean;
-  /**
-   * Index of the strongest requested level. A view at this level or above is
-   * the last one.
-   */
+  /** Index of the strongest requested level. A view at this level or above is the last one. */
   readonly strongest: number;
   /** When the operation arrived, by `now` of the process's clock. */
   readonly receivedAt: number;
   /** The statistics of the operation, if a contract names it. */
   readonly figures: OperationFigures | undefined;
-  /**
-   * The statistics of all operations, which count an operation that no contract
-   * names.
-   */
+  /** The statistics of all operations, which count an operation that no contract names. */
   readonly stats: OperationStats;
   /** The deadline, by `now` of the process's clock. */
   readonly deadlineAt: number | undefined;
   /** The site to which it was sent first, if it has moved. */
   readonly move?: SiteMove | undefined;
-  /**
-   * The client's idempotency key. All connections of a principal share their
-   * keys.
-   */
+  /** The client's idempotency key. All connections of a principal share their keys. */
   readonly idempotencyKey?: string | undefined;
   /** The principal that `authorize` has decided about. */
   readonly principal: Principal;

@@ -1,16 +1,7 @@
-/**
- * Creates and encodes the messages of views, and determines whether one
- * confirms another.
- */
-import type {
-  BindingSession,
-  ViewDetails,
-} from '../../../correctable/binding.ts';
+/** Creates and encodes the messages of views, and determines whether one confirms another. */
+import type { BindingSession, ViewDetails } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import {
-  canFitFrame,
-  type EncodedMessage,
-} from '../../../protocol/codec/codec.ts';
+import { canFitFrame, type EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
 import type { ConfirmMessage } from '../../../protocol/messages/confirm.ts';
 import { isPlain } from '../../../values/value-kinds.ts';
@@ -26,9 +17,9 @@ export interface MessageTail extends ViewDetails {
 /** Longest session token that clients accept. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-// Creates the message of a view. Each possible form is written out, because
-// spreading optional parts costs more than everything else that is done for a
-// view. Absent elements before the last present one are `null`.
+// Creates the message of a view. Each possible form is written out, because spreading optional
+// parts costs more than everything else that is done for a view. Absent elements before the last
+// present one are `null`.
 export function createViewMessage(
   id: number,
   level: number,
@@ -43,8 +34,7 @@ export function createViewMessage(
   }
   if (details?.meta !== undefined)
     return [id, kind, level, seq, value, details.version ?? null, details.meta];
-  if (details?.version !== undefined)
-    return [id, kind, level, seq, value, details.version];
+  if (details?.version !== undefined) return [id, kind, level, seq, value, details.version];
   return [id, kind, level, seq, value];
 }
 
@@ -60,15 +50,11 @@ export function createConfirmMessage(
   }
   if (details?.meta !== undefined)
     return [id, 'confirm', level, seq, details.version ?? null, details.meta];
-  if (details?.version !== undefined)
-    return [id, 'confirm', level, seq, details.version];
+  if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
   return [id, 'confirm', level, seq];
 }
 
-/**
- * Returns whether merging `details` into `reported`, key by key, replaces all
- * of `reported`.
- */
+/** Returns whether merging `details` into `reported`, key by key, replaces all of `reported`. */
 export function coversDetails(
   details: ViewDetails | undefined,
   reported: ViewDetails | undefined,
@@ -87,10 +73,7 @@ function isPresent<T>(part: T | null | undefined): part is T {
   return part !== undefined && part !== null;
 }
 
-/**
- * Encodes a view. Throws `INVALID_VALUE` if it cannot be encoded or is too
- * large.
- */
+/** Encodes a view. Throws `INVALID_VALUE` if it cannot be encoded or is too large. */
 export function encodeView(
   viewMessage: ViewMessage,
   { codec, maxResultBytes }: SubmissionOwner,
@@ -103,8 +86,8 @@ export function encodeView(
 }
 
 /**
- * Returns the elements that follow the value, including the token if there is a
- * session. Throws if clients would not accept one of them.
+ * Returns the elements that follow the value, including the token if there is a session. Throws if
+ * clients would not accept one of them.
  */
 export function createTail(
   details: ViewDetails | undefined,
@@ -114,11 +97,7 @@ export function createTail(
   if (session === undefined) return details;
   const token: unknown = session.tokens?.[0];
   if (token === undefined) return details;
-  if (
-    typeof token !== 'string' ||
-    token === '' ||
-    token.length > MAX_TOKEN_LENGTH
-  ) {
+  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) {
     throw new CorrectableError(
       'INVALID_VALUE',
       `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`,
@@ -128,12 +107,7 @@ export function createTail(
 }
 
 function checkMeta(meta: unknown): void {
-  if (
-    meta === undefined ||
-    meta === null ||
-    (typeof meta === 'object' && isPlain(meta))
-  )
-    return;
+  if (meta === undefined || meta === null || (typeof meta === 'object' && isPlain(meta))) return;
   throw new CorrectableError('INVALID_VALUE', 'meta: must be a plain object', {
     field: 'meta',
   });

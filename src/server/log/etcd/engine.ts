@@ -1,7 +1,4 @@
-/**
- * The engine of the red log that etcd keeps: what a majority of its servers has
- * is in the log.
- */
+/** The engine of the red log that etcd keeps: what a majority of its servers has is in the log. */
 import { MAX_RECORD_BYTES } from './etcd-groups.ts';
 import type { RedLogEngine } from '../red-log-engine.ts';
 import { EtcdLog, type EtcdLogOptions } from './etcd-log.ts';

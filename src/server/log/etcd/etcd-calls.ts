@@ -1,10 +1,5 @@
 /** Requests in flight: what each reply is for, and since when it is awaited. */
-import type {
-  EtcdAnswer,
-  EtcdCall,
-  EtcdRequest,
-  EtcdRequestId,
-} from './etcd-requests.ts';
+import type { EtcdAnswer, EtcdCall, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
 
 interface PendingCall {
   readonly onAnswer: (answer: EtcdAnswer) => void;
@@ -23,14 +18,10 @@ export class EtcdCalls {
     this.#send = send;
   }
 
-  /**
-   * Since when the oldest call has been waiting for its reply; `Infinity` if no
-   * call is.
-   */
+  /** Since when the oldest call has been waiting for its reply; `Infinity` if no call is. */
   get waitingSinceMs(): number {
     let sinceMs = Infinity;
-    for (const { sentAtMs } of this.#pending.values())
-      sinceMs = Math.min(sinceMs, sentAtMs);
+    for (const { sentAtMs } of this.#pending.values()) sinceMs = Math.min(sinceMs, sentAtMs);
     return sinceMs;
   }
 

@@ -1,12 +1,11 @@
 /**
- * Reads what etcd has of the log beyond a site's copy, at one revision and in
- * the order of revisions, a few groups at a time.
+ * Reads what etcd has of the log beyond a site's copy, at one revision and in the order of
+ * revisions, a few groups at a time.
  *
- * Etcd returns keys in their own order cheaply. For any other order it reads
- * all of them. So the groups of each start of each site are read by key, as a
+ * Etcd returns keys in their own order cheaply. For any other order it reads all of them. So the
+ * groups of each start of each site are read by key, as a
  * *lane*. A start writes one group at a time, so its groups are in the order of
- * revisions, too. The next group is the one with the smallest revision of all
- * lanes.
+ * revisions, too. The next group is the one with the smallest revision of all lanes.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
@@ -37,22 +36,15 @@ export class EtcdCatchUp {
   /** Where starts are looked for that have no lane yet. */
   #search: EtcdKeyRange | undefined;
   #searchedSite = 1;
-  /**
-   * The lane that the last range was of; `undefined` if that was of the search.
-   */
+  /** The lane that the last range was of; `undefined` if that was of the search. */
   #reading: Lane | undefined;
 
   /** @param last an entry that the copy has: its group is read again */
-  constructor(
-    keys: EtcdKeys,
-    progress: LogProgress,
-    last: EntryName | undefined,
-  ) {
+  constructor(keys: EtcdKeys, progress: LogProgress, last: EntryName | undefined) {
     this.#keys = keys;
     const from = new Map(progress);
     this.#known = last;
-    if (last !== undefined)
-      from.set(last.origin, { epoch: last.epoch, next: last.sequence });
+    if (last !== undefined) from.set(last.origin, { epoch: last.epoch, next: last.sequence });
     this.#progress = from;
     this.#lastSite = Math.max(0, ...progress.keys());
     this.#searchSite();
@@ -60,8 +52,7 @@ export class EtcdCatchUp {
 
   takeStep(): CatchUpStep {
     this.#reading = undefined;
-    if (this.#search !== undefined)
-      return { kind: 'read', range: this.#search };
+    if (this.#search !== undefined) return { kind: 'read', range: this.#search };
     let first: Lane | undefined;
     for (const lane of this.#lanes.values()) {
       if (lane.entries.length === 0 && lane.next !== undefined) {
@@ -80,9 +71,7 @@ export class EtcdCatchUp {
     if (this.#reading !== undefined) {
       this.#reading.entries.push(...entries);
       this.#reading.next =
-        next === undefined
-          ? undefined
-          : { key: next, end: this.#reading.next?.end ?? '' };
+        next === undefined ? undefined : { key: next, end: this.#reading.next?.end ?? '' };
       return;
     }
     for (const entry of entries) this.#addToLane(entry);
@@ -104,34 +93,26 @@ export class EtcdCatchUp {
     const end = this.#keys.getStartEnd(name.site, name.start);
     const lane = this.#lanes.get(end) ?? { next: undefined, entries: [] };
     this.#lanes.set(end, lane);
-    lane.entries.push(
-      this.#isKnown(name) ? { ...entry, modRevision: 0 } : entry,
-    );
+    lane.entries.push(this.#isKnown(name) ? { ...entry, modRevision: 0 } : entry);
   }
 
   /**
-   * Whether it is the group of `last`. If it was trimmed and is stored again,
-   * its revision is above those of later groups.
+   * Whether it is the group of `last`. If it was trimmed and is stored again, its revision is above
+   * those of later groups.
    */
   #isKnown({ site, start, last }: GroupName): boolean {
     const { origin, epoch, sequence } = this.#known ?? {};
     return site === origin && start === epoch && last === sequence;
   }
 
-  /**
-   * Sites that are known, each from where the copy ends; then all that follow.
-   */
+  /** Sites that are known, each from where the copy ends; then all that follow. */
   #searchSite(): void {
     const site = this.#searchedSite;
     const { epoch = 0, next = 0 } = this.#progress.get(site as Origin) ?? {};
     const key = this.#keys.formatGroup(site, epoch, next);
-    if (site <= this.#lastSite)
-      this.#search = { key, end: this.#keys.getSiteEnd(site) };
+    if (site <= this.#lastSite) this.#search = { key, end: this.#keys.getSiteEnd(site) };
     else
-      this.#search =
-        site === this.#lastSite + 1
-          ? { key, end: this.#keys.groups.end }
-          : undefined;
+      this.#search = site === this.#lastSite + 1 ? { key, end: this.#keys.groups.end } : undefined;
   }
 }
 

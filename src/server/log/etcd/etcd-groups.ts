@@ -1,6 +1,5 @@
 /**
- * Groups of records as etcd stores them: a byte with the version of the format,
- * then MessagePack.
+ * Groups of records as etcd stores them: a byte with the version of the format, then MessagePack.
  */
 import { estimateEncodedBytes } from '../../../values/estimate-bytes.ts';
 import * as reader from '../../../protocol/codec/msgpack-reader.ts';
@@ -10,27 +9,21 @@ import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 export interface EtcdGroup<R> {
   /** The number of the first record in its start, from 1 on. */
   readonly first: number;
-  /**
-   * How many entries of the log its proposer had taken, and their digest if it
-   * was known.
-   */
+  /** How many entries of the log its proposer had taken, and their digest if it was known. */
   readonly position: number;
   readonly digest: number | null;
   readonly records: readonly R[];
 }
 
 /**
- * The most bytes of a record, and of a group of several records. Etcd accepts
- * one and a half times as much.
+ * The most bytes of a record, and of a group of several records. Etcd accepts one and a half times
+ * as much.
  */
 export const MAX_RECORD_BYTES = 1 << 20;
 export const MAX_GROUP_RECORDS = 256;
 
 const GROUP_VERSION = 1;
-/**
- * Values of the application may be as deep as on the wire, and stand inside
- * records here.
- */
+/** Values of the application may be as deep as on the wire, and stand inside records here. */
 const GROUP_DEPTH = -16;
 
 /** A group or a record that a newer version may have written. */
@@ -56,11 +49,7 @@ export function encodeGroup<R>(
     writer.writeValue([first, position, digest], GROUP_DEPTH);
     for (const record of records) {
       if (count === maxRecords) break;
-      if (
-        count > 0 &&
-        writer.getSize() + estimateEncodedBytes(record) > MAX_RECORD_BYTES
-      )
-        break;
+      if (count > 0 && writer.getSize() + estimateEncodedBytes(record) > MAX_RECORD_BYTES) break;
       writer.writeValue(record, GROUP_DEPTH);
       count += 1;
     }
@@ -89,8 +78,7 @@ export function decodeGroup<R>(
   reader.openFrame(content);
   try {
     const head = reader.readValue(GROUP_DEPTH);
-    if (!isHead(head))
-      throw new Error('it does not begin with its number, position and digest');
+    if (!isHead(head)) throw new Error('it does not begin with its number, position and digest');
     const [first, position, digest] = head;
     const records: R[] = [];
     while (reader.getPosition() < content.length) {
@@ -106,9 +94,7 @@ export function decodeGroup<R>(
   }
 }
 
-function isHead(
-  value: unknown,
-): value is readonly [number, number, number | null] {
+function isHead(value: unknown): value is readonly [number, number, number | null] {
   if (!Array.isArray(value) || value.length !== 3) return false;
   const [first, position, digest] = value as unknown[];
   return [first, position, digest ?? 0].every(Number.isSafeInteger);

@@ -1,18 +1,14 @@
 /**
- * Keys of the log. A group stands at
- * `/<deployment>/<generation>/red/<site>/<start>/<last>`: its site's ordinal,
- * the epoch of the start that has proposed it, and the number of its last
- * record in that start. A node that restarts knows how many records of a start
- * it has, and so where to read on, though it may have a part of a group only.
- * The log of another partition than `main` has `red-<ordinal>` instead of `red`.
+ * Keys of the log. A group stands at `/<deployment>/<generation>/red/<site>/<start>/<last>`: its
+ * site's ordinal, the epoch of the start that has proposed it, and the number of its last record in
+ * that start. A node that restarts knows how many records of a start it has, and so where to read
+ * on, though it may have a part of a group only. The log of another partition than `main` has
+ * `red-<ordinal>` instead of `red`.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
 
-/**
- * Digits of ordinals, and of epochs, numbers and positions: keys sort as their
- * numbers do.
- */
+/** Digits of ordinals, and of epochs, numbers and positions: keys sort as their numbers do. */
 const [SITE_DIGITS, NUMBER_DIGITS] = [6, 16];
 
 export interface GroupName {
@@ -52,15 +48,9 @@ export class EtcdKeys {
 
   /** Returns `undefined` if it is not the key of a group. */
   parseGroup(key: string): GroupName | undefined {
-    const [site, start, last] = key
-      .slice(this.#groupPrefix.length)
-      .split('/')
-      .map(Number);
+    const [site, start, last] = key.slice(this.#groupPrefix.length).split('/').map(Number);
     const numbers = [site, start, last];
-    if (
-      !key.startsWith(this.#groupPrefix) ||
-      !numbers.every(Number.isSafeInteger)
-    )
+    if (!key.startsWith(this.#groupPrefix) || !numbers.every(Number.isSafeInteger))
       return undefined;
     return {
       site: site as Origin,
@@ -70,9 +60,7 @@ export class EtcdKeys {
   }
 
   getSiteEnd(site: number): string {
-    return getPrefixEnd(
-      `${this.#groupPrefix}${String(site).padStart(SITE_DIGITS, '0')}/`,
-    );
+    return getPrefixEnd(`${this.#groupPrefix}${String(site).padStart(SITE_DIGITS, '0')}/`);
   }
 
   getStartEnd(site: number, start: number): string {
@@ -96,9 +84,7 @@ function formatNumber(value: number): string {
   return String(value).padStart(NUMBER_DIGITS, '0');
 }
 
-/**
- * The first key behind those that begin with a prefix, which ends with a slash.
- */
+/** The first key behind those that begin with a prefix, which ends with a slash. */
 function getPrefixEnd(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

@@ -1,15 +1,13 @@
 /**
- * A red log that etcd keeps, as a pure state machine: no timers, sockets or
- * disks inside. Requests to etcd are outputs, and the replies of etcd are
- * inputs (`etcd-requests.ts`).
+ * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. Requests
+ * to etcd are outputs, and the replies of etcd are inputs (`etcd-requests.ts`).
  *
- * A site writes its records in groups, one after the other, under keys that
- * must not exist. All sites read the groups in the order of etcd's revisions,
- * and take the same ones: those that continue a start of a site. The first
- * group of a later start ends the one before it, so that no site takes a late
- * write of a start that is over. The sites count places themselves. Each group
- * has the position and digest of its proposer, and sites send each other theirs
- * every second. So they notice if etcd was put back to an older state.
+ * A site writes its records in groups, one after the other, under keys that must not exist. All
+ * sites read the groups in the order of etcd's revisions, and take the same ones: those that
+ * continue a start of a site. The first group of a later start ends the one before it, so that no
+ * site takes a late write of a start that is over. The sites count places themselves. Each group
+ * has the position and digest of its proposer, and sites send each other theirs every second. So
+ * they notice if etcd was put back to an older state.
  */
 import { MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -23,11 +21,7 @@ import type {
   SavedLog,
 } from '../red-log.ts';
 import { EtcdCalls } from './etcd-calls.ts';
-import {
-  decodeGroup,
-  UnknownFormatError,
-  type EtcdGroup,
-} from './etcd-groups.ts';
+import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
 import { EtcdPeers, type DigestMessage } from './etcd-messages.ts';
 import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
@@ -37,26 +31,16 @@ import { EtcdTrimmer, type EtcdTrimmerOptions } from './etcd-trimmer.ts';
 
 /** How a site's node of the log is set up, beside `RedLogOptions`. */
 export interface EtcdLogOptions extends EtcdLogPlace {
+  /** Returns what is wrong with a record that was read. Default: every record is taken as it is. */
+  readonly describeProblem?: ((record: unknown) => string | undefined) | undefined;
   /**
-   * Returns what is wrong with a record that was read. Default: every record is
-   * taken as it is.
-   */
-  readonly describeProblem?:
-    | ((record: unknown) => string | undefined)
-    | undefined;
-  /**
-   * How many entries each log had when they were restored, by the ordinals of
-   * the partitions: they are not in etcd. Default: 0
+   * How many entries each log had when they were restored, by the ordinals of the partitions: they
+   * are not in etcd. Default: 0
    */
   readonly baseLengths?: readonly number[] | undefined;
-  /**
-   * How many entries lie between two places whose digests are kept for long.
-   * Default: 1024
-   */
+  /** How many entries lie between two places whose digests are kept for long. Default: 1024 */
   readonly markEvery?: number | undefined;
-  /**
-   * How many keys one request reads, a power of two. Default: `PAGE_GROUPS`
-   */
+  /** How many keys one request reads, a power of two. Default: `PAGE_GROUPS` */
   readonly pageGroups?: number | undefined;
 }
 
@@ -67,20 +51,14 @@ const WAKE_INTERVAL_MS = 250;
 const DIGEST_INTERVAL_MS = 1000;
 const STATUS_INTERVAL_MS = 5000;
 /**
- * How long an endpoint may take to reply, and to show an own group that is
- * stored, before another one is used.
+ * How long an endpoint may take to reply, and to show an own group that is stored, before another
+ * one is used.
  */
 const ANSWER_TIMEOUT_MS = 3000;
 const UNSEEN_TIMEOUT_MS = 1000;
-/**
- * How long entries that another site has may take to arrive, before the log is
- * read again.
- */
+/** How long entries that another site has may take to arrive, before the log is read again. */
 const REREAD_AFTER_MS = 1000;
-/**
- * Above this share of the quota no new operation is taken: those in flight need
- * room, too.
- */
+/** Above this share of the quota no new operation is taken: those in flight need room, too. */
 const MAX_USED_SHARE = 0.6;
 const QUOTA_USED_UP =
   'its quota is used up. Defragment each member (etcdctl defrag), then disarm the alarm (etcdctl alarm disarm)';
@@ -101,8 +79,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   /** Whether it has all that the other sites had when it connected. */
   #isConfirmed = false;
   /**
-   * How many entries another site has that etcd did not show. They must be
-   * there when all is read again.
+   * How many entries another site has that etcd did not show. They must be there when all is read
+   * again.
    */
   #expectedLength = 0;
   #readAtMs = 0;
@@ -118,15 +96,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #askedStatusAtMs = -Infinity;
   #outputs: Output<R>[] = [];
 
-  constructor(
-    { entries = [], ...options }: RedLogOptions<R>,
-    place: EtcdLogOptions,
-  ) {
-    [this.#options, this.#place, this.#members] = [
-      options,
-      place,
-      options.sites,
-    ];
+  constructor({ entries = [], ...options }: RedLogOptions<R>, place: EtcdLogOptions) {
+    [this.#options, this.#place, this.#members] = [options, place, options.sites];
     const { site, windows } = options;
     const copy = (this.copy = new LogCopy(
       { entries, ...options },
@@ -147,8 +118,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
         onCaughtUp: () => this.#onCaughtUp(),
         onBehind: () => this.#stop({ kind: 'behind' }),
         onRegressed: (message) => this.#stopAt(message),
-        onUnusable: (problem) =>
-          ([this.#isUnusable, this.#problem] = [true, problem]),
+        onUnusable: (problem) => ([this.#isUnusable, this.#problem] = [true, problem]),
       },
     });
     const onRoom = (hasRoom: boolean): void => {
@@ -163,9 +133,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
     this.#peers = new EtcdPeers(place.generation);
     if (this.#proposer.start > MAX_START)
-      this.#stopAt(
-        `its start ${this.#proposer.start} is above the largest one, ${MAX_START}`,
-      );
+      this.#stopAt(`its start ${this.#proposer.start} is above the largest one, ${MAX_START}`);
     this.#deliver();
   }
 
@@ -218,10 +186,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   receive(from: Origin, message: DigestMessage): void {
-    const { position, digest, markPosition, markDigest, checkpointed, asks } =
-      message;
-    // One that has halted replies, too: it may be the only one that knows what
-    // etcd has lost.
+    const { position, digest, markPosition, markDigest, checkpointed, asks } = message;
+    // One that has halted replies, too: it may be the only one that knows what etcd has lost.
     if (asks !== undefined && this.#peers.isAbout(asks))
       this.#outputs.push({
         kind: 'send',
@@ -286,10 +252,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return new EtcdReader(options);
   }
 
-  protected createProposer(
-    options: EtcdProposerOptions<R>,
-    start: number,
-  ): EtcdProposer<R> {
+  protected createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
     return new EtcdProposer(options, start);
   }
 
@@ -297,22 +260,14 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return new EtcdTrimmer(options);
   }
 
-  /**
-   * Returns `false`, and stops, if the first `position` entries are known to
-   * differ here.
-   */
+  /** Returns `false`, and stops, if the first `position` entries are known to differ here. */
   protected checkDigest(
     position: number,
     digest: number | null | undefined,
     source: string,
   ): boolean {
     const here = this.copy.getDigest(position);
-    if (
-      here === undefined ||
-      digest === undefined ||
-      digest === null ||
-      here === digest
-    )
+    if (here === undefined || digest === undefined || digest === null || here === digest)
       return true;
     this.#stop({
       kind: 'differs',
@@ -322,8 +277,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   /**
-   * Which record of a start comes next: the first one of a start that is later
-   * than the one that counts.
+   * Which record of a start comes next: the first one of a start that is later than the one that
+   * counts.
    */
   protected getExpected({ site, start }: GroupName): number | 'void' {
     const { epoch = 0, next = 1 } = this.copy.progress.get(site) ?? {};
@@ -336,15 +291,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   /**
-   * The position of a group must not be beyond what is here: its proposer had
-   * taken what comes before it.
+   * The position of a group must not be beyond what is here: its proposer had taken what comes
+   * before it.
    */
-  protected checkPlace(
-    { position, digest }: EtcdGroup<R>,
-    { site }: GroupName,
-  ): boolean {
-    if (position <= this.copy.length)
-      return this.checkDigest(position, digest, `site ${site}`);
+  protected checkPlace({ position, digest }: EtcdGroup<R>, { site }: GroupName): boolean {
+    if (position <= this.copy.length) return this.checkDigest(position, digest, `site ${site}`);
     this.#stopAt(
       `site ${site} has taken ${position} entries before its next one, and there are ${this.copy.length} here`,
     );
@@ -381,19 +332,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #read(name: GroupName, value: Uint8Array): EtcdGroup<R> | undefined {
     const { site, last } = name;
     try {
-      const group = decodeGroup<R>(
-        value,
-        this.#place.describeProblem ?? (() => undefined),
-      );
-      if (
-        group.records.length > 0 &&
-        group.first + group.records.length - 1 === last
-      )
-        return group;
+      const group = decodeGroup<R>(value, this.#place.describeProblem ?? (() => undefined));
+      if (group.records.length > 0 && group.first + group.records.length - 1 === last) return group;
       throw new Error('its records and its key differ');
     } catch (error) {
-      const kind =
-        error instanceof UnknownFormatError ? 'outdated' : 'regressed';
+      const kind = error instanceof UnknownFormatError ? 'outdated' : 'regressed';
       const { message } = error as Error;
       this.#stop({
         kind,
@@ -421,8 +364,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     if (entries.length === 0) return;
     this.copy.append(entries);
     const last = this.#outputs.at(-1);
-    if (last?.kind === 'store')
-      (last.entries as LogEntry<R>[]).push(...entries);
+    if (last?.kind === 'store') (last.entries as LogEntry<R>[]).push(...entries);
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
@@ -457,9 +399,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #onCaughtUp(): void {
     this.#readAtMs = this.#calls.nowMs;
     if (this.copy.length < this.#expectedLength)
-      return this.#stopAt(
-        `${this.#describeLack()}: it was put back to an older state`,
-      );
+      return this.#stopAt(`${this.#describeLack()}: it was put back to an older state`);
     this.#sendNext();
   }
 
@@ -471,13 +411,12 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const question = this.#peers.takeQuestion(this.#others, this.#calls.nowMs);
     if (question === undefined) return;
     const message = { ...this.#createDigestMessage(), asks: question.id };
-    for (const to of question.sites)
-      this.#outputs.push({ kind: 'send', to, message });
+    for (const to of question.sites) this.#outputs.push({ kind: 'send', to, message });
   }
 
   /**
-   * What another site has was in etcd when that site replied. So it is there
-   * when all is read after that.
+   * What another site has was in etcd when that site replied. So it is there when all is read after
+   * that.
    */
   #compareLengths(): void {
     const { longest } = this.#peers;
@@ -526,16 +465,14 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #describeWait(forMs: number): string {
-    if (!this.#reader.isWatching)
-      return `etcd has not answered for ${Math.round(forMs)} ms`;
+    if (!this.#reader.isWatching) return `etcd has not answered for ${Math.round(forMs)} ms`;
     if (this.copy.length < this.#peers.longest) return this.#describeLack();
     return 'the other sites have not yet replied with how much of the log they have';
   }
 
   #sendDigests(): void {
     const message = this.#createDigestMessage();
-    for (const to of this.#others)
-      this.#outputs.push({ kind: 'send', to, message });
+    for (const to of this.#others) this.#outputs.push({ kind: 'send', to, message });
   }
 
   #createDigestMessage(): DigestMessage {
@@ -564,12 +501,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
           : `, and cannot be compacted: ${this.#trimmer.problem}`;
       // Not in bytes: each other message is another alarm.
       const usage = `etcd uses ${Math.floor((100 * usedBytes) / quotaBytes)} % of its quota${problem}`;
-      // While nothing is to be written, no write shows that there is room. The
-      // next one finds out.
-      this.#setFull(
-        this.#isUsedUp && this.#proposer.isBusy,
-        isFull ? usage : undefined,
-      );
+      // While nothing is to be written, no write shows that there is room. The next one finds out.
+      this.#setFull(this.#isUsedUp && this.#proposer.isBusy, isFull ? usage : undefined);
     });
   }
 

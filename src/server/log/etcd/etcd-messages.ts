@@ -1,6 +1,6 @@
 /**
- * The messages between sites about a log that etcd keeps: how much of it a site
- * has. Sites find copies that differ by them.
+ * The messages between sites about a log that etcd keeps: how much of it a site has. Sites find
+ * copies that differ by them.
  */
 import { count, digest, record, word } from '../../records/record-schemas.ts';
 import type { LogMessageFormat } from '../red-log-engine.ts';
@@ -11,16 +11,13 @@ export interface DigestMessage {
   readonly position: number;
   readonly digest?: number;
   /**
-   * The last place whose digest the site keeps for long: a site that is far
-   * ahead may not have later ones any more.
+   * The last place whose digest the site keeps for long: a site that is far ahead may not have
+   * later ones any more.
    */
   readonly markPosition: number;
   readonly markDigest?: number;
   readonly checkpointed: number;
-  /**
-   * A question of the sender after it has connected to etcd: the receiver
-   * replies at once.
-   */
+  /** A question of the sender after it has connected to etcd: the receiver replies at once. */
   readonly asks?: string;
   /** The question that this replies to. */
   readonly answers?: string;
@@ -39,17 +36,14 @@ export const ETCD_MESSAGE_FORMAT: LogMessageFormat = {
   split: () => undefined,
 };
 
-/**
- * How long replies are awaited once half of the sites have replied, and how
- * long if fewer have.
- */
+/** How long replies are awaited once half of the sites have replied, and how long if fewer have. */
 const [SOME_MISSING_MS, MOST_MISSING_MS] = [1000, 30_000];
 const ASK_INTERVAL_MS = 250;
 
 /**
- * The number of entries of the log that the other sites have. etcd may have
- * lost entries, so a site proposes nothing until the others have replied, or a
- * timeout has passed, and its own copy is at least as long as theirs.
+ * The number of entries of the log that the other sites have. etcd may have lost entries, so a site
+ * proposes nothing until the others have replied, or a timeout has passed, and its own copy is at
+ * least as long as theirs.
  */
 export class EtcdPeers {
   readonly #generation: number;
@@ -69,14 +63,11 @@ export class EtcdPeers {
   }
 
   get longestAt(): Origin | undefined {
-    return [...this.#lengths].find(
-      ([, length]) => length === this.longest,
-    )?.[0];
+    return [...this.#lengths].find(([, length]) => length === this.longest)?.[0];
   }
 
   /**
-   * There is a new connection: replies to earlier questions say nothing about
-   * what etcd has now.
+   * There is a new connection: replies to earlier questions say nothing about what etcd has now.
    */
   begin(start: number, nowMs: number): void {
     [this.#askedFirstAtMs, this.#askedAtMs] = [nowMs, -Infinity];
@@ -84,9 +75,7 @@ export class EtcdPeers {
     this.#lengths.clear();
   }
 
-  /**
-   * Nothing is asked any more: enough have replied, or the connection is over.
-   */
+  /** Nothing is asked any more: enough have replied, or the connection is over. */
   stop(): void {
     this.#id = undefined;
   }
@@ -95,8 +84,7 @@ export class EtcdPeers {
     others: readonly Origin[],
     nowMs: number,
   ): { sites: readonly Origin[]; id: string } | undefined {
-    if (this.#id === undefined || nowMs - this.#askedAtMs < ASK_INTERVAL_MS)
-      return undefined;
+    if (this.#id === undefined || nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return undefined;
     this.#askedAtMs = nowMs;
     return {
       sites: others.filter((site) => !this.#lengths.has(site)),
@@ -104,26 +92,19 @@ export class EtcdPeers {
     };
   }
 
-  /**
-   * Whether a question is about the log of this generation. Another one has
-   * other entries.
-   */
+  /** Whether a question is about the log of this generation. Another one has other entries. */
   isAbout(asks: string): boolean {
     return asks.startsWith(`${this.#generation}/`);
   }
 
   onReply(from: Origin, { answers, position }: DigestMessage): void {
-    if (answers !== undefined && answers === this.#id)
-      this.#lengths.set(from, position);
+    if (answers !== undefined && answers === this.#id) this.#lengths.set(from, position);
   }
 
   haveReplied(others: readonly Origin[], nowMs: number): boolean {
     const count = others.filter((site) => this.#lengths.has(site)).length;
     if (count === others.length) return true;
     const isHalf = 2 * (count + 1) >= others.length + 1;
-    return (
-      nowMs - this.#askedFirstAtMs >=
-      (isHalf ? SOME_MISSING_MS : MOST_MISSING_MS)
-    );
+    return nowMs - this.#askedFirstAtMs >= (isHalf ? SOME_MISSING_MS : MOST_MISSING_MS);
   }
 }

@@ -1,8 +1,7 @@
 /**
- * Writes a site's records to etcd in groups, one after the other, each under a
- * key that must not exist. A group that was sent once stays as it is: it is
- * sent again until it was seen in the log, and a repetition finds its key
- * there.
+ * Writes a site's records to etcd in groups, one after the other, each under a key that must not
+ * exist. A group that was sent once stays as it is: it is sent again until it was seen in the log,
+ * and a repetition finds its key there.
  */
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -56,10 +55,7 @@ export class EtcdProposer<R> {
     return this.#unsent.size > 0 || this.#sent.length > 0;
   }
 
-  /**
-   * Since when a group that is stored was not seen in the log; `Infinity` if
-   * there is none.
-   */
+  /** Since when a group that is stored was not seen in the log; `Infinity` if there is none. */
   get unseenSinceMs(): number {
     return this.#sent[0]?.storedAtMs ?? Infinity;
   }
@@ -72,9 +68,7 @@ export class EtcdProposer<R> {
     return this.#unsent.delete(record);
   }
 
-  /**
-   * Sends what can be sent; to be called only while all that etcd has is known.
-   */
+  /** Sends what can be sent; to be called only while all that etcd has is known. */
   sendNext(): void {
     let unstored = 0;
     for (const group of this.#sent) {
@@ -82,32 +76,24 @@ export class EtcdProposer<R> {
       if (!group.isAsked) this.#send(group);
       if (++unstored === this.maxUnstored) return;
     }
-    while (
-      unstored++ < this.maxUnstored &&
-      this.#sent.length < MAX_UNSEEN &&
-      this.#unsent.size > 0
-    )
+    while (unstored++ < this.maxUnstored && this.#sent.length < MAX_UNSEEN && this.#unsent.size > 0)
       this.#send(this.#makeGroup());
   }
 
   /** What was sent may be lost, with the connection. */
   onDisconnected(): void {
-    for (const group of this.#sent)
-      [group.isAsked, group.storedAtMs] = [false, undefined];
+    for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
   }
 
-  /**
-   * A group of this site was taken from the log. Returns whether this start can
-   * go on.
-   */
+  /** A group of this site was taken from the log. Returns whether this start can go on. */
   onTaken(start: number, last: number): boolean {
     if (start < this.#start) return true;
     if (start === this.#start) {
       while ((this.#sent[0]?.last ?? Infinity) <= last) this.#sent.shift();
       return true;
     }
-    // The files here do not know that start. As long as this one has sent
-    // nothing, it can take a number above it.
+    // The files here do not know that start. As long as this one has sent nothing, it can take a
+    // number above it.
     if (this.#next > 1) return false;
     this.#start = createEpochAbove(start, this.#start);
     return true;
@@ -139,11 +125,7 @@ export class EtcdProposer<R> {
       digest: copy.getDigest(copy.length) ?? null,
     };
     const limit = Math.min(maxRecords, MAX_GROUP_RECORDS);
-    const { value, count } = encodeGroup(
-      { first: this.#next, ...place },
-      this.#unsent,
-      limit,
-    );
+    const { value, count } = encodeGroup({ first: this.#next, ...place }, this.#unsent, limit);
     let sentCount = 0;
     for (const record of this.#unsent) {
       if (sentCount++ === count) break;
@@ -172,7 +154,6 @@ export class EtcdProposer<R> {
       return this.options.onRoom(true);
     }
     group.isAsked = false;
-    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space')
-      this.options.onRoom(false);
+    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the groups of the log in the order of revisions: after each connection
- * all that the copy lacks, at one revision, then the events of a watch from the
- * next revision on. So no place has to be saved.
+ * Reads the groups of the log in the order of revisions: after each connection all that the copy
+ * lacks, at one revision, then the events of a watch from the next revision on. So no place has to
+ * be saved.
  */
 import type { LogProgress } from '../log-copy.ts';
 import type { EntryName } from '../../records/records.ts';
@@ -34,10 +34,7 @@ export interface EtcdReaderOptions {
   readonly keys: EtcdKeys;
   readonly calls: EtcdCalls;
   readonly copy: ReadCopy;
-  /**
-   * How many entries the log had when it was restored: only the sites' copies
-   * have them.
-   */
+  /** How many entries the log had when it was restored: only the sites' copies have them. */
   readonly baseLength: number;
   /** Default: `PAGE_GROUPS` */
   readonly pageGroups?: number | undefined;
@@ -47,22 +44,19 @@ export interface EtcdReaderOptions {
 export class EtcdReader {
   readonly #options: EtcdReaderOptions;
   /**
-   * The revision up to which everything was taken, as etcd numbers what it
-   * stores. It means nothing to other sites.
+   * The revision up to which everything was taken, as etcd numbers what it stores. It means nothing
+   * to other sites.
    */
   #cursor = 0;
   #catchUp: EtcdCatchUp | undefined;
-  /**
-   * The last entry of the copy at the last connection, until its group was seen
-   * again.
-   */
+  /** The last entry of the copy at the last connection, until its group was seen again. */
   #unseen: EntryName | undefined;
   /** Up to where the log was trimmed, as of the last connection. */
   #trimmed: number;
   #isWatching = false;
   /**
-   * How many groups a request reads: half as many after each catch-up that was
-   * cut short, since the link may be slow.
+   * How many groups a request reads: half as many after each catch-up that was cut short, since the
+   * link may be slow.
    */
   #pageGroups: number;
   #isIncomplete = false;
@@ -89,9 +83,7 @@ export class EtcdReader {
   /** Begins to read: at a new connection, or when the watch has ended. */
   begin(): void {
     this.stop();
-    this.#pageGroups = this.#isIncomplete
-      ? Math.max(1, this.#pageGroups / 2)
-      : this.#maxPageGroups;
+    this.#pageGroups = this.#isIncomplete ? Math.max(1, this.#pageGroups / 2) : this.#maxPageGroups;
     this.#isIncomplete = true;
     const { keys, copy } = this.#options;
     this.#unseen = copy.last;
@@ -100,8 +92,8 @@ export class EtcdReader {
   }
 
   /**
-   * Etcd replies with its present revision. One below the cursor shows that
-   * etcd was put back to an older state.
+   * Etcd replies with its present revision. One below the cursor shows that etcd was put back to an
+   * older state.
    */
   noteRevision(revision: number): boolean {
     if (revision >= this.#cursor) return true;
@@ -122,22 +114,17 @@ export class EtcdReader {
   #readTrims(from: string, revision: number): void {
     const { keys, calls, copy, taker } = this.#options;
     const range = { key: from, end: keys.trims.end };
-    calls.call(
-      { kind: 'etcd.range', ...range, limit: this.#maxPageGroups, revision },
-      (answer) => {
-        if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
-        if (!this.noteRevision(answer.revision)) return;
-        const pinned = revision === 0 ? answer.revision : revision;
-        const last = answer.entries.at(-1);
-        if (last !== undefined)
-          this.#trimmed = Math.max(this.#trimmed, keys.parseTrim(last.key));
-        if (answer.hasMore && last !== undefined)
-          return this.#readTrims(`${last.key}\0`, pinned);
-        if (this.isBehind(this.#trimmed, copy.length)) return taker.onBehind();
-        if (this.#trimmed >= copy.length) this.#unseen = undefined;
-        this.#goOn(pinned);
-      },
-    );
+    calls.call({ kind: 'etcd.range', ...range, limit: this.#maxPageGroups, revision }, (answer) => {
+      if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
+      if (!this.noteRevision(answer.revision)) return;
+      const pinned = revision === 0 ? answer.revision : revision;
+      const last = answer.entries.at(-1);
+      if (last !== undefined) this.#trimmed = Math.max(this.#trimmed, keys.parseTrim(last.key));
+      if (answer.hasMore && last !== undefined) return this.#readTrims(`${last.key}\0`, pinned);
+      if (this.isBehind(this.#trimmed, copy.length)) return taker.onBehind();
+      if (this.#trimmed >= copy.length) this.#unseen = undefined;
+      this.#goOn(pinned);
+    });
   }
 
   protected isBehind(trimmed: number, length: number): boolean {
@@ -202,9 +189,8 @@ export class EtcdReader {
     this.#isIncomplete = false;
     this.#cursor = revision;
     this.#isWatching = true;
-    calls.call(
-      { kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 },
-      (answer) => this.#onWatch(answer),
+    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 }, (answer) =>
+      this.#onWatch(answer),
     );
     taker.onCaughtUp();
   }
@@ -218,18 +204,13 @@ export class EtcdReader {
     }
   }
 
-  /**
-   * If what is read was compacted meanwhile, all is read at a newer revision.
-   */
+  /** If what is read was compacted meanwhile, all is read at a newer revision. */
   #onFailed(answer: EtcdAnswer): void {
-    if (answer.kind === 'etcd.failed' && answer.reason === 'compacted')
-      this.begin();
+    if (answer.kind === 'etcd.failed' && answer.reason === 'compacted') this.begin();
     else this.#onUnusable(answer);
   }
 
   #onUnusable(answer: EtcdAnswer): void {
-    this.#options.taker.onUnusable(
-      'message' in answer ? answer.message : undefined,
-    );
+    this.#options.taker.onUnusable('message' in answer ? answer.message : undefined);
   }
 }

@@ -1,30 +1,29 @@
 /**
- * The requests of the pure log to etcd, and the replies. All of it is plain
- * data. `EtcdLog` returns requests as outputs of kind `request`. An adapter
- * executes them, and passes each reply to `RedLog.onReply`.
+ * The requests of the pure log to etcd, and the replies. All of it is plain data. `EtcdLog` returns
+ * requests as outputs of kind `request`. An adapter executes them, and passes each reply to
+ * `RedLog.onReply`.
  *
  * What the adapter must do:
- * - It has one connection to one endpoint at a time. All requests of a
- *   connection go to that endpoint. It sends `connected` once per connection,
- *   before any reply of it, and `disconnected` when the connection is over.
- * - It sends requests in the order in which it gets them, and does not wait for
- *   one before it sends the next.
- * - It passes on the events of a watch in order, each once per connection and
- *   none left out. Deletions are left out. Events that were fragmented may come
- *   in several replies. `progress` comes after all events up to its revision.
- * - It sends at most one reply to each request but `watch`, with the id of the
- *   request. After `disconnected` it sends none to earlier requests: the log
- *   does not know their ids any more, and would ignore them.
+ * - It has one connection to one endpoint at a time. All requests of a connection go to that
+ *   endpoint. It sends `connected` once per connection, before any reply of it, and `disconnected`
+ *   when the connection is over.
+ * - It sends requests in the order in which it gets them, and does not wait for one before it sends
+ *   the next.
+ * - It passes on the events of a watch in order, each once per connection and none left out.
+ *   Deletions are left out. Events that were fragmented may come in several replies. `progress`
+ *   comes after all events up to its revision.
+ * - It sends at most one reply to each request but `watch`, with the id of the request. After
+ *   `disconnected` it sends none to earlier requests: the log does not know their ids any more, and
+ *   would ignore them.
  * - `range` at revision 0 and `create` are linearizable.
- * - On `reconnect` it closes its connection, without `disconnected`, and
- *   connects to the next endpoint, in a circle. While no endpoint can be
- *   reached, it goes on trying by itself, with a pause of its own.
+ * - On `reconnect` it closes its connection, without `disconnected`, and connects to the next
+ *   endpoint, in a circle. While no endpoint can be reached, it goes on trying by itself, with a
+ *   pause of its own.
  *
- * What it need not do: repeat, time out, or remember anything. A reply may be
- * lost: the log notices after a time and asks for another endpoint. A write may
- * take effect after its connection is over, after its process has ended, or
- * never. The log repeats a write under the same key, which therefore has the
- * same value.
+ * What it need not do: repeat, time out, or remember anything. A reply may be lost: the log notices
+ * after a time and asks for another endpoint. A write may take effect after its connection is over,
+ * after its process has ended, or never. The log repeats a write under the same key, which
+ * therefore has the same value.
  */
 
 /** A key that stores a value, with the revision that stored it. */
@@ -55,18 +54,15 @@ export type EtcdCall =
       readonly key: string;
       readonly value: Uint8Array;
     }
-  /**
-   * The first `limit` keys of a range, in the order of keys, at a revision; 0
-   * means the latest.
-   */
+  /** The first `limit` keys of a range, in the order of keys, at a revision; 0 means the latest. */
   | ({
       readonly kind: 'etcd.range';
       readonly limit: number;
       readonly revision: number;
     } & EtcdKeyRange)
   /**
-   * Values that are stored from a revision on. There is one watch at a time: a
-   * new one takes the place of the last one.
+   * Values that are stored from a revision on. There is one watch at a time: a new one takes the
+   * place of the last one.
    */
   | ({
       readonly kind: 'etcd.watch';
@@ -92,15 +88,9 @@ export type EtcdFailure =
   /** Anything else: whether a write was done is not known. */
   | 'other';
 
-/**
- * A reply to the request that has this id. `revision` is that of the header of
- * etcd's response.
- */
+/** A reply to the request that has this id. `revision` is that of the header of etcd's response. */
 export type EtcdAnswer = WithId &
-  /**
-   * The key exists: stored by this request, or by an earlier one under that
-   * key.
-   */
+  /** The key exists: stored by this request, or by an earlier one under that key. */
   (
     | { readonly kind: 'etcd.created'; readonly revision: number }
     /** `hasMore`: whether the range has keys beyond the limit. */
@@ -118,15 +108,15 @@ export type EtcdAnswer = WithId &
       }
     | { readonly kind: 'etcd.progress'; readonly revision: number }
     /**
-     * The watch has ended, by its id: what came after its revision is
-     * compacted, or etcd has ended it.
+     * The watch has ended, by its id: what came after its revision is compacted, or etcd has ended
+     * it.
      */
     | { readonly kind: 'etcd.canceled'; readonly message: string }
     | { readonly kind: 'etcd.deleted'; readonly revision: number }
     | { readonly kind: 'etcd.compacted' }
     /**
-     * `usedBytes`: of the database without free pages. `sizeBytes`: of its
-     * file, which etcd holds against its quota.
+     * `usedBytes`: of the database without free pages. `sizeBytes`: of its file, which etcd holds
+     * against its quota.
      */
     | {
         readonly kind: 'etcd.status';

@@ -1,6 +1,6 @@
 /**
- * The built-in engine of the red log: one site sequences the records, and a
- * majority of the sites has all that are committed.
+ * The built-in engine of the red log: one site sequences the records, and a majority of the sites
+ * has all that are committed.
  */
 import type { RedLogEngine } from '../red-log-engine.ts';
 import { SequencedLog } from './sequenced-log.ts';

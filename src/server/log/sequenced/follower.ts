@@ -6,14 +6,11 @@ export interface Follower {
   /** The length that it knows to be committed. */
   committed: number;
   sent: number;
-  /**
-   * Its length, or an assumption until it answers. At most a window beyond it
-   * is sent.
-   */
+  /** Its length, or an assumption until it answers. At most a window beyond it is sent. */
   baseLength: number;
   /**
-   * The probe that was sent and is not answered. Nothing else is sent before
-   * the answer, or before the follower has advanced.
+   * The probe that was sent and is not answered. Nothing else is sent before the answer, or before
+   * the follower has advanced.
    */
   probe: number | undefined;
   /** When it last advanced, or was last probed. */
@@ -24,10 +21,7 @@ export interface Follower {
   repeatedAtMs: number;
 }
 
-/**
- * It is unknown what a new follower has. It is assumed to have everything that
- * is synced here.
- */
+/** It is unknown what a new follower has. It is assumed to have everything that is synced here. */
 export function createFollower(syncedLength: number): Follower {
   return {
     matched: undefined,
@@ -42,8 +36,8 @@ export function createFollower(syncedLength: number): Follower {
 }
 
 /**
- * Whether a follower may lack entries of a log of this length, or does not know
- * that the first `announced` ones are committed.
+ * Whether a follower may lack entries of a log of this length, or does not know that the first
+ * `announced` ones are committed.
  */
 export function isLagging(
   { matched, committed }: Follower,
@@ -55,9 +49,9 @@ export function isLagging(
 }
 
 /**
- * Whether to answer a follower that seems not to know what is committed. Most
- * of its messages are only older than the last announcement. If each one were
- * answered, the answer to that might be too old as well, and so on without end.
+ * Whether to answer a follower that seems not to know what is committed. Most of its messages are
+ * only older than the last announcement. If each one were answered, the answer to that might be too
+ * old as well, and so on without end.
  */
 export function mayAnnounceAgain(
   follower: Follower,

@@ -1,7 +1,7 @@
 /**
- * What a site proposes to the leader of a red log, and what has not arrived
- * there. What is lost is sent again, and nothing else is: the site checks which
- * proposals have arrived, behind all that it has sent before.
+ * What a site proposes to the leader of a red log, and what has not arrived there. What is lost is
+ * sent again, and nothing else is: the site checks which proposals have arrived, behind all that it
+ * has sent before.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -14,10 +14,7 @@ interface Proposal<R> {
   readonly record: R;
 }
 
-/**
- * The question which of the proposals up to the one with the number `last` the
- * leader has.
- */
+/** The question which of the proposals up to the one with the number `last` the leader has. */
 interface ProposalCheck {
   readonly probe: number;
   readonly last: number;
@@ -37,9 +34,7 @@ export class OwnProposals<R> {
   readonly #sendToLeader: (message: SequencedMessage<R>) => void;
   /** Proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
-  /**
-   * Records beyond the window: they have no number yet, and may be taken back.
-   */
+  /** Records beyond the window: they have no number yet, and may be taken back. */
   readonly #unsent = new Set<R>();
   #nextSequence = 1;
   /** Larger than at any earlier start of this site that the log knows of. */
@@ -59,9 +54,7 @@ export class OwnProposals<R> {
     this.#options = options;
     this.#sendToLeader = sendToLeader;
     this.#epoch =
-      knownEpoch < options.epoch
-        ? options.epoch
-        : createEpochAbove(knownEpoch, options.epoch);
+      knownEpoch < options.epoch ? options.epoch : createEpochAbove(knownEpoch, options.epoch);
   }
 
   get epoch(): number {
@@ -98,11 +91,7 @@ export class OwnProposals<R> {
   tick(nowMs: number): void {
     if (this.#hasMoved) this.#proposedAtMs = nowMs;
     this.#hasMoved = false;
-    if (
-      this.#proposals.isEmpty ||
-      nowMs - this.#proposedAtMs < this.#options.resendAfterMs
-    )
-      return;
+    if (this.#proposals.isEmpty || nowMs - this.#proposedAtMs < this.#options.resendAfterMs) return;
     this.#proposedAtMs = nowMs;
     this.#check ??= { probe: ++this.#lastProbe, last: this.#nextSequence - 1 };
     this.#sendToLeader({
@@ -113,25 +102,19 @@ export class OwnProposals<R> {
   }
 
   /** Sends again what the leader lacks of what was sent before the check. */
-  onChecked({
-    epoch,
-    next,
-    probe,
-  }: SequencedMessage<R> & { kind: 'log.checked' }): void {
+  onChecked({ epoch, next, probe }: SequencedMessage<R> & { kind: 'log.checked' }): void {
     const check = this.#check;
     if (check?.probe !== probe || epoch !== this.#epoch) return;
     this.#check = undefined;
     for (const proposal of this.#proposals.slice())
-      if (proposal.sequence >= next && proposal.sequence <= check.last)
-        this.#send(proposal);
+      if (proposal.sequence >= next && proposal.sequence <= check.last) this.#send(proposal);
   }
 
   /** An entry of the leader's log has come: it is synced there. */
   onLogged({ origin, epoch, sequence }: LogEntry<R>): void {
     if (origin !== this.#options.site || epoch < this.#epoch) return;
     if (epoch > this.#epoch) return this.#beginAbove(epoch);
-    while ((this.#proposals.first?.sequence ?? Infinity) <= sequence)
-      this.#proposals.shift();
+    while ((this.#proposals.first?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
     this.#hasMoved = true;
     this.#sendLater();
   }
@@ -165,8 +148,8 @@ export class OwnProposals<R> {
   }
 
   /**
-   * An earlier start had that epoch, and its file is gone. Records that have
-   * not arrived are proposed again above it.
+   * An earlier start had that epoch, and its file is gone. Records that have not arrived are
+   * proposed again above it.
    */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.#options.epoch);
@@ -178,16 +161,12 @@ export class OwnProposals<R> {
   }
 }
 
-/**
- * Returns the highest epoch of a site in its log. A start has to begin above
- * it.
- */
+/** Returns the highest epoch of a site in its log. A start has to begin above it. */
 export function getKnownEpoch<R>(
   { site, saved }: Omit<RedLogOptions<R>, 'entries'>,
   entries: readonly LogEntry<R>[],
 ): number {
   let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
-  for (const { origin, epoch } of entries)
-    if (origin === site) known = Math.max(known, epoch);
+  for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
   return known;
 }

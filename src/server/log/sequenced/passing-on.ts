@@ -1,6 +1,6 @@
 /**
- * How followers pass on what they have delivered (RB-L6). If the leader is
- * lost, a follower that lacks entries can get them from another one.
+ * How followers pass on what they have delivered (RB-L6). If the leader is lost, a follower that
+ * lacks entries can get them from another one.
  */
 import type { MachineSizes } from '../../records/machine-sizes.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
@@ -18,8 +18,7 @@ export class AskTimer {
   }
 
   /**
-   * Whether to ask now. At first the entries are on their way from the leader,
-   * as nearly always.
+   * Whether to ask now. At first the entries are on their way from the leader, as nearly always.
    */
   isDue(nowMs: number): boolean {
     const sinceMs = nowMs - this.#lastAskedAtMs;
@@ -45,8 +44,8 @@ export function getFirstKept(
 }
 
 /**
- * Whether a follower has sent these entries: all of them are committed, and
- * the digest of those before is named.
+ * Whether a follower has sent these entries: all of them are committed, and the digest of those
+ * before is named.
  */
 export function isPassedOn<R>({
   position,

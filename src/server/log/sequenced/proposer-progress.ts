@@ -1,6 +1,6 @@
 /**
- * How far the proposals of each site have got in a red log. Sites number them,
- * from 1 on at each start, so that what comes twice or late is noticed.
+ * How far the proposals of each site have got in a red log. Sites number them, from 1 on at each
+ * start, so that what comes twice or late is noticed.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogEntry, SavedLog } from '../red-log.ts';
@@ -14,19 +14,16 @@ export class ProposerProgress {
   readonly #byOrigin = new Map<Origin, Progress>();
 
   constructor(saved: SavedLog['progress'] = []) {
-    for (const [origin, epoch, next] of saved)
-      this.#byOrigin.set(origin, { epoch, next });
+    for (const [origin, epoch, next] of saved) this.#byOrigin.set(origin, { epoch, next });
   }
 
   save(): SavedLog['progress'] {
-    return [...this.#byOrigin].map(
-      ([origin, { epoch, next }]) => [origin, epoch, next] as const,
-    );
+    return [...this.#byOrigin].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
   }
 
   /**
-   * Returns the number that comes next of a start. It is `undefined` if a later
-   * start has proposed since.
+   * Returns the number that comes next of a start. It is `undefined` if a later start has proposed
+   * since.
    */
   getNext(origin: Origin, epoch: number): number | undefined {
     const progress = this.#byOrigin.get(origin);

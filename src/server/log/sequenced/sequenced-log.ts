@@ -1,23 +1,18 @@
 /**
- * A replicated log with a fixed leader, as a pure state machine: no timers,
- * sockets or disks inside.
+ * A replicated log with a fixed leader, as a pure state machine: no timers, sockets or disks
+ * inside.
  *
- * Sites propose to the leader, which gives each proposal the next position. The
- * leader sends out what is synced in its own log, so that a restart of it can
- * never give a position to another record. An entry is committed once a
- * majority of the sites has it synced, and is then delivered in order. Whatever
- * comes twice or out of order changes nothing.
+ * Sites propose to the leader, which gives each proposal the next position. The leader sends out
+ * what is synced in its own log, so that a restart of it can never give a position to another
+ * record. An entry is committed once a majority of the sites has it synced, and is then delivered
+ * in order. Whatever comes twice or out of order changes nothing.
  *
- * What is lost is sent again, and nothing else is: a message of tens of
- * megabytes may be on its way, or be written to a disk, for many ticks. So a
- * tick only sends a probe, behind all that was sent before. Its answer names
- * what has not arrived by then.
+ * What is lost is sent again, and nothing else is: a message of tens of megabytes may be on its
+ * way, or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was
+ * sent before. Its answer names what has not arrived by then.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import {
-  computeCommittedLength,
-  type LoggedChange,
-} from '../majority-commit.ts';
+import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
 import type {
   LogEntry,
   LogMembers,
@@ -31,18 +26,10 @@ import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { createPrefixDigest, type PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
-import {
-  createFollower,
-  isLagging,
-  mayAnnounceAgain,
-  type Follower,
-} from './follower.ts';
+import { createFollower, isLagging, mayAnnounceAgain, type Follower } from './follower.ts';
 import { getKnownEpoch, OwnProposals } from './own-proposals.ts';
 import { AskTimer, getFirstKept, isPassedOn } from './passing-on.ts';
-import {
-  DEFAULT_SEND_WINDOWS,
-  type SendWindows,
-} from '../../records/send-windows.ts';
+import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 import {
   DEFAULT_MACHINE_SIZES,
@@ -76,14 +63,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Sites that count for a majority. */
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
-  /**
-   * Places of undelivered entries that may change the sites, and the sites that
-   * they remove.
-   */
+  /** Places of undelivered entries that may change the sites, and the sites that they remove. */
   readonly #changes = new Fifo<LoggedChange>();
   /**
-   * Whether a delivered entry may have changed the sites. Then nothing is
-   * delivered before `setMembers`.
+   * Whether a delivered entry may have changed the sites. Then nothing is delivered before
+   * `setMembers`.
    */
   #isWaiting = false;
   #outputs: Output<R>[] = [];
@@ -101,10 +85,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     const { createDigest = createPrefixDigest } = options;
-    this.#digest = createDigest(
-      this.#delivered,
-      this.#delivered === 0 ? 0 : options.saved?.digest,
-    );
+    this.#digest = createDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = getKnownEpoch(options, entries);
     this.#proposals = new OwnProposals(
@@ -150,16 +131,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * The site's storage cuts its copy. Entries that the leader sends to others
-   * stay here until they have them.
+   * The site's storage cuts its copy. Entries that the leader sends to others stay here until they
+   * have them.
    */
   release(): void {}
 
   get retainedFrom(): number {
-    return Math.max(
-      this.#forgotten,
-      Math.min(this.#delivered, ...this.#matchedLengths()),
-    );
+    return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));
   }
 
   get backlogLength(): number {
@@ -185,10 +163,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   get isBusy(): boolean {
     if (!this.#proposals.isEmpty || this.#delivered < this.length) return true;
-    // This is called after every input. It is a loop, because a list would be
-    // allocated at each call.
-    for (const follower of this.#followers.values())
-      if (this.#isLagging(follower)) return true;
+    // This is called after every input. It is a loop, because a list would be allocated at each
+    // call.
+    for (const follower of this.#followers.values()) if (this.#isLagging(follower)) return true;
     return false;
   }
 
@@ -211,8 +188,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Takes a message. It ignores a site that takes another site for the leader,
-   * because the position that it assigns may be another record's.
+   * Takes a message. It ignores a site that takes another site for the leader, because the position
+   * that it assigns may be another record's.
    */
   receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
@@ -249,27 +226,23 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   tick(nowMs: number): void {
     this.#probeFollowers(nowMs);
-    // It is unknown whether some entries that are held here are committed. The
-    // leader answers that.
+    // It is unknown whether some entries that are held here are committed. The leader answers that.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     this.#proposals.tick(nowMs);
   }
 
   /**
-   * Another site depends on entries that are not here, and the leader may be
-   * lost. So the followers are told how much is here.
+   * Another site depends on entries that are not here, and the leader may be lost. So the followers
+   * are told how much is here.
    */
   catchUp(nowMs: number): void {
     const { site, leader } = this.options;
     if (this.#isLeader || !this.#askTimer.isDue(nowMs)) return;
     for (const other of this.#sites)
-      if (other !== site && other !== leader)
-        this.#send(other, this.#createConfirmation());
+      if (other !== site && other !== leader) this.#send(other, this.#createConfirmation());
   }
 
-  /**
-   * Returns the length that the leader may send: what is synced in its own log.
-   */
+  /** Returns the length that the leader may send: what is synced in its own log. */
   protected getSendableLength(): number {
     return this.synced;
   }
@@ -279,14 +252,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const { site: own, leader } = this.options;
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
-      // Entries of a follower are synced at the leader too. Two of three sites
-      // are a majority, if both have a vote: a log that was restored with a
-      // loss may have a leader without one.
+      // Entries of a follower are synced at the leader too. Two of three sites are a majority, if
+      // both have a vote: a log that was restored with a loss may have a leader without one.
       const votes = (site: Origin): boolean => this.#voters.includes(site);
       if (majority > 2 || !votes(own) || !votes(leader)) return this.#committed;
-      const removal = this.#changes
-        .slice()
-        .find(({ closes }) => closes.includes(own));
+      const removal = this.#changes.slice().find(({ closes }) => closes.includes(own));
       return Math.min(this.synced, removal?.position ?? Infinity);
     }
     return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>
@@ -295,8 +265,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * At the leader: sets the sites that get the log. It is unknown what a new
-   * one has, so all entries are kept for it from now on.
+   * At the leader: sets the sites that get the log. It is unknown what a new one has, so all
+   * entries are kept for it from now on.
    */
   #setFollowers(sites: readonly Origin[]): void {
     if (!this.#isLeader) return;
@@ -314,8 +284,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (getMemberChange === undefined) return;
     for (const [index, { record }] of entries.entries()) {
       const change = getMemberChange(record);
-      if (change !== undefined)
-        this.#changes.push({ ...change, position: position + index });
+      if (change !== undefined) this.#changes.push({ ...change, position: position + index });
     }
   }
 
@@ -338,38 +307,28 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Whether a follower cannot see from its own log what a majority has. That is
-   * so with more than three sites, or without a vote.
+   * Whether a follower cannot see from its own log what a majority has. That is so with more than
+   * three sites, or without a vote.
    */
   get #mustAnnounce(): boolean {
     return this.#voters.length > 3 || this.#hasNonVoter;
   }
 
-  #onPropose(
-    from: Origin,
-    message: SequencedMessage<R> & { kind: 'log.propose' },
-  ): void {
+  #onPropose(from: Origin, message: SequencedMessage<R> & { kind: 'log.propose' }): void {
     const { epoch, sequence, record } = message;
-    // Any other proposal is a repetition, or comes after a lost one and will
-    // come again in order.
+    // Any other proposal is a repetition, or comes after a lost one and will come again in order.
     if (sequence === this.#progress.getNext(from, epoch))
       this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
-  #onCheck(
-    from: Origin,
-    { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' },
-  ): void {
+  #onCheck(from: Origin, { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' }): void {
     const next = this.#progress.getNext(from, epoch);
     if (next === undefined) return;
     this.#send(from, { kind: 'log.checked', epoch, next, probe });
   }
 
   /** Another follower lacks what is delivered here. */
-  #passOn(
-    to: Origin,
-    { length, committed }: SequencedMessage<R> & { kind: 'log.appended' },
-  ): void {
+  #passOn(to: Origin, { length, committed }: SequencedMessage<R> & { kind: 'log.appended' }): void {
     const position = Math.min(length, this.#delivered);
     if (committed >= this.#delivered || position < this.#forgotten) return;
     const missing = this.#delivered - position;
@@ -387,22 +346,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /** Whether a follower has passed on what can be compared with what is here. */
-  #continuesHere(
-    message: SequencedMessage<R> & { kind: 'log.append' },
-  ): boolean {
+  #continuesHere(message: SequencedMessage<R> & { kind: 'log.append' }): boolean {
     const here = this.#digest.at(message.position);
     return !this.#isLeader && isPassedOn(message) && here !== undefined;
   }
 
   #onAppend(
     from: Origin,
-    {
-      position,
-      entries,
-      committed,
-      digest,
-      probe,
-    }: SequencedMessage<R> & { kind: 'log.append' },
+    { position, entries, committed, digest, probe }: SequencedMessage<R> & { kind: 'log.append' },
   ): void {
     const here = this.#digest.at(position);
     if (here !== undefined && digest !== undefined && here !== digest) {
@@ -415,8 +366,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (last !== undefined) return this.#stopAt(last.epoch);
     const isNext = position <= this.length;
     if (isNext && news.length > 0) this.#store(news);
-    // The follower answers even if nothing is new, because its last answer may
-    // have been lost.
+    // The follower answers even if nothing is new, because its last answer may have been lost.
     const answers = news.length === 0 || !isNext;
     this.#committed = Math.max(this.#committed, committed);
     this.#advanceCommitted();
@@ -431,21 +381,15 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const { length, committed, received, probe } = message;
     const follower = this.#followers.get(from);
     if (follower === undefined) return;
-    // The message is old, or its sender was away for too long. The sender knows
-    // which.
-    if (length < this.#forgotten)
-      return this.#send(from, { kind: 'log.gone', length });
+    // The message is old, or its sender was away for too long. The sender knows which.
+    if (length < this.#forgotten) return this.#send(from, { kind: 'log.gone', length });
     // A restarted follower knows less than before, so its last message counts.
     follower.committed = committed;
     // It was assumed to have everything that this start has found.
-    if (follower.matched === undefined && length < follower.baseLength)
-      follower.sent = length;
+    if (follower.matched === undefined && length < follower.baseLength) follower.sent = length;
     if (probe !== undefined && probe === follower.probe) {
       follower.probe = undefined;
-      follower.sent = Math.min(
-        follower.sent,
-        Math.max(received ?? 0, this.#forgotten),
-      );
+      follower.sent = Math.min(follower.sent, Math.max(received ?? 0, this.#forgotten));
     }
     if (length > (follower.matched ?? -1)) {
       follower.matched = follower.baseLength = length;
@@ -453,8 +397,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.probe = undefined;
       follower.sent = Math.max(follower.sent, length);
     }
-    // A follower may have no vote according to what it has delivered. Then it
-    // has to ask what is committed.
+    // A follower may have no vote according to what it has delivered. Then it has to ask what is
+    // committed.
     else if (mayAnnounceAgain(follower, this.#committed, nowMs, this.options))
       this.#announceTo(from, follower);
     this.#advanceCommitted();
@@ -479,11 +423,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const entry of entries) this.#noteProposal(entry);
     this.#noteChanges(entries, this.length);
     for (const entry of entries) {
-      // If a log came back shorter than it has delivered, the digest does not
-      // belong to it. A site that lacks entries compares the digest of those
-      // before them, so it is known as far back as entries are kept.
-      if (this.length === this.#digest.count)
-        this.#digest.add(entry, this.#forgotten);
+      // If a log came back shorter than it has delivered, the digest does not belong to it. A site
+      // that lacks entries compares the digest of those before them, so it is known as far back as
+      // entries are kept.
+      if (this.length === this.#digest.count) this.#digest.add(entry, this.#forgotten);
       this.#entries.push(entry);
     }
     this.#storeOutput(entries);
@@ -493,8 +436,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Consecutive entries are stored by one output. */
   #storeOutput(entries: readonly LogEntry<R>[]): void {
     const last = this.#outputs.at(-1);
-    if (last?.kind === 'store')
-      (last.entries as LogEntry<R>[]).push(...entries);
+    if (last?.kind === 'store') (last.entries as LogEntry<R>[]).push(...entries);
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
@@ -504,21 +446,19 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Whether the entry has the highest possible epoch of this site. Proposals of
-   * this start would be refused for ever.
+   * Whether the entry has the highest possible epoch of this site. Proposals of this start would be
+   * refused for ever.
    */
   #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
     const { site, epoch: value } = this.options;
     return (
-      origin === site &&
-      epoch > this.#proposals.epoch &&
-      createEpochAbove(epoch, value) > MAX_START
+      origin === site && epoch > this.#proposals.epoch && createEpochAbove(epoch, value) > MAX_START
     );
   }
 
   /**
-   * Epochs begin far below that. So this is the log of another deployment, or
-   * another process has used the name of this site.
+   * Epochs begin far below that. So this is the log of another deployment, or another process has
+   * used the name of this site.
    */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
@@ -526,13 +466,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #sendNews(): void {
-    for (const [site, follower] of this.#followers)
-      this.#sendWindow(site, follower);
+    for (const [site, follower] of this.#followers) this.#sendWindow(site, follower);
   }
 
   /**
-   * Sends entries that were not sent, up to the window. A site that is away
-   * does not get everything that it misses.
+   * Sends entries that were not sent, up to the window. A site that is away does not get everything
+   * that it misses.
    */
   #sendWindow(site: Origin, follower: Follower): void {
     if (follower.probe !== undefined) return;
@@ -546,9 +485,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #sendBatch(site: Origin, follower: Follower, sendable: number): void {
     const position = follower.sent;
     if (position < this.#forgotten)
-      throw new Error(
-        `entry ${position} is gone: the log begins at ${this.#forgotten}`,
-      );
+      throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
     const end = position + limitBatch(this.#sizes, sendable - position);
     follower.announced = this.#committed;
     this.#append(site, position, this.#getEntries(position, end));
@@ -556,24 +493,17 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #getEntries(position: number, end: number): readonly LogEntry<R>[] {
-    return this.#entries.slice(
-      position - this.#forgotten,
-      end - this.#forgotten,
-    );
+    return this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
   }
 
   /** Probes followers that have not advanced for long. */
   #probeFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
-      if (
-        !this.#isLagging(follower) ||
-        nowMs - follower.movedAtMs < this.options.resendAfterMs
-      )
+      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs)
         continue;
       follower.movedAtMs = nowMs;
       // A follower with all entries may only not know what is committed.
-      if (follower.matched !== this.length)
-        follower.probe ??= ++this.#lastProbe;
+      if (follower.matched !== this.length) follower.probe ??= ++this.#lastProbe;
       this.#announceTo(site, follower);
     }
   }
@@ -584,8 +514,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Commits and delivers. Entries behind a record that may change the sites
-   * need a majority of the sites after that change.
+   * Commits and delivers. Entries behind a record that may change the sites need a majority of the
+   * sites after that change.
    */
   #commitAndDeliver(): void {
     const change = this.#changes.at(0)?.position ?? Infinity;
@@ -593,8 +523,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (majority > this.#committed) {
       this.#committed = majority;
       if (this.#mustAnnounce)
-        for (const [site, follower] of this.#followers)
-          this.#announceTo(site, follower);
+        for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
     const end = Math.min(this.#committed, this.synced, change + 1);
     if (this.#delivered >= end) return;
@@ -607,9 +536,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const from = this.#delivered;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
-      const entry = this.#entries.at(
-        this.#delivered - this.#forgotten,
-      ) as LogEntry<R>;
+      const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
       this.#deliveredProgress.note(entry);
       records.push(entry.record);
     }
@@ -617,20 +544,15 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Sends an append without entries. It reports what is committed, and the
-   * answer reports how much the follower has.
+   * Sends an append without entries. It reports what is committed, and the answer reports how much
+   * the follower has.
    */
   #announceTo(site: Origin, follower: Follower): void {
     follower.announced = this.#committed;
     this.#append(site, follower.sent, [], follower.probe);
   }
 
-  #append(
-    site: Origin,
-    position: number,
-    entries: readonly LogEntry<R>[],
-    probe?: number,
-  ): void {
+  #append(site: Origin, position: number, entries: readonly LogEntry<R>[], probe?: number): void {
     const digest = this.#digest.at(position);
     this.#send(site, {
       kind: 'log.append',
@@ -643,9 +565,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Forgets entries that are delivered here and, at the leader, synced at all
-   * sites. A follower keeps the last ones, which another one may lack when the
-   * leader is lost.
+   * Forgets entries that are delivered here and, at the leader, synced at all sites. A follower
+   * keeps the last ones, which another one may lack when the leader is lost.
    */
   #forgetOld(): void {
     const known = this.#isLeader

@@ -25,10 +25,7 @@ export type SequencedMessage<R> =
       readonly sequence: number;
       readonly record: R;
     }
-  /**
-   * Asks the leader which of the proposals up to the one with the number `last`
-   * it has.
-   */
+  /** Asks the leader which of the proposals up to the one with the number `last` it has. */
   | {
       readonly kind: 'log.check';
       readonly epoch: number;
@@ -42,10 +39,7 @@ export type SequencedMessage<R> =
       readonly next: number;
       readonly probe: number;
     }
-  /**
-   * Entries from `position` on. A majority holds all entries before
-   * `committed`.
-   */
+  /** Entries from `position` on. A majority holds all entries before `committed`. */
   | {
       readonly kind: 'log.append';
       readonly position: number;
@@ -54,14 +48,13 @@ export type SequencedMessage<R> =
       /** The digest of the entries before `position`. */
       readonly digest?: number | undefined;
       /**
-       * A probe: the follower has to report how much it has received, also if
-       * that is not synced.
+       * A probe: the follower has to report how much it has received, also if that is not synced.
        */
       readonly probe?: number | undefined;
     }
   /**
-   * All entries before `length` are synced at the sender. It knows that those
-   * before `committed` are committed.
+   * All entries before `length` are synced at the sender. It knows that those before `committed`
+   * are committed.
    */
   | {
       readonly kind: 'log.appended';
@@ -80,9 +73,7 @@ const ordinalNumber = integerFrom(1);
 const NO_RECORDS: readonly ProposedRecord[] = [];
 
 /** By kind. The type of the table contains all kinds. */
-function createSchemas(
-  redRecord: RecordSchema,
-): Readonly<Record<Message['kind'], RecordSchema>> {
+function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind'], RecordSchema>> {
   const entry = record({
     origin: siteOrigin,
     epoch: start,
@@ -125,18 +116,11 @@ function createSchemas(
   };
 }
 
-/**
- * Only nodes of the log create these messages, and received ones have passed
- * the schemas.
- */
+/** Only nodes of the log create these messages, and received ones have passed the schemas. */
 export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
   createSchemas,
-  getProposedRecords(
-    message: Message,
-    from: Origin,
-  ): readonly ProposedRecord[] {
-    if (message.kind === 'log.propose')
-      return [{ origin: from, record: message.record }];
+  getProposedRecords(message: Message, from: Origin): readonly ProposedRecord[] {
+    if (message.kind === 'log.propose') return [{ origin: from, record: message.record }];
     return message.kind === 'log.append' ? message.entries : NO_RECORDS;
   },
   needsRoom(message: Message): boolean {
@@ -146,8 +130,7 @@ export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
     );
   },
   split(message: Message): readonly [Message, Message] | undefined {
-    if (message.kind !== 'log.append' || message.entries.length < 2)
-      return undefined;
+    if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;
     const { position, entries, digest: before } = message;
     const middle = entries.length >> 1;
     const head = entries.slice(0, middle);
@@ -156,8 +139,7 @@ export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
       position: position + middle,
       entries: entries.slice(middle),
     };
-    const between =
-      before === undefined ? {} : { digest: head.reduce(mixEntry, before) };
+    const between = before === undefined ? {} : { digest: head.reduce(mixEntry, before) };
     return [
       { ...message, entries: head },
       { ...second, ...between },

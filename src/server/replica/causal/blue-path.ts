@@ -1,11 +1,10 @@
 /**
- * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition).
- * An operation commits at its own site, and its stream is replicated in order.
- * It becomes visible at another site once everything that it depends on is.
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition). An operation commits
+ * at its own site, and its stream is replicated in order. It becomes visible at another site once
+ * everything that it depends on is.
  *
- * With one partition a vector needs to name only operations, and never the
- * passing of time. So visibility waits for operations alone, and heartbeats
- * only report how long a stream is.
+ * With one partition a vector needs to name only operations, and never the passing of time. So
+ * visibility waits for operations alone, and heartbeats only report how long a stream is.
  */
 import type { Reply, Choice } from '../../records/reply.ts';
 import type {
@@ -23,17 +22,10 @@ import {
   DEFAULT_SEND_WINDOWS,
   type SendWindows,
 } from '../../records/send-windows.ts';
-import type {
-  IncomingStream,
-  LoggedOperation,
-  SavedStream,
-} from './blue-streams.ts';
+import type { IncomingStream, LoggedOperation, SavedStream } from './blue-streams.ts';
 import { StreamTable } from './stream-table.ts';
 import { isCovered, getMaxEntry, getStampOf } from '../../records/vector.ts';
-import {
-  DEFAULT_MACHINE_SIZES,
-  limitBatch,
-} from '../../records/machine-sizes.ts';
+import { DEFAULT_MACHINE_SIZES, limitBatch } from '../../records/machine-sizes.ts';
 
 /** The parts from which a blue operation of this site is created. */
 export interface BlueDraft {
@@ -48,29 +40,21 @@ export interface BlueDraft {
 export class BluePath {
   protected readonly core: ReplicaCore;
   readonly streams: StreamTable;
-  /**
-   * Operations of this site that are not synced, in the order in which they
-   * were stored.
-   */
+  /** Operations of this site that are not synced, in the order in which they were stored. */
   readonly #unsynced = new Fifo<BlueOperation>();
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
-  /**
-   * Sites whose operations were synced since the last acknowledgment to them.
-   */
+  /** Sites whose operations were synced since the last acknowledgment to them. */
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   /**
-   * Set until another site has accepted this start. The stream may be an older
-   * copy, which must not continue.
+   * Set until another site has accepted this start. The stream may be an older copy, which must not
+   * continue.
    */
   isHeld = false;
 
-  constructor(
-    core: ReplicaCore,
-    onApplied: (operation: BlueOperation) => void,
-  ) {
+  constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
@@ -86,9 +70,7 @@ export class BluePath {
     });
   }
 
-  /**
-   * Whether all operations that the log held at the start are applied again.
-   */
+  /** Whether all operations that the log held at the start are applied again. */
   get isRecovered(): boolean {
     return this.streams.ownIncoming.waiting.size === 0;
   }
@@ -96,29 +78,22 @@ export class BluePath {
   /** Whether this site may create operations. */
   get canOriginate(): boolean {
     const { origins, site } = this.core.options;
-    return (
-      this.isRecovered && !this.isHeld && origins.get(site).state === 'open'
-    );
+    return this.isRecovered && !this.isHeld && origins.get(site).state === 'open';
   }
 
   /** Returns the end of the synced part of an origin's stream. */
   getHeld(origin: Origin): StreamEnd {
     const { waiting, synced } = this.streams.getIncoming(origin);
-    const last =
-      waiting.size > 0
-        ? waiting.at(waiting.size - 1)?.vector
-        : this.core.state.stable;
+    const last = waiting.size > 0 ? waiting.at(waiting.size - 1)?.vector : this.core.state.stable;
     return { sequence: synced, stamp: last?.[origin] ?? 0 };
   }
 
   /**
-   * Whether another member is known to have everything that is synced here of
-   * an origin's stream.
+   * Whether another member is known to have everything that is synced here of an origin's stream.
    */
   isElsewhere(origin: Origin): boolean {
     return (
-      this.streams.getOutgoing(origin).maxAcknowledged >=
-      this.streams.getIncoming(origin).synced
+      this.streams.getOutgoing(origin).maxAcknowledged >= this.streams.getIncoming(origin).synced
     );
   }
 
@@ -130,8 +105,7 @@ export class BluePath {
     vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
     const sequence = this.streams.ownIncoming.received + 1;
-    // These are literals because copies of objects cost several times more on
-    // this hot path.
+    // These are literals because copies of objects cost several times more on this hot path.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
@@ -158,21 +132,16 @@ export class BluePath {
   }
 
   /**
-   * Restores saved streams. `retained` are operations from before the
-   * checkpoint that other sites may lack.
+   * Restores saved streams. `retained` are operations from before the checkpoint that other sites
+   * may lack.
    */
-  load(
-    streams: readonly SavedStream[],
-    retained: readonly LoggedOperation[],
-  ): void {
+  load(streams: readonly SavedStream[], retained: readonly LoggedOperation[]): void {
     for (const origin of this.core.options.origins.sites) {
       const saved = streams[origin];
       // The origin has joined since.
       if (saved === undefined) continue;
       this.streams.getIncoming(origin).load(saved);
-      const ofOrigin = retained.filter(
-        ({ operation }) => operation.site === origin,
-      );
+      const ofOrigin = retained.filter(({ operation }) => operation.site === origin);
       this.streams.getOutgoing(origin).load(saved.synced, ofOrigin);
     }
     this.streams.ownIncoming.sent = this.streams.ownIncoming.synced;
@@ -181,18 +150,14 @@ export class BluePath {
   /** Takes an operation from the site's own log after a restart. */
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
-    // A start reads the site's own log first. The record by which the origin
-    // joined may come later, in the red log.
+    // A start reads the site's own log first. The record by which the origin joined may come later,
+    // in the red log.
     this.streams.growTo(site + 1);
     const stream = this.streams.getIncoming(site);
     // The rows of a checkpoint may contain the operation already.
-    if (logged.operation.sequence > stream.synced)
-      stream.restore(logged.operation);
-    this.streams
-      .getOutgoing(site)
-      .add(logged.operation, logged.position, this.core.nowMs);
-    if (site === this.core.options.site)
-      this.core.clock.advanceTo(vector[site] ?? 0);
+    if (logged.operation.sequence > stream.synced) stream.restore(logged.operation);
+    this.streams.getOutgoing(site).add(logged.operation, logged.position, this.core.nowMs);
+    if (site === this.core.options.site) this.core.clock.advanceTo(vector[site] ?? 0);
   }
 
   receive(from: Origin, message: BlueMessage): void {
@@ -201,11 +166,7 @@ export class BluePath {
         return this.#onOperations(from, message);
       case 'blue.received':
         if (!this.#hasSent(from, message.sequence)) return;
-        return this.streams.ownOutgoing.acknowledge(
-          from,
-          message.sequence,
-          this.core.nowMs,
-        );
+        return this.streams.ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
       case 'blue.have':
@@ -218,39 +179,28 @@ export class BluePath {
   }
 
   /**
-   * After a restart: asks other sites for their lengths of the streams, and
-   * reports the own ones. Only then is it known that a second site has the
-   * operations on which red records depend.
+   * After a restart: asks other sites for their lengths of the streams, and reports the own ones.
+   * Only then is it known that a second site has the operations on which red records depend.
    */
   sendGreetings(): void {
     if (!this.streams.incoming.some(({ synced }) => synced > 0)) return;
-    for (const site of this.core.options.origins.getOthers(
-      this.core.options.site,
-    ))
+    for (const site of this.core.options.origins.getOthers(this.core.options.site))
       this.#sendHave(site, true);
   }
 
-  /**
-   * Returns the end of a stream here. Of the own stream that is the synced end.
-   */
+  /** Returns the end of a stream here. Of the own stream that is the synced end. */
   getEnd(origin: Origin): StreamPoint {
     const stream = this.streams.getIncoming(origin);
     if (origin !== this.core.options.site) return stream.end;
     return { length: stream.synced, digest: stream.getDigest(stream.synced) };
   }
 
-  /**
-   * Returns the digest of the first operations of a stream. It is `undefined`
-   * if it is unknown.
-   */
+  /** Returns the digest of the first operations of a stream. It is `undefined` if it is unknown. */
   getDigest(origin: Origin, length: number): number | undefined {
     return this.streams.getIncoming(origin).getDigest(length);
   }
 
-  /**
-   * Applies all operations that have become visible. Returns whether there were
-   * any.
-   */
+  /** Applies all operations that have become visible. Returns whether there were any. */
   applyVisible(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
@@ -284,19 +234,12 @@ export class BluePath {
   flush(): void {
     while (this.#unsent.length > 0) {
       const isAll = this.#unsent.length <= MAX_OPERATIONS_PER_MESSAGE;
-      const operations = isAll
-        ? this.#unsent
-        : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
-      this.#unsent = isAll
-        ? []
-        : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
+      const operations = isAll ? this.#unsent : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
+      this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message = this.#createMessage(this.streams.ownIncoming, operations);
-      this.streams.ownIncoming.sent = (
-        operations.at(-1) as BlueOperation
-      ).sequence;
+      this.streams.ownIncoming.sent = (operations.at(-1) as BlueOperation).sequence;
       for (const site of this.core.options.origins.members) {
-        if (site === this.core.options.site || this.streams.isLeftBehind(site))
-          continue;
+        if (site === this.core.options.site || this.streams.isLeftBehind(site)) continue;
         if (!this.streams.ownOutgoing.isFarBehind(site, this.#windows.maxSent))
           this.#send(site, message);
       }
@@ -312,10 +255,7 @@ export class BluePath {
     const requested = new Set<Origin>();
     for (const origin of options.origins.sites) {
       const outgoing = this.streams.getOutgoing(origin);
-      for (const site of outgoing.takeSilentSites(
-        nowMs,
-        options.resendAfterMs,
-      )) {
+      for (const site of outgoing.takeSilentSites(nowMs, options.resendAfterMs)) {
         if (origin === options.site)
           this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
         else requested.add(site);
@@ -325,8 +265,8 @@ export class BluePath {
   }
 
   /**
-   * The last own operation in the stable snapshot, and the last one that
-   * another site has synced too.
+   * The last own operation in the stable snapshot, and the last one that another site has synced
+   * too.
    */
   get ownProgress(): { readonly applied: number; readonly durable: number } {
     const { applied } = this.streams.ownIncoming;
@@ -349,8 +289,8 @@ export class BluePath {
   }
 
   /**
-   * One function is enough for all entries, because they are synced in the
-   * order in which they were stored.
+   * One function is enough for all entries, because they are synced in the order in which they were
+   * stored.
    */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
@@ -359,25 +299,17 @@ export class BluePath {
     if (this.streams.hasReceivers) this.#unsent.push(operation);
   };
 
-  /**
-   * Creates a message with operations of a stream, and the digest of all before
-   * them.
-   */
-  #createMessage(
-    stream: IncomingStream,
-    operations: readonly BlueOperation[],
-  ): BlueMessage {
-    const digest = stream.getDigest(
-      (operations[0] as BlueOperation).sequence - 1,
-    );
+  /** Creates a message with operations of a stream, and the digest of all before them. */
+  #createMessage(stream: IncomingStream, operations: readonly BlueOperation[]): BlueMessage {
+    const digest = stream.getDigest((operations[0] as BlueOperation).sequence - 1);
     return digest === undefined
       ? { kind: 'blue.operations', operations }
       : { kind: 'blue.operations', operations, digest };
   }
 
   /**
-   * Whether the own stream has got this far. If another site has more of it,
-   * that came from another node of this site.
+   * Whether the own stream has got this far. If another site has more of it, that came from another
+   * node of this site.
    */
   #hasSent(from: Origin, sequence: number): boolean {
     const { synced } = this.streams.ownIncoming;
@@ -388,18 +320,11 @@ export class BluePath {
     return false;
   }
 
-  /**
-   * Whether operations continue the stream that is here, as far as both are
-   * known.
-   */
-  #continues({
-    operations,
-    digest,
-  }: BlueMessage & { kind: 'blue.operations' }): boolean {
+  /** Whether operations continue the stream that is here, as far as both are known. */
+  #continues({ operations, digest }: BlueMessage & { kind: 'blue.operations' }): boolean {
     const { site, sequence } = operations[0] as BlueOperation;
     const here = this.streams.getIncoming(site).getDigest(sequence - 1);
-    if (here === undefined || digest === undefined || here === digest)
-      return true;
+    if (here === undefined || digest === undefined || here === digest) return true;
     const message = `its first ${sequence - 1} operations are not those that are here`;
     this.core.emit(
       site === this.core.options.site
@@ -409,10 +334,7 @@ export class BluePath {
     return false;
   }
 
-  #onOperations(
-    from: Origin,
-    message: BlueMessage & { kind: 'blue.operations' },
-  ): void {
+  #onOperations(from: Origin, message: BlueMessage & { kind: 'blue.operations' }): void {
     if (!this.#continues(message)) return;
     const { operations } = message;
     let isNew = false;
@@ -420,26 +342,15 @@ export class BluePath {
       const origin = operation.site;
       const stream = this.streams.getIncoming(origin);
       stream.noteAnnounced(operation.sequence);
-      if (operation.sequence > stream.received + 1)
-        return this.#requestMissing(from, origin);
-      if (
-        operation.sequence <= stream.received ||
-        origin === this.core.options.site
-      )
-        continue;
+      if (operation.sequence > stream.received + 1) return this.#requestMissing(from, origin);
+      if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
       // An operation that another site passes on was accepted there.
-      if (
-        from === origin &&
-        !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)
-      )
-        return;
+      if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
       stream.take(operation, this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
-        this.streams
-          .getOutgoing(origin)
-          .add(operation, position, this.core.nowMs);
+        this.streams.getOutgoing(origin).add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }
@@ -449,20 +360,13 @@ export class BluePath {
     if (!isNew) this.#confirm(from);
   }
 
-  /**
-   * Requests missing operations of a stream from a site, unless they were
-   * requested already.
-   */
+  /** Requests missing operations of a stream from a site, unless they were requested already. */
   #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
     const stream = this.streams.getIncoming(origin);
     if (
       origin === options.site ||
-      !stream.takeRequest(
-        nowMs,
-        options.resendAfterMs,
-        this.#windows.maxRequested,
-      )
+      !stream.takeRequest(nowMs, options.resendAfterMs, this.#windows.maxRequested)
     )
       return;
     this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
@@ -476,13 +380,10 @@ export class BluePath {
   }
 
   /**
-   * A site reports its length of each stream. Operations that it lacks, or that
-   * are lacking here, need not come from their origin.
+   * A site reports its length of each stream. Operations that it lacks, or that are lacking here,
+   * need not come from their origin.
    */
-  protected onHave(
-    from: Origin,
-    { synced, isRequest }: BlueMessage & { kind: 'blue.have' },
-  ): void {
+  protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs, options } = this.core;
     if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
     for (const origin of options.origins.sites) {
@@ -503,10 +404,7 @@ export class BluePath {
     });
   }
 
-  #onGone(
-    from: Origin,
-    { origin, after }: BlueMessage & { kind: 'blue.gone' },
-  ): void {
+  #onGone(from: Origin, { origin, after }: BlueMessage & { kind: 'blue.gone' }): void {
     const { origins, site } = this.core.options;
     const stream = this.streams.getIncoming(origin);
     if (!stream.noteGone(from, after)) return;
@@ -514,23 +412,15 @@ export class BluePath {
     if (keeper !== undefined) this.#requestMissing(keeper, origin);
   }
 
-  #sendFrom(
-    site: Origin,
-    { origin, after }: BlueMessage & { kind: 'blue.resend' },
-  ): void {
+  #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
     if (!this.streams.getOutgoing(origin).hasAfter(after))
       return this.#send(site, { kind: 'blue.gone', origin, after });
-    const missing = this.streams
-      .getOutgoing(origin)
-      .getAfter(after, this.#windows.maxRequested);
+    const missing = this.streams.getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
     const stream = this.streams.getIncoming(origin);
     const { sizes = DEFAULT_MACHINE_SIZES } = this.core.options;
     const maxBatch = limitBatch(sizes, missing.length);
     for (let start = 0; start < missing.length; start += maxBatch)
-      this.#send(
-        site,
-        this.#createMessage(stream, missing.slice(start, start + maxBatch)),
-      );
+      this.#send(site, this.#createMessage(stream, missing.slice(start, start + maxBatch)));
   }
 
   #confirm(site: Origin): void {

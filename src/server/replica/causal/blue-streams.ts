@@ -23,8 +23,8 @@ export interface LoggedOperation {
 }
 
 /**
- * The part of a stream that a site has received, its own stream included, and
- * the operations of it that are not visible yet.
+ * The part of a stream that a site has received, its own stream included, and the operations of it
+ * that are not visible yet.
  */
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
@@ -35,10 +35,7 @@ export class IncomingStream {
   #synced = 0;
   /** The last operation of the stream that another site has reported. */
   #announced = 0;
-  /**
-   * The last operation that was requested, and when that was or when the last
-   * operation came.
-   */
+  /** The last operation that was requested, and when that was or when the last operation came. */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
   readonly #createDigest: DigestFactory;
@@ -62,30 +59,24 @@ export class IncomingStream {
   }
 
   /**
-   * Whether to request the operations after `received`, up to `window` of them.
-   * It is so if some are lacking, and all that were requested have come, or
-   * nothing has come for `silentMs`. Without this each message beyond a gap
-   * would request everything again.
+   * Whether to request the operations after `received`, up to `window` of them. It is so if some
+   * are lacking, and all that were requested have come, or nothing has come for `silentMs`. Without
+   * this each message beyond a gap would request everything again.
    */
   takeRequest(nowMs: number, silentMs: number, window: number): boolean {
     if (this.#announced <= this.#received) return false;
-    if (
-      this.#received < this.#requestedUpTo &&
-      nowMs - this.#movedAtMs < silentMs
-    )
-      return false;
+    if (this.#received < this.#requestedUpTo && nowMs - this.#movedAtMs < silentMs) return false;
     this.#requestedUpTo = this.#received + window;
     this.#movedAtMs = nowMs;
     return true;
   }
 
   /**
-   * A site no longer keeps the operations after `after`. Returns whether they
-   * are lacking here, so that another site has to be asked.
+   * A site no longer keeps the operations after `after`. Returns whether they are lacking here, so
+   * that another site has to be asked.
    */
   noteGone(site: Origin, after: number): boolean {
-    if (after !== this.#received || this.#announced <= this.#received)
-      return false;
+    if (after !== this.#received || this.#announced <= this.#received) return false;
     this.#gone.add(site);
     this.#requestedUpTo = 0;
     return true;
@@ -165,9 +156,8 @@ export class IncomingStream {
 }
 
 /**
- * The synced operations of one stream that another site may still lack. They
- * are kept for all streams, since a site has to pass them on if their origin is
- * gone.
+ * The synced operations of one stream that another site may still lack. They are kept for all
+ * streams, since a site has to pass them on if their origin is gone.
  */
 export class OutgoingStream {
   /** Consecutive operations. */
@@ -178,14 +168,13 @@ export class OutgoingStream {
   #last = 0;
 
   /**
-   * Sets the sites that need the stream: all but its origin, this one, and
-   * those that were left behind.
+   * Sets the sites that need the stream: all but its origin, this one, and those that were left
+   * behind.
    */
   setReceivers(receivers: readonly Origin[]): void {
     for (const site of this.#acknowledged.keys())
       if (!receivers.includes(site)) this.#acknowledged.delete(site);
-    // It is unknown what a new receiver has: all operations are kept for it
-    // from now on.
+    // It is unknown what a new receiver has: all operations are kept for it from now on.
     for (const site of receivers)
       if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
     this.#forgetAcknowledged();
@@ -202,8 +191,7 @@ export class OutgoingStream {
   }
 
   get isBehind(): boolean {
-    for (const sequence of this.#acknowledged.values())
-      if (sequence < this.#last) return true;
+    for (const sequence of this.#acknowledged.values()) if (sequence < this.#last) return true;
     return false;
   }
 
@@ -212,14 +200,10 @@ export class OutgoingStream {
     return this.#retained.first?.position;
   }
 
-  /**
-   * After a restart: restores the end of the stream, and the operations that
-   * others may lack.
-   */
+  /** After a restart: restores the end of the stream, and the operations that others may lack. */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
-    if (this.#acknowledged.size > 0)
-      for (const item of retained) this.#retain(item);
+    if (this.#acknowledged.size > 0) for (const item of retained) this.#retain(item);
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
@@ -233,8 +217,8 @@ export class OutgoingStream {
   }
 
   /**
-   * The log has a gap in a stream if its site took the state of another one.
-   * Operations before a gap are not passed on.
+   * The log has a gap in a stream if its site took the state of another one. Operations before a
+   * gap are not passed on.
    */
   #retain(item: LoggedOperation): void {
     const last = this.#lastRetained;
@@ -256,19 +240,13 @@ export class OutgoingStream {
 
   #forgetAcknowledged(): void {
     const everywhere = Math.min(...this.#acknowledged.values());
-    while (
-      this.#retained.size > 0 &&
-      (this.#retained.first?.operation.sequence ?? 0) <= everywhere
-    )
+    while (this.#retained.size > 0 && (this.#retained.first?.operation.sequence ?? 0) <= everywhere)
       this.#retained.shift();
   }
 
   /** Returns the number of retained operations that a receiver lacks. */
   getBacklog(site: Origin): number {
-    return Math.min(
-      this.#retained.size,
-      this.#last - (this.#acknowledged.get(site) ?? this.#last),
-    );
+    return Math.min(this.#retained.size, this.#last - (this.#acknowledged.get(site) ?? this.#last));
   }
 
   /** The last operation that a receiver has confirmed. */
@@ -288,31 +266,25 @@ export class OutgoingStream {
   getAfter(sequence: number, max: number): BlueOperation[] {
     const first = this.#retained.first?.operation.sequence ?? 0;
     const from = Math.max(0, sequence + 1 - first);
-    return this.#retained
-      .slice(from, from + max)
-      .map(({ operation }) => operation);
+    return this.#retained.slice(from, from + max).map(({ operation }) => operation);
   }
 
   /**
-   * Whether a site lacks so much that new operations are not sent to it. It
-   * requests them once it is back.
+   * Whether a site lacks so much that new operations are not sent to it. It requests them once it
+   * is back.
    */
   isFarBehind(site: Origin, window: number): boolean {
     return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
   /**
-   * Returns the sites that lack operations and have not advanced for
-   * `silentMs`. Each site is returned once in that time.
+   * Returns the sites that lack operations and have not advanced for `silentMs`. Each site is
+   * returned once in that time.
    */
   takeSilentSites(nowMs: number, silentMs: number): Origin[] {
     const silent: Origin[] = [];
     for (const [site, sequence] of this.#acknowledged) {
-      if (
-        sequence >= this.#last ||
-        nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs
-      )
-        continue;
+      if (sequence >= this.#last || nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs) continue;
       this.#movedAtMs.set(site, nowMs);
       silent.push(site);
     }

@@ -1,6 +1,6 @@
 /**
- * The blue streams of all origins at one site, by ordinal: what was received of
- * each, and what other sites may still lack.
+ * The blue streams of all origins at one site, by ordinal: what was received of each, and what
+ * other sites may still lack.
  */
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
@@ -33,10 +33,7 @@ export class StreamTable {
     this.ownIncoming.sent = 0;
   }
 
-  /**
-   * Origins were added, or their states have changed: other sites need the
-   * streams now.
-   */
+  /** Origins were added, or their states have changed: other sites need the streams now. */
   updateMembers(): void {
     this.growTo(Math.max(this.#incoming.length, this.#origins.size));
     const others = this.#origins
@@ -44,9 +41,7 @@ export class StreamTable {
       .filter((item) => !this.#leftBehind.has(item));
     for (const [origin, outgoing] of this.#outgoing.entries())
       outgoing.setReceivers(
-        this.#origins.isLog(origin)
-          ? []
-          : others.filter((item) => item !== origin),
+        this.#origins.isLog(origin) ? [] : others.filter((item) => item !== origin),
       );
     for (const origin of this.#origins.sites) {
       const { final } = this.#origins.get(origin);
@@ -73,8 +68,7 @@ export class StreamTable {
 
   getIncoming(origin: Origin): IncomingStream {
     const stream = this.#incoming[origin];
-    if (stream === undefined)
-      throw new Error(`no site has ordinal ${origin} in this deployment`);
+    if (stream === undefined) throw new Error(`no site has ordinal ${origin} in this deployment`);
     return stream;
   }
 
@@ -91,12 +85,10 @@ export class StreamTable {
     return this.#outgoing.length > 1;
   }
 
-  // These two are called after every input. They are loops, because callbacks
-  // would be allocated at each call.
+  // These two are called after every input. They are loops, because callbacks would be allocated at
+  // each call.
 
-  /**
-   * Whether another site lacks operations, or some are not visible here yet.
-   */
+  /** Whether another site lacks operations, or some are not visible here yet. */
   get isBusy(): boolean {
     for (const { isBehind } of this.#outgoing) if (isBehind) return true;
     return this.hasWaiting;
@@ -111,55 +103,35 @@ export class StreamTable {
   /** The greatest number of operations of one stream that a site lacks. */
   getBacklog(site: Origin): number {
     let most = 0;
-    for (const outgoing of this.#outgoing)
-      most = Math.max(most, outgoing.getBacklog(site));
+    for (const outgoing of this.#outgoing) most = Math.max(most, outgoing.getBacklog(site));
     return most;
   }
 
   /** The number of operations of all streams that a site has confirmed. */
   getConfirmed(site: Origin): number {
     let sum = 0;
-    for (const outgoing of this.#outgoing)
-      sum += outgoing.getAcknowledged(site);
+    for (const outgoing of this.#outgoing) sum += outgoing.getAcknowledged(site);
     return sum;
   }
 
-  /**
-   * Whether there is a stream of which none of these sites keeps what is
-   * lacking here.
-   */
+  /** Whether there is a stream of which none of these sites keeps what is lacking here. */
   isGoneAt(sites: readonly Origin[]): boolean {
-    return (
-      sites.length > 0 &&
-      this.#incoming.some((stream) => stream.isGoneAt(sites))
-    );
+    return sites.length > 0 && this.#incoming.some((stream) => stream.isGoneAt(sites));
   }
 
-  /**
-   * Own operations that no other site is known to have: those after `final`, if
-   * that is known.
-   */
+  /** Own operations that no other site is known to have: those after `final`, if that is known. */
   getUnsent(final: number | null): readonly BlueOperation[] {
     const { ownOutgoing } = this;
     return ownOutgoing.getAfter(final ?? ownOutgoing.maxAcknowledged, Infinity);
   }
 
   /**
-   * Returns the unsent operations that are in the rows. Returns none if they
-   * are too many for the small part of a checkpoint.
+   * Returns the unsent operations that are in the rows. Returns none if they are too many for the
+   * small part of a checkpoint.
    */
-  saveUnsent({
-    maxSavedUnsent,
-    onExceeded,
-  }: MachineSizes): readonly BlueOperation[] {
-    const unsent = this.ownOutgoing.getAfter(
-      this.ownOutgoing.maxAcknowledged,
-      maxSavedUnsent + 1,
-    );
-    if (
-      unsent.length > maxSavedUnsent ||
-      measurePlainData(unsent) > MAX_UNSENT_BYTES
-    ) {
+  saveUnsent({ maxSavedUnsent, onExceeded }: MachineSizes): readonly BlueOperation[] {
+    const unsent = this.ownOutgoing.getAfter(this.ownOutgoing.maxAcknowledged, maxSavedUnsent + 1);
+    if (unsent.length > maxSavedUnsent || measurePlainData(unsent) > MAX_UNSENT_BYTES) {
       onExceeded?.('maxSavedUnsent');
       return [];
     }
@@ -170,22 +142,15 @@ export class StreamTable {
   /** The approximate memory of the operations that are not visible yet. */
   get waitingBytes(): number {
     let bytes = 0;
-    for (const { waiting } of this.#incoming)
-      bytes += measurePlainData(waiting.slice());
+    for (const { waiting } of this.#incoming) bytes += measurePlainData(waiting.slice());
     return bytes;
   }
 
-  /**
-   * The position in the site's own log from which on other sites may lack
-   * operations.
-   */
+  /** The position in the site's own log from which on other sites may lack operations. */
   get retainedFrom(): number | undefined {
     let first: number | undefined;
     for (const { retainedFrom } of this.#outgoing) {
-      if (
-        retainedFrom !== undefined &&
-        (first === undefined || retainedFrom < first)
-      )
+      if (retainedFrom !== undefined && (first === undefined || retainedFrom < first))
         first = retainedFrom;
     }
     return first;

@@ -1,8 +1,8 @@
 import type { ReplicaOptions } from './replica-port.ts';
 
 /**
- * Whether this site does for a red log what one site has to do: the leader of
- * the log, or the first member if servers order its records.
+ * Whether this site does for a red log what one site has to do: the leader of the log, or the first
+ * member if servers order its records.
  *
  * @param partition the ordinal of the partition whose log it is
  */

@@ -1,6 +1,6 @@
 /**
- * Operations and answers that wait until the stable snapshot of a site covers a
- * vector, for example of a session.
+ * Operations and answers that wait until the stable snapshot of a site covers a vector, for example
+ * of a session.
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
@@ -13,8 +13,7 @@ interface Waiting {
   readonly run: () => void;
   readonly late: () => void;
   /**
-   * The submission that waits, if it can be dropped without a trace once no
-   * caller waits for it.
+   * The submission that waits, if it can be dropped without a trace once no caller waits for it.
    */
   readonly submission?: Submission;
 }
@@ -41,20 +40,14 @@ export class CoverageWaiters {
 
   /** Whether the stable snapshot covers `vector`. */
   isCovered(vector: Vector | undefined): boolean {
-    return (
-      vector === undefined ||
-      isCovered(vector, this.#stable(), -1, this.#origins.finals)
-    );
+    return vector === undefined || isCovered(vector, this.#stable(), -1, this.#origins.finals);
   }
 
   /**
-   * Runs `run` once the stable snapshot covers `vector`, or at once if it does
-   * now. Runs `late` if it does not by `untilMs`.
+   * Runs `run` once the stable snapshot covers `vector`, or at once if it does now. Runs `late` if
+   * it does not by `untilMs`.
    */
-  runWhenCovered(
-    vector: Vector | undefined,
-    waiting: Omit<Waiting, 'vector'>,
-  ): void {
+  runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
     if (vector === undefined || this.isCovered(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
     this.#operations.increment(waiting.submission?.identity?.id);
@@ -65,17 +58,14 @@ export class CoverageWaiters {
   }
 
   /**
-   * No caller waits any more for the submission with this serial. Forgets it,
-   * and returns it if it was here.
+   * No caller waits any more for the submission with this serial. Forgets it, and returns it if it
+   * was here.
    */
   cancel(serial: number): Submission | undefined {
-    return this.#take(({ submission }) => submission?.serial === serial)[0]
-      ?.submission;
+    return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }
 
-  /**
-   * Runs everything that is covered by now. Returns whether there was anything.
-   */
+  /** Runs everything that is covered by now. Returns whether there was anything. */
   runCovered(): boolean {
     const covered = this.#take(({ vector }) => this.isCovered(vector));
     for (const { run } of covered) run();
@@ -83,8 +73,7 @@ export class CoverageWaiters {
   }
 
   tick(nowMs: number): void {
-    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs))
-      late();
+    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
   }
 
   #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
@@ -93,8 +82,7 @@ export class CoverageWaiters {
     const left: Waiting[] = [];
     for (const item of this.#waiting) (isTaken(item) ? taken : left).push(item);
     this.#waiting = left;
-    for (const { submission } of taken)
-      this.#operations.decrement(submission?.identity?.id);
+    for (const { submission } of taken) this.#operations.decrement(submission?.identity?.id);
     return taken;
   }
 }

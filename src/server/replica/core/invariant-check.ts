@@ -1,7 +1,4 @@
-/**
- * Checks whether operations keep the invariants of the service (RedBlue, OSDI
- * 2012, Theorem 2).
- */
+/** Checks whether operations keep the invariants of the service (RedBlue, OSDI 2012, Theorem 2). */
 import {
   NO_READ_LISTENER,
   createTablesReader,
@@ -9,10 +6,7 @@ import {
 } from '../../generator/table-readers.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { ReadRange } from '../../records/read-range.ts';
-import {
-  findInvariantFailure,
-  type InvariantFailure,
-} from '../../service/invariants.ts';
+import { findInvariantFailure, type InvariantFailure } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
 import type { SiteState } from './site-state.ts';
 
@@ -27,17 +21,14 @@ interface BrokenRow extends BrokenInvariant {
   readonly key: string;
 }
 
-/**
- * The readers of one state. They are kept because creating them costs more than
- * a check.
- */
+/** The readers of one state. They are kept because creating them costs more than a check. */
 interface CheckedState {
   readonly rows: TablesReader;
   readonly snapshot: TablesReader;
   readonly recorder: TableReadRecorder;
   /**
-   * By invariant: the tables that it read at the last check. Only a change of
-   * one of them can change its result.
+   * By invariant: the tables that it read at the last check. Only a change of one of them can
+   * change its result.
    */
   readonly read: Map<string, ReadonlySet<string>>;
 }
@@ -52,20 +43,15 @@ export class InvariantCheck {
   }
 
   /**
-   * Returns the invariants that do not hold for the rows that `effects` have
-   * changed and not removed.
+   * Returns the invariants that do not hold for the rows that `effects` have changed and not
+   * removed.
    */
-  findBrokenRows(
-    effects: readonly Effect[],
-    state: SiteState,
-  ): readonly BrokenRow[] {
+  findBrokenRows(effects: readonly Effect[], state: SiteState): readonly BrokenRow[] {
     const broken = new Map<string, BrokenRow>();
     for (const { table, key } of effects) {
       // A removed row reads like a new one, and no invariant is about that.
       if (!state.store.has(table, key)) continue;
-      for (const [invariant, holds] of Object.entries(
-        this.#service.invariants[table] ?? {},
-      )) {
+      for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
         const row = this.#getChecked(state).rows[table]?.row(key) ?? {};
         const error = findInvariantFailure(() => holds(row));
         if (error !== undefined)
@@ -81,24 +67,15 @@ export class InvariantCheck {
   }
 
   /**
-   * Returns the invariants on whole tables that do not hold. It checks those
-   * that read one of these tables, and those that were never checked.
+   * Returns the invariants on whole tables that do not hold. It checks those that read one of these
+   * tables, and those that were never checked.
    */
-  findBrokenConditions(
-    tables: ReadonlySet<string>,
-    state: SiteState,
-  ): readonly BrokenInvariant[] {
+  findBrokenConditions(tables: ReadonlySet<string>, state: SiteState): readonly BrokenInvariant[] {
     const { snapshot, recorder, read } = this.#getChecked(state);
     const broken: BrokenInvariant[] = [];
-    for (const [invariant, holds] of Object.entries(
-      this.#service.snapshotInvariants,
-    )) {
+    for (const [invariant, holds] of Object.entries(this.#service.snapshotInvariants)) {
       const before = read.get(invariant);
-      if (
-        before !== undefined &&
-        ![...before].some((table) => tables.has(table))
-      )
-        continue;
+      if (before !== undefined && ![...before].some((table) => tables.has(table))) continue;
       read.set(invariant, recorder.begin());
       const error = findInvariantFailure(() => holds(snapshot));
       if (error !== undefined) broken.push({ invariant, ...error });
@@ -137,7 +114,6 @@ class TableReadRecorder implements ReadListener {
   readonly onField = (table: string): void => void this.#tables.add(table);
   readonly onRow = (table: string): void => void this.#tables.add(table);
   readonly onRemoval = (table: string): void => void this.#tables.add(table);
-  readonly onRange = ({ table }: ReadRange): void =>
-    void this.#tables.add(table);
+  readonly onRange = ({ table }: ReadRange): void => void this.#tables.add(table);
   readonly onScanned = (): void => {};
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the partitions whose rows an execution reads or writes. A red write with
- * rows of several partitions is executed as a global. A strong read with such
- * rows is checked in each of their logs.
+ * Finds the partitions whose rows an execution reads or writes. A red write with rows of several
+ * partitions is executed as a global. A strong read with such rows is checked in each of their
+ * logs.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { parseName, type ReadSet } from '../../generator/read-set.ts';
@@ -33,23 +33,17 @@ export class PartitionCheck {
   }
 
   /**
-   * Returns the ordinals of the partitions beside its home with rows of an
-   * execution, ascending.
+   * Returns the ordinals of the partitions beside its home with rows of an execution, ascending.
    *
-   * @throws CorrectableError `FINAL_FAILED` if no log orders a row that it
-   * changes
+   * @throws CorrectableError `FINAL_FAILED` if no log orders a row that it changes
    */
-  findOthers(
-    { choice, reads }: PartitionedRun,
-    { name, home }: HomedOperation,
-  ): readonly number[] {
+  findOthers({ choice, reads }: PartitionedRun, { name, home }: HomedOperation): readonly number[] {
     const unordered = choice?.effects.find(
       ({ table, key }) => this.#partitions.ofRow(table, key) === undefined,
     );
     if (unordered !== undefined) throw unorderedError(name, unordered);
     const touched = new Set<number>();
-    for (const { table, key } of choice?.effects ?? [])
-      this.#addRow(touched, table, key);
+    for (const { table, key } of choice?.effects ?? []) this.#addRow(touched, table, key);
     for (const item of reads.names) this.#addName(touched, item);
     for (const range of reads.ranges) this.#addRange(touched, range);
     touched.delete(home);
@@ -70,12 +64,10 @@ export class PartitionCheck {
   /** An interval of keys may be inside one partition. Others are in all. */
   #addRange(touched: Set<number>, range: ReadRange): void {
     const { table } = range;
-    if (this.#tables[table]?.partition !== BY_KEY)
-      return this.#addRow(touched, table, '');
+    if (this.#tables[table]?.partition !== BY_KEY) return this.#addRow(touched, table, '');
     const key = findCommonPrefix(range);
     if (key !== undefined) return this.#addRow(touched, table, key);
-    for (const partition of this.#partitions.names.keys())
-      touched.add(partition);
+    for (const partition of this.#partitions.names.keys()) touched.add(partition);
   }
 }
 
@@ -83,23 +75,14 @@ export class PartitionCheck {
 const PREFIX_END = '/';
 const BEHIND_PREFIX = '0';
 
-/**
- * Returns the text up to the first `/`, if all keys of an interval begin with
- * the same.
- */
-function findCommonPrefix({
-  field,
-  from,
-  before,
-  upTo,
-}: ReadRange): string | undefined {
+/** Returns the text up to the first `/`, if all keys of an interval begin with the same. */
+function findCommonPrefix({ field, from, before, upTo }: ReadRange): string | undefined {
   if (field !== undefined || typeof from !== 'string') return undefined;
   const end = from.indexOf(PREFIX_END);
   if (end < 0) return upTo === from ? from : undefined;
   const behind = from.slice(0, end) + BEHIND_PREFIX;
   const isInside =
-    (typeof before === 'string' && before <= behind) ||
-    (typeof upTo === 'string' && upTo < behind);
+    (typeof before === 'string' && before <= behind) || (typeof upTo === 'string' && upTo < behind);
   return isInside ? from.slice(0, end + 1) : undefined;
 }
 

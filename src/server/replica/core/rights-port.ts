@@ -1,7 +1,4 @@
-/**
- * The part of rights to bounded fields that the paths of a replica use
- * (docs/spec/rights.md).
- */
+/** The part of rights to bounded fields that the paths of a replica use (docs/spec/rights.md). */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -11,14 +8,14 @@ import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { StateReader } from '../../state/store.ts';
 
 /**
- * The shadow operation by which a site moves rights itself. No service has it.
- * If such an operation is rejected, it is not executed again.
+ * The shadow operation by which a site moves rights itself. No service has it. If such an operation
+ * is rejected, it is not executed again.
  */
 export const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /**
- * An operation takes an amount that is left, but neither its site nor the pool
- * has the rights to it yet. It has to wait.
+ * An operation takes an amount that is left, but neither its site nor the pool has the rights to it
+ * yet. It has to wait.
  */
 export class RightsShortfall {
   readonly needs: readonly RightsNeed[];
@@ -42,8 +39,7 @@ export interface RightsListener {
 /** An operation that waits for rights. */
 export interface RightsWaiter extends RightsListener, OtherEnd {
   /**
-   * The submission that waits, if it can be dropped without a trace once no
-   * caller waits for it.
+   * The submission that waits, if it can be dropped without a trace once no caller waits for it.
    */
   readonly submission?: Submission;
   /** When its timeout began, if it has waited before. Default: now */
@@ -52,10 +48,7 @@ export interface RightsWaiter extends RightsListener, OtherEnd {
 
 /** How an operation that waits can end without the rights. */
 export interface OtherEnd {
-  /**
-   * Whether it has ended in another way meanwhile. Then only `onOver` is
-   * called.
-   */
+  /** Whether it has ended in another way meanwhile. Then only `onOver` is called. */
   isOver?(): boolean;
   onOver?(): void;
 }
@@ -63,23 +56,18 @@ export interface OtherEnd {
 /** The rights of one site. */
 export interface RightsPort {
   /**
-   * Returns the path that this site may take: blue, red from the pool, what it
-   * lacks, or an error if too little is left.
+   * Returns the path that this site may take: blue, red from the pool, what it lacks, or an error
+   * if too little is left.
    */
-  resolvePath(
-    outcome: GeneratorOutcome,
-  ): GeneratorOutcome | RightsShortfall | CorrectableError;
+  resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError;
   /**
-   * Returns what a red path lacks of the pool in `state`. Throws a
-   * CorrectableError if it takes more than is left.
+   * Returns what a red path lacks of the pool in `state`. Throws a CorrectableError if it takes
+   * more than is left.
    */
-  findRedShortfall(
-    outcome: GeneratorOutcome,
-    state: StateReader,
-  ): RightsShortfall | undefined;
+  findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined;
   /**
-   * Why no more operations may wait for rights, if so. Has to be read before an
-   * operation waits that is not counted elsewhere.
+   * Why no more operations may wait for rights, if so. Has to be read before an operation waits
+   * that is not counted elsewhere.
    */
   readonly rejection: CorrectableError | undefined;
   /** Lets an operation wait for rights, up to a timeout. */
@@ -89,8 +77,8 @@ export interface RightsPort {
   /** An operation has become part of the stable snapshot. */
   onApplied(operation: BlueOperation | RedOperation): void;
   /**
-   * Own red effects are no longer in flight. Operations that wait may get the
-   * rights that these would have used.
+   * Own red effects are no longer in flight. Operations that wait may get the rights that these
+   * would have used.
    */
   onRedRemoved(effects: readonly Effect[]): void;
 }

@@ -1,11 +1,8 @@
 /**
- * The state of one site: its store, the vector of what is applied, and its own
- * red operations in flight as overlays.
+ * The state of one site: its store, the vector of what is applied, and its own red operations in
+ * flight as overlays.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { Partitions } from '../../service/partitions.ts';
@@ -20,27 +17,18 @@ import {
 } from '../../generator/generator-runner.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
 import { Overlay } from '../../state/overlay.ts';
-import {
-  createInternalError,
-  toClientError,
-} from '../../records/internal-errors.ts';
+import { createInternalError, toClientError } from '../../records/internal-errors.ts';
 import { RED, type Origin, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import { toReply, type ReplyOrError, type Reply } from '../../records/reply.ts';
 import type { ReplyCheck } from '../../service/domain-errors.ts';
-import {
-  getOperationPlans,
-  type OperationPlans,
-} from '../../service/operation-plan.ts';
+import { getOperationPlans, type OperationPlans } from '../../service/operation-plan.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
 import { createZeroVector, type Vector } from '../../records/vector.ts';
 import { freezeReply } from '../../generator/validate-output.ts';
 
-/**
- * An operation of the contract with the shadow operation that was chosen for
- * it.
- */
+/** An operation of the contract with the shadow operation that was chosen for it. */
 interface ReplyingOperation {
   readonly plan: { readonly name: string; readonly checkResult: ReplyCheck };
   readonly choice: ShadowCall | undefined;
@@ -74,20 +62,14 @@ const NOTHING_READ = {
 
 export class SiteState {
   readonly store: Store;
-  /**
-   * The store with all own red operations in flight as they are expected, for
-   * previews.
-   */
+  /** The store with all own red operations in flight as they are expected, for previews. */
   readonly overlay: Overlay;
   /**
-   * The store with the own red operations that are proposed, for others that
-   * depend on these (`pipeline.ts`).
+   * The store with the own red operations that are proposed, for others that depend on these
+   * (`pipeline.ts`).
    */
   readonly pipelined: Overlay;
-  /**
-   * Finds the partitions of executions. It is `undefined` if all rows are in
-   * `main`.
-   */
+  /** Finds the partitions of executions. It is `undefined` if all rows are in `main`. */
   readonly partitionCheck: PartitionCheck | undefined;
   readonly #service: Service;
   readonly #origins: Origins;
@@ -97,11 +79,7 @@ export class SiteState {
   readonly #stable: number[];
   #version = 0;
 
-  constructor(
-    service: Service,
-    origins: Origins,
-    { partitions, ...options }: StateOptions = {},
-  ) {
+  constructor(service: Service, origins: Origins, { partitions, ...options }: StateOptions = {}) {
     this.#service = service;
     this.#origins = origins;
     this.#plans = getOperationPlans(service);
@@ -114,33 +92,27 @@ export class SiteState {
       ...options,
       origins,
     });
-    this.partitionCheck =
-      partitions && new PartitionCheck(partitions, service.tables);
+    this.partitionCheck = partitions && new PartitionCheck(partitions, service.tables);
   }
 
   /**
-   * The stable snapshot: for each site and each red log, the stamp of the last
-   * operation that was applied here.
+   * The stable snapshot: for each site and each red log, the stamp of the last operation that was
+   * applied here.
    */
   get stable(): Vector {
     return this.#stable;
   }
 
   /**
-   * Returns the stable snapshot for a record. Of several red logs one may lack
-   * the origin of a site that joins, which has done nothing as long as that is
-   * so. Such a log takes no record that names the origin, so entries of zero
-   * are left out.
+   * Returns the stable snapshot for a record. Of several red logs one may lack the origin of a site
+   * that joins, which has done nothing as long as that is so. Such a log takes no record that names
+   * the origin, so entries of zero are left out.
    */
   takeSnapshot(): Vector {
     const { logs, founderCount } = this.#origins;
     let { length } = this.#stable;
     if (logs.length > 1)
-      while (
-        length > founderCount + logs.length &&
-        this.#stable[length - 1] === 0
-      )
-        length -= 1;
+      while (length > founderCount + logs.length && this.#stable[length - 1] === 0) length -= 1;
     return this.#stable.slice(0, length);
   }
 
@@ -149,32 +121,21 @@ export class SiteState {
     return this.#version;
   }
 
-  /**
-   * Runs a generator on the stable snapshot. Throws the errors of
-   * `GeneratorRunner.run`.
-   */
+  /** Runs a generator on the stable snapshot. Throws the errors of `GeneratorRunner.run`. */
   run(input: GeneratorInput): GeneratorOutcome {
     this.overlay.underlying.wasCovered = false;
     return this.#generators.run(input);
   }
 
   /**
-   * Runs a generator on top of the own red operations in flight. Returns
-   * `stable`, the outcome of the last `run`, if it cannot differ.
+   * Runs a generator on top of the own red operations in flight. Returns `stable`, the outcome of
+   * the last `run`, if it cannot differ.
    */
-  runTentatively(
-    input: GeneratorInput,
-    stable: GeneratorOutcome,
-  ): GeneratorOutcome {
-    return this.overlay.underlying.wasCovered
-      ? this.#generators.run(input, this.overlay)
-      : stable;
+  runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
+    return this.overlay.underlying.wasCovered ? this.#generators.run(input, this.overlay) : stable;
   }
 
-  /**
-   * Runs a generator on the stable snapshot with the own red operations that it
-   * may depend on.
-   */
+  /** Runs a generator on the stable snapshot with the own red operations that it may depend on. */
   runPipelined(input: GeneratorInput): GeneratorOutcome {
     return this.#generators.run(input, this.pipelined);
   }
@@ -201,8 +162,7 @@ export class SiteState {
   }
 
   /**
-   * Executes a strong read on the stable snapshot, in a deployment with several
-   * partitions.
+   * Executes a strong read on the stable snapshot, in a deployment with several partitions.
    *
    * @param home the ordinal of its partition
    */
@@ -233,9 +193,8 @@ export class SiteState {
   applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects, partition = 0 } = operation;
     const entry = this.#origins.logs[partition] ?? RED;
-    // It comes after all red operations before it in its log, whether or not
-    // its site has seen them. So a row that it only writes needs no
-    // certification.
+    // It comes after all red operations before it in its log, whether or not its site has seen
+    // them. So a row that it only writes needs no certification.
     const stamp = {
       time: version,
       site,
@@ -261,71 +220,45 @@ export class SiteState {
   }
 
   /**
-   * On the rows of one partition, stamps of all red logs grow in one order:
-   * a global has a larger one than what its rows had before, and what comes
-   * after it has a larger one than the global.
+   * On the rows of one partition, stamps of all red logs grow in one order: a global has a larger
+   * one than what its rows had before, and what comes after it has a larger one than the global.
    */
   #getSeen(snapshot: Vector, version: number): Vector {
     const seen = [...snapshot];
-    for (const log of this.#origins.logs)
-      if (log < seen.length) seen[log] = version - 1;
+    for (const log of this.#origins.logs) if (log < seen.length) seen[log] = version - 1;
     return seen;
   }
 
-  /**
-   * Returns the answer of a shadow operation whose effects were applied with
-   * these results.
-   */
-  createAppliedReply(
-    answerable: ReplyingOperation,
-    results: unknown[],
-  ): ReplyOrError {
+  /** Returns the answer of a shadow operation whose effects were applied with these results. */
+  createAppliedReply(answerable: ReplyingOperation, results: unknown[]): ReplyOrError {
     const answer = this.createReply(answerable, results);
-    return isCorrectableError(answer) && results.length > 0
-      ? replyFailedError(answer)
-      : answer;
+    return isCorrectableError(answer) && results.length > 0 ? replyFailedError(answer) : answer;
   }
 
   /**
-   * Returns the answer of a shadow operation whose effects have these results,
-   * whether or not they are applied.
+   * Returns the answer of a shadow operation whose effects have these results, whether or not they
+   * are applied.
    */
-  createReply(
-    { plan, choice, reply }: ReplyingOperation,
-    results: unknown[],
-  ): ReplyOrError {
+  createReply({ plan, choice, reply }: ReplyingOperation, results: unknown[]): ReplyOrError {
     const makeReply =
-      choice === undefined
-        ? undefined
-        : this.#service.shadowOperations[choice.shadow]?.reply;
+      choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
       return freezeReply(
-        plan.checkResult(
-          makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args)),
-        ),
+        plan.checkResult(makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args))),
       );
     } catch (error) {
       const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${plan.name}',`;
-      const reported = toClientError(error, (hidden) =>
-        this.#onThrown?.(caller, hidden),
-      );
+      const reported = toClientError(error, (hidden) => this.#onThrown?.(caller, hidden));
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
       return (
         reported ??
-        createInternalError(
-          'FINAL_FAILED',
-          message,
-          `shadowOperations.${String(choice?.shadow)}`,
-        )
+        createInternalError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`)
       );
     }
   }
 
-  /**
-   * Returns the stamp of a blue operation: its own entry of the vector is its
-   * time too.
-   */
+  /** Returns the stamp of a blue operation: its own entry of the vector is its time too. */
   protected getStamp({ site, vector }: BlueOperation): Stamp {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };
@@ -343,8 +276,8 @@ function declaredReadError(
 }
 
 /**
- * Returns the error of an operation that is done, but whose reply failed: the
- * code must not suggest a retry.
+ * Returns the error of an operation that is done, but whose reply failed: the code must not suggest
+ * a retry.
  */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';

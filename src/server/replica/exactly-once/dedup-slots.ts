@@ -1,9 +1,8 @@
 /**
- * The slots of one site's log. A slot is (log, identifier, hop), and its first
- * entry in that log decides it. The entry is the final answer, or states that
- * the operation has moved to another site or to the red log. Only the site
- * itself appends to its log, so the order is known when an entry is appended.
- * Nothing is reported before the entry is synced.
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log
+ * decides it. The entry is the final answer, or states that the operation has moved to another site
+ * or to the red log. Only the site itself appends to its log, so the order is known when an entry
+ * is appended. Nothing is reported before the entry is synced.
  */
 import type { Vector } from '../../records/vector.ts';
 import type { Reply } from '../../records/reply.ts';
@@ -25,10 +24,7 @@ import type {
   ReplyRecord,
 } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
-import {
-  DEFAULT_MACHINE_SIZES,
-  type MachineSizes,
-} from '../../records/machine-sizes.ts';
+import { DEFAULT_MACHINE_SIZES, type MachineSizes } from '../../records/machine-sizes.ts';
 
 export interface DedupSlot {
   readonly hop: number;
@@ -46,46 +42,31 @@ type SavedDedupSlot = readonly [hop: number, decision: SlotDecision];
 
 /** The bytes of an answer beside its reply and the entries of its vector. */
 const REPLY_RECORD_BYTES =
-  measurePlainData({ kind: 'record', reply: null, vector: [] }) -
-  measurePlainData(null);
+  measurePlainData({ kind: 'record', reply: null, vector: [] }) - measurePlainData(null);
 const ENTRY_BYTES = measurePlainData(0);
 
-/**
- * Measures like `measurePlainData`, but without the names of the fields of each
- * answer.
- */
+/** Measures like `measurePlainData`, but without the names of the fields of each answer. */
 function measureDecision(decision: SlotDecision): number {
-  if (decision.kind !== 'record' || decision.reply === undefined)
-    return measurePlainData(decision);
+  if (decision.kind !== 'record' || decision.reply === undefined) return measurePlainData(decision);
   return (
-    REPLY_RECORD_BYTES +
-    measurePlainData(decision.reply) +
-    ENTRY_BYTES * decision.vector.length
+    REPLY_RECORD_BYTES + measurePlainData(decision.reply) + ENTRY_BYTES * decision.vector.length
   );
 }
 
 /**
- * The slots of an operation as they are saved. Those whose entry is not synced
- * are left out, since the log may lose them.
+ * The slots of an operation as they are saved. Those whose entry is not synced are left out, since
+ * the log may lose them.
  */
 const SLOT_CODEC: ValueCodec<DedupSlot> = {
   measure: (slot) => {
     let bytes = 0;
-    for (
-      let item: DedupSlot | undefined = slot;
-      item !== undefined;
-      item = item.previous
-    )
+    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous)
       bytes += measureDecision(item.decision);
     return bytes;
   },
   save: (slot) => {
     const saved: SavedDedupSlot[] = [];
-    for (
-      let item: DedupSlot | undefined = slot;
-      item !== undefined;
-      item = item.previous
-    ) {
+    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous) {
       if (item.isFinal) saved.unshift([item.hop, item.decision]);
     }
     return saved.length === 0 ? undefined : saved;
@@ -127,33 +108,27 @@ export class DedupSlots {
     return this.#table.get(id);
   }
 
-  /**
-   * Returns the slot of another operation with the same idempotency key in this
-   * log.
-   */
+  /** Returns the slot of another operation with the same idempotency key in this log. */
   rivalOf(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) ? this.#table.otherOf(id) : undefined;
   }
 
   /**
-   * Decides an open slot by an entry that is being appended. `finalize` has to
-   * be called once that counts.
+   * Decides an open slot by an entry that is being appended. `finalize` has to be called once that
+   * counts.
    */
   decide(id: OperationId, hop: number, decision: SlotDecision): DedupSlot {
     return this.#add(id, hop, decision, false);
   }
 
-  /**
-   * Restores an entry of the log at a start. Later entries of a decided slot
-   * are void.
-   */
+  /** Restores an entry of the log at a start. Later entries of a decided slot are void. */
   restore(id: OperationId, hop: number, decision: SlotDecision): void {
     if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);
   }
 
   /**
-   * The client's operations up to `upTo` have ended. Returns whether this log
-   * knew the client, and did not know this.
+   * The client's operations up to `upTo` have ended. Returns whether this log knew the client, and
+   * did not know this.
    */
   expire(client: string, upTo: number): boolean {
     return this.#table.expire(client, upTo);
@@ -186,12 +161,7 @@ export class DedupSlots {
     else (slot.waiters ??= []).push(tell);
   }
 
-  #add(
-    id: OperationId,
-    hop: number,
-    decision: SlotDecision,
-    isFinal: boolean,
-  ): DedupSlot {
+  #add(id: OperationId, hop: number, decision: SlotDecision, isFinal: boolean): DedupSlot {
     const other = this.#table.get(id);
     const slot: DedupSlot = {
       hop,
@@ -218,11 +188,10 @@ interface ReceivedReply extends SlotPlace {
 }
 
 /**
- * Replies of blue operations that were received from other sites. Such an
- * operation is the record of its slot in the log of its site. So any site that
- * has it can answer without that site, which may be down. Only the site where a
- * client submits knows which replies the client has acknowledged. So elsewhere
- * the oldest replies are dropped beyond the limits. A dropped reply is
+ * Replies of blue operations that were received from other sites. Such an operation is the record
+ * of its slot in the log of its site. So any site that has it can answer without that site, which
+ * may be down. Only the site where a client submits knows which replies the client has
+ * acknowledged. So elsewhere the oldest replies are dropped beyond the limits. A dropped reply is
  * requested from its site, as if it had not been received.
  */
 export class ReceivedReplies {
@@ -252,25 +221,15 @@ export class ReceivedReplies {
   /** Returns the record of the slot, if it was received and is kept. */
   find(id: OperationId, { site, hop }: SlotPlace): ReplyRecord | undefined {
     const found = this.#table.get(id);
-    if (
-      found === undefined ||
-      found === EXPIRED ||
-      found.site !== site ||
-      found.hop !== hop
-    )
+    if (found === undefined || found === EXPIRED || found.site !== site || found.hop !== hop)
       return undefined;
     return { kind: 'record', reply: found.reply, vector: found.vector };
   }
 
-  /**
-   * Returns the record of the operation in any slot, if it was received and is
-   * kept.
-   */
+  /** Returns the record of the operation in any slot, if it was received and is kept. */
   findAny(id: OperationId): ReplyRecord | undefined {
     const found = this.#table.get(id);
-    return found === undefined || found === EXPIRED
-      ? undefined
-      : this.find(id, found);
+    return found === undefined || found === EXPIRED ? undefined : this.find(id, found);
   }
 
   expire(client: string, upTo: number): void {

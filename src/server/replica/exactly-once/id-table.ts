@@ -1,9 +1,8 @@
 /**
- * The results of operations, by identifier. The table is a function of the log
- * whose entries it receives, so every reader of that log gets the same table.
- * Entries leave only behind a watermark of their client. Operations at or below
- * a watermark are known to have ended for good. Without watermarks, a late copy
- * of a request would count as new.
+ * The results of operations, by identifier. The table is a function of the log whose entries it
+ * receives, so every reader of that log gets the same table. Entries leave only behind a watermark
+ * of their client. Operations at or below a watermark are known to have ended for good. Without
+ * watermarks, a late copy of a request would count as new.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';
@@ -13,30 +12,20 @@ import {
   type Section,
   type SectionRows,
 } from '../../records/checkpoint.ts';
-import {
-  getClient,
-  formatOperationId,
-  getSequence,
-} from '../../records/operation-id.ts';
+import { getClient, formatOperationId, getSequence } from '../../records/operation-id.ts';
 import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from '../../records/records.ts';
 
 /** An identifier at or below its client's watermark. */
 export const EXPIRED = Symbol('expired');
 
-/**
- * The number of retained results of operations, and the approximate bytes of
- * their replies.
- */
+/** The number of retained results of operations, and the approximate bytes of their replies. */
 export interface RetainedReplyStats {
   readonly operations: number;
   readonly bytes: number;
 }
 
-/**
- * Retained replies by log: `own` for the log of the site, `red` for the red
- * log.
- */
+/** Retained replies by log: `own` for the log of the site, `red` for the red log. */
 export interface RetainedReplies {
   readonly own: RetainedReplyStats;
   readonly red: RetainedReplyStats;
@@ -45,14 +34,11 @@ export interface RetainedReplies {
 interface PrincipalEntry<T> {
   readonly name: string;
   clients: number;
-  /**
-   * The number of its operations that are kept, and the bytes of their values.
-   */
+  /** The number of its operations that are kept, and the bytes of their values. */
   size: number;
   bytes: number;
   /**
-   * Its operations in the order in which they came. Some of them may have left
-   * the table already.
+   * Its operations in the order in which they came. Some of them may have left the table already.
    */
   order: Fifo<TableOperation<T>>;
 }
@@ -61,10 +47,7 @@ interface PrincipalEntry<T> {
 interface KnownClient {
   readonly client: string;
   watermark: number;
-  /**
-   * Whether the client has sent something since the table last searched for
-   * clients to forget.
-   */
+  /** Whether the client has sent something since the table last searched for clients to forget. */
   isRecent: boolean;
   /** Its place in the order in which clients are examined. */
   place: number;
@@ -78,18 +61,12 @@ interface ClientEntry<T> extends KnownClient {
   bytes: number;
 }
 
-/**
- * An operation, as an element of its client's window and of the order in which
- * operations came.
- */
+/** An operation, as an element of its client's window and of the order in which operations came. */
 interface TableOperation<T> {
   readonly entry: ClientEntry<T>;
   readonly sequence: number;
   readonly place: number;
-  /**
-   * `EXPIRED` once it has left its window. It may stay in the order for a while
-   * after that.
-   */
+  /** `EXPIRED` once it has left its window. It may stay in the order for a while after that. */
   value: T | typeof EXPIRED;
   bytes: number;
 }
@@ -117,8 +94,7 @@ export interface ValueCodec<T> {
   save(value: T): unknown;
   load(saved: unknown): T;
   /**
-   * Returns the approximate bytes of the value, which are the same after it was
-   * loaded. Default: 0
+   * Returns the approximate bytes of the value, which are the same after it was loaded. Default: 0
    */
   measure?(value: T): number;
 }
@@ -142,10 +118,7 @@ export class IdTable<T> {
   #nextClientPlace = 0;
   #size = 0;
   #bytes = 0;
-  /**
-   * The entry of the last client, because the steps of one operation need it
-   * several times.
-   */
+  /** The entry of the last client, because the steps of one operation need it several times. */
   #lastEntry: ClientEntry<T> | undefined;
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new RowChanges<string>();
@@ -163,48 +136,35 @@ export class IdTable<T> {
   }
 
   /**
-   * Whether one more operation would cost the client one that it has not
-   * acknowledged, if the pending ones count.
+   * Whether one more operation would cost the client one that it has not acknowledged, if the
+   * pending ones count.
    */
   isFullFor(
     client: string,
     { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE,
   ): boolean {
-    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } =
-      this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const entry = this.#getEntry(client);
     if (entry === undefined) return pendingCount >= maxOperationsPerClient;
     const { bytes, operations } = entry;
-    // This is almost always so. Only otherwise the operations that are not
-    // acknowledged are counted.
-    if (
-      operations.size + pendingCount < maxOperationsPerClient &&
-      bytes < maxBytesPerClient
-    )
+    // This is almost always so. Only otherwise the operations that are not acknowledged are
+    // counted.
+    if (operations.size + pendingCount < maxOperationsPerClient && bytes < maxBytesPerClient)
       return false;
-    if (
-      operations.countAbove(acknowledged) + pendingCount >=
-      maxOperationsPerClient
-    )
-      return true;
-    return (
-      bytes >= maxBytesPerClient &&
-      sumBytesAbove(entry, acknowledged) >= maxBytesPerClient
-    );
+    if (operations.countAbove(acknowledged) + pendingCount >= maxOperationsPerClient) return true;
+    return bytes >= maxBytesPerClient && sumBytesAbove(entry, acknowledged) >= maxBytesPerClient;
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
     if (entry === undefined) return undefined;
     const sequence = getSequence(id);
-    return sequence <= entry.watermark
-      ? EXPIRED
-      : entry.operations.get(sequence)?.value;
+    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
   /**
-   * Returns the first other operation of the same client, or `EXPIRED` if the
-   * client's first ones were forgotten.
+   * Returns the first other operation of the same client, or `EXPIRED` if the client's first ones
+   * were forgotten.
    */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
@@ -215,8 +175,8 @@ export class IdTable<T> {
   }
 
   /**
-   * Remembers an operation, unless its identifier has expired. Returns its
-   * place in the order, for `touch`.
+   * Remembers an operation, unless its identifier has expired. Returns its place in the order, for
+   * `touch`.
    */
   set(id: OperationId, value: T): number {
     const entry = this.#open(getClient(id));
@@ -225,8 +185,7 @@ export class IdTable<T> {
     const retained = entry.operations.get(sequence);
     const place = retained?.place ?? this.#nextPlace;
     const bytes = this.#codec.measure?.(value) ?? 0;
-    if (retained === undefined)
-      this.#add({ entry, sequence, place, value, bytes });
+    if (retained === undefined) this.#add({ entry, sequence, place, value, bytes });
     else {
       this.#count(entry, bytes - retained.bytes);
       retained.value = value;
@@ -245,8 +204,8 @@ export class IdTable<T> {
   }
 
   /**
-   * Moves a client's watermark and forgets its operations up to `upTo`. Returns
-   * whether that changed anything.
+   * Moves a client's watermark and forgets its operations up to `upTo`. Returns whether that
+   * changed anything.
    */
   expire(client: string, upTo: number): boolean {
     const entry = this.#getEntry(client);
@@ -264,19 +223,13 @@ export class IdTable<T> {
       this.#principals.onRemoved(entry.principal);
       this.#count(entry, -retained.bytes);
       if (this.#changedOperations.mustRecord(retained.place)) {
-        this.#changedOperations.add(
-          formatOperationId(client, retained.sequence),
-          retained.place,
-        );
+        this.#changedOperations.add(formatOperationId(client, retained.sequence), retained.place);
       }
     }
     return true;
   }
 
-  /**
-   * Returns two sections of a checkpoint, the operations as `name` and the
-   * clients.
-   */
+  /** Returns two sections of a checkpoint, the operations as `name` and the clients. */
   sections(name: string): Readonly<Record<string, Section>> {
     return {
       [`${name}.clients`]: this.#clientSection(),
@@ -294,8 +247,7 @@ export class IdTable<T> {
         return changes.initialRowsTaken;
       },
       changeAll: () => changes.addAll(this.#clients.keys()),
-      takeChanges: (max) =>
-        changes.take(max).map((client) => this.#saveClient(client)),
+      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
       restore: (rows) => this.#loadClients(rows),
     };
   }
@@ -308,8 +260,7 @@ export class IdTable<T> {
         return getSize();
       },
       changeAll: () => changes.addAll(),
-      takeChanges: (max) =>
-        changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
+      takeChanges: (max) => changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
       restore: (rows) => this.#loadOperations(rows),
     };
   }
@@ -320,22 +271,15 @@ export class IdTable<T> {
   }
 
   #saveOperation(id: OperationId): SavedRow {
-    const retained = this.#clients
-      .get(getClient(id))
-      ?.operations.get(getSequence(id));
+    const retained = this.#clients.get(getClient(id))?.operations.get(getSequence(id));
     const saved = retained && this.#codec.save(retained.value as T);
     return [id, saved === undefined ? undefined : [retained?.place, saved]];
   }
 
   /** Clients come before operations, because operations belong to clients. */
   #loadClients(rows: SectionRows): void {
-    const saved = [...rows] as [
-      string,
-      [place: number, watermark: number, isRecent: boolean],
-    ][];
-    for (const [client, [place, watermark, isRecent]] of saved.toSorted(
-      comparePlaces,
-    )) {
+    const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
+    for (const [client, [place, watermark, isRecent]] of saved.toSorted(comparePlaces)) {
       this.#addClient({ client, watermark, isRecent, place });
     }
   }
@@ -416,11 +360,9 @@ export class IdTable<T> {
 
   /** Beyond its limits a client loses its own oldest operations. */
   #trimClient(entry: ClientEntry<T>): void {
-    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } =
-      this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const { operations, client } = entry;
-    // The latest one stays, however large it is, so that its retry gets an
-    // answer.
+    // The latest one stays, however large it is, so that its retry gets an answer.
     while (
       operations.size > maxOperationsPerClient ||
       (entry.bytes > maxBytesPerClient && operations.size > 1)
@@ -429,15 +371,10 @@ export class IdTable<T> {
     }
   }
 
-  /**
-   * Beyond its limits a principal loses the oldest operations of its clients.
-   */
+  /** Beyond its limits a principal loses the oldest operations of its clients. */
   #trimPrincipal({ principal }: ClientEntry<T>): void {
     if (principal === undefined) return;
-    const {
-      maxOperationsPerPrincipal = Infinity,
-      maxBytesPerPrincipal = Infinity,
-    } = this.#limits;
+    const { maxOperationsPerPrincipal = Infinity, maxBytesPerPrincipal = Infinity } = this.#limits;
     while (
       principal.size > maxOperationsPerPrincipal ||
       (principal.bytes > maxBytesPerPrincipal && principal.size > 1)
@@ -449,10 +386,7 @@ export class IdTable<T> {
 
   #trim(): void {
     const { maxOperations, maxBytes = Infinity } = this.#limits;
-    while (
-      this.#size > maxOperations ||
-      (this.#bytes > maxBytes && this.#size > 1)
-    ) {
+    while (this.#size > maxOperations || (this.#bytes > maxBytes && this.#size > 1)) {
       const oldest = this.#order.shift() as TableOperation<T>;
       if (isInWindow(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }
@@ -462,14 +396,13 @@ export class IdTable<T> {
   }
 
   /**
-   * Forgets clients by second chance: a client that has sent something since it
-   * was last examined goes to the end.
+   * Forgets clients by second chance: a client that has sent something since it was last examined
+   * goes to the end.
    */
   #makeRoomForClient(): void {
     for (
       let looks = 0;
-      looks < MAX_CLIENTS_EXAMINED &&
-      this.#clients.size >= this.#limits.maxClients;
+      looks < MAX_CLIENTS_EXAMINED && this.#clients.size >= this.#limits.maxClients;
       looks += 1
     ) {
       const entry = this.#clientOrder.shift() as ClientEntry<T>;
@@ -481,8 +414,7 @@ export class IdTable<T> {
         this.#principals.removeClient(entry.principal);
         continue;
       }
-      // A client with operations stays. The limit of operations limits the
-      // number of such clients.
+      // A client with operations stays. The limit of operations limits the number of such clients.
       entry.isRecent = false;
       entry.place = this.#nextClientPlace++;
       this.#clientOrder.push(entry);
@@ -490,17 +422,10 @@ export class IdTable<T> {
   }
 }
 
-function sumBytesAbove<T>(
-  { operations }: ClientEntry<T>,
-  acknowledged: number,
-): number {
+function sumBytesAbove<T>({ operations }: ClientEntry<T>, acknowledged: number): number {
   return operations
     .all()
-    .reduce(
-      (sum, { sequence, bytes }) =>
-        sequence > acknowledged ? sum + bytes : sum,
-      0,
-    );
+    .reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
 }
 
 function comparePlaces(
@@ -513,15 +438,13 @@ function comparePlaces(
 /** Changes of operations. Nothing is noted before `addAll`. */
 class OperationChanges {
   readonly #recorded = new Set<OperationId>();
-  /**
-   * Operations with this place or a greater one are new since the last save.
-   */
+  /** Operations with this place or a greater one are new since the last save. */
   #takenUpTo = 0;
   #isRecording = false;
 
   /**
-   * Whether a change of the operation at this place has to be noted. New
-   * operations are saved anyway.
+   * Whether a change of the operation at this place has to be noted. New operations are saved
+   * anyway.
    */
   mustRecord(place: number): boolean {
     return place < this.#takenUpTo && this.#isRecording;
@@ -538,8 +461,7 @@ class OperationChanges {
   }
 
   /**
-   * Returns an upper bound of the number of changes. It is 0 only if there are
-   * none.
+   * Returns an upper bound of the number of changes. It is 0 only if there are none.
    *
    * @param order the operations by their places
    */
@@ -547,16 +469,11 @@ class OperationChanges {
     const last = order.at(order.size - 1);
     return (
       this.#recorded.size +
-      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo
-        ? 1
-        : 0)
+      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0)
     );
   }
 
-  /**
-   * Takes up to `max` changes. Of the new operations it takes those that are
-   * still kept.
-   */
+  /** Takes up to `max` changes. Of the new operations it takes those that are still kept. */
   take(max: number, order: Fifo<TableOperation<unknown>>): OperationId[] {
     const taken: OperationId[] = [];
     for (const id of this.#recorded) {
@@ -566,26 +483,17 @@ class OperationChanges {
     }
     if (!this.#isRecording) return taken;
     const firstNew = order.findIndex(({ place }) => place >= this.#takenUpTo);
-    for (
-      let index = firstNew;
-      taken.length < max && index < order.size;
-      index += 1
-    ) {
+    for (let index = firstNew; taken.length < max && index < order.size; index += 1) {
       const operation = order.at(index) as TableOperation<unknown>;
       this.#takenUpTo = operation.place + 1;
       if (isInWindow(operation))
-        taken.push(
-          formatOperationId(operation.entry.client, operation.sequence),
-        );
+        taken.push(formatOperationId(operation.entry.client, operation.sequence));
     }
     return taken;
   }
 }
 
-/**
- * Removed operations stay in an order up to this multiple of the kept ones,
- * plus this number.
- */
+/** Removed operations stay in an order up to this multiple of the kept ones, plus this number. */
 const REMOVED_SHARE = 2;
 const MIN_REMOVED = 64;
 
@@ -622,8 +530,7 @@ class PrincipalOperations<T> {
     if (principal === undefined) return;
     principal.size -= 1;
     takeRemoved(principal.order);
-    if (principal.order.size <= REMOVED_SHARE * principal.size + MIN_REMOVED)
-      return;
+    if (principal.order.size <= REMOVED_SHARE * principal.size + MIN_REMOVED) return;
     principal.order = new Fifo(principal.order.slice().filter(isInWindow));
   }
 
@@ -634,14 +541,8 @@ class PrincipalOperations<T> {
   }
 }
 
-/**
- * Takes removed operations from the front of the order, where most of them are.
- */
+/** Takes removed operations from the front of the order, where most of them are. */
 function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
-  for (
-    let next = order.at(0);
-    next !== undefined && !isInWindow(next);
-    next = order.at(0)
-  )
+  for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0))
     order.shift();
 }

@@ -1,9 +1,8 @@
 /**
- * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an
- * operation looks for its result. The lookup begins at the slot at the
- * operation's home and follows the claims. It ends at the slot with the result,
- * or at an open slot in this site's own log. A slot in another site's log is
- * requested there. If it is open, the request claims it for this site.
+ * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an operation looks for
+ * its result. The lookup begins at the slot at the operation's home and follows the claims. It ends
+ * at the slot with the result, or at an open slot in this site's own log. A slot in another site's
+ * log is requested there. If it is open, the request claims it for this site.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
@@ -20,22 +19,14 @@ import {
 import { EXPIRED } from './id-table.ts';
 import { getClient, isKeyed } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
-import type {
-  ReplyRecord,
-  OperationId,
-  SlotDecision,
-  SlotMessage,
-} from '../../records/records.ts';
+import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Vector } from '../../records/vector.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
-/**
- * The list of almost all lookups. It is shared, since a lookup is created for
- * every write.
- */
+/** The list of almost all lookups. It is shared, since a lookup is created for every write. */
 const NO_MEMBERS: readonly Origin[] = [];
 
 /** The search of one submission for its result. */
@@ -65,19 +56,13 @@ export class OperationLookup {
 export interface OperationLookupHost {
   readonly core: ReplicaCore;
   /**
-   * Whether the operation would cost its client another one that it has not
-   * acknowledged, outside of this site's log.
+   * Whether the operation would cost its client another one that it has not acknowledged, outside
+   * of this site's log.
    */
   isFullFor(submission: Submission): boolean;
-  /**
-   * The lookup has reached an open slot of this site's log: its operation is
-   * executed here.
-   */
+  /** The lookup has reached an open slot of this site's log: its operation is executed here. */
   executeIn(lookup: OperationLookup): void;
-  /**
-   * Whether the red log has the operation. Then its submission is answered from
-   * there.
-   */
+  /** Whether the red log has the operation. Then its submission is answered from there. */
   joinRed(submission: Submission): boolean;
   /** The operation is red, and was handed over to the red log. */
   escalateToRed(submission: Submission): void;
@@ -85,48 +70,42 @@ export interface OperationLookupHost {
 }
 
 /**
- * Returns the key of lookups that wait for the same slot: the operation and the
- * number of moves of the request.
+ * Returns the key of lookups that wait for the same slot: the operation and the number of moves of
+ * the request.
  */
-const formatLookupKey = (id: OperationId, hop: number): string =>
-  `${id}#${hop}`;
+const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
 
 /**
- * Returns the number of moves of a request. If no client counts moves, each
- * claim counts one more, so that claims never form a circle.
+ * Returns the number of moves of a request. If no client counts moves, each claim counts one more,
+ * so that claims never form a circle.
  */
 function countMoves({ identity, maxHop }: OperationLookup): number {
   return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
 /**
- * How long an operation waits for a disconnected site. Most often the process
- * of that site has ended, and the client can go on elsewhere.
+ * How long an operation waits for a disconnected site. Most often the process of that site has
+ * ended, and the client can go on elsewhere.
  */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
 export class OperationLookups {
   readonly slots: DedupSlots;
   /**
-   * Replies of operations that were received from other sites. It is
-   * `undefined` if they are not kept.
+   * Replies of operations that were received from other sites. It is `undefined` if they are not
+   * kept.
    */
   readonly received: ReceivedReplies | undefined;
   readonly #host: OperationLookupHost;
   readonly #requesting = new Map<string, OperationLookup[]>();
-  /**
-   * Waiting lookups by the serial of their submission, and the number of them
-   * by operation.
-   */
+  /** Waiting lookups by the serial of their submission, and the number of them by operation. */
   readonly #waiting = new SequenceMap<OperationLookup>();
   readonly #operations = new NameCounts();
   readonly #disconnected = new Set<Origin>();
 
   constructor(
     host: OperationLookupHost,
-    slots: DedupSlots = new DedupSlots(
-      host.core.options.retentionLimits?.maxOutcomes,
-    ),
+    slots: DedupSlots = new DedupSlots(host.core.options.retentionLimits?.maxOutcomes),
   ) {
     this.#host = host;
     this.slots = slots;
@@ -147,21 +126,14 @@ export class OperationLookups {
     if (isKeyed(id) && !this.#host.core.options.origins.isMember(home))
       return this.#visitMembers(lookup);
     const isNew =
-      home === this.#host.core.options.site &&
-      hop === 0 &&
-      this.slots.find(id, 0) === undefined;
+      home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);
-    // The new operation is refused before anything is decided. So the client
-    // keeps those for which it may send retries.
-    if (
-      this.slots.isFullFor(getClient(id)) ||
-      this.#host.isFullFor(submission)
-    ) {
+    // The new operation is refused before anything is decided. So the client keeps those for which
+    // it may send retries.
+    if (this.slots.isFullFor(getClient(id)) || this.#host.isFullFor(submission)) {
       // An earlier copy may be about to begin.
       const isAlone = !this.#host.core.hasWaiter(id);
-      const rejection = isAlone
-        ? unacknowledgedError(this.slots.limits)
-        : mayHaveStartedError();
+      const rejection = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveStartedError();
       return this.#host.replyCommitted(submission, rejection);
     }
     return this.#host.executeIn(lookup);
@@ -172,8 +144,7 @@ export class OperationLookups {
     if (lookup.site !== this.#host.core.options.site) {
       const record = this.received?.find(lookup.identity.id, lookup);
       if (record !== undefined) return this.#reply(lookup, record);
-      if (this.#host.core.options.origins.isMember(lookup.site))
-        return this.#requestAt(lookup);
+      if (this.#host.core.options.origins.isMember(lookup.site)) return this.#requestAt(lookup);
       // Only the red order can still decide what a closed origin has done.
       return this.#host.joinRed(lookup.submission)
         ? undefined
@@ -181,10 +152,8 @@ export class OperationLookups {
     }
     const { id } = lookup.identity;
     lookup.hasSeenFirst ||= lookup.hop === 0;
-    const slot =
-      this.slots.find(id, lookup.hop) ?? this.#findKeyed(id, lookup.hop);
-    const record =
-      slot === undefined ? this.#findReceived(id, lookup.hop) : undefined;
+    const slot = this.slots.find(id, lookup.hop) ?? this.#findKeyed(id, lookup.hop);
+    const record = slot === undefined ? this.#findReceived(id, lookup.hop) : undefined;
     if (record !== undefined) this.#reply(lookup, record);
     else if (slot === undefined) this.#stepToOpen(lookup);
     else if (slot === EXPIRED) this.#fail(lookup, expiredError());
@@ -197,32 +166,26 @@ export class OperationLookups {
     const rival = this.slots.rivalOf(id);
     if (rival === undefined) {
       const { site } = this.#host.core.options;
-      // Another site may have claimed the operation here since its home was
-      // closed, before this site knew that.
+      // Another site may have claimed the operation here since its home was closed, before this
+      // site knew that.
       const isFirstOpen =
-        lookup.hasSeenFirst ||
-        !isKeyed(id) ||
-        this.slots.find(id, 0) === undefined;
+        lookup.hasSeenFirst || !isKeyed(id) || this.slots.find(id, 0) === undefined;
       if (!isFirstOpen) this.goTo(lookup, { site, hop: 0 });
       else if (lookup.unvisited.length === 0) this.#host.executeIn(lookup);
-      // Sites that ask the members at the same time have to agree: the first
-      // claim in the log of the first member wins.
+      // Sites that ask the members at the same time have to agree: the first claim in the log of
+      // the first member wins.
       else if (lookup.hop === 0)
-        this.#stepWhenFinal(
-          lookup,
-          this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }),
-        );
+        this.#stepWhenFinal(lookup, this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }));
       else this.#visitNext(lookup);
     }
     // A crash may undo the decision until its entry is synced.
-    else if (rival !== EXPIRED && !rival.isFinal)
-      this.#stepWhenFinal(lookup, rival);
+    else if (rival !== EXPIRED && !rival.isFinal) this.#stepWhenFinal(lookup, rival);
     else this.#fail(lookup, keyTakenError());
   }
 
   /**
-   * The home of a key is closed, and its log is gone. Asks all members in
-   * order, and claims the slot at each.
+   * The home of a key is closed, and its log is gone. Asks all members in order, and claims the
+   * slot at each.
    */
   #visitMembers(lookup: OperationLookup): void {
     const { origins } = this.#host.core.options;
@@ -233,17 +196,12 @@ export class OperationLookups {
   }
 
   #visitNext(lookup: OperationLookup): void {
-    const [site, ...others] = lookup.unvisited as readonly [
-      Origin,
-      ...Origin[],
-    ];
+    const [site, ...others] = lookup.unvisited as readonly [Origin, ...Origin[]];
     lookup.unvisited = others;
     this.goTo(lookup, { site, hop: 0 });
   }
 
-  /**
-   * Whether the streams of closed origins have ended, and are complete here.
-   */
+  /** Whether the streams of closed origins have ended, and are complete here. */
   get #isSettled(): boolean {
     const { options, state } = this.#host.core;
     return options.origins.closed.every((origin) => {
@@ -252,13 +210,8 @@ export class OperationLookups {
     });
   }
 
-  /**
-   * Returns the slot of an operation with a key in this site's log, at any hop.
-   */
-  #findKeyed(
-    id: OperationId,
-    hop: number,
-  ): DedupSlot | typeof EXPIRED | undefined {
+  /** Returns the slot of an operation with a key in this site's log, at any hop. */
+  #findKeyed(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) && hop === 0 ? this.slots.findLatest(id) : undefined;
   }
 
@@ -267,8 +220,8 @@ export class OperationLookups {
   }
 
   /**
-   * No caller waits any more for the submission with this serial. Returns the
-   * submission if its lookup waits here.
+   * No caller waits any more for the submission with this serial. Returns the submission if its
+   * lookup waits here.
    */
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
@@ -287,8 +240,7 @@ export class OperationLookups {
   }
 
   /**
-   * Decides the open slot that the lookup has reached, by an entry that
-   * contains only the decision.
+   * Decides the open slot that the lookup has reached, by an entry that contains only the decision.
    */
   store(lookup: OperationLookup, decision: SlotDecision): void {
     const { id } = lookup.identity;
@@ -303,8 +255,7 @@ export class OperationLookups {
   }
 
   /**
-   * Sends requests again that were not answered. Fails with `UNKNOWN` if no
-   * answer came for long.
+   * Sends requests again that were not answered. Fails with `UNKNOWN` if no answer came for long.
    */
   tick(): void {
     const { nowMs, options } = this.#host.core;
@@ -317,15 +268,14 @@ export class OperationLookups {
         if (!left.includes(lookup)) {
           this.#resume(lookup);
           this.#fail(lookup, this.#unknownError(lookup));
-        } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs)
-          this.#sendRequest(lookup);
+        } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs) this.#sendRequest(lookup);
       }
     }
   }
 
   /**
-   * The connection to a site was lost, or is open again. Sites count as
-   * connected until this is called.
+   * The connection to a site was lost, or is open again. Sites count as connected until this is
+   * called.
    */
   setConnected(site: Origin, isConnected: boolean): void {
     if (isConnected) this.#disconnected.delete(site);
@@ -344,10 +294,7 @@ export class OperationLookups {
     const client = getClient(id);
     this.received?.expire(client, acknowledged);
     if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
-    this.#host.core.store(
-      { kind: 'expire', client, upTo: acknowledged },
-      () => {},
-    );
+    this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
   }
 
   #wait(lookup: OperationLookup): void {
@@ -356,10 +303,7 @@ export class OperationLookups {
   }
 
   /** Ends the wait of a lookup. Returns whether it waited. */
-  #resume({
-    submission: { serial },
-    identity: { id },
-  }: OperationLookup): boolean {
+  #resume({ submission: { serial }, identity: { id } }: OperationLookup): boolean {
     if (this.#waiting.get(serial) === undefined) return false;
     this.#waiting.delete(serial);
     this.#operations.decrement(id);
@@ -396,15 +340,11 @@ export class OperationLookups {
     });
   }
 
-  #onRequest(
-    from: Origin,
-    { id, hop, by }: SlotMessage & { kind: 'slot.request' },
-  ): void {
+  #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
     // The sender of the request sends it again.
     if (isKeyed(id) && !this.#isSettled) return;
     const known = this.slots.find(id, hop) ?? this.#findKeyed(id, hop);
-    const received =
-      known === undefined ? this.#findReceived(id, hop) : undefined;
+    const received = known === undefined ? this.#findReceived(id, hop) : undefined;
     if (received !== undefined)
       return this.#send(from, {
         kind: 'slot.answered',
@@ -471,8 +411,7 @@ export class OperationLookups {
       case 'handover':
         return this.#host.escalateToRed(lookup.submission);
       case 'claim':
-        if (this.hasMovedOn(lookup, decision))
-          return this.#fail(lookup, movedOnError());
+        if (this.hasMovedOn(lookup, decision)) return this.#fail(lookup, movedOnError());
         return this.goTo(lookup, decision);
     }
   }
@@ -487,10 +426,7 @@ export class OperationLookups {
     this.step(lookup);
   }
 
-  /**
-   * Whether the client has moved the operation since, or submits it at two
-   * sites at once.
-   */
+  /** Whether the client has moved the operation since, or submits it at two sites at once. */
   protected hasMovedOn(
     { identity }: OperationLookup,
     claim: SlotDecision & { kind: 'claim' },
@@ -498,53 +434,36 @@ export class OperationLookups {
     if (isKeyed(identity.id)) return false;
     return (
       claim.hop > identity.hop ||
-      (claim.hop === identity.hop &&
-        claim.site !== this.#host.core.options.site)
+      (claim.hop === identity.hop && claim.site !== this.#host.core.options.site)
     );
   }
 
-  /**
-   * Delivers a reply of another site once everything that it depends on is
-   * visible here.
-   */
-  #reply(
-    lookup: OperationLookup,
-    { reply, failure, vector }: ReplyRecord,
-  ): void {
+  /** Delivers a reply of another site once everything that it depends on is visible here. */
+  #reply(lookup: OperationLookup, { reply, failure, vector }: ReplyRecord): void {
     const { coverage, nowMs, options } = this.#host.core;
-    const answer =
-      failure === undefined
-        ? (reply ?? { value: undefined })
-        : toError(failure);
+    const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
     coverage.runWhenCovered(vector, {
       untilMs: nowMs + options.reachTimeoutMs,
       run: () =>
-        this.#host.replyCommitted(
-          lookup.submission,
-          this.#isLost(vector) ? lostError() : answer,
-        ),
+        this.#host.replyCommitted(lookup.submission, this.#isLost(vector) ? lostError() : answer),
       late: () => this.#fail(lookup, this.#unknownError(lookup)),
     });
   }
 
   /**
-   * Whether the reply depends on operations beyond the end of a closed stream.
-   * These never become visible.
+   * Whether the reply depends on operations beyond the end of a closed stream. These never become
+   * visible.
    */
   #isLost(vector: Vector | undefined): boolean {
     const { finals } = this.#host.core.options.origins;
     return (
-      finals?.some(
-        (final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final,
-      ) === true
+      finals?.some((final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final) === true
     );
   }
 
   #append(id: OperationId, hop: number, slot: DedupSlot): void {
     const { decision } = slot;
-    this.#host.core.store({ kind: 'slot', id, hop, decision }, () =>
-      this.slots.finalize(id, slot),
-    );
+    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => this.slots.finalize(id, slot));
   }
 
   #unknownError({ site }: OperationLookup): CorrectableError {
@@ -566,8 +485,7 @@ export class OperationLookups {
 }
 
 /**
- * Returns the error of an operation whose executing site was closed, and that
- * no other site has.
+ * Returns the error of an operation whose executing site was closed, and that no other site has.
  */
 function lostError(): CorrectableError {
   const message =
@@ -576,8 +494,8 @@ function lostError(): CorrectableError {
 }
 
 /**
- * Returns the error for a submission whose client has moved: the submission of
- * the later move gets the answer.
+ * Returns the error for a submission whose client has moved: the submission of the later move gets
+ * the answer.
  */
 function movedOnError(): CorrectableError {
   return new CorrectableError(

@@ -1,6 +1,6 @@
 /**
- * The operations of one client by their numbers. They come and go almost in
- * order, so mostly at the ends of a list.
+ * The operations of one client by their numbers. They come and go almost in order, so mostly at the
+ * ends of a list.
  */
 import { Fifo } from '../../collections/fifo.ts';
 
@@ -27,18 +27,14 @@ export class OperationWindow<T extends NumberedOperation> {
   /** Adds an operation that is not there. */
   add(operation: T): void {
     const { last } = this.#operations;
-    if (last === undefined || last.sequence < operation.sequence)
-      this.#operations.push(operation);
-    else
-      this.#operations.insert(this.#findIndex(operation.sequence), operation);
+    if (last === undefined || last.sequence < operation.sequence) this.#operations.push(operation);
+    else this.#operations.insert(this.#findIndex(operation.sequence), operation);
   }
 
   /** Takes out the first operation if its number is at most `upTo`. */
   takeUpTo(upTo: number): T | undefined {
     const first = this.#operations.first;
-    return first !== undefined && first.sequence <= upTo
-      ? this.#operations.shift()
-      : undefined;
+    return first !== undefined && first.sequence <= upTo ? this.#operations.shift() : undefined;
   }
 
   /** Returns the number of operations with a higher number. */

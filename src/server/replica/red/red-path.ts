@@ -1,17 +1,11 @@
 /**
- * Red operations at one site (RedBlue, OSDI 2012, §6.1, with certification
- * instead of a serial number): the red log of each partition as this site takes
- * it in (`order/`), and the requests that the site itself has (`requests/`).
+ * Red operations at one site (RedBlue, OSDI 2012, §6.1, with certification instead of a serial
+ * number): the red log of each partition as this site takes it in (`order/`), and the requests that
+ * the site itself has (`requests/`).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type {
-  CertificationDecision,
-  Conflict,
-} from '../../records/certification-result.ts';
-import type {
-  GateItem,
-  SavedCommittedGlobal,
-} from '../../records/checkpoint.ts';
+import type { CertificationDecision, Conflict } from '../../records/certification-result.ts';
+import type { GateItem, SavedCommittedGlobal } from '../../records/checkpoint.ts';
 import {
   abandonedError,
   expiredError,
@@ -35,25 +29,14 @@ import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { RedOrder } from './order/red-order.ts';
-import {
-  isClientFull,
-  RedAdmission,
-  shareLimits,
-} from './requests/red-admission.ts';
+import { isClientFull, RedAdmission, shareLimits } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
-import {
-  GlobalRequests,
-  type GlobalParts,
-} from './requests/global-requests.ts';
+import { GlobalRequests, type GlobalParts } from './requests/global-requests.ts';
 import { PartitionReads } from './requests/partition-reads.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
 import { Proposals } from './requests/proposals.ts';
-import {
-  RedRequests,
-  type RedRequest,
-  type StartOptions,
-} from './requests/red-requests.ts';
+import { RedRequests, type RedRequest, type StartOptions } from './requests/red-requests.ts';
 import { getStampOf } from '../../records/vector.ts';
 import { conflictError } from './requests/retry-policy.ts';
 import { RequestWithdrawals } from './requests/request-withdrawals.ts';
@@ -69,9 +52,7 @@ export interface PartitionFactories {
   readonly createPipeline?: () => Pipeline;
   /** Creates the part that all partitions share, if there are several. */
   readonly createGlobals?: (...parts: GlobalParts) => GlobalRequests;
-  readonly createReads?: (
-    ...parts: ConstructorParameters<typeof PartitionReads>
-  ) => PartitionReads;
+  readonly createReads?: (...parts: ConstructorParameters<typeof PartitionReads>) => PartitionReads;
 }
 
 /** Another red log did not grant a hold of a global in time. */
@@ -99,8 +80,7 @@ export class RedPath {
   constructor(
     core: ReplicaCore,
     {
-      createOrder = (partition) =>
-        new RedOrder(core.options, core.state, partition),
+      createOrder = (partition) => new RedOrder(core.options, core.state, partition),
       createPipeline = () => new Pipeline(core),
       createGlobals = (...parts) => new GlobalRequests(...parts),
       createReads = (...parts) => new PartitionReads(...parts),
@@ -132,14 +112,7 @@ export class RedPath {
         ? createGlobals(core, tables, this.admissions)
         : undefined;
     this.#partitionReads =
-      this.#globals &&
-      createReads(
-        core,
-        this.#globals,
-        this.orders,
-        this.#reads,
-        this.admissions,
-      );
+      this.#globals && createReads(core, this.#globals, this.orders, this.#reads, this.admissions);
     this.#executions = new Executions(
       core,
       {
@@ -177,8 +150,8 @@ export class RedPath {
     return this.admissions[this.homeOf(submission)] as RedAdmission;
   }
 
-  // These are called after every input. They are loops, because callbacks would
-  // be allocated at each call.
+  // These are called after every input. They are loops, because callbacks would be allocated at
+  // each call.
 
   get isBusy(): boolean {
     if (this.#requests.size > 0 || !this.areGatesEmpty) return true;
@@ -192,20 +165,19 @@ export class RedPath {
   }
 
   /**
-   * When `admitWaiting` has something to do though nothing happens; undefined
-   * if there is no such time.
+   * When `admitWaiting` has something to do though nothing happens; undefined if there is no such
+   * time.
    */
   get wakeAtMs(): number | undefined {
     let first = this.#globals?.wakeAtMs;
     for (const { wakeAtMs } of this.#throttled)
-      if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity))
-        first = wakeAtMs;
+      if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity)) first = wakeAtMs;
     return first;
   }
 
   /**
-   * Red operations of this site that have not ended: their identifiers, and the
-   * names of executions whose holds stand.
+   * Red operations of this site that have not ended: their identifiers, and the names of executions
+   * whose holds stand.
    */
   get inFlight(): Iterable<string> {
     const held = this.#globals?.ownHeld ?? [];
@@ -229,22 +201,15 @@ export class RedPath {
     );
   }
 
-  /**
-   * Whether one more red operation would cost its client one that it may still
-   * retry.
-   */
+  /** Whether one more red operation would cost its client one that it may still retry. */
   isFullFor(identity: SubmissionIdentity, submission: Homed): boolean {
     const { certifier, outcomes } = this.#orderOf(submission);
-    return isClientFull(
-      [certifier.outcomes, outcomes.table],
-      this.#requests,
-      identity,
-    );
+    return isClientFull([certifier.outcomes, outcomes.table], this.#requests, identity);
   }
 
   /**
-   * Begins a red operation: it gets a preview, and enters the log once it has a
-   * slot and is known to be red for ever.
+   * Begins a red operation: it gets a preview, and enters the log once it has a slot and is known
+   * to be red for ever.
    */
   begin(
     id: OperationId,
@@ -260,45 +225,33 @@ export class RedPath {
   }
 
   /**
-   * The hand-over of the operation that was begun by this submission is synced.
-   * The operation may have been given up since.
+   * The hand-over of the operation that was begun by this submission is synced. The operation may
+   * have been given up since.
    */
   release(id: OperationId, serial: number): void {
     const request = this.#requests.get(id);
-    if (request?.submission.serial === serial)
-      this.#executions.release(request);
+    if (request?.submission.serial === serial) this.#executions.release(request);
   }
 
   /** Ends an operation that cannot be executed, also for later retries. */
-  fail(
-    id: OperationId,
-    submission: Submission,
-    failure: CorrectableError,
-  ): void {
+  fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
     const home = this.homeOf(submission);
     const request = this.#requests.begin(id, submission, home);
     request.failure = failure;
     this.close(request);
   }
 
-  /**
-   * Answers a submission of an operation that is known here. Returns whether it
-   * is known.
-   */
+  /** Answers a submission of an operation that is known here. Returns whether it is known. */
   join(id: OperationId, submission: Submission): boolean {
     const request = this.#requests.get(id);
     if (request !== undefined) {
-      this.#withdrawals.replyLeft(
-        this.#requests.join(request, submission),
-        request.partition,
-      );
+      this.#withdrawals.replyLeft(this.#requests.join(request, submission), request.partition);
       return true;
     }
     const order = this.#orderOf(submission);
     const ending = order.certifier.getOutcome(id);
     if (ending === undefined) return false;
-    if (ending === EXPIRED)
-      this.#core.reply(submission, 'strong', expiredError());
+    if (ending === EXPIRED) this.#core.reply(submission, 'strong', expiredError());
     else this.#replyEnded(order, id, submission);
     return true;
   }
@@ -307,29 +260,25 @@ export class RedPath {
   read(id: OperationId, submission: Submission): void {
     const { site } = this.#core.options;
     const home = this.homeOf(submission);
-    if (this.#partitionReads?.tryBeginEarly(id, submission, home) === true)
-      return;
+    if (this.#partitionReads?.tryBeginEarly(id, submission, home) === true) return;
     const reads = this.#reads[home];
-    if (reads !== undefined)
-      this.#proposals.propose(reads.begin(id, site, submission));
+    if (reads !== undefined) this.#proposals.propose(reads.begin(id, site, submission));
   }
 
   /**
-   * Proposes an operation of the site itself on one row, without a caller. If
-   * there is no room, or if it is rejected, it is dropped.
+   * Proposes an operation of the site itself on one row, without a caller. If there is no room, or
+   * if it is rejected, it is dropped.
    */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
     const { partitions } = this.#core.options;
     const [row] = outcome.choice?.effects ?? [];
     const home = (row && partitions?.ofRow(row.table, row.key)) ?? 0;
-    if (this.admissions[home]?.isFull === false)
-      this.#proposals.proposeOwn(id, outcome, home);
+    if (this.admissions[home]?.isFull === false) this.#proposals.proposeOwn(id, outcome, home);
   }
 
   /**
-   * Returns whether a marker of this start has passed in the red log of a
-   * partition. Then no proposal of an earlier start is to come there. Proposes
-   * the marker once.
+   * Returns whether a marker of this start has passed in the red log of a partition. Then no
+   * proposal of an earlier start is to come there. Proposes the marker once.
    */
   ensureMarkerPassed(marker: OperationId, partition: number): boolean {
     return this.#proposals.ensureMarkerPassed(marker, partition);
@@ -344,19 +293,15 @@ export class RedPath {
   }
 
   /**
-   * Whether no execution of an earlier start of this site can commit any more.
-   * Its holds may still come to any log, and while one stands, another site may
-   * end its global. Proposes the markers once.
+   * Whether no execution of an earlier start of this site can commit any more. Its holds may still
+   * come to any log, and while one stands, another site may end its global. Proposes the markers
+   * once.
    */
   areEarlierStartsOver(id: OperationId, marker: OperationId): boolean {
-    return (
-      this.ensureMarkersPassed(marker) && this.#globals?.hasHolds(id) !== true
-    );
+    return this.ensureMarkersPassed(marker) && this.#globals?.hasHolds(id) !== true;
   }
 
-  /**
-   * Proposes what waited for other sites to have this one's blue operations.
-   */
+  /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
     this.#proposals.releaseDurable();
   }
@@ -366,8 +311,8 @@ export class RedPath {
   }
 
   /**
-   * No caller waits for the submission any more. If it was not sent to the
-   * leader, it leaves no trace.
+   * No caller waits for the submission any more. If it was not sent to the leader, it leaves no
+   * trace.
    */
   abandon(id: OperationId, serial: number): void {
     for (const reads of this.#reads) {
@@ -382,18 +327,14 @@ export class RedPath {
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
     if (request.waiters.length > 1)
-      this.#withdrawals.replyLeft(
-        this.#requests.removeWaiter(request, serial),
-        request.partition,
-      );
+      this.#withdrawals.replyLeft(this.#requests.removeWaiter(request, serial), request.partition);
     else this.#withdrawals.withdraw(request);
   }
 
   /**
-   * Nothing can be ordered for now in the red log of a partition. Reads, and
-   * operations that were not proposed, end with nothing done, also those of
-   * other partitions that wait for it. With `endsProposed` the callers of all
-   * others are notified that the outcome is unknown.
+   * Nothing can be ordered for now in the red log of a partition. Reads, and operations that were
+   * not proposed, end with nothing done, also those of other partitions that wait for it. With
+   * `endsProposed` the callers of all others are notified that the outcome is unknown.
    */
   endWaiting(endsProposed: boolean, partition: number): void {
     const reads = this.#reads[partition];
@@ -408,8 +349,8 @@ export class RedPath {
   }
 
   /**
-   * The record may have left this site. Only the red order decides about it
-   * now, and no caller waits for that.
+   * The record may have left this site. Only the red order decides about it now, and no caller
+   * waits for that.
    */
   onNotWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
@@ -424,18 +365,11 @@ export class RedPath {
     if (request !== undefined) this.#withdrawals.drop(request);
   }
 
-  /**
-   * Takes all records from the gate that may pass. Returns whether there were
-   * any.
-   */
+  /** Takes all records from the gate that may pass. Returns whether there were any. */
   applyPassable(): boolean {
     let moved = false;
     for (const order of this.orders) {
-      for (
-        let next = order.takePassable();
-        next !== undefined;
-        next = order.takePassable()
-      ) {
+      for (let next = order.takePassable(); next !== undefined; next = order.takePassable()) {
         this.#pass(order, next);
         moved = true;
       }
@@ -445,8 +379,7 @@ export class RedPath {
 
   /** A blue operation was applied. */
   onBlueApplied(operation: BlueOperation): void {
-    for (const pipeline of this.#pipelines)
-      pipeline.onChanged(operation.effects);
+    for (const pipeline of this.#pipelines) pipeline.onChanged(operation.effects);
     this.#globals?.onBlueApplied(operation);
   }
 
@@ -455,9 +388,7 @@ export class RedPath {
     const applied = getStampOf(this.#core.state.stable, log);
     return this.orders.some(
       ({ next, log: own }) =>
-        own !== log &&
-        next?.kind === 'operation' &&
-        getStampOf(next.snapshot, log) > applied,
+        own !== log && next?.kind === 'operation' && getStampOf(next.snapshot, log) > applied,
     );
   }
 
@@ -468,11 +399,7 @@ export class RedPath {
   #pass(order: RedOrder, { record, decision }: GateItem): void {
     const { id } = record;
     this.#proposals.onDecided(id);
-    if (
-      decision.kind !== 'commit' &&
-      'stamp' in decision &&
-      decision.stamp !== undefined
-    )
+    if (decision.kind !== 'commit' && 'stamp' in decision && decision.stamp !== undefined)
       order.advance(decision.stamp);
     this.#passGlobal(order, record, decision);
     switch (decision.kind) {
@@ -489,10 +416,7 @@ export class RedPath {
       case 'marker':
         return this.#passMarker(order, id);
       case 'check':
-        return this.#partitionReads?.onChecked(
-          record as CheckRecord,
-          decision.conflict,
-        );
+        return this.#partitionReads?.onChecked(record as CheckRecord, decision.conflict);
       // All that these need is done already.
       case 'grant':
       case 'refuse':
@@ -504,11 +428,7 @@ export class RedPath {
   }
 
   /** With one log there are no globals. */
-  #passGlobal(
-    order: RedOrder,
-    record: RedRecord,
-    decision: CertificationDecision,
-  ): void {
+  #passGlobal(order: RedOrder, record: RedRecord, decision: CertificationDecision): void {
     if (this.#globals === undefined) return;
     const ended = this.#globals.onPassed(order, record, decision);
     const passed = { partition: order.partition, record, decision, ended };
@@ -551,8 +471,7 @@ export class RedPath {
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run: () => this.#readAtPlace(id, submission),
-      late: () =>
-        this.#core.reply(submission, 'strong', replicaBehindError(options)),
+      late: () => this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
     });
   }
@@ -566,10 +485,7 @@ export class RedPath {
     this.#core.reply(submission, 'strong', answer);
   }
 
-  /**
-   * Ends a request by a record. The request has ended once that record is
-   * delivered.
-   */
+  /** Ends a request by a record. The request has ended once that record is delivered. */
   protected close(request: RedRequest): void {
     const { id, partition } = request;
     const { site } = this.#core.options;
@@ -583,8 +499,7 @@ export class RedPath {
   /**
    * An operation has ended at all sites, in the red log of its home.
    *
-   * @param site where the record comes from that ended it, if it was proposed
-   * by a site
+   * @param site where the record comes from that ended it, if it was proposed by a site
    */
   protected end(
     { outcomes, partition }: RedOrder,
@@ -599,10 +514,8 @@ export class RedPath {
     if (request === undefined) return;
 
     this.#executions.remove(request, site === this.#core.options.site);
-    for (const waiter of request.waiters)
-      this.#core.reply(waiter, 'strong', answer);
-    for (const follower of this.#requests.end(request))
-      this.#executions.release(follower);
+    for (const waiter of request.waiters) this.#core.reply(waiter, 'strong', answer);
+    for (const follower of this.#requests.end(request)) this.#executions.release(follower);
   }
 
   /** The part of a checkpoint that no log has. */
@@ -617,12 +530,10 @@ export class RedPath {
 
   #replyEnded(order: RedOrder, id: OperationId, submission: Submission): void {
     const answer = order.outcomes.get(id);
-    if (answer !== undefined && answer !== EXPIRED)
-      this.#core.reply(submission, 'strong', answer);
-    // An operation that has ended and is not behind the gate has an answer,
-    // unless the answers of its client have been forgotten.
-    else if (answer === undefined && order.isAtGate(id))
-      this.#outcomeWaiters.add(id, submission);
+    if (answer !== undefined && answer !== EXPIRED) this.#core.reply(submission, 'strong', answer);
+    // An operation that has ended and is not behind the gate has an answer, unless the answers of
+    // its client have been forgotten.
+    else if (answer === undefined && order.isAtGate(id)) this.#outcomeWaiters.add(id, submission);
     else this.#core.reply(submission, 'strong', expiredError());
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Amounts that own operations take or give away, and that are decided and not
- * applied yet (docs/spec/rights.md, RIGHTS-3).
+ * Amounts that own operations take or give away, and that are decided and not applied yet
+ * (docs/spec/rights.md, RIGHTS-3).
  */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';
@@ -40,19 +40,11 @@ export class InFlightAmounts {
     if (!isOnBoundedField(this.#tables, effect)) return;
     addAmount(this.#used, formatFieldKey(effect), sign * getUsedAmount(effect));
     if (isPoolTransfer(effect))
-      addAmount(
-        this.#returnedToPool,
-        formatFieldKey(effect),
-        sign * getUsedAmount(effect),
-      );
+      addAmount(this.#returnedToPool, formatFieldKey(effect), sign * getUsedAmount(effect));
   }
 }
 
-function addAmount(
-  amounts: Map<string, number>,
-  name: string,
-  more: number,
-): void {
+function addAmount(amounts: Map<string, number>, name: string, more: number): void {
   const now = (amounts.get(name) ?? 0) + more;
   if (now === 0) amounts.delete(name);
   else amounts.set(name, now);

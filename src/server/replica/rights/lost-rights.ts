@@ -1,7 +1,7 @@
 /**
  * Reports rights to bounded fields that are lost with a closed site (CLU-M12 of
- * docs/spec/cluster.md). No other site gets them. The closed site may have used
- * them for takes that no other site has, and may have confirmed those takes.
+ * docs/spec/cluster.md). No other site gets them. The closed site may have used them for takes that
+ * no other site has, and may have confirmed those takes.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LostRight } from '../../records/replica-output.ts';
@@ -21,17 +21,14 @@ export class LostRights {
     this.#core = core;
     const { origins } = core.options;
     this.#known = new Set(
-      origins.closed.filter(
-        (origin) => origins.get(origin).final !== undefined,
-      ),
+      origins.closed.filter((origin) => origins.get(origin).final !== undefined),
     );
   }
 
   onMembersChanged(): void {
     const { origins } = this.#core.options;
     for (const origin of origins.closed) {
-      if (origins.get(origin).final === undefined || this.#known.has(origin))
-        continue;
+      if (origins.get(origin).final === undefined || this.#known.has(origin)) continue;
       this.#known.add(origin);
       this.#pending.add(origin);
     }
@@ -45,23 +42,18 @@ export class LostRights {
       if ((state.stable[origin] ?? 0) < (final?.stamp ?? 0)) continue;
       this.#pending.delete(origin);
       const lost = listRights(options.service.tables, state.store, origin);
-      if (lost.length > 0)
-        this.#core.emit({ kind: 'rights-lost', origin, lost });
+      if (lost.length > 0) this.#core.emit({ kind: 'rights-lost', origin, lost });
     }
   }
 }
 
 function listRights(tables: Tables, store: Store, origin: Origin): LostRight[] {
   return Object.entries(tables).flatMap(([table, { fields }]) => {
-    const bounded = Object.keys(fields).filter(
-      (field) => fields[field]?.kind === 'bounded',
-    );
+    const bounded = Object.keys(fields).filter((field) => fields[field]?.kind === 'bounded');
     if (bounded.length === 0) return [];
     return [...store.scan({ table }, false)].flatMap(({ key }) =>
       bounded.flatMap((field) => {
-        const amount = (store.read(table, key, field) as Ledger).getHolding(
-          origin,
-        );
+        const amount = (store.read(table, key, field) as Ledger).getHolding(origin);
         return amount > 0 ? [{ table, key, field, amount }] : [];
       }),
     );

@@ -4,17 +4,11 @@ import type { Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { BoundedName } from './rights-requests.ts';
 
-export function readLedger(
-  state: StateReader,
-  { table, key, field }: BoundedName,
-): Ledger {
+export function readLedger(state: StateReader, { table, key, field }: BoundedName): Ledger {
   return state.read(table, key, field) as Ledger;
 }
 
-/**
- * Differences of larger amounts are not exact. The rest can be used once some
- * was taken.
- */
+/** Differences of larger amounts are not exact. The rest can be used once some was taken. */
 export function toExactNumber(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }

@@ -1,13 +1,10 @@
 /**
- * Requests for rights: those of a site that were not answered, and those of
- * other sites that it has answered.
+ * Requests for rights: those of a site that were not answered, and those of other sites that it has
+ * answered.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { RightsRequest } from '../../records/records.ts';
-import {
-  DEFAULT_MACHINE_SIZES,
-  type MachineSizes,
-} from '../../records/machine-sizes.ts';
+import { DEFAULT_MACHINE_SIZES, type MachineSizes } from '../../records/machine-sizes.ts';
 
 /** A bounded field of a row. */
 export interface BoundedName {
@@ -19,8 +16,7 @@ export interface BoundedName {
 const SEPARATOR = '\u0000';
 
 /**
- * Returns a key that no other field has, because names of tables and fields
- * contain no separator.
+ * Returns a key that no other field has, because names of tables and fields contain no separator.
  */
 export function formatFieldKey({ table, key, field }: BoundedName): string {
   return table + SEPARATOR + field + SEPARATOR + key;
@@ -30,10 +26,7 @@ export function formatFieldKey({ table, key, field }: BoundedName): string {
 const REQUEST_TARGETS = ['later', 'here', 'pool'] as const;
 export type RequestTarget = (typeof REQUEST_TARGETS)[number];
 
-/**
- * The sites that may be asked now: those that have most, or all, if the first
- * did not answer.
- */
+/** The sites that may be asked now: those that have most, or all, if the first did not answer. */
 export type RequestMode = 'first' | 'again';
 
 interface RequestTimeouts {
@@ -43,15 +36,12 @@ interface RequestTimeouts {
   readonly reachTimeoutMs: number;
 }
 
-/**
- * Limits requests to one in flight. If it is not answered, more sites are
- * asked.
- */
+/** Limits requests to one in flight. If it is not answered, more sites are asked. */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /**
-   * By field and purpose: when rights were last requested. An answer removes
-   * the entry. The latest one is at the end.
+   * By field and purpose: when rights were last requested. An answer removes the entry. The latest
+   * one is at the end.
    */
   readonly #sentAtMs = new Map<string, number>();
 
@@ -64,14 +54,9 @@ export class RightsRequests {
   }
 
   /** Returns which sites may be asked now, and counts them as asked. */
-  takeTurn(
-    name: BoundedName,
-    description: RequestTarget,
-    nowMs: number,
-  ): RequestMode | undefined {
+  takeTurn(name: BoundedName, description: RequestTarget, nowMs: number): RequestMode | undefined {
     if (this.isOpen(name, description, nowMs)) return undefined;
-    const isSilent =
-      this.#getSilentMs(name, description, nowMs) < this.#times.reachTimeoutMs;
+    const isSilent = this.#getSilentMs(name, description, nowMs) < this.#times.reachTimeoutMs;
     this.#evict(nowMs);
     this.#sentAtMs.delete(description + formatFieldKey(name));
     this.#sentAtMs.set(description + formatFieldKey(name), nowMs);
@@ -79,14 +64,8 @@ export class RightsRequests {
   }
 
   /** Whether rights were requested, and the request may still be answered. */
-  isOpen(
-    name: BoundedName,
-    description: RequestTarget,
-    nowMs: number,
-  ): boolean {
-    return (
-      this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs
-    );
+  isOpen(name: BoundedName, description: RequestTarget, nowMs: number): boolean {
+    return this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs;
   }
 
   /** Rights of this field have arrived: operations that need more may retry. */
@@ -104,15 +83,8 @@ export class RightsRequests {
     }
   }
 
-  #getSilentMs(
-    name: BoundedName,
-    description: RequestTarget,
-    nowMs: number,
-  ): number {
-    return (
-      nowMs -
-      (this.#sentAtMs.get(description + formatFieldKey(name)) ?? -Infinity)
-    );
+  #getSilentMs(name: BoundedName, description: RequestTarget, nowMs: number): number {
+    return nowMs - (this.#sentAtMs.get(description + formatFieldKey(name)) ?? -Infinity);
   }
 }
 
@@ -122,19 +94,13 @@ interface AnsweredRequest {
   readonly atMs: number;
 }
 
-/**
- * The rights that a site has given, for as long as an older request may still
- * come.
- */
+/** The rights that a site has given, for as long as an older request may still come. */
 export class AnsweredRequests {
   readonly #retentionMs: number;
   /** By requesting site and field. The latest one is at the end. */
   readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
 
-  /**
-   * @param retentionMs how long an operation waits for a request, in
-   * milliseconds
-   */
+  /** @param retentionMs how long an operation waits for a request, in milliseconds */
   constructor(retentionMs: number) {
     this.#retentionMs = retentionMs;
   }
@@ -146,31 +112,21 @@ export class AnsweredRequests {
   }
 
   /**
-   * Whether the last answer is still on its way to the site, as the stamp that
-   * it has seen shows.
+   * Whether the last answer is still on its way to the site, as the stamp that it has seen shows.
    */
-  isOnItsWay(
-    from: Origin,
-    field: string,
-    seen: number,
-    nowMs: number,
-  ): boolean {
+  isOnItsWay(from: Origin, field: string, seen: number, nowMs: number): boolean {
     this.#evict(from, seen, nowMs);
     return (this.#requests.get(from)?.get(field)?.stamp ?? 0) > seen;
   }
 
   add(from: Origin, field: string, answer: AnsweredRequest): void {
-    const ofOne =
-      this.#requests.get(from) ?? new Map<string, AnsweredRequest>();
+    const ofOne = this.#requests.get(from) ?? new Map<string, AnsweredRequest>();
     ofOne.delete(field);
     ofOne.set(field, answer);
     this.#requests.set(from, ofOne);
   }
 
-  /**
-   * Forgets answers that the site has seen, unless a request from before them
-   * may still come.
-   */
+  /** Forgets answers that the site has seen, unless a request from before them may still come. */
   #evict(from: Origin, seen: number, nowMs: number): void {
     const ofOne = this.#requests.get(from);
     for (const [field, { stamp, atMs }] of ofOne ?? []) {
@@ -190,15 +146,11 @@ export interface EarlyRequest {
 }
 
 /**
- * Requests that came before the rights that they want, so that this site has
- * not answered them. The newest of each site and field is kept until it is sent
- * again.
+ * Requests that came before the rights that they want, so that this site has not answered them. The
+ * newest of each site and field is kept until it is sent again.
  */
 export class EarlyRequests {
-  /**
-   * By field and requesting site. The field with the oldest request comes
-   * first.
-   */
+  /** By field and requesting site. The field with the oldest request comes first. */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
   readonly #sizes: MachineSizes;
 
@@ -207,19 +159,14 @@ export class EarlyRequests {
   }
 
   /**
-   * Adds a request in place of the last one of its site. It is dropped if only
-   * the last one is for an operation that waits.
+   * Adds a request in place of the last one of its site. It is dropped if only the last one is for
+   * an operation that waits.
    */
   add(question: EarlyRequest): void {
     const { from, request } = question;
     const field = formatFieldKey(request);
-    const ofField =
-      this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
-    if (
-      request.target === undefined &&
-      ofField.get(from)?.request.target !== undefined
-    )
-      return;
+    const ofField = this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
+    if (request.target === undefined && ofField.get(from)?.request.target !== undefined) return;
     ofField.set(from, question);
     this.#requests.set(field, ofField);
     const [oldest] = this.#requests.keys();
@@ -230,10 +177,7 @@ export class EarlyRequests {
   }
 
   /** Takes the requests about these fields that are not overdue. */
-  takeForFields(
-    fields: Iterable<string>,
-    nowMs: number,
-  ): readonly EarlyRequest[] {
+  takeForFields(fields: Iterable<string>, nowMs: number): readonly EarlyRequest[] {
     if (this.#requests.size === 0) return [];
     const taken: EarlyRequest[] = [];
     for (const field of fields) {
@@ -246,8 +190,7 @@ export class EarlyRequests {
 
   evict(nowMs: number): void {
     for (const [field, ofField] of this.#requests) {
-      for (const [from, { untilMs }] of ofField)
-        if (untilMs <= nowMs) ofField.delete(from);
+      for (const [from, { untilMs }] of ofField) if (untilMs <= nowMs) ofField.delete(from);
       if (ofField.size === 0) this.#requests.delete(field);
     }
   }

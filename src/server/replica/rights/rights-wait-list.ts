@@ -1,7 +1,4 @@
-/**
- * Operations that wait for rights in the order in which they came, up to a
- * timeout.
- */
+/** Operations that wait for rights in the order in which they came, up to a timeout. */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../core/submissions.ts';
@@ -23,15 +20,14 @@ export interface WantedRights {
   /** The part of the amount that red operations lack. */
   readonly inRed: number;
   /**
-   * The number of operations that only the pool can help: red ones, and those
-   * that lack several fields.
+   * The number of operations that only the pool can help: red ones, and those that lack several
+   * fields.
    */
   readonly ofPool: number;
 }
 
 /**
- * The exact sum: the amount of an operation is added when it comes, and
- * subtracted when it leaves.
+ * The exact sum: the amount of an operation is added when it comes, and subtracted when it leaves.
  */
 interface ExactWanted {
   readonly name: BoundedName;
@@ -64,10 +60,7 @@ export class RightsWaitList {
     return [...this.#wanted.keys()];
   }
 
-  /**
-   * Returns what the waiting operations lack of a field; undefined if they lack
-   * nothing.
-   */
+  /** Returns what the waiting operations lack of a field; undefined if they lack nothing. */
   getWanted(field: string): WantedRights | undefined {
     const count = this.#wanted.get(field);
     return (
@@ -80,12 +73,11 @@ export class RightsWaitList {
   }
 
   /**
-   * No caller waits any more for the submission with this serial. Forgets it,
-   * and returns it if it was here.
+   * No caller waits any more for the submission with this serial. Forgets it, and returns it if it
+   * was here.
    */
   cancel(serial: number): Submission | undefined {
-    const isMeant = ({ waiter }: WaitingEntry): boolean =>
-      waiter.submission?.serial === serial;
+    const isMeant = ({ waiter }: WaitingEntry): boolean => waiter.submission?.serial === serial;
     return this.#take(isMeant)[0]?.waiter.submission;
   }
 
@@ -95,22 +87,18 @@ export class RightsWaitList {
   }
 
   /**
-   * Retries operations that lack rights to one of these fields. If one fails,
-   * later ones that want at least as much are not run.
+   * Retries operations that lack rights to one of these fields. If one fails, later ones that want
+   * at least as much are not run.
    */
   retry(fields: ReadonlySet<string>): void {
     const missed = new Set<string>();
     const done = new Set<WaitingEntry>();
-    for (const item of this.#waiting.filter((waiting) =>
-      isAffected(waiting, fields),
-    )) {
+    for (const item of this.#waiting.filter((waiting) => isAffected(waiting, fields))) {
       const { waiter, shortfall } = item;
       if (waiter.isOver?.() === true) {
         done.add(item);
         waiter.onOver?.();
-      } else if (
-        !shortfall.needs.some((need) => missed.has(toWanted(shortfall, need)))
-      ) {
+      } else if (!shortfall.needs.some((need) => missed.has(toWanted(shortfall, need)))) {
         const remaining = waiter.onRetry();
         if (remaining === undefined) done.add(item);
         else this.#keepWaiting(item, remaining, missed);
@@ -119,19 +107,13 @@ export class RightsWaitList {
     if (done.size > 0) this.#take((entry) => done.has(entry));
   }
 
-  #keepWaiting(
-    waiting: WaitingEntry,
-    shortfall: RightsShortfall,
-    missed: Set<string>,
-  ): void {
+  #keepWaiting(waiting: WaitingEntry, shortfall: RightsShortfall, missed: Set<string>): void {
     this.#count(waiting.shortfall, -1);
     this.#count(shortfall, 1);
     waiting.shortfall = shortfall;
     const [need, other] = shortfall.needs;
-    // If an operation lacks several fields, it is unknown which of them are
-    // missing.
-    if (need !== undefined && other === undefined)
-      missed.add(toWanted(shortfall, need));
+    // If an operation lacks several fields, it is unknown which of them are missing.
+    if (need !== undefined && other === undefined) missed.add(toWanted(shortfall, need));
   }
 
   #take(isTaken: (waiting: WaitingEntry) => boolean): readonly WaitingEntry[] {
@@ -170,13 +152,9 @@ export class RightsWaitList {
   }
 }
 
-function isAffected(
-  { waiter, shortfall }: WaitingEntry,
-  fields: ReadonlySet<string>,
-): boolean {
+function isAffected({ waiter, shortfall }: WaitingEntry, fields: ReadonlySet<string>): boolean {
   return (
-    waiter.isOver?.() === true ||
-    shortfall.needs.some((need) => fields.has(formatFieldKey(need)))
+    waiter.isOver?.() === true || shortfall.needs.some((need) => fields.has(formatFieldKey(need)))
   );
 }
 

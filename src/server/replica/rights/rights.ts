@@ -1,17 +1,13 @@
 /**
- * The rights of one site to bounded fields (docs/spec/rights.md): whether it
- * may take by itself, what it requests from others, and what it gives them.
- * Rights travel as blue operations of this site's stream. Requests are
- * messages, which may be lost, repeated or late.
+ * The rights of one site to bounded fields (docs/spec/rights.md): whether it may take by itself,
+ * what it requests from others, and what it gives them. Rights travel as blue operations of this
+ * site's stream. Requests are messages, which may be lost, repeated or late.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { Color, Effect } from '../../records/effect.ts';
-import {
-  rightsFullError,
-  rightsUnreachableError,
-} from '../../records/failures.ts';
+import { rightsFullError, rightsUnreachableError } from '../../records/failures.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
 import { type Origin, RED } from '../../records/origin.ts';
 import type {
@@ -28,10 +24,7 @@ import {
   sumTakes,
   takeTooLargeError,
 } from '../../service/bounded-takes.ts';
-import {
-  type Transfer,
-  createTransferEffect,
-} from '../../service/fields/bounded-counter.ts';
+import { type Transfer, createTransferEffect } from '../../service/fields/bounded-counter.ts';
 import { type Ledger, getLeft } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { BluePath } from '../causal/blue-path.ts';
@@ -43,13 +36,7 @@ import {
   type RightsWaiter,
 } from '../core/rights-port.ts';
 import { InFlightAmounts } from './in-flight-amounts.ts';
-import {
-  giveAll,
-  giveHalf,
-  readLedger,
-  toExactNumber,
-  toFieldName,
-} from './rights-ledgers.ts';
+import { giveAll, giveHalf, readLedger, toExactNumber, toFieldName } from './rights-ledgers.ts';
 import {
   AnsweredRequests,
   type BoundedName,
@@ -79,10 +66,7 @@ const SPLIT_BY_MODE: Readonly<Record<RequestMode, typeof splitByAll>> = {
 
 /** The part of the red path that moves rights. */
 interface OwnProposals {
-  /**
-   * Proposes an operation of the site itself. If it is rejected, it has no
-   * effect.
-   */
+  /** Proposes an operation of the site itself. If it is rejected, it has no effect. */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
 }
 
@@ -91,46 +75,29 @@ export class Rights implements RightsPort {
   protected readonly core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: OwnProposals;
-  /**
-   * The prefix of this start's transfers. No other start names operations like
-   * it.
-   */
+  /** The prefix of this start's transfers. No other start names operations like it. */
   readonly #client: string;
   /** Operations that wait for rights here. */
   readonly waiting = new RightsWaitList();
-  /**
-   * Own blue operations on bounded fields that are decided at this start and
-   * not applied yet.
-   */
+  /** Own blue operations on bounded fields that are decided at this start and not applied yet. */
   readonly #decided = new Set<OperationId>();
   /** Fields that have changed since waiting operations were last retried. */
   #changed = new Set<string>();
-  /**
-   * Amounts that own operations have given, of which other sites get their
-   * share.
-   */
+  /** Amounts that own operations have given, of which other sites get their share. */
   #grantedFields: RightsNeed[] = [];
   /**
-   * By name: fields for which own red operations have used the pool since
-   * waiting operations were last retried.
+   * By name: fields for which own red operations have used the pool since waiting operations were
+   * last retried.
    */
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
   readonly #earlyRequests: EarlyRequests;
-  /**
-   * By field: when another site last requested it for an operation that waits
-   * there.
-   */
+  /** By field: when another site last requested it for an operation that waits there. */
   readonly #wantedBySites = new Map<string, number>();
   readonly #answeredRequests: AnsweredRequests;
   #transfers = 0;
 
-  constructor(
-    core: ReplicaCore,
-    blue: BluePath,
-    red: OwnProposals,
-    startName: string,
-  ) {
+  constructor(core: ReplicaCore, blue: BluePath, red: OwnProposals, startName: string) {
     this.core = core;
     this.#blue = blue;
     this.#red = red;
@@ -138,47 +105,35 @@ export class Rights implements RightsPort {
     this.#inFlight = new InFlightAmounts(this.core.options.service.tables);
     this.#requests = this.createRequests();
     this.#earlyRequests = new EarlyRequests(core.options.sizes);
-    this.#answeredRequests = new AnsweredRequests(
-      this.core.options.reachTimeoutMs,
-    );
+    this.#answeredRequests = new AnsweredRequests(this.core.options.reachTimeoutMs);
   }
 
   get isBusy(): boolean {
     return this.waiting.size > 0;
   }
 
-  resolvePath(
-    outcome: GeneratorOutcome,
-  ): GeneratorOutcome | RightsShortfall | CorrectableError {
+  resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError {
     const { choice } = outcome;
     if (choice === undefined || choice.color === 'red') return outcome;
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return outcome;
     const { store, overlay } = this.core.state;
-    const beyond = needs.find(
-      (need) => need.amount > this.#getLeft(readLedger(store, need)),
-    );
+    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(store, need)));
     if (beyond !== undefined) return takeTooLargeError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    // The overlay has deducted what own red operations in flight will take: a
-    // red operation can use the pool alone.
+    // The overlay has deducted what own red operations in flight will take: a red operation can use
+    // the pool alone.
     if (needs.every((need) => need.amount <= this.getPool(need, overlay))) {
       return { ...outcome, choice: { ...choice, color: 'red' } };
     }
     return new RightsShortfall(needs, false);
   }
 
-  findRedShortfall(
-    outcome: GeneratorOutcome,
-    state: StateReader,
-  ): RightsShortfall | undefined {
+  findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined {
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return undefined;
-    const beyond = needs.find(
-      (need) => need.amount > this.#getLeft(readLedger(state, need)),
-    );
-    if (beyond !== undefined)
-      throw takeTooLargeError(outcome.choice?.shadow ?? '', beyond);
+    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(state, need)));
+    if (beyond !== undefined) throw takeTooLargeError(outcome.choice?.shadow ?? '', beyond);
     return needs.every((need) => need.amount <= this.getPool(need, state))
       ? undefined
       : new RightsShortfall(needs, true);
@@ -186,9 +141,7 @@ export class Rights implements RightsPort {
 
   get rejection(): CorrectableError | undefined {
     const { maxRedInFlight = Infinity } = this.core.options;
-    return this.waiting.size >= maxRedInFlight
-      ? rightsFullError(maxRedInFlight)
-      : undefined;
+    return this.waiting.size >= maxRedInFlight ? rightsFullError(maxRedInFlight) : undefined;
   }
 
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void {
@@ -198,8 +151,7 @@ export class Rights implements RightsPort {
       shortfall,
       untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs,
     });
-    for (const need of shortfall.needs)
-      this.#requestForWaiters(formatFieldKey(need));
+    for (const need of shortfall.needs) this.#requestForWaiters(formatFieldKey(need));
   }
 
   onCommitted({ id, effects }: BlueOperation): void {
@@ -214,8 +166,7 @@ export class Rights implements RightsPort {
     const { id, site, effects } = operation;
     const { options } = this.core;
     const isRed = 'epoch' in operation;
-    let isOwn =
-      isRed && site === options.site && operation.epoch === options.epoch;
+    let isOwn = isRed && site === options.site && operation.epoch === options.epoch;
     for (const effect of effects) {
       if (!isOnBoundedField(options.service.tables, effect)) continue;
       if (site === options.site && this.#decided.delete(id)) {
@@ -232,11 +183,9 @@ export class Rights implements RightsPort {
           field,
           amount: value as number,
         });
-      if (action === 'take' && isOwn && isRed)
-        this.#drawnFields.set(name, { table, key, field });
+      if (action === 'take' && isOwn && isRed) this.#drawnFields.set(name, { table, key, field });
       // An own transfer is no answer to an own request.
-      if (action === 'transfer' && (isRed || site !== options.site))
-        this.#onReceived(effect);
+      if (action === 'transfer' && (isRed || site !== options.site)) this.#onReceived(effect);
     }
   }
 
@@ -247,34 +196,24 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Shares granted rights, retries operations that lacked some, answers early
-   * requests, and gives back the rest.
+   * Shares granted rights, retries operations that lacked some, answers early requests, and gives
+   * back the rest.
    */
   process(): void {
     if (this.#changed.size === 0 || !this.#blue.canOriginate) return;
-    const [changed, value, generated] = [
-      this.#changed,
-      this.#grantedFields,
-      this.#drawnFields,
-    ];
+    const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
     this.#changed = new Set();
     this.#grantedFields = [];
     this.#drawnFields = new Map();
     for (const item of value) this.#shareGrant(item);
     this.waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
-    for (const request of this.#earlyRequests.takeForFields(
-      changed,
-      this.core.nowMs,
-    ))
+    for (const request of this.#earlyRequests.takeForFields(changed, this.core.nowMs))
       this.#respond(request);
     for (const name of generated.values()) this.#redistributePool(name);
   }
 
-  /**
-   * Sends requests again that were not answered, and ends operations that have
-   * waited too long.
-   */
+  /** Sends requests again that were not answered, and ends operations that have waited too long. */
   tick(): void {
     const { nowMs, options } = this.core;
     this.#earlyRequests.evict(nowMs);
@@ -282,18 +221,12 @@ export class Rights implements RightsPort {
     for (const { waiter, shortfall } of this.waiting.takeTimedOut(nowMs)) {
       // Another copy of the operation may have decided it meanwhile.
       if (waiter.isOver?.() === true) waiter.onOver?.();
-      else
-        waiter.onTimeout(
-          rightsUnreachableError(shortfall.needs[0], options.reachTimeoutMs),
-        );
+      else waiter.onTimeout(rightsUnreachableError(shortfall.needs[0], options.reachTimeoutMs));
     }
     for (const field of this.waiting.fields) this.#requestForWaiters(field);
   }
 
-  /**
-   * Gives rights of this site, unless those that it gave last are still on
-   * their way.
-   */
+  /** Gives rights of this site, unless those that it gave last are still on their way. */
   receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
     if (!this.#blue.canOriginate) return;
@@ -314,8 +247,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Whether this site may take this amount by itself: its holding in the
-   * ledger, minus what it has decided already.
+   * Whether this site may take this amount by itself: its holding in the ledger, minus what it has
+   * decided already.
    */
   protected mayTake(need: RightsNeed): boolean {
     return need.amount <= this.#available(need);
@@ -350,16 +283,10 @@ export class Rights implements RightsPort {
 
   /** Returns the share that each site would have if all had the same. */
   #computeEqualShare(ledger: Ledger): number {
-    return (
-      (this.#getLeft(ledger) - Math.max(0, ledger.pool)) /
-      (this.#others.length + 1)
-    );
+    return (this.#getLeft(ledger) - Math.max(0, ledger.pool)) / (this.#others.length + 1);
   }
 
-  /**
-   * Requests more in the background, once less than half of an equal share is
-   * left here.
-   */
+  /** Requests more in the background, once less than half of an equal share is left here. */
   #refill(name: BoundedName): void {
     const ledger = readLedger(this.core.state.store, name);
     const others = this.#others;
@@ -369,25 +296,18 @@ export class Rights implements RightsPort {
     const lacking = Math.ceil(share - available);
     const turn = this.#takeTurn(name, 'later', others, giveHalf(ledger));
     if (turn !== undefined)
-      this.#sendRequests(
-        name,
-        SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)),
-      );
+      this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
   }
 
-  /**
-   * Rights have arrived here or in the pool: operations that lack more may
-   * request again.
-   */
+  /** Rights have arrived here or in the pool: operations that lack more may request again. */
   #onReceived(effect: Effect): void {
     const { to } = effect.value as Transfer;
-    if (to === RED || to === this.core.options.site)
-      this.#requests.onAnswered(effect);
+    if (to === RED || to === this.core.options.site) this.#requests.onAnswered(effect);
   }
 
   /**
-   * Requests rights for waiting operations: from other sites as much as they
-   * can spare, or into the pool if that is too little.
+   * Requests rights for waiting operations: from other sites as much as they can spare, or into the
+   * pool if that is too little.
    */
   #requestForWaiters(field: string): void {
     const requested = this.waiting.getWanted(field);
@@ -402,33 +322,23 @@ export class Rights implements RightsPort {
       others,
       giveHalf(ledger),
     );
-    if (sumPortions(spared) < lacking)
-      return this.#gatherInPool(requested, ledger);
+    if (sumPortions(spared) < lacking) return this.#gatherInPool(requested, ledger);
     const turn = this.#takeTurn(name, 'here', others, giveHalf(ledger));
     if (turn === 'first') this.#sendRequests(name, spared, 'here');
     else if (turn === 'again') this.#gatherInPool(requested, ledger, turn);
   }
 
   /**
-   * Gathers rights in the pool, from this site and from others, up to what
-   * waiting operations lack.
+   * Gathers rights in the pool, from this site and from others, up to what waiting operations lack.
    */
-  #gatherInPool(
-    requested: WantedRights,
-    ledger: Ledger,
-    query?: RequestMode,
-  ): void {
+  #gatherInPool(requested: WantedRights, ledger: Ledger, query?: RequestMode): void {
     const { name } = requested;
     const { nowMs } = this.core;
     const lacking =
       this.#getWantedFromPool(requested, ledger) -
       ledger.pool -
       this.#inFlight.getReturnedToPool(name);
-    if (
-      lacking <= 0 ||
-      (query === undefined && this.#requests.isOpen(name, 'pool', nowMs))
-    )
-      return;
+    if (lacking <= 0 || (query === undefined && this.#requests.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
     const others = this.#others;
@@ -437,16 +347,12 @@ export class Rights implements RightsPort {
         ? undefined
         : (query ?? this.#takeTurn(name, 'pool', others, giveAll(ledger)));
     if (turn !== undefined)
-      this.#sendRequests(
-        name,
-        SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)),
-        'pool',
-      );
+      this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)), 'pool');
   }
 
   /**
-   * Returns which sites may be asked now. If no site shows rights, none is
-   * asked, since a share may be in flight.
+   * Returns which sites may be asked now. If no site shows rights, none is asked, since a share may
+   * be in flight.
    */
   #takeTurn(
     name: BoundedName,
@@ -459,15 +365,11 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Returns the amount that the pool needs. Red operations behind one that
-   * waits will use the pool too, and should not wait one after the other.
+   * Returns the amount that the pool needs. Red operations behind one that waits will use the pool
+   * too, and should not wait one after the other.
    */
-  #getWantedFromPool(
-    { name, amount, inRed }: WantedRights,
-    ledger: Ledger,
-  ): number {
-    const inFlight =
-      ledger.pool - readLedger(this.core.state.overlay, name).pool;
+  #getWantedFromPool({ name, amount, inRed }: WantedRights, ledger: Ledger): number {
+    const inFlight = ledger.pool - readLedger(this.core.state.overlay, name).pool;
     return amount - inRed + Math.max(inRed, inFlight);
   }
 
@@ -478,9 +380,7 @@ export class Rights implements RightsPort {
   ): void {
     for (const { from, amount } of portions) {
       const seenStamp = this.core.state.stable[from] ?? 0;
-      const requested = [
-        { ...toFieldName(name), amount, ...(target && { target }) },
-      ];
+      const requested = [{ ...toFieldName(name), amount, ...(target && { target }) }];
       this.core.emit({
         kind: 'send',
         to: from,
@@ -493,8 +393,7 @@ export class Rights implements RightsPort {
     const { from, request, seenStamp } = early;
     const { nowMs } = this.core;
     const field = formatFieldKey(request);
-    if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs))
-      return;
+    if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs)) return;
     const value = this.#computeGrant(from, request);
     if (value === undefined) return this.#earlyRequests.add(early);
     const { vector, site } = this.#transfer(request, [value]);
@@ -505,13 +404,10 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Grants half of what is here at most. If that is too little for a waiting
-   * operation, what it lacks goes into the pool.
+   * Grants half of what is here at most. If that is too little for a waiting operation, what it
+   * lacks goes into the pool.
    */
-  #computeGrant(
-    from: Origin,
-    { amount, target, ...name }: RightsRequest,
-  ): Transfer | undefined {
+  #computeGrant(from: Origin, { amount, target, ...name }: RightsRequest): Transfer | undefined {
     const available = this.#available(name);
     const half = Math.floor(available / 2);
     const isOfPool = target === 'pool' || (target === 'here' && half < amount);
@@ -520,8 +416,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * A site that has used the pool returns the rest in equal shares, unless an
-   * operation waits for it.
+   * A site that has used the pool returns the rest in equal shares, unless an operation waits for
+   * it.
    */
   #redistributePool(name: BoundedName): void {
     this.#forgetWanted();
@@ -529,11 +425,7 @@ export class Rights implements RightsPort {
     const ledger = readLedger(state.store, name);
     const field = formatFieldKey(name);
     if (readLedger(state.overlay, name).pool < ledger.pool) return;
-    if (
-      this.waiting.getWanted(field) !== undefined ||
-      this.#wantedBySites.has(field)
-    )
-      return;
+    if (this.waiting.getWanted(field) !== undefined || this.#wantedBySites.has(field)) return;
     const { members: sites } = options.origins;
     const amount = Math.floor(toExactNumber(ledger.pool) / sites.length);
     if (amount === 0) return;
@@ -556,10 +448,7 @@ export class Rights implements RightsPort {
     this.#wantedBySites.set(field, this.core.nowMs);
   }
 
-  /**
-   * Forgets requests of other sites that are so old that no operation waits for
-   * them any more.
-   */
+  /** Forgets requests of other sites that are so old that no operation waits for them any more. */
   #forgetWanted(): void {
     const { nowMs, options } = this.core;
     for (const [field, atMs] of this.#wantedBySites) {
@@ -568,15 +457,10 @@ export class Rights implements RightsPort {
     }
   }
 
-  /**
-   * Gives other sites equal shares of an amount that was given here, before
-   * they request any.
-   */
+  /** Gives other sites equal shares of an amount that was given here, before they request any. */
   #shareGrant({ amount, ...name }: RightsNeed): void {
     const others = this.#others;
-    const share = Math.floor(
-      Math.min(amount, this.#available(name)) / (others.length + 1),
-    );
+    const share = Math.floor(Math.min(amount, this.#available(name)) / (others.length + 1));
     if (share > 0 && others.length > 0) {
       this.#transfer(
         name,

@@ -8,8 +8,8 @@ export interface Portion<H> {
 export type MaxGrant<H> = (holder: H) => number;
 
 /**
- * Requests as much as it may give from the richest site, the rest from the next
- * one, and so on. So the request goes to as few sites as possible.
+ * Requests as much as it may give from the richest site, the rest from the next one, and so on. So
+ * the request goes to as few sites as possible.
  */
 export function splitByRichest<H>(
   amount: number,
@@ -27,10 +27,7 @@ export function splitByRichest<H>(
     .filter(isNonEmpty);
 }
 
-/**
- * Requests the whole amount from each site, because some of them may not
- * answer.
- */
+/** Requests the whole amount from each site, because some of them may not answer. */
 export function splitByAll<H>(
   amount: number,
   holders: readonly H[],

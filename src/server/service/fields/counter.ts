@@ -1,19 +1,7 @@
 /** A counter of integers. Only integers have the same sum in every order. */
-import {
-  compareStamps,
-  loadPosition,
-  savePosition,
-} from '../../records/effect.ts';
-import type {
-  Effect,
-  OrderPosition,
-  SavedPosition,
-  Stamp,
-} from '../../records/effect.ts';
-import {
-  describeKind,
-  createInternalError,
-} from '../../records/internal-errors.ts';
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,
@@ -30,10 +18,7 @@ import { createPlainField, type Field } from './field-declaration.ts';
  * @example
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
  */
-export function counter(): Field<
-  number,
-  { add(amount: number): Effect<undefined, 'blue', false> }
->;
+export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue', false> }>;
 export function counter(...options: readonly unknown[]): Field {
   return createPlainField('counter', options);
 }
@@ -52,9 +37,7 @@ export class CounterState implements FieldState {
     return undefined;
   }
   clear(): void {
-    throw new Error(
-      'only counters that remember their additions can be cleared up to a stamp',
-    );
+    throw new Error('only counters that remember their additions can be cleared up to a stamp');
   }
   get isInitial(): boolean {
     return false;
@@ -68,15 +51,13 @@ export class CounterState implements FieldState {
 }
 
 /**
- * The state of a counter in a row that can be removed. It remembers its
- * additions, so that a removal takes only the earlier ones.
+ * The state of a counter in a row that can be removed. It remembers its additions, so that a
+ * removal takes only the earlier ones.
  */
 class RemovableCounterState implements FieldState {
   #value: ExactSum = 0;
   #additions: { readonly stamp: OrderPosition; readonly amount: number }[];
-  constructor(
-    saved: readonly (readonly [amount: number, stamp: SavedPosition])[] = [],
-  ) {
+  constructor(saved: readonly (readonly [amount: number, stamp: SavedPosition])[] = []) {
     this.#additions = saved.map(([amount, stamp]) => ({
       amount,
       stamp: loadPosition(stamp),
@@ -92,9 +73,7 @@ class RemovableCounterState implements FieldState {
     this.#additions.push({ stamp, amount });
   }
   clear(upTo: Stamp): void {
-    this.#additions = this.#additions.filter(
-      ({ stamp }) => compareStamps(stamp, upTo) > 0,
-    );
+    this.#additions = this.#additions.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
     this.#sum();
   }
   get isInitial(): boolean {
@@ -104,16 +83,10 @@ class RemovableCounterState implements FieldState {
     return toPlainSum(this.#value);
   }
   save(): unknown {
-    return this.#additions.map(({ amount, stamp }) => [
-      amount,
-      savePosition(stamp),
-    ]);
+    return this.#additions.map(({ amount, stamp }) => [amount, savePosition(stamp)]);
   }
   #sum(): void {
-    this.#value = this.#additions.reduce<ExactSum>(
-      (sum, { amount }) => addExact(sum, amount),
-      0,
-    );
+    this.#value = this.#additions.reduce<ExactSum>((sum, { amount }) => addExact(sum, amount), 0);
   }
 }
 
@@ -124,11 +97,7 @@ class PendingAdditions extends SummedEffects {
     if (this.#removals === 0) return (base as number) + this.#sum;
     return this.pending
       .all()
-      .reduce(
-        (sum, { effect }) =>
-          effect === undefined ? 0 : sum + getAmount(effect),
-        0,
-      );
+      .reduce((sum, { effect }) => (effect === undefined ? 0 : sum + getAmount(effect)), 0);
   }
   protected count({ effect }: OwnedEffect, sign: 1 | -1): void {
     if (effect === undefined) this.#removals += sign;
@@ -145,11 +114,7 @@ const createAddEffect = createEffectBuilder('add');
 const buildAddEffect: EffectBuilder = (name, key, amount) => {
   if (!Number.isSafeInteger(amount)) {
     const message = `A counter adds integers, not ${describeKind(amount)}: count in the smallest unit, such as cents.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `${name.table}.${name.field}`,
-    );
+    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
   return createAddEffect(name, key, amount);
 };

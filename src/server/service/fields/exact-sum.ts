@@ -1,7 +1,4 @@
-/**
- * Sums of integers that are exact beyond 2^53, so that sites agree in any order
- * of additions.
- */
+/** Sums of integers that are exact beyond 2^53, so that sites agree in any order of additions. */
 
 /** A bigint only where a number would be inexact. */
 export type ExactSum = number | bigint;

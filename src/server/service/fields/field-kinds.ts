@@ -1,6 +1,6 @@
 /**
- * The list of all kinds of fields. Checks and error texts come from it. The
- * compiler asks for a new kind in the lists of the simulator.
+ * The list of all kinds of fields. Checks and error texts come from it. The compiler asks for a new
+ * kind in the lists of the simulator.
  */
 import { boundedCounterKind } from './bounded-counter.ts';
 import { counterKind } from './counter.ts';

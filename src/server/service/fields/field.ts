@@ -1,6 +1,6 @@
 /**
- * What a replica needs of a kind of field: the state that effects change, and
- * the effects in flight above it.
+ * What a replica needs of a kind of field: the state that effects change, and the effects in flight
+ * above it.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
@@ -8,56 +8,46 @@ import type { OwnedEffects } from './owned-effects.ts';
 /** The committed state of one field at one site. */
 export interface FieldState {
   /**
-   * The value for generators. It is cheap to read, and may be a live view that
-   * is valid until the next `apply`.
+   * The value for generators. It is cheap to read, and may be a live view that is valid until the
+   * next `apply`.
    */
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
   /**
-   * For a field with many values: whether it holds this one. An effect changes
-   * only its own value.
+   * For a field with many values: whether it holds this one. An effect changes only its own value.
    */
   holds?(value: unknown): boolean;
   /**
-   * Removes what was written up to this stamp. A red-only field removes what
-   * was written before in the red order.
+   * Removes what was written up to this stamp. A red-only field removes what was written before in
+   * the red order.
    */
   clear(upTo: Stamp): void;
   /** Whether the field is as if it was never written. */
   readonly isInitial: boolean;
-  /**
-   * The state as plain data. It is equal at two sites exactly when they have
-   * converged.
-   */
+  /** The state as plain data. It is equal at two sites exactly when they have converged. */
   snapshot(): unknown;
   /**
-   * The state as plain data, to create it again. If the state has parts, this
-   * is the rest beside the parts.
+   * The state as plain data, to create it again. If the state has parts, this is the rest beside
+   * the parts.
    */
   save(): unknown;
   /** The parts in which a state that may become large is saved. */
   readonly parts?: StateParts;
 }
 
-/**
- * The parts of a state. They are numbered, and each is small enough to be
- * written at once.
- */
+/** The parts of a state. They are numbered, and each is small enough to be written at once. */
 export interface StateParts {
   /**
-   * Returns the numbers of parts that changed or went since they were last
-   * saved, and were not returned before.
+   * Returns the numbers of parts that changed or went since they were last saved, and were not
+   * returned before.
    */
   takeChanged(): readonly number[];
   /** Returns the numbers of all parts. */
   getNumbers(): readonly number[];
   /** Returns a part as plain data; `undefined` if it is gone. */
   save(number: number): unknown;
-  /**
-   * Restores a part from the result of `save`. Parts come in the order of their
-   * numbers.
-   */
+  /** Restores a part from the result of `save`. Parts come in the order of their numbers. */
   restore(number: number, saved: unknown): void;
   /** Throws unless all parts exist that the rest of the state names. */
   checkRestored(): void;
@@ -85,35 +75,25 @@ export interface FieldKind {
   /** The function that declares such a field, as error texts name it. */
   readonly builder: string;
   /**
-   * Whether only red shadow operations may change it. Its effects may then read
-   * it when they are applied.
+   * Whether only red shadow operations may change it. Its effects may then read it when they are
+   * applied.
    */
   readonly isRedOnly: boolean;
-  /**
-   * Whether rows can be found by its value: a string or number, or a set of
-   * these.
-   */
+  /** Whether rows can be found by its value: a string or number, or a set of these. */
   readonly isIndexable?: boolean;
   /** Whether its state is saved in parts. */
   readonly hasParts?: boolean;
-  /**
-   * The builders of effects by action, which shadow operations find under the
-   * field's name.
-   */
+  /** The builders of effects by action, which shadow operations find under the field's name. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions of the sites themselves. Effects of authors cannot have them. */
   readonly ownActions?: readonly string[];
   /**
-   * Returns whether an effect may carry this value, no matter who created it.
-   * Default: any value
+   * Returns whether an effect may carry this value, no matter who created it. Default: any value
    */
   accepts?(action: string, value: unknown): boolean;
   /** Creates the initial state, or a saved one. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
-  /**
-   * Creates the state in a row that can be removed, if it must remember more
-   * then.
-   */
+  /** Creates the state in a row that can be removed, if it must remember more then. */
   removableState?(saved?: unknown): FieldState;
   /** Creates the overlay for effects in flight on one field. */
   pending(): OwnedEffects;
@@ -133,8 +113,8 @@ export type EffectBuilder = (
 ) => Effect;
 
 /**
- * Creates a builder of effects with a value. It returns one plain literal,
- * since it is on the hot path. `copyEffects` copies the value later.
+ * Creates a builder of effects with a value. It returns one plain literal, since it is on the hot
+ * path. `copyEffects` copies the value later.
  */
 export function createEffectBuilder(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({

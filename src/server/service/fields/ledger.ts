@@ -1,14 +1,9 @@
 /**
- * How much of a bounded field each origin may take (docs/spec/rights.md):
- * rights + pool + taken = given.
+ * How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken =
+ * given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
-import {
-  subtractExact,
-  addExact,
-  toPlainSum,
-  type ExactSum,
-} from './exact-sum.ts';
+import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
 /** A bounded field, as generators and invariants read it. */
 export interface BoundedView {
@@ -16,9 +11,7 @@ export interface BoundedView {
   readonly value: number;
   /** The amount above the minimum: all that sites together can still take. */
   readonly left: number;
-  /**
-   * How much of it this site may take by itself. Outside of sites: all of it.
-   */
+  /** How much of it this site may take by itself. Outside of sites: all of it. */
   readonly rights: number;
 }
 
@@ -123,10 +116,7 @@ export class LedgerState extends Ledger {
     this.#add(origin, -amount);
   }
 
-  transfer(
-    from: Origin,
-    { to, amount }: { readonly to: Origin; readonly amount: number },
-  ): void {
+  transfer(from: Origin, { to, amount }: { readonly to: Origin; readonly amount: number }): void {
     this.#add(from, -amount);
     this.#add(to, amount);
   }
@@ -149,16 +139,12 @@ export class LedgerState extends Ledger {
   }
 
   #add(origin: Origin, amount: number): void {
-    this.#holdings.set(
-      origin,
-      addExact(this.#holdings.get(origin) ?? 0, amount),
-    );
+    this.#holdings.set(origin, addExact(this.#holdings.get(origin) ?? 0, amount));
   }
 }
 
 /**
- * A ledger below the effects in flight: red takes, which use the pool, and
- * amounts that are given.
+ * A ledger below the effects in flight: red takes, which use the pool, and amounts that are given.
  */
 export class LedgerOverlay extends Ledger {
   readonly exact: ExactLedger;
@@ -192,8 +178,8 @@ export class LedgerOverlay extends Ledger {
 }
 
 /**
- * Returns what can still be taken. Rights of closed sites count as used, since
- * no site may take them.
+ * Returns what can still be taken. Rights of closed sites count as used, since no site may take
+ * them.
  */
 export function getLeft(ledger: Ledger, closed: readonly Origin[]): number {
   let { left } = ledger;

@@ -1,24 +1,8 @@
-/**
- * A log to which sites append. Entries are ordered by hybrid clock time, then
- * by site.
- */
-import {
-  compareStamps,
-  loadPosition,
-  savePosition,
-} from '../../records/effect.ts';
-import type {
-  Effect,
-  OrderPosition,
-  SavedPosition,
-  Stamp,
-} from '../../records/effect.ts';
+/** A log to which sites append. Entries are ordered by hybrid clock time, then by site. */
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
 import { freezeForUser, isMutable } from '../../../values/deep-freeze.ts';
-import {
-  createEffectBuilder,
-  type FieldKind,
-  type FieldState,
-} from './field.ts';
+import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 
@@ -46,9 +30,7 @@ class LogState implements FieldState {
   /** The last value read. It is created again after a change. */
   #values: readonly unknown[] | undefined;
   #isChangeable = false;
-  constructor(
-    saved: readonly (readonly [value: unknown, stamp: SavedPosition])[] = [],
-  ) {
+  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPosition])[] = []) {
     this.#lines = saved.map(([value, stamp]) => ({
       value,
       stamp: loadPosition(stamp),
@@ -59,37 +41,26 @@ class LogState implements FieldState {
       this.#values = Object.freeze(this.#lines.map((line) => line.value));
       this.#isChangeable = this.#values.some(isMutable);
     }
-    return this.#isChangeable
-      ? Object.freeze(this.#values.map(freezeForUser))
-      : this.#values;
+    return this.#isChangeable ? Object.freeze(this.#values.map(freezeForUser)) : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // Search from the end, since a new line is almost always the newest. Lines
-    // of one operation keep their order.
+    // Search from the end, since a new line is almost always the newest. Lines of one operation
+    // keep their order.
     let index = this.#lines.length;
-    while (
-      index > 0 &&
-      compareStamps((this.#lines[index - 1] as LogLine).stamp, stamp) > 0
-    )
+    while (index > 0 && compareStamps((this.#lines[index - 1] as LogLine).stamp, stamp) > 0)
       index -= 1;
     this.#lines.splice(index, 0, { stamp, value: effect.value });
     this.#values = undefined;
   }
   clear(upTo: Stamp): void {
-    this.#lines = this.#lines.filter(
-      ({ stamp }) => compareStamps(stamp, upTo) > 0,
-    );
+    this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
     this.#values = undefined;
   }
   get isInitial(): boolean {
     return this.#lines.length === 0;
   }
   snapshot(): unknown {
-    return this.#lines.map(({ stamp, value }) => [
-      stamp.time,
-      stamp.site,
-      value,
-    ]);
+    return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
   }
   save(): unknown {
     return this.#lines.map(({ stamp, value }) => [value, savePosition(stamp)]);
@@ -98,10 +69,7 @@ class LogState implements FieldState {
 
 class PendingLines extends PendingList {
   protected readonly initial: readonly unknown[] = Object.freeze([]);
-  protected computeValue(
-    base: unknown,
-    pending: readonly { readonly effect: Effect }[],
-  ): unknown {
+  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     if (pending.length === 0) return base;
     return Object.freeze([
       ...(base as readonly unknown[]),
@@ -115,7 +83,6 @@ export const logKind: FieldKind = {
   builder: 'log',
   isRedOnly: false,
   effects: { append: createEffectBuilder('append') },
-  state: (saved) =>
-    new LogState(saved as [unknown, SavedPosition][] | undefined),
+  state: (saved) => new LogState(saved as [unknown, SavedPosition][] | undefined),
   pending: () => new PendingLines(),
 };

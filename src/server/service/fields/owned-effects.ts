@@ -1,14 +1,12 @@
 /**
- * Effects in flight on one field, in order. If an operation ends in the middle,
- * it is only noted, and its effects are removed at the next read. So many
- * operations that end together cost one pass or two.
+ * Effects in flight on one field, in order. If an operation ends in the middle, it is only noted,
+ * and its effects are removed at the next read. So many operations that end together cost one pass
+ * or two.
  */
 import type { Effect } from '../../records/effect.ts';
 import { Fifo } from '../../collections/fifo.ts';
 
-/**
- * The effect of an operation in flight; `undefined` for the removal of the row.
- */
+/** The effect of an operation in flight; `undefined` for the removal of the row. */
 export interface OwnedEffect {
   readonly owner: number;
   readonly effect: Effect | undefined;
@@ -25,15 +23,11 @@ export abstract class OwnedEffects {
   #ended: Set<number> | undefined;
 
   get isEmpty(): boolean {
-    if (this.#ended !== undefined && this.#ended.size >= this.#owners)
-      this.removeEnded();
+    if (this.#ended !== undefined && this.#ended.size >= this.#owners) this.removeEnded();
     return this.#owners === 0;
   }
 
-  /**
-   * Adds an effect at the end and returns its result, given the committed value
-   * `base`.
-   */
+  /** Adds an effect at the end and returns its result, given the committed value `base`. */
   append(owner: number, effect: Effect, base: unknown): unknown {
     this.#restartOwner(owner);
     const result = this.add({ owner, effect }, base);
@@ -41,10 +35,7 @@ export abstract class OwnedEffects {
     return result;
   }
 
-  /**
-   * Adds the removal of the row at the end. The field then has its initial
-   * value.
-   */
+  /** Adds the removal of the row at the end. The field then has its initial value. */
   clear(owner: number): void {
     this.#restartOwner(owner);
     this.addRemoval(owner);
@@ -60,10 +51,7 @@ export abstract class OwnedEffects {
     }
     this.#ended ??= new Set();
     this.#ended.add(owner);
-    if (
-      this.#ended.size > MAX_ENDED_OWNERS &&
-      this.#ended.size * 2 > this.#owners
-    )
+    if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners)
       this.removeEnded();
   }
 
@@ -79,34 +67,23 @@ export abstract class OwnedEffects {
     this.#ended = undefined;
     this.#owners = 0;
     this.#newest = undefined;
-    for (const { owner } of this.filter(({ owner }) => !ended.has(owner)))
-      this.#count(owner);
+    for (const { owner } of this.filter(({ owner }) => !ended.has(owner))) this.#count(owner);
   }
 
-  protected abstract add(
-    owned: OwnedEffect & { readonly effect: Effect },
-    base: unknown,
-  ): unknown;
+  protected abstract add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown;
 
   protected abstract addRemoval(owner: number): void;
 
-  /**
-   * Removes the effects of `owner` if they are the oldest. Returns whether they
-   * are.
-   */
+  /** Removes the effects of `owner` if they are the oldest. Returns whether they are. */
   protected abstract takeOldest(owner: number): boolean;
 
   /** Removes the effects that are not wanted. Returns the remaining ones. */
-  protected abstract filter(
-    isWanted: (owned: OwnedEffect) => boolean,
-  ): readonly OwnedEffect[];
+  protected abstract filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[];
 
   /** As `applyTo`, after the effects of ended owners are removed. */
   protected abstract getValue(base: unknown): unknown;
 
-  /**
-   * An owner that ended may come again. Its earlier effects are removed first.
-   */
+  /** An owner that ended may come again. Its earlier effects are removed first. */
   #restartOwner(owner: number): void {
     if (this.#ended?.has(owner) === true) this.removeEnded();
   }
@@ -119,8 +96,8 @@ export abstract class OwnedEffects {
 }
 
 /**
- * Effects in flight on one field, oldest first, for kinds of field whose
- * effects come and go at the ends.
+ * Effects in flight on one field, oldest first, for kinds of field whose effects come and go at the
+ * ends.
  */
 export class OwnedFifo {
   #entries = new Fifo<OwnedEffect>();
@@ -142,13 +119,12 @@ export class OwnedFifo {
   }
 
   /**
-   * Removes the effects of `owner` if they are the oldest, and passes each to
-   * `taken`. Returns whether they are.
+   * Removes the effects of `owner` if they are the oldest, and passes each to `taken`. Returns
+   * whether they are.
    */
   takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
-    while (this.#entries.at(0)?.owner === owner)
-      taken(this.#entries.shift() as OwnedEffect);
+    while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as OwnedEffect);
     return true;
   }
 
@@ -179,9 +155,7 @@ export abstract class SummedEffects extends OwnedEffects {
     return this.pending.takeOldest(owner, (owned) => this.count(owned, -1));
   }
 
-  protected filter(
-    isWanted: (owned: OwnedEffect) => boolean,
-  ): readonly OwnedEffect[] {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     return this.pending.filter((owned) => {
       if (isWanted(owned)) return true;
       this.count(owned, -1);

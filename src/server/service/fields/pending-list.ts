@@ -8,10 +8,7 @@ export abstract class PendingList extends OwnedEffects {
   #entries: OwnedEffect[] = [];
   #removals = 0;
 
-  protected add(
-    owned: OwnedEffect & { readonly effect: Effect },
-    base: unknown,
-  ): unknown {
+  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown {
     const result = this.computeResult(owned.effect, base);
     this.#entries.push(owned);
     return result;
@@ -29,33 +26,22 @@ export abstract class PendingList extends OwnedEffects {
     return first > 0;
   }
 
-  protected filter(
-    isWanted: (owned: OwnedEffect) => boolean,
-  ): readonly OwnedEffect[] {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     this.#entries = this.#entries.filter(isWanted);
     this.#removals = countRemovals(this.#entries);
     return this.#entries;
   }
 
   protected getValue(base: unknown): unknown {
-    if (this.#removals === 0)
-      return this.computeValue(base, this.#entries as ListedEffect);
-    const last = this.#entries.findLastIndex(
-      ({ effect }) => effect === undefined,
-    );
-    return this.computeValue(
-      this.initial,
-      this.#entries.slice(last + 1) as ListedEffect,
-    );
+    if (this.#removals === 0) return this.computeValue(base, this.#entries as ListedEffect);
+    const last = this.#entries.findLastIndex(({ effect }) => effect === undefined);
+    return this.computeValue(this.initial, this.#entries.slice(last + 1) as ListedEffect);
   }
 
   /** The value of a field that was never written. */
   protected abstract readonly initial: unknown;
 
-  protected abstract computeValue(
-    base: unknown,
-    pending: ListedEffect,
-  ): unknown;
+  protected abstract computeValue(base: unknown, pending: ListedEffect): unknown;
 
   /** What applying `effect` after the pending ones would return. */
   protected computeResult(_effect: Effect, _base: unknown): unknown {
@@ -73,8 +59,5 @@ export class PendingWrites extends PendingList {
 }
 
 function countRemovals(entries: readonly OwnedEffect[]): number {
-  return entries.reduce(
-    (count, { effect }) => (effect === undefined ? count + 1 : count),
-    0,
-  );
+  return entries.reduce((count, { effect }) => (effect === undefined ? count + 1 : count), 0);
 }

@@ -1,12 +1,11 @@
 /**
- * Pushes and pops in flight over a queue. Each has a constant cost, no matter
- * how many there are and how the committed queue below them changes.
+ * Pushes and pops in flight over a queue. Each has a constant cost, no matter how many there are
+ * and how the committed queue below them changes.
  *
- * A run of pushes and pops turns a length L into max(L + shift, minLength), and
- * such functions compose. Items leave in the order in which they came, so the
- * remaining ones are the last items of (committed ++ pushed). So only the
- * length must be known. It comes from a composition over a sliding window (two
- * stacks: amortized constant).
+ * A run of pushes and pops turns a length L into max(L + shift, minLength), and such functions
+ * compose. Items leave in the order in which they came, so the remaining ones are the last items of
+ * (committed ++ pushed). So only the length must be known. It comes from a composition over a
+ * sliding window (two stacks: amortized constant).
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -16,10 +15,7 @@ import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 /** A queue, as generators read it. It is valid until the generator returns. */
 export interface QueueView<T = unknown> {
   readonly size: number;
-  /**
-   * Returns the item at `index`, or `undefined` if there is none. `pop` takes
-   * index 0.
-   */
+  /** Returns the item at `index`, or `undefined` if there is none. `pop` takes index 0. */
   at(index: number): T | undefined;
 }
 
@@ -49,10 +45,7 @@ function getLengthChange(effect: Effect | undefined): LengthChange {
   return effect.action === 'push' ? PUSH : POP;
 }
 
-function composeChanges(
-  first: LengthChange,
-  second: LengthChange,
-): LengthChange {
+function composeChanges(first: LengthChange, second: LengthChange): LengthChange {
   return {
     shift: first.shift + second.shift,
     minLength: Math.max(first.minLength + second.shift, second.minLength),
@@ -62,11 +55,10 @@ function composeChanges(
 /** Pending pushes and pops of one queue. */
 export class PendingQueue extends OwnedEffects {
   /**
-   * The older part, newest first. Each entry has the composition from it to the
-   * newest of this part.
+   * The older part, newest first. Each entry has the composition from it to the newest of this
+   * part.
    */
-  #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] =
-    [];
+  #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] = [];
   /** The newer part, oldest first, and its composition. */
   #newer: OwnedEffect[] = [];
   #newerChange: LengthChange = NO_CHANGE;
@@ -102,9 +94,7 @@ export class PendingQueue extends OwnedEffects {
     return true;
   }
 
-  protected filter(
-    isWanted: (owned: OwnedEffect) => boolean,
-  ): readonly OwnedEffect[] {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     const remaining = [
       ...this.#older.map(({ pending }) => pending).toReversed(),
       ...this.#newer,
@@ -136,10 +126,7 @@ export class PendingQueue extends OwnedEffects {
 
   #push(pending: OwnedEffect): void {
     this.#newer.push(pending);
-    this.#newerChange = composeChanges(
-      this.#newerChange,
-      getLengthChange(pending.effect),
-    );
+    this.#newerChange = composeChanges(this.#newerChange, getLengthChange(pending.effect));
   }
 
   #computeSize(committed: QueueView): number {

@@ -1,28 +1,18 @@
 /**
- * A queue that is changed in the red order only. A `pop` takes the item that is
- * first when it is applied, so it never aborts.
+ * A queue that is changed in the red order only. A `pop` takes the item that is first when it is
+ * applied, so it never aborts.
  */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
-import {
-  createEffectBuilder,
-  type FieldKind,
-  type FieldState,
-  type StateParts,
-} from './field.ts';
-import {
-  PendingQueue,
-  type PopResult,
-  type PushResult,
-  type QueueView,
-} from './pending-queue.ts';
+import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
+import { PendingQueue, type PopResult, type PushResult, type QueueView } from './pending-queue.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 
 /**
- * Declares a first-in first-out queue that only red shadow operations change.
- * Reads as a `QueueView`.
+ * Declares a first-in first-out queue that only red shadow operations change. Reads as a
+ * `QueueView`.
  *
  * @example
  * red(
@@ -54,19 +44,16 @@ interface QueuePart {
   isNoted: boolean;
 }
 
-/**
- * What is saved beside the parts: the number of the first item, and the number
- * of items.
- */
+/** What is saved beside the parts: the number of the first item, and the number of items. */
 export interface SavedQueue {
   readonly from: number;
   readonly size: number;
 }
 
 /**
- * The items of a queue, numbered as they came. They are saved in parts, so that
- * a push or a pop rewrites little of a long queue. A `pop` changes no part: the
- * number of the first item is saved beside the parts.
+ * The items of a queue, numbered as they came. They are saved in parts, so that a push or a pop
+ * rewrites little of a long queue. A `pop` changes no part: the number of the first item is saved
+ * beside the parts.
  */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
@@ -135,20 +122,11 @@ export class QueueItems implements StateParts {
     if (part === undefined) return undefined;
     part.isNoted = false;
     const from = Math.max(part.first, this.#from);
-    return [
-      from,
-      this.#items.slice(
-        from - this.#from,
-        part.first + part.count - this.#from,
-      ),
-    ];
+    return [from, this.#items.slice(from - this.#from, part.first + part.count - this.#from)];
   }
 
   restore(number: number, saved: unknown): void {
-    const [from, items] = saved as readonly [
-      from: number,
-      items: readonly unknown[],
-    ];
+    const [from, items] = saved as readonly [from: number, items: readonly unknown[]];
     const left = deepFreeze(items).slice(Math.max(0, this.#from - from));
     if (left.length === 0) return;
     this.#parts.push({
@@ -161,21 +139,14 @@ export class QueueItems implements StateParts {
   }
 
   checkRestored(): void {
-    if (this.#savedSize === undefined || this.#items.size === this.#savedSize)
-      return;
-    throw new Error(
-      `a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`,
-    );
+    if (this.#savedSize === undefined || this.#items.size === this.#savedSize) return;
+    throw new Error(`a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`);
   }
 
   /** Returns the part that takes the next item. */
   #openPart(): QueuePart {
     const last = this.#parts.at(this.#parts.size - 1);
-    if (
-      last !== undefined &&
-      last.bytes < MAX_PART_BYTES &&
-      last.count < MAX_PART_ITEMS
-    )
+    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS)
       return last;
     const part = {
       first: this.#from + this.#items.size,
@@ -188,19 +159,14 @@ export class QueueItems implements StateParts {
   }
 
   #find(number: number): QueuePart | undefined {
-    const part = this.#parts.at(
-      this.#parts.findIndex(({ first }) => first >= number),
-    );
+    const part = this.#parts.at(this.#parts.findIndex(({ first }) => first >= number));
     return part?.first === number ? part : undefined;
   }
 }
 
 class QueueState implements FieldState {
   readonly #items: QueueItems;
-  /**
-   * The view that is read. The items themselves could be changed by their
-   * reader.
-   */
+  /** The view that is read. The items themselves could be changed by their reader. */
   readonly #view: QueueView;
   constructor(saved?: SavedQueue) {
     const items = new QueueItems(saved);

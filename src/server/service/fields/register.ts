@@ -8,11 +8,7 @@ import {
   type SavedPosition,
   type Stamp,
 } from '../../records/effect.ts';
-import {
-  createEffectBuilder,
-  type FieldKind,
-  type FieldState,
-} from './field.ts';
+import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 
@@ -31,8 +27,8 @@ export function register(...options: readonly unknown[]): Field {
 }
 
 /**
- * Declares a value that only red shadow operations assign. Initially
- * `undefined`. `assign` returns the previous value.
+ * Declares a value that only red shadow operations assign. Initially `undefined`. `assign` returns
+ * the previous value.
  *
  * @example
  * red(
@@ -42,10 +38,7 @@ export function register(...options: readonly unknown[]): Field {
  *   ([previous]) => previous ?? null,
  * )
  */
-export function cell<T>(): Field<
-  T | undefined,
-  { assign(value: T): Effect<T | undefined, 'red'> }
->;
+export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
 export function cell(...options: readonly unknown[]): Field {
   return createPlainField('cell', options);
 }
@@ -64,14 +57,12 @@ class RegisterState implements FieldState {
   }
   apply(effect: Effect, stamp: Stamp): void {
     // Of several writes of one operation, the last one counts.
-    if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0)
-      return;
+    if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0) return;
     this.#value = effect.value;
     this.#stamp = stamp;
   }
   clear(upTo: Stamp): void {
-    if (this.#stamp === undefined || compareStamps(this.#stamp, upTo) > 0)
-      return;
+    if (this.#stamp === undefined || compareStamps(this.#stamp, upTo) > 0) return;
     this.#value = undefined;
     this.#stamp = undefined;
   }
@@ -82,9 +73,7 @@ class RegisterState implements FieldState {
     return [this.#value, this.#stamp?.time, this.#stamp?.site];
   }
   save(): unknown {
-    return this.#stamp === undefined
-      ? undefined
-      : [this.#value, savePosition(this.#stamp)];
+    return this.#stamp === undefined ? undefined : [this.#value, savePosition(this.#stamp)];
   }
 }
 
@@ -94,14 +83,13 @@ export const registerKind: FieldKind = {
   isRedOnly: false,
   isIndexable: true,
   effects: { write: createEffectBuilder('write') },
-  state: (saved) =>
-    new RegisterState(saved as [unknown, SavedPosition] | undefined),
+  state: (saved) => new RegisterState(saved as [unknown, SavedPosition] | undefined),
   pending: () => new PendingWrites(),
 };
 
 /**
- * The state of a cell. It is assigned in the red order only, so all sites see
- * the same values. `assign` returns the previous one.
+ * The state of a cell. It is assigned in the red order only, so all sites see the same values.
+ * `assign` returns the previous one.
  */
 class CellState implements FieldState {
   #value: unknown;

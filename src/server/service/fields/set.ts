@@ -1,24 +1,11 @@
 /**
- * A set in which additions win: a removal removes only the additions that its
- * generator's site had seen. Its order is the same at all sites: numbers by
- * size, then strings. The first read sorts it.
+ * A set in which additions win: a removal removes only the additions that its generator's site had
+ * seen. Its order is the same at all sites: numbers by size, then strings. The first read sorts it.
  */
 import { compareScalars, type Scalar } from '../../records/read-range.ts';
-import {
-  compareStamps,
-  loadPosition,
-  savePosition,
-} from '../../records/effect.ts';
-import type {
-  Effect,
-  OrderPosition,
-  SavedPosition,
-  Stamp,
-} from '../../records/effect.ts';
-import {
-  describeKind,
-  createInternalError,
-} from '../../records/internal-errors.ts';
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,
@@ -29,11 +16,10 @@ import { PendingList } from './pending-list.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 
 /**
- * Declares a set of strings or numbers. An addition wins over a concurrent
- * removal. Reads as a `Set` in order: numbers by size, then strings by UTF-16
- * code units. The first read after a change takes about 1 µs an element, later
- * ones do not. If you only test for elements of a large set that changes often,
- * use a table with a row for each.
+ * Declares a set of strings or numbers. An addition wins over a concurrent removal. Reads as a
+ * `Set` in order: numbers by size, then strings by UTF-16 code units. The first read after a change
+ * takes about 1 µs an element, later ones do not. If you only test for elements of a large set that
+ * changes often, use a table with a row for each.
  *
  * @example
  * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
@@ -65,8 +51,8 @@ const REJECTED_METHODS = {
 };
 
 /**
- * Returns a set that throws if it is changed. It must compare and copy like a
- * plain set, so it has no class of its own.
+ * Returns a set that throws if it is changed. It must compare and copy like a plain set, so it has
+ * no class of its own.
  */
 function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REJECTED_METHODS);
@@ -81,14 +67,9 @@ class SetState implements FieldState {
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
   constructor(
-    saved: readonly (readonly [
-      element: unknown,
-      tags: readonly SavedPosition[],
-    ])[] = [],
+    saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = [],
   ) {
-    this.#tags = new Map(
-      saved.map(([element, tags]) => [element, tags.map(loadPosition)]),
-    );
+    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPosition)]));
   }
   read(): ReadonlySet<unknown> {
     if (this.#elements === undefined)
@@ -102,11 +83,8 @@ class SetState implements FieldState {
     return this.#tags.has(element);
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // An addition replaces those that it had seen: each removal of it would
-    // have removed them too.
-    const unseen = (this.#tags.get(effect.value) ?? []).filter(
-      (tag) => !isSeen(tag, stamp),
-    );
+    // An addition replaces those that it had seen: each removal of it would have removed them too.
+    const unseen = (this.#tags.get(effect.value) ?? []).filter((tag) => !isSeen(tag, stamp));
     if (effect.action === 'add') unseen.push(stamp);
     this.#keep(effect.value, unseen);
   }
@@ -122,10 +100,7 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Addition[]): void {
-    if (
-      this.#elements !== undefined &&
-      this.#tags.has(element) !== tags.length > 0
-    )
+    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0)
       this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
@@ -141,20 +116,13 @@ class SetState implements FieldState {
       ([element, tags]) =>
         [
           element,
-          tags
-            .map(({ entry, version }) => [entry, version] as const)
-            .toSorted(compareNames),
+          tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames),
         ] as const,
     );
-    return described.toSorted(([a], [b]) =>
-      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
-    );
+    return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
   save(): unknown {
-    return [...this.#tags].map(([element, tags]) => [
-      element,
-      tags.map(savePosition),
-    ]);
+    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePosition)]);
   }
 }
 
@@ -177,25 +145,20 @@ function sortElements(elements: Iterable<unknown>): readonly unknown[] {
 }
 
 /**
- * Returns the elements in order after a change: those of `changed` in `present`
- * are added, and the others removed.
+ * Returns the elements in order after a change: those of `changed` in `present` are added, and the
+ * others removed.
  */
 function applyChanges(
   elements: ReadonlySet<unknown>,
   changed: ReadonlySet<unknown>,
   present: { has(element: unknown): boolean },
 ): ReadonlySet<unknown> {
-  const added = sortElements(
-    [...changed].filter((element) => present.has(element)),
-  );
+  const added = sortElements([...changed].filter((element) => present.has(element)));
   const merged: unknown[] = [];
   let next = 0;
   for (const element of elements) {
     if (changed.has(element)) continue;
-    while (
-      next < added.length &&
-      compareScalars(added[next] as Scalar, element as Scalar) < 0
-    ) {
+    while (next < added.length && compareScalars(added[next] as Scalar, element as Scalar) < 0) {
       merged.push(added[next++]);
     }
     merged.push(element);
@@ -204,8 +167,8 @@ function applyChanges(
 }
 
 /**
- * A set that was read, with the set below it. If the difference between both is
- * the same, the set is the same.
+ * A set that was read, with the set below it. If the difference between both is the same, the set
+ * is the same.
  */
 interface ShownSet {
   readonly base: unknown;
@@ -217,10 +180,7 @@ class PendingChanges extends PendingList {
   protected readonly initial: ReadonlySet<unknown> = createReadOnlySet();
   /** The last set that was read: most reads return the same again. */
   #shown: ShownSet | undefined;
-  protected computeValue(
-    base: unknown,
-    pending: readonly { readonly effect: Effect }[],
-  ): unknown {
+  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     const elements = base as ReadonlySet<unknown>;
     const [present, changed] = [new Set<unknown>(), new Set<unknown>()];
     for (const { effect } of pending) {
@@ -233,9 +193,7 @@ class PendingChanges extends PendingList {
     if (changed.size === 0) return base;
     const known = this.#shown;
     const isKnown =
-      known !== undefined &&
-      known.base === base &&
-      known.changed.size === changed.size;
+      known !== undefined && known.base === base && known.changed.size === changed.size;
     if (isKnown && [...changed].every((element) => known.changed.has(element)))
       return known.elements;
     const shown = applyChanges(elements, changed, present);
@@ -252,11 +210,7 @@ const isElement = (value: unknown): boolean =>
 const buildAddEffect: EffectBuilder = (name, key, element) => {
   if (!isElement(element)) {
     const message = `A set has strings and numbers, not ${describeKind(element)}.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `${name.table}.${name.field}`,
-    );
+    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
   return createAddEffect(name, key, element);
 };
@@ -269,7 +223,6 @@ export const setKind: FieldKind = {
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
   // If a value cannot be an element, two sites might order it differently.
   accepts: (action, value) => action !== 'add' || isElement(value),
-  state: (saved) =>
-    new SetState(saved as [unknown, SavedPosition[]][] | undefined),
+  state: (saved) => new SetState(saved as [unknown, SavedPosition[]][] | undefined),
   pending: () => new PendingChanges(),
 };

@@ -1,12 +1,9 @@
 /**
- * A stock that is changed in the red order only. A `take` decides when it is
- * applied, so it rejects no operation.
+ * A stock that is changed in the red order only. A `take` decides when it is applied, so it rejects
+ * no operation.
  */
 import type { Effect } from '../../records/effect.ts';
-import {
-  describeKind,
-  createInternalError,
-} from '../../records/internal-errors.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
 import { CounterState } from './counter.ts';
 import type { EffectBuilder, FieldKind, FieldName } from './field.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
@@ -14,10 +11,9 @@ import { OwnedEffects, OwnedFifo, type OwnedEffect } from './owned-effects.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 
 /**
- * Declares a number with a limit that only red shadow operations change. Reads
- * as a `number`, initially 0. A `take` checks when it is applied whether there
- * is enough, and returns the answer. So concurrent takes never reject each
- * other, unlike generators that read a counter and add to it.
+ * Declares a number with a limit that only red shadow operations change. Reads as a `number`,
+ * initially 0. A `take` checks when it is applied whether there is enough, and returns the answer.
+ * So concurrent takes never reject each other, unlike generators that read a counter and add to it.
  *
  * @example
  * red(
@@ -53,10 +49,7 @@ export interface AddResult {
 
 /** Options of a `take`. */
 export interface TakeOptions {
-  /**
-   * The integer that must remain. If less would remain, nothing is taken.
-   * Default: 0
-   */
+  /** The integer that must remain. If less would remain, nothing is taken. Default: 0 */
   readonly atLeast?: number | undefined;
 }
 
@@ -82,15 +75,9 @@ const buildAddEffect: EffectBuilder = (name, key, amount) => {
 const NO_OPTIONS: TakeOptions = {};
 
 /** A misspelt option would be ignored silently. */
-function checkTakeOptions(
-  { table, field }: FieldName,
-  options: unknown,
-): TakeOptions {
-  const isGiven =
-    typeof options === 'object' && options !== null && !Array.isArray(options);
-  const misspelt = isGiven
-    ? Object.keys(options).find((name) => name !== 'atLeast')
-    : undefined;
+function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOptions {
+  const isGiven = typeof options === 'object' && options !== null && !Array.isArray(options);
+  const misspelt = isGiven ? Object.keys(options).find((name) => name !== 'atLeast') : undefined;
   if (isGiven && misspelt === undefined) return options;
   const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? describeKind(options)}.`;
   const path = `${table}.${field}`;
@@ -102,15 +89,10 @@ function checkTakeOptions(
 }
 
 const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
-  const { atLeast = 0 } =
-    options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
+  const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
   if (!Number.isSafeInteger(atLeast)) {
     const message = `atLeast must be an integer, not ${describeKind(atLeast)}: count in the smallest unit, such as cents.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `${name.table}.${name.field}.atLeast`,
-    );
+    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
   }
   const value: TakeValue = {
     amount: checkAmount(name, 'take', amount),
@@ -124,11 +106,7 @@ function isTake(value: unknown): boolean {
   return isAmount(amount) && Number.isSafeInteger(atLeast);
 }
 
-function checkAmount(
-  { table, field }: FieldName,
-  action: string,
-  amount: unknown,
-): number {
+function checkAmount({ table, field }: FieldName, action: string, amount: unknown): number {
   if (isAmount(amount)) return amount;
   const message = `A stock's ${action} wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit, and what goes out with take.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
@@ -139,8 +117,7 @@ export const stockKind: FieldKind = {
   builder: 'stock',
   isRedOnly: true,
   effects: { add: buildAddEffect, take: buildTakeEffect },
-  accepts: (action, value) =>
-    action === 'add' ? isAmount(value) : isTake(value),
+  accepts: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
   state: (saved) => new StockState(saved as ExactSum | undefined),
   pending: () => new PendingStock(),
 };
@@ -150,9 +127,8 @@ function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
 }
 
 /**
- * Additions and takes in flight. Their result on the committed value is
- * remembered, and stays right when the oldest commits. Only a take of another
- * site costs a pass.
+ * Additions and takes in flight. Their result on the committed value is remembered, and stays right
+ * when the oldest commits. Only a take of another site costs a pass.
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
@@ -164,10 +140,7 @@ export class PendingStock extends OwnedEffects {
     base: unknown,
   ): AddResult | TakeResult {
     this.removeEnded();
-    const changed = computeStock(
-      this.#computeSum(base as number),
-      owned.effect,
-    );
+    const changed = computeStock(this.#computeSum(base as number), owned.effect);
     this.#pending.push(owned);
     this.#cached = { base: base as number, over: changed.sum };
     return createResult(owned.effect, changed);
@@ -175,8 +148,7 @@ export class PendingStock extends OwnedEffects {
 
   protected addRemoval(owner: number): void {
     this.#pending.push({ owner, effect: undefined });
-    if (this.#cached !== undefined)
-      this.#cached = { base: this.#cached.base, over: 0 };
+    if (this.#cached !== undefined) this.#cached = { base: this.#cached.base, over: 0 };
   }
 
   protected takeOldest(owner: number): boolean {
@@ -189,9 +161,7 @@ export class PendingStock extends OwnedEffects {
     });
   }
 
-  protected filter(
-    isWanted: (owned: OwnedEffect) => boolean,
-  ): readonly OwnedEffect[] {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     this.#cached = undefined;
     return this.#pending.filter(isWanted);
   }
@@ -220,8 +190,7 @@ function computeStock(
   sum: ExactSum,
   { action, value }: Effect,
 ): { readonly sum: ExactSum; readonly took: boolean } {
-  if (action === 'add')
-    return { sum: addExact(sum, value as number), took: true };
+  if (action === 'add') return { sum: addExact(sum, value as number), took: true };
   const { amount, atLeast } = value as TakeValue;
   const left = addExact(sum, -amount);
   return left >= atLeast ? { sum: left, took: true } : { sum, took: false };

@@ -1,7 +1,6 @@
 /**
- * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and
- * CLU-A2): it keeps what they lack within bounds, and notices if it is itself
- * one that others keep nothing for.
+ * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and CLU-A2): it keeps
+ * what they lack within bounds, and notices if it is itself one that others keep nothing for.
  */
 import type { RedLog } from '../../log/red-log.ts';
 import type { AbsentSites } from '../../messages/absent-sites.ts';
@@ -41,15 +40,13 @@ export class AbsenceWatch {
   }
 
   /**
-   * The members have changed, as a red log has them: it goes to other sites.
-   * The others have them once their copies are delivered.
+   * The members have changed, as a red log has them: it goes to other sites. The others have them
+   * once their copies are delivered.
    */
   onMembersChanged(partition: number): void {
     const { members } = this.#replica.red.orders[partition] as RedOrder;
     const named = this.#absent.getLogMembers(members);
-    this.#logs[partition]?.setMembers?.(
-      getLogMembers(this.#options, partition, members, named),
-    );
+    this.#logs[partition]?.setMembers?.(getLogMembers(this.#options, partition, members, named));
   }
 
   tick(nowMs: number): void {
@@ -58,30 +55,20 @@ export class AbsenceWatch {
     const { origins, resendAfterMs, site } = this.#options;
     for (const quiet of this.#absent.takeProbed(nowMs, resendAfterMs))
       this.#replica.blue.probe(quiet);
-    for (const other of origins.getOthers(site))
-      this.#reportStalled(other, nowMs);
+    for (const other of origins.getOthers(site)) this.#reportStalled(other, nowMs);
   }
 
-  /**
-   * Whether the site lacks operations of other sites that no site keeps for it
-   * any more.
-   */
+  /** Whether the site lacks operations of other sites that no site keeps for it any more. */
   isLeftBehind(nowMs: number): boolean {
     const { reachTimeoutMs } = this.#options;
     const reachable = this.#absent.getReachable(nowMs, reachTimeoutMs);
     return this.#replica.blue.streams.isGoneAt(reachable);
   }
 
-  #leaveBehind(
-    nowMs: number,
-    limits: NonNullable<SiteOptions['absence']>,
-  ): void {
+  #leaveBehind(nowMs: number, limits: NonNullable<SiteOptions['absence']>): void {
     const { observer, redLeader } = this.#options;
-    const { left, cutOff } = this.#absent.leaveBehind(
-      nowMs,
-      limits,
-      redLeader,
-      (site) => this.#getBacklog(site),
+    const { left, cutOff } = this.#absent.leaveBehind(nowMs, limits, redLeader, (site) =>
+      this.#getBacklog(site),
     );
     if (left.length > 0) this.#updateReceivers();
     for (const site of left) observer?.onLeftBehind?.(site);
@@ -99,8 +86,7 @@ export class AbsenceWatch {
 
   #getBacklog(site: Origin): number {
     let most = this.#replica.blue.streams.getBacklog(site);
-    for (const log of this.#logs)
-      most = Math.max(most, log.getBacklog?.(site) ?? 0);
+    for (const log of this.#logs) most = Math.max(most, log.getBacklog?.(site) ?? 0);
     return most;
   }
 

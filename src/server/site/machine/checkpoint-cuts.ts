@@ -1,13 +1,8 @@
-/**
- * Cuts of a site's state: what a checkpoint contains, taken between two inputs.
- */
+/** Cuts of a site's state: what a checkpoint contains, taken between two inputs. */
 import { getRedKind } from '../../log/local-log.ts';
 import type { LogCounts } from '../../log/log-positions.ts';
 import type { SavedLog } from '../../log/red-log.ts';
-import type {
-  CheckpointCut,
-  SavedSiteState,
-} from '../../log/recovered-state.ts';
+import type { CheckpointCut, SavedSiteState } from '../../log/recovered-state.ts';
 import type { Replica } from '../../replica/replica.ts';
 import type { RedLogs } from './red-logs.ts';
 
@@ -23,13 +18,12 @@ export class CheckpointCuts {
   }
 
   /**
-   * Returns why no cut can be made now, if so: a red log and the records that
-   * were taken from it do not agree.
+   * Returns why no cut can be made now, if so: a red log and the records that were taken from it do
+   * not agree.
    */
   findProblem(): string | undefined {
     for (const [partition, { halt, next }] of this.#redLogs.intakes.entries()) {
-      if (halt !== undefined)
-        return `the site takes no more of the red log, since ${halt.message}`;
+      if (halt !== undefined) return `the site takes no more of the red log, since ${halt.message}`;
       // An engine may have jumped, and not have shown that yet.
       if (this.#redLogs.nodes[partition]?.save().delivered !== next)
         return 'the red log is ahead of what it has delivered';

@@ -1,15 +1,12 @@
 /**
- * Holds back the updates of a start until another site has confirmed it, and
- * its proposals to the red log (docs/spec/cluster.md, CLU-I8). In a log that
- * etcd keeps, the first record of a start ends the start before it. Without
- * this a node on a copy of the directory would end the node that goes on.
+ * Holds back the updates of a start until another site has confirmed it, and its proposals to the
+ * red log (docs/spec/cluster.md, CLU-I8). In a log that etcd keeps, the first record of a start
+ * ends the start before it. Without this a node on a copy of the directory would end the node that
+ * goes on.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { RedLog } from '../../log/red-log.ts';
-import {
-  mayHaveStartedError,
-  unconfirmedError,
-} from '../../records/failures.ts';
+import { mayHaveStartedError, unconfirmedError } from '../../records/failures.ts';
 import { getPartition, type RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../replica/core/submissions.ts';
 import type { Replica } from '../../replica/replica.ts';
@@ -24,14 +21,10 @@ export class EarlyUpdates {
   #records: RedRecord[] = [];
 
   /**
-   * @param untilMs until when updates are held, and refused after that. It is
-   * `undefined` if the start needs no other site
+   * @param untilMs until when updates are held, and refused after that. It is `undefined` if the
+   * start needs no other site
    */
-  constructor(
-    untilMs: number | undefined,
-    replica: Replica,
-    logs: readonly RedLog<RedRecord>[],
-  ) {
+  constructor(untilMs: number | undefined, replica: Replica, logs: readonly RedLog<RedRecord>[]) {
     this.#replica = replica;
     this.#logs = logs;
     this.#isUnconfirmed = untilMs !== undefined;
@@ -68,12 +61,11 @@ export class EarlyUpdates {
   }
 
   /**
-   * Proposes a record once the start is confirmed. A change of the members is
-   * proposed at once, because it may bring the site that confirms the start.
+   * Proposes a record once the start is confirmed. A change of the members is proposed at once,
+   * because it may bring the site that confirms the start.
    */
   propose(record: RedRecord, nowMs: number): void {
-    if (this.#isUnconfirmed && record.kind !== 'member')
-      this.#records.push(record);
+    if (this.#isUnconfirmed && record.kind !== 'member') this.#records.push(record);
     else this.#logOf(record)?.propose(record, nowMs);
   }
 
@@ -101,10 +93,7 @@ export class EarlyUpdates {
     for (const update of this.#updates.splice(0)) this.#refuse(update);
   }
 
-  /**
-   * Refuses updates if they have waited for long enough. Returns whether that
-   * begins now.
-   */
+  /** Refuses updates if they have waited for long enough. Returns whether that begins now. */
   refuseAfter(nowMs: number): boolean {
     if (this.#untilMs === undefined || nowMs < this.#untilMs) return false;
     this.refuse();
@@ -116,21 +105,13 @@ export class EarlyUpdates {
     this.#isUnconfirmed = false;
     this.#untilMs = undefined;
     this.#replica.blue.isHeld = false;
-    for (const record of this.#records.splice(0))
-      this.#logOf(record)?.propose(record, nowMs);
-    for (const update of this.#updates.splice(0))
-      this.#replica.submit(update, nowMs, wallMs);
+    for (const record of this.#records.splice(0)) this.#logOf(record)?.propose(record, nowMs);
+    for (const update of this.#updates.splice(0)) this.#replica.submit(update, nowMs, wallMs);
   }
 
-  /**
-   * An older directory does not know what its client may have sent before under
-   * this name.
-   */
+  /** An older directory does not know what its client may have sent before under this name. */
   #refuse(update: Submission): void {
-    const error =
-      update.identity === undefined
-        ? unconfirmedError()
-        : mayHaveStartedError();
+    const error = update.identity === undefined ? unconfirmedError() : mayHaveStartedError();
     this.#replica.writes.refuse(update, error);
   }
 }

@@ -3,17 +3,17 @@ import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
 
 /**
- * Counts the approximate bytes that are kept because the red log has halted:
- * operations that wait for it, and entries that were written since. No
- * checkpoint is made after a halt, so none of them can be removed.
+ * Counts the approximate bytes that are kept because the red log has halted: operations that wait
+ * for it, and entries that were written since. No checkpoint is made after a halt, so none of them
+ * can be removed.
  */
 export class HaltedBytes {
   readonly max: number;
   #count = 0;
   #hasBegun = false;
   /**
-   * The bytes that the start has found behind its checkpoint, since an earlier
-   * halt may have kept them. It is 0 after the next checkpoint.
+   * The bytes that the start has found behind its checkpoint, since an earlier halt may have kept
+   * them. It is 0 after the next checkpoint.
    */
   #found: number;
 

@@ -1,6 +1,6 @@
 /**
- * Notices rows that globals hold for long: a red log orders nothing, a site is
- * away, or there is more load than the sites can take.
+ * Notices rows that globals hold for long: a red log orders nothing, a site is away, or there is
+ * more load than the sites can take.
  */
 import { getPartition, type ExecutionName } from '../../records/records.ts';
 import type { GlobalOperation } from '../../records/records.ts';
@@ -61,16 +61,12 @@ export class HeldRows {
   }
 
   /** Returns the executions that hold rows of a partition for long, by home. */
-  #findLong(
-    partition: number,
-    nowMs: number,
-  ): ReadonlyMap<number, readonly ExecutionName[]> {
+  #findLong(partition: number, nowMs: number): ReadonlyMap<number, readonly ExecutionName[]> {
     const long = new Map<number, ExecutionName[]>();
     const sinceMs = this.#sinceMs[partition];
     const standing = this.#tables[partition]?.standing;
     if (sinceMs === undefined || standing === undefined) return long;
-    for (const execution of sinceMs.keys())
-      if (!standing.has(execution)) sinceMs.delete(execution);
+    for (const execution of sinceMs.keys()) if (!standing.has(execution)) sinceMs.delete(execution);
     for (const [execution, { operation }] of standing) {
       const seenMs = sinceMs.get(execution);
       if (seenMs === undefined) sinceMs.set(execution, nowMs);

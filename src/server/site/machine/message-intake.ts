@@ -1,19 +1,11 @@
 /**
- * Which messages of other sites a site takes: those for which it has room, and
- * whose content it knows. Other messages change nothing, and their senders send
- * them again.
+ * Which messages of other sites a site takes: those for which it has room, and whose content it
+ * knows. Other messages change nothing, and their senders send them again.
  */
 import type { RedLogEngine } from '../../log/red-log-engine.ts';
-import {
-  RejectedMessageError,
-  type Envelope,
-  type SiteMessage,
-} from '../../messages/envelope.ts';
+import { RejectedMessageError, type Envelope, type SiteMessage } from '../../messages/envelope.ts';
 import type { MessageFilter } from '../../messages/message-filter.ts';
-import {
-  findContentRejection,
-  needsRoom,
-} from '../../messages/validate-content.ts';
+import { findContentRejection, needsRoom } from '../../messages/validate-content.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import { EffectValidator } from '../../service/effect-validator.ts';
 import type { Tables } from '../../service/tables.ts';
@@ -25,12 +17,7 @@ export class MessageIntake {
   readonly #effectValidator: EffectValidator;
   #noRoomCount = 0;
 
-  constructor(
-    filter: MessageFilter,
-    engine: RedLogEngine,
-    origins: Origins,
-    tables: Tables,
-  ) {
+  constructor(filter: MessageFilter, engine: RedLogEngine, origins: Origins, tables: Tables) {
     this.#filter = filter;
     this.#engine = engine;
     this.#origins = origins;

@@ -1,15 +1,10 @@
 /**
- * What a site takes of one red log, and what it keeps once the log has halted.
- * No checkpoint is made after a halt, so that all entries stay: beyond a limit
- * the site takes no more updates.
+ * What a site takes of one red log, and what it keeps once the log has halted. No checkpoint is
+ * made after a halt, so that all entries stay: beyond a limit the site takes no more updates.
  */
 import type { LogOutput } from '../../log/red-log.ts';
 import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
-import {
-  haltedFullError,
-  redHaltedError,
-  redLogFullError,
-} from '../../records/failures.ts';
+import { haltedFullError, redHaltedError, redLogFullError } from '../../records/failures.ts';
 import type { RedRecord } from '../../records/records.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
@@ -51,9 +46,7 @@ export class RedIntake {
   }
 
   /** Returns the records that are new and come next. */
-  take(
-    delivery: LogOutput<RedRecord> & { kind: 'deliver' },
-  ): readonly RedRecord[] {
+  take(delivery: LogOutput<RedRecord> & { kind: 'deliver' }): readonly RedRecord[] {
     return this.#consumer.take(delivery);
   }
 
@@ -75,24 +68,17 @@ export class RedIntake {
       : { ...halt, message: `in the partition '${name}' ${halt.message}` };
   }
 
-  /**
-   * The server of the log is nearly full, and why. Without a message it is not
-   * any more.
-   */
+  /** The server of the log is nearly full, and why. Without a message it is not any more. */
   noteFull(message: string | undefined): void {
-    this.#admission.overload =
-      message === undefined ? undefined : redLogFullError(message);
+    this.#admission.overload = message === undefined ? undefined : redLogFullError(message);
   }
 
   get #admission(): RedAdmission {
-    return this.#replica.red.admissions[
-      this.#partition.ordinal
-    ] as RedAdmission;
+    return this.#replica.red.admissions[this.#partition.ordinal] as RedAdmission;
   }
 
   /** Refuses updates if the site keeps as much as it may. */
   refuseIfFull(): void {
-    if (this.#bytes.isFull)
-      this.#replica.writes.rejection = haltedFullError(this.#bytes.max);
+    if (this.#bytes.isFull) this.#replica.writes.rejection = haltedFullError(this.#bytes.max);
   }
 }

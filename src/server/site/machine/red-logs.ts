@@ -1,7 +1,6 @@
 /**
- * The red logs of a site, one for each partition: its nodes of them, what the
- * site takes of them, and whether they can be reached. They are listed by the
- * ordinals of their partitions.
+ * The red logs of a site, one for each partition: its nodes of them, what the site takes of them,
+ * and whether they can be reached. They are listed by the ordinals of their partitions.
  */
 import { getRedKind } from '../../log/local-log.ts';
 import type { LogCounts } from '../../log/log-positions.ts';
@@ -16,11 +15,7 @@ import {
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
-import {
-  formatStartName,
-  type Origin,
-  type Origins,
-} from '../../records/origin.ts';
+import { formatStartName, type Origin, type Origins } from '../../records/origin.ts';
 import type {
   GlobalOperation,
   OpeningRecord,
@@ -31,11 +26,7 @@ import { getStampOf } from '../../records/vector.ts';
 import type { RedOrder } from '../../replica/red/order/red-order.ts';
 import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
 import type { Replica } from '../../replica/replica.ts';
-import {
-  createRedLog,
-  getRedLogPlace,
-  type SiteOptions,
-} from '../site-options.ts';
+import { createRedLog, getRedLogPlace, type SiteOptions } from '../site-options.ts';
 import { HaltedBytes } from './halted-bytes.ts';
 import { HeldRows } from './held-rows.ts';
 import { RedIntake } from './red-intake.ts';
@@ -55,10 +46,7 @@ export interface RedLogParts {
   /** Returns who gets a log, from the members as that log has them. */
   getMembers(origins: Origins): LogMembers;
   readonly replica: Replica;
-  createReader(
-    log: RedLog<RedRecord>,
-    saved: SavedLog | undefined,
-  ): RedLogConsumer<RedRecord>;
+  createReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogConsumer<RedRecord>;
 }
 
 export class RedLogs {
@@ -88,10 +76,7 @@ export class RedLogs {
         members: parts.getMembers(origins),
       });
     });
-    this.#haltedBytes = new HaltedBytes(
-      getEntriesAfterCheckpoint(stored),
-      options.maxHaltedBytes,
-    );
+    this.#haltedBytes = new HaltedBytes(getEntriesAfterCheckpoint(stored), options.maxHaltedBytes);
     this.#heldRows = new HeldRows(
       replica.red.orders.flatMap(({ holds }) => holds ?? []),
       (logs, operations) => ({
@@ -107,14 +92,12 @@ export class RedLogs {
         name: getLogName(options, partition),
       });
     });
-    this.reaches = this.nodes.map((_, partition) =>
-      this.#createReach(options, partition),
-    );
+    this.reaches = this.nodes.map((_, partition) => this.#createReach(options, partition));
     for (const partition of this.nodes.keys()) this.#open(options, partition);
   }
 
-  // These are called after every input. They are loops, because callbacks would
-  // be allocated at each call.
+  // These are called after every input. They are loops, because callbacks would be allocated at
+  // each call.
 
   get isBusy(): boolean {
     for (const { isBusy } of this.nodes) if (isBusy) return true;
@@ -131,8 +114,7 @@ export class RedLogs {
   /** The greatest number of entries that a log keeps for other sites. */
   get backlogLength(): number {
     let most = 0;
-    for (const { backlogLength } of this.nodes)
-      if (backlogLength > most) most = backlogLength;
+    for (const { backlogLength } of this.nodes) if (backlogLength > most) most = backlogLength;
     return most;
   }
 
@@ -161,9 +143,7 @@ export class RedLogs {
   /** The end of the copy of a log, unless the log has halted here. */
   getEnd(log: Origin): StreamPoint | undefined {
     const partition = this.#origins.logs.indexOf(log);
-    return this.intakes[partition]?.halt === undefined
-      ? this.nodes[partition]?.end
-      : undefined;
+    return this.intakes[partition]?.halt === undefined ? this.nodes[partition]?.end : undefined;
   }
 
   getDigest(log: Origin, length: number): number | undefined {
@@ -188,8 +168,7 @@ export class RedLogs {
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
-    for (const reach of this.reaches)
-      reach.setConnected(site, isConnected, nowMs);
+    for (const reach of this.reaches) reach.setConnected(site, isConnected, nowMs);
   }
 
   /** Returns what the red operations of each log wait for, if they do. */
@@ -210,16 +189,14 @@ export class RedLogs {
   }
 
   /**
-   * Returns the sites that have made what the globals depend on, and that this
-   * site lacks. No site may propose these globals before it has all of that.
+   * Returns the sites that have made what the globals depend on, and that this site lacks. No site
+   * may propose these globals before it has all of that.
    */
   #findAwaitedSites(operations: readonly GlobalOperation[]): readonly string[] {
     const { stable } = this.#replica.state;
     return this.#origins.sites
       .filter((site) =>
-        operations.some(
-          ({ snapshot }) => getStampOf(snapshot, site) > (stable[site] ?? 0),
-        ),
+        operations.some(({ snapshot }) => getStampOf(snapshot, site) > (stable[site] ?? 0)),
       )
       .map((site) => this.#origins.getName(site));
   }
@@ -236,16 +213,14 @@ export class RedLogs {
   }
 
   /**
-   * Appends the opening of a log that lacks confirmed records, if this site
-   * leads it and has appended nothing to it yet.
+   * Appends the opening of a log that lacks confirmed records, if this site leads it and has
+   * appended nothing to it yet.
    */
   #open(options: SiteOptions, partition: number): void {
     const { leader, opening } = getRedLogPlace(options, partition);
     const log = this.nodes[partition];
     const mustOpen =
-      opening !== undefined &&
-      leader === options.site &&
-      log?.end?.length === opening.length;
+      opening !== undefined && leader === options.site && log?.end?.length === opening.length;
     if (!mustOpen) return;
     const { site, epoch, origins } = options;
     const { clock, wallMs, nowMs } = this.#replica;
@@ -265,18 +240,14 @@ export class RedLogs {
     const { origins, site } = options;
     const { red, options: used } = this.#replica;
     // If servers order the records, no leader can be out of reach.
-    const place =
-      used.redLeader === undefined
-        ? undefined
-        : getRedLogPlace(options, partition);
+    const place = used.redLeader === undefined ? undefined : getRedLogPlace(options, partition);
     return new RedReach(
       {
         site,
         origins,
         redLeader: place?.leader,
         voters: place?.voters,
-        partition:
-          origins.logs.length > 1 ? getLogName(options, partition) : undefined,
+        partition: origins.logs.length > 1 ? getLogName(options, partition) : undefined,
       },
       {
         admission: red.admissions[partition] as RedAdmission,

@@ -1,7 +1,6 @@
 /**
- * Whether red operations of one partition can be ordered, as far as the
- * connections of this site show. They need the leader and a majority of the
- * voters.
+ * Whether red operations of one partition can be ordered, as far as the connections of this site
+ * show. They need the leader and a majority of the voters.
  */
 import type { Origin, Origins } from '../../records/origin.ts';
 
@@ -25,8 +24,8 @@ export interface WaitingRed {
 /** Restarting a leader, or connecting again, takes less time. */
 const GRACE_MS = 3000;
 /**
- * Operations that may have been proposed wait longer. Their outcome is unknown
- * until the leader is back, so ending them early gains less.
+ * Operations that may have been proposed wait longer. Their outcome is unknown until the leader is
+ * back, so ending them early gains less.
  */
 const PROPOSED_GRACE_MS = 6000;
 
@@ -44,10 +43,7 @@ export class RedReach {
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     if (isConnected) this.#lost.delete(site);
     else this.#lost.add(site);
-    this.#outSinceMs =
-      this.#findMissing().length === 0
-        ? undefined
-        : (this.#outSinceMs ?? nowMs);
+    this.#outSinceMs = this.#findMissing().length === 0 ? undefined : (this.#outSinceMs ?? nowMs);
     this.note(nowMs);
   }
 
@@ -70,8 +66,7 @@ export class RedReach {
   }
 
   /**
-   * Returns what red operations wait for, if none can be ordered and that has
-   * lasted for a while.
+   * Returns what red operations wait for, if none can be ordered and that has lasted for a while.
    */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
@@ -80,13 +75,8 @@ export class RedReach {
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
     if (missing.length === 0) return undefined;
     const voters =
-      partition === undefined
-        ? 'the sites'
-        : `the voters of the partition '${partition}'`;
-    const ordered =
-      partition === undefined
-        ? 'them'
-        : `those of the partition '${partition}'`;
+      partition === undefined ? 'the sites' : `the voters of the partition '${partition}'`;
+    const ordered = partition === undefined ? 'them' : `those of the partition '${partition}'`;
     return site === leader
       ? `a majority of ${voters}, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
       : `the site ${names}, which orders ${ordered} and is not connected to ${origins.getName(site)}`;
@@ -96,18 +86,14 @@ export class RedReach {
     return this.#outSinceMs !== undefined && nowMs - this.#outSinceMs >= ms;
   }
 
-  /**
-   * The sites without which nothing can be ordered, and which are not
-   * connected.
-   */
+  /** The sites without which nothing can be ordered, and which are not connected. */
   #findMissing(): readonly Origin[] {
     const { site, redLeader: leader, origins, voters: named } = this.#options;
     if (leader === undefined) return [];
     if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
     const voters = origins.sites.filter(
       (origin) =>
-        origins.get(origin).state === 'open' &&
-        named?.includes(origins.getName(origin)) !== false,
+        origins.get(origin).state === 'open' && named?.includes(origins.getName(origin)) !== false,
     );
     const missing = voters.filter((origin) => this.#lost.has(origin));
     return 2 * (voters.length - missing.length) > voters.length ? [] : missing;

@@ -1,7 +1,6 @@
 /**
- * Whether a start of a site may answer updates: another site has to confirm it
- * first, if the deployment says so. A node on an older directory stops instead
- * (docs/spec/cluster.md, CLU-I8).
+ * Whether a start of a site may answer updates: another site has to confirm it first, if the
+ * deployment says so. A node on an older directory stops instead (docs/spec/cluster.md, CLU-I8).
  */
 import type { NodeMessage } from '../../messages/envelope.ts';
 import type { NodeHandshake } from '../../messages/node-handshake.ts';
@@ -43,8 +42,7 @@ export class StartConfirmation {
     if (!this.#early.isUnconfirmed) return;
     const { origins, site } = this.#options;
     // The others may have been retired meanwhile.
-    if (origins.getOthers(site).length === 0)
-      return this.#confirm(nowMs, wallMs);
+    if (origins.getOthers(site).length === 0) return this.#confirm(nowMs, wallMs);
     this.#handshake.tick(nowMs);
     if (this.#early.refuseAfter(nowMs)) this.#emit({ kind: 'alone' });
   }
@@ -53,14 +51,13 @@ export class StartConfirmation {
   noteBehind(lacking: string): void {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
-    // A node on an older directory has to stop first: with the state of another
-    // site it would not notice that it is one.
+    // A node on an older directory has to stop first: with the state of another site it would not
+    // notice that it is one.
     if (!this.#early.isUnconfirmed) this.#reportBehind(this.#lacking);
   }
 
   #confirm(nowMs: number, wallMs: number): void {
-    if (this.#early.isUnconfirmed && this.#lacking !== undefined)
-      this.#reportBehind(this.#lacking);
+    if (this.#early.isUnconfirmed && this.#lacking !== undefined) this.#reportBehind(this.#lacking);
     this.#early.release(nowMs, wallMs);
   }
 

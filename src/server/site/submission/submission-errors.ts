@@ -1,27 +1,18 @@
 /**
- * The errors of submissions that a site does not take, that it ends before, or
- * whose view cannot be delivered.
+ * The errors of submissions that a site does not take, that it ends before, or whose view cannot be
+ * delivered.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Access } from '../../../correctable/operation.ts';
 import type { Stage } from '../../records/replica-output.ts';
 
 /**
- * Returns the failure of a submission whose site or connection ends before it:
- * an update has reached the site, and its result is unknown.
+ * Returns the failure of a submission whose site or connection ends before it: an update has
+ * reached the site, and its result is unknown.
  */
-export function interruptedError(
-  access: Access,
-  reason: string,
-  cause?: Error,
-): CorrectableError {
+export function interruptedError(access: Access, reason: string, cause?: Error): CorrectableError {
   const message =
-    access === 'write'
-      ? 'The write may take effect all the same.'
-      : 'The read can be retried.';
+    access === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
   return new CorrectableError(
     access === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
     `${reason}. ${message}`,
@@ -30,15 +21,10 @@ export function interruptedError(
 }
 
 /**
- * Returns the failure of a submission whose view could not be delivered. An
- * update stays done, as at a gateway. The failure is an ordinary one only for a
- * preview and for a read.
+ * Returns the failure of a submission whose view could not be delivered. An update stays done, as
+ * at a gateway. The failure is an ordinary one only for a preview and for a read.
  */
-export function undeliveredError(
-  access: Access,
-  stage: Stage,
-  cause: unknown,
-): CorrectableError {
+export function undeliveredError(access: Access, stage: Stage, cause: unknown): CorrectableError {
   const reason = isCorrectableError(cause)
     ? cause.message
     : 'it cannot be read, or its listener threw';
@@ -48,11 +34,7 @@ export function undeliveredError(
   }
   return isCorrectableError(cause)
     ? cause
-    : new CorrectableError(
-        'FINAL_FAILED',
-        `The result cannot be sent: ${reason}`,
-        { cause },
-      );
+    : new CorrectableError('FINAL_FAILED', `The result cannot be sent: ${reason}`, { cause });
 }
 
 /** Why a site has ended. */
@@ -86,11 +68,7 @@ export function backlogError(maxBacklog: number): CorrectableError {
   );
 }
 
-export function siteStoppedError({
-  reason,
-  cause,
-  advice,
-}: SiteFailure): CorrectableError {
+export function siteStoppedError({ reason, cause, advice }: SiteFailure): CorrectableError {
   const message = `${reason}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
   return new CorrectableError('UNAVAILABLE', message, {
     cause,

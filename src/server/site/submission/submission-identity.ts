@@ -1,6 +1,6 @@
 /**
- * The identities under which a site takes updates: the one that a client
- * counts, a name of its own, or an idempotency key.
+ * The identities under which a site takes updates: the one that a client counts, a name of its own,
+ * or an idempotency key.
  */
 import { OWNED_PREFIX } from '../../../correctable/idempotency-key.ts';
 import { createHash } from 'node:crypto';
@@ -28,8 +28,8 @@ interface ReceivingSite {
 }
 
 /**
- * Returns the identity under which the operation may be submitted again. It is
- * `undefined` if it never is.
+ * Returns the identity under which the operation may be submitted again. It is `undefined` if it
+ * never is.
  */
 export function createIdentity(
   context: InvocationContext,
@@ -46,19 +46,12 @@ export function createIdentity(
     };
   if (origin === undefined) {
     const { operationId } = context;
-    return operationId === undefined
-      ? undefined
-      : createOpaqueIdentity(operationId, site);
+    return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeSite = home === undefined ? site : origins.findHome(home);
-  // Messages are created only if they are needed, because this runs for every
-  // update.
-  if (!isName(client))
-    invalidIdentityError(
-      'client',
-      `must be a non-empty string of ${NAME_RULE}`,
-    );
+  // Messages are created only if they are needed, because this runs for every update.
+  if (!isName(client)) invalidIdentityError('client', `must be a non-empty string of ${NAME_RULE}`);
   if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
     invalidIdentityError(
       'client',
@@ -67,20 +60,15 @@ export function createIdentity(
   }
   if (!isCount(sequence) || sequence < 1)
     invalidIdentityError('sequence', 'must be an integer from 1 on');
-  if (!isCount(acknowledged))
-    invalidIdentityError('acknowledged', 'must be an integer');
-  if (!isCount(hop))
-    invalidIdentityError('hop', 'must be an integer from 0 on');
+  if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be an integer');
+  if (!isCount(hop)) invalidIdentityError('hop', 'must be an integer from 0 on');
   if (homeSite === undefined)
     invalidIdentityError(
       'home',
       `must be one of ${origins.names.join(', ')}, not '${String(home)}'`,
     );
   if (hop === 0 && homeSite !== site) {
-    invalidIdentityError(
-      'hop',
-      `must count the moves from ${String(home)} to here, so at least 1`,
-    );
+    invalidIdentityError('hop', `must count the moves from ${String(home)} to here, so at least 1`);
   }
   return {
     id: operationIdOf(client, sequence),
@@ -91,19 +79,18 @@ export function createIdentity(
 }
 
 /**
- * The prefix of names of operations that come without a client. A client of the
- * same name has operations of its own.
+ * The prefix of names of operations that come without a client. A client of the same name has
+ * operations of its own.
  */
 const UNOWNED_PREFIX = '\u0000';
 
 /**
- * The home of the operation is the site that gets it. An operation of the same
- * name at another site is another one.
+ * The home of the operation is the site that gets it. An operation of the same name at another site
+ * is another one.
  */
 function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   if (!isName(name)) {
-    const value =
-      typeof name === 'string' ? `one of ${name.length}` : String(name);
+    const value = typeof name === 'string' ? `one of ${name.length}` : String(name);
     const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${value}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, {
       field: 'context.operationId',
@@ -118,15 +105,14 @@ function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
 }
 
 /**
- * The number of bytes of a SHA-256 that are used. They are enough to
- * distinguish the uses of one key.
+ * The number of bytes of a SHA-256 that are used. They are enough to distinguish the uses of one
+ * key.
  */
 const VARIANT_BYTES = 6;
 
 /**
- * The home of the operation follows from the key, and is the same at all sites.
- * So the operation is executed once in the deployment. It counts as moved,
- * because another site may have got it before.
+ * The home of the operation follows from the key, and is the same at all sites. So the operation is
+ * executed once in the deployment. It counts as moved, because another site may have got it before.
  */
 function createKeyedIdentity(
   key: string,
@@ -143,9 +129,8 @@ function createKeyedIdentity(
     });
   }
   const variant = 1 + hashText(`${operation.name} ${args}`);
-  // The home is one of the first sites, whose number never changes. Otherwise a
-  // site that joins would move keys, and their operations would be executed
-  // once more.
+  // The home is one of the first sites, whose number never changes. Otherwise a site that joins
+  // would move keys, and their operations would be executed once more.
   const stored = toStoredKey(key);
   const home = sites[hashText(stored) % founderCount]!;
   return {
@@ -157,21 +142,15 @@ function createKeyedIdentity(
 }
 
 /**
- * Returns the key as logs and checkpoints have it. There a key that came over
- * the network begins with U+0000. It must stay so: otherwise a retry after an
- * upgrade would be executed once more.
+ * Returns the key as logs and checkpoints have it. There a key that came over the network begins
+ * with U+0000. It must stay so: otherwise a retry after an upgrade would be executed once more.
  */
 function toStoredKey(key: string): string {
-  return key.startsWith(OWNED_PREFIX)
-    ? `\0${key.slice(OWNED_PREFIX.length)}`
-    : key;
+  return key.startsWith(OWNED_PREFIX) ? `\0${key.slice(OWNED_PREFIX.length)}` : key;
 }
 
 function hashText(text: string): number {
-  return createHash('sha256')
-    .update(text)
-    .digest()
-    .readUIntBE(0, VARIANT_BYTES);
+  return createHash('sha256').update(text).digest().readUIntBE(0, VARIANT_BYTES);
 }
 
 const NAME_RULE = `whole characters, ${MAX_CLIENT_LENGTH} at most`;

@@ -1,8 +1,7 @@
 /**
- * A submission at a site, from the levels that a client requests to the views
- * that it gets. Several submitters are notified in a row, and entries are
- * stored between. So an error that a submitter throws must fail only its own
- * submission.
+ * A submission at a site, from the levels that a client requests to the views that it gets. Several
+ * submitters are notified in a row, and entries are stored between. So an error that a submitter
+ * throws must fail only its own submission.
  */
 import type {
   InvocationContext,
@@ -10,15 +9,9 @@ import type {
   Sink,
   ViewDetails,
 } from '../../../correctable/binding.ts';
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { copyForWire } from '../../../protocol/codec/portable-values.ts';
-import {
-  REDBLUE_LEVELS,
-  type RedBlueLevel,
-} from '../../../protocol/redblue-levels.ts';
+import { REDBLUE_LEVELS, type RedBlueLevel } from '../../../protocol/redblue-levels.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 import type { ReplicaOutput, Stage } from '../../records/replica-output.ts';
 import type { Reply } from '../../records/reply.ts';
@@ -33,9 +26,9 @@ import type { SiteSession } from './site-session.ts';
 import { undeliveredError } from './submission-errors.ts';
 
 /**
- * A submission with the callbacks that receive its answers. They are one
- * object, since one is created for each operation. The site sets the fields
- * that can be written, when it takes the submission.
+ * A submission with the callbacks that receive its answers. They are one object, since one is
+ * created for each operation. The site sets the fields that can be written, when it takes the
+ * submission.
  */
 export interface Submitter extends Submission {
   serial: number;
@@ -44,15 +37,9 @@ export interface Submitter extends Submission {
   hasExpired?: boolean;
   /** The handle on the site through which it came. */
   readonly handle: object;
-  /**
-   * Aborted when no caller wants the views any more. It is created when it is
-   * first read.
-   */
+  /** Aborted when no caller wants the views any more. It is created when it is first read. */
   readonly signal: AbortSignal;
-  /**
-   * When the caller gives up, in milliseconds since the epoch by the wall
-   * clock.
-   */
+  /** When the caller gives up, in milliseconds since the epoch by the wall clock. */
   readonly deadlineAt: number | undefined;
   /** In milliseconds of the clock that only runs forward. */
   acceptedAtMs?: number;
@@ -61,14 +48,11 @@ export interface Submitter extends Submission {
   onFailure(error: unknown, stage: Stage | undefined): void;
 }
 
-type DeliveredView = Omit<
-  Extract<ReplicaOutput, { kind: 'view' }>,
-  'kind' | 'serial'
->;
+type DeliveredView = Omit<Extract<ReplicaOutput, { kind: 'view' }>, 'kind' | 'serial'>;
 
 /**
- * Delivers a view. If that throws, the submission fails at this level, or as a
- * whole if it was the last one.
+ * Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the
+ * last one.
  */
 export function deliverView(
   submitter: Submitter,
@@ -94,8 +78,7 @@ export function deliverFailure(
   try {
     submitter.onFailure(error, stage);
   } catch {
-    // A submitter that throws here cannot be notified. Its callers give up at
-    // the deadline.
+    // A submitter that throws here cannot be notified. Its callers give up at the deadline.
   }
 }
 
@@ -104,9 +87,7 @@ export interface ViewPlan extends WantedStages {
   readonly strongest: RedBlueLevel;
 }
 
-/**
- * A read has no `tentative` level. If only that is requested, `causal` answers.
- */
+/** A read has no `tentative` level. If only that is requested, `causal` answers. */
 function planRead(levels: readonly RedBlueLevel[]): WantedStages {
   const strong = levels.includes('strong');
   return {
@@ -117,8 +98,7 @@ function planRead(levels: readonly RedBlueLevel[]): WantedStages {
 }
 
 /**
- * A red update has no `causal` level. If that is the strongest requested level,
- * `strong` answers.
+ * A red update has no `causal` level. If that is the strongest requested level, `strong` answers.
  */
 function planWrite(levels: readonly RedBlueLevel[]): WantedStages {
   const strong = levels.some((level) => level !== 'tentative');
@@ -130,13 +110,9 @@ export const READ_PLANS: readonly ViewPlan[] = createPlans(planRead);
 
 export const WRITE_PLANS: readonly ViewPlan[] = createPlans(planWrite);
 
-function createPlans(
-  stagesOf: (levels: readonly RedBlueLevel[]) => WantedStages,
-): ViewPlan[] {
+function createPlans(stagesOf: (levels: readonly RedBlueLevel[]) => WantedStages): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
-    const levels = REDBLUE_LEVELS.filter(
-      (_level, index) => (bits & (1 << index)) !== 0,
-    );
+    const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
     return {
       ...stagesOf(levels),
       strongest: levels.at(-1) ?? 'strong',
@@ -147,10 +123,7 @@ function createPlans(
 /** No plan has this bit. */
 const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
 
-/**
- * Returns `1 << REDBLUE_LEVELS.indexOf(level)`, without a search for each
- * operation.
- */
+/** Returns `1 << REDBLUE_LEVELS.indexOf(level)`, without a search for each operation. */
 function getLevelBit(level: RedBlueLevel): number {
   switch (level) {
     case 'tentative':
@@ -164,10 +137,7 @@ function getLevelBit(level: RedBlueLevel): number {
   }
 }
 
-export function getPlan(
-  plans: readonly ViewPlan[],
-  levels: readonly RedBlueLevel[],
-): ViewPlan {
+export function getPlan(plans: readonly ViewPlan[], levels: readonly RedBlueLevel[]): ViewPlan {
   let bits = 0;
   for (const level of levels) bits |= getLevelBit(level);
   const plan = plans[bits];
@@ -230,9 +200,7 @@ export class SinkSubmitter implements Submitter {
     return this.#context.deadlineAt;
   }
 
-  /**
-   * A copy for all runs of a generator. The first run that reads it creates it.
-   */
+  /** A copy for all runs of a generator. The first run that reads it creates it. */
   get principal(): Principal | undefined {
     return (this.#principal ??= freezeArgsCopy(this.#context.principal));
   }
@@ -261,57 +229,37 @@ export class SinkSubmitter implements Submitter {
     else this.#sink.fail(error, stage);
   }
 
-  #deliver(
-    value: unknown,
-    level: RedBlueLevel,
-    meta: Reply['meta'],
-    final: boolean,
-  ): void {
-    // If no stronger level was requested, the level alone shows that no view
-    // follows.
+  #deliver(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
+    // If no stronger level was requested, the level alone shows that no view follows.
     if (final && this.wantedStages.strongest === 'strong') {
-      this.#sink.view(
-        value,
-        level,
-        meta === undefined ? FINAL_DETAILS : { meta, final },
-      );
-    } else
-      this.#sink.view(value, level, meta === undefined ? undefined : { meta });
+      this.#sink.view(value, level, meta === undefined ? FINAL_DETAILS : { meta, final });
+    } else this.#sink.view(value, level, meta === undefined ? undefined : { meta });
   }
 
   /** Whether this stage is the last that is delivered. */
   protected isLastStage(stage: Stage): boolean {
-    if (
-      stage === 'committed' ||
-      stage === 'strong' ||
-      stage === this.wantedStages.strongest
-    )
+    if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest)
       return true;
     // A read at `tentative` alone is answered at `causal`.
     return stage === 'causal' && !this.wantedStages.strong;
   }
 
   /**
-   * A caller that joins an always red operation gets no preview. If it
-   * requested no more, the final view answers.
+   * A caller that joins an always red operation gets no preview. If it requested no more, the final
+   * view answers.
    */
   #isWanted(stage: Stage): boolean {
-    return (
-      stage === 'committed' || stage === 'strong' || this.wantedStages[stage]
-    );
+    return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
   }
 }
 
 /**
- * For callers in the same process: a site keeps replies and failures for
- * retries, so they are copied.
+ * For callers in the same process: a site keeps replies and failures for retries, so they are
+ * copied.
  */
 export class CopyingSubmitter extends SinkSubmitter {
   override onFailure(error: unknown, stage: Stage | undefined): void {
-    super.onFailure(
-      isCorrectableError(error) ? copyError(error, this.plan.name) : error,
-      stage,
-    );
+    super.onFailure(isCorrectableError(error) ? copyError(error, this.plan.name) : error, stage);
   }
 
   override onView(stage: Stage, reply: Reply, seen: Vector | undefined): void {
@@ -339,10 +287,7 @@ function copyReply({ value, meta }: Reply): Reply {
       };
 }
 
-function copyError(
-  error: CorrectableError,
-  operation: string,
-): CorrectableError {
+function copyError(error: CorrectableError, operation: string): CorrectableError {
   const { code, message, domain } = error;
   if (domain === undefined) return new CorrectableError(code, message, error);
   try {
@@ -357,8 +302,7 @@ function copyError(
       domain: copy,
     });
   } catch (cause) {
-    // The service refuses the operation, whether or not the details of its
-    // error can be sent.
+    // The service refuses the operation, whether or not the details of its error can be sent.
     const untold = `${message}: refused, but the details of its error cannot be sent`;
     return new CorrectableError('FINAL_FAILED', untold, {
       field: 'domain.data',

@@ -27,11 +27,7 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { formatCheckedJson } from '../format/checked-json.ts';
-import {
-  getLogDirectory,
-  parseFileNumbers,
-  formatSegmentName,
-} from '../format/file-names.ts';
+import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { readLog } from '../format/log-file-reader.ts';
 import { getCheckpointNumbers } from '../recovery.ts';
@@ -46,10 +42,7 @@ export interface DataDirectory {
   readonly manifest: Manifest | undefined;
   /** Whether there was a key once, and it is gone. */
   readonly hasLostKey: boolean;
-  /**
-   * Writes the manifest, once all sites can start. Throws `UNAVAILABLE` if
-   * there is no room.
-   */
+  /** Writes the manifest, once all sites can start. Throws `UNAVAILABLE` if there is no room. */
   adopt(): void;
   /** Releases the directory once no file in it is being created or removed. */
   close(): Promise<void>;
@@ -65,12 +58,12 @@ const SITE_NAME = /^[\w-]+$/;
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
- * Opens or makes the directory, for this process alone. Calls `onWait` before
- * it waits for a lock held elsewhere.
+ * Opens or makes the directory, for this process alone. Calls `onWait` before it waits for a lock
+ * held elsewhere.
  *
- * @throws CorrectableError `UNAVAILABLE` when another process has it open, or
- * its files are damaged or gone; `INVALID_ARGUMENT` when its data is of
- * something else, or there can be no such directory.
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or its files are damaged
+ * or gone; `INVALID_ARGUMENT` when its data is of something else, or there can be no such
+ * directory.
  */
 export function openDataDirectory(
   path: string,
@@ -93,8 +86,7 @@ export function openDataDirectory(
     if (found !== undefined) checkManifest(found, requested, path);
     const key = readKey(files, found);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
-    const kept =
-      requested.site === undefined ? requested : keepFounding(requested, found);
+    const kept = requested.site === undefined ? requested : keepFounding(requested, found);
     const manifest = { ...kept, key: hashKey(clusterKey) };
     const hasLostKey = key === undefined && found !== undefined;
     const adopt = (): void => {
@@ -128,8 +120,7 @@ export function openDataDirectory(
 
 function checkSiteNames(names: readonly string[]): void {
   for (const name of names) {
-    const rule =
-      'cannot be the name of a directory; use letters, digits, - and _.';
+    const rule = 'cannot be the name of a directory; use letters, digits, - and _.';
     check(SITE_NAME.test(name), 'sites', `'${name}' ${rule}`);
     const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
     const problem = `${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
@@ -146,46 +137,32 @@ interface Adoption {
 }
 
 /** Writes the key and the manifest, as far as they are not there. */
-function adoptDirectory(
-  files: Files,
-  { manifest, found, newKey }: Adoption,
-): void {
+function adoptDirectory(files: Files, { manifest, found, newKey }: Adoption): void {
   const text = formatCheckedJson(manifest);
   const writeKey = (): void => {
-    if (newKey !== undefined)
-      withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, newKey));
+    if (newKey !== undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, newKey));
   };
   const writeManifest = (): void => {
-    const isSame =
-      found !== undefined &&
-      Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
-    if (!isSame)
-      withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
+    const isSame = found !== undefined && Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
+    if (!isSame) withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
   };
-  // After a crash, a key that the manifest does not name would count as
-  // damaged.
+  // After a crash, a key that the manifest does not name would count as damaged.
   const hasLostKey = newKey !== undefined && found !== undefined;
-  const writes = hasLostKey
-    ? [writeManifest, writeKey]
-    : [writeKey, writeManifest];
+  const writes = hasLostKey ? [writeManifest, writeKey] : [writeKey, writeManifest];
   try {
     for (const write of writes) write();
   } catch (error) {
-    // A file that is left there would hide from the next start that there was
-    // another key.
+    // A file that is left there would hide from the next start that there was another key.
     if (newKey !== undefined) files.removeNow(KEY_FILE);
     throw error;
   }
 }
 
 /**
- * Keeps the founding state of a cluster. Its sites may change, changes of its
- * service are in its checkpoints, and changes of its leaders in `node.json`.
+ * Keeps the founding state of a cluster. Its sites may change, changes of its service are in its
+ * checkpoints, and changes of its leaders in `node.json`.
  */
-function keepFounding(
-  requested: Manifest,
-  found: Manifest | undefined,
-): Manifest {
+function keepFounding(requested: Manifest, found: Manifest | undefined): Manifest {
   if (found === undefined) return requested;
   const { sites, service, rules, redLeader, partitions } = found;
   const founding = { ...requested, sites, service, rules, redLeader };
@@ -209,26 +186,18 @@ const DIRECTORY_ADVICE: Readonly<Record<string, string>> = {
   EPERM: 'Let the user of this process write there, or give another directory',
 };
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` if a directory cannot be at the
- * path
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` if a directory cannot be at the path */
 function withDirectoryErrors<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    const {
-      code = '',
-      syscall,
-      message: cause,
-    } = error as NodeJS.ErrnoException;
+    const { code = '', syscall, message: cause } = error as NodeJS.ErrnoException;
     const reason = DIRECTORY_ERRORS[code];
     if (reason === undefined) throw error;
     // The cause names the system call and its file.
     const shown = syscall === undefined ? reason : `${reason}: ${cause}`;
     const advice =
-      DIRECTORY_ADVICE[code] ??
-      'Give the path of a directory that is there, or that can be made';
+      DIRECTORY_ADVICE[code] ?? 'Give the path of a directory that is there, or that can be made';
     const message = `dataDir: '${path}' ${shown}. Nothing was changed. ${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, {
       field: 'dataDir',
@@ -237,10 +206,7 @@ function withDirectoryErrors<T>(path: string, make: () => T): T {
   }
 }
 
-/**
- * @throws CorrectableError `UNAVAILABLE` if the disk has no room for something
- * small
- */
+/** @throws CorrectableError `UNAVAILABLE` if the disk has no room for something small */
 function withSpaceErrors<T>(description: string, make: () => T): T {
   try {
     return make();
@@ -255,15 +221,12 @@ function withSpaceErrors<T>(description: string, make: () => T): T {
 }
 
 /**
- * Reads the manifest. The first start writes it before any site writes, so a
- * directory with data and no manifest has lost it.
+ * Reads the manifest. The first start writes it before any site writes, so a directory with data
+ * and no manifest has lost it.
  */
 function readManifest(files: Files): Manifest | undefined {
-  if (files.list('.').includes(MANIFEST_FILE))
-    return parseManifest(files.read(MANIFEST_FILE));
-  const witness = files
-    .list('sites')
-    .find((name) => hasHistory(files, getLogDirectory(name)));
+  if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
+  const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
   if (witness === undefined) return undefined;
   throw unusableDirectoryError(
     `there is no ${MANIFEST_FILE}, which describes the deployment, but ${getLogDirectory(witness)} has some`,
@@ -271,44 +234,35 @@ function readManifest(files: Files): Manifest | undefined {
 }
 
 /**
- * @throws CorrectableError `UNAVAILABLE` if the key can be guessed, or is not
- * the one that the manifest names
+ * @throws CorrectableError `UNAVAILABLE` if the key can be guessed, or is not the one that the
+ * manifest names
  */
-export function readKey(
-  files: Files,
-  manifest: Manifest | undefined,
-): Uint8Array | undefined {
+export function readKey(files: Files, manifest: Manifest | undefined): Uint8Array | undefined {
   if (!files.list('.').includes(KEY_FILE)) return undefined;
   const key = files.read(KEY_FILE);
   const refuse = (problem: string): never => {
     const without = 'Or remove it: then sessions of before do not go on';
-    throw unusableDirectoryError(
-      `${KEY_FILE} is damaged: ${problem}. ${without}`,
-    );
+    throw unusableDirectoryError(`${KEY_FILE} is damaged: ${problem}. ${without}`);
   };
   if (key.length < MIN_KEY_BYTES)
-    refuse(
-      `it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}`,
-    );
+    refuse(`it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}`);
   if (manifest?.key !== undefined && manifest.key !== hashKey(key))
     refuse(`it is not the key that ${MANIFEST_FILE} describes`);
   return key;
 }
 
 function hashKey(key: Uint8Array): string {
-  const hash = createHash('sha256')
-    .update('correctables session key')
-    .update(key);
+  const hash = createHash('sha256').update('correctables session key').update(key);
   return hash.digest('hex').slice(0, KEY_HASH_LENGTH);
 }
 
 /**
- * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would
- * number its operations from the beginning.
+ * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would number its
+ * operations from the beginning.
  *
- * Every start makes a file for each site before it writes anything, and the
- * first one does so before the manifest. So a directory without files is new
- * only if there is no manifest, and no other site has written anything.
+ * Every start makes a file for each site before it writes anything, and the first one does so
+ * before the manifest. So a directory without files is new only if there is no manifest, and no
+ * other site has written anything.
  */
 export function rejectMissingSites(
   files: Files,
@@ -333,10 +287,7 @@ export function rejectMissingSites(
 
 function isEmpty(files: Files, folder: string): boolean {
   const names = files.list(folder);
-  return (
-    parseFileNumbers(names, 'log').length === 0 &&
-    getCheckpointNumbers(names).length === 0
-  );
+  return parseFileNumbers(names, 'log').length === 0 && getCheckpointNumbers(names).length === 0;
 }
 
 /** Returns whether anything was ever written in the directory of a site. */

@@ -1,6 +1,6 @@
 /**
- * Inspects a data directory and its damage. It changes nothing and needs no
- * lock, so it works even if no server can start.
+ * Inspects a data directory and its damage. It changes nothing and needs no lock, so it works even
+ * if no server can start.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,7 @@ import {
   unusableDirectoryError,
   type Holding,
 } from './missing-history.ts';
-import {
-  NODE_FILE,
-  parseIdentity,
-  rejectForeignOrigin,
-} from './node-identity.ts';
+import { NODE_FILE, parseIdentity, rejectForeignOrigin } from './node-identity.ts';
 import {
   countEntry,
   pickPositions,
@@ -28,27 +24,15 @@ import { readKey, rejectMissingSites } from './data-directory.ts';
 import type { Files } from '../disk/files.ts';
 import { readLog, type LogDamage } from '../format/log-file-reader.ts';
 import { Origins } from '../../records/origin.ts';
-import {
-  MANIFEST_FILE,
-  checkFormat,
-  parseManifest,
-  type Manifest,
-} from './manifest.ts';
-import {
-  formatFileName,
-  getLogDirectory,
-  parseFileNumbers,
-} from '../format/file-names.ts';
+import { MANIFEST_FILE, checkFormat, parseManifest, type Manifest } from './manifest.ts';
+import { formatFileName, getLogDirectory, parseFileNumbers } from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { recoverSite, type RecoveredSite } from '../recovery.ts';
 
 export interface InspectedLog {
   readonly file: string;
   readonly bytes: number;
-  /**
-   * Where its entries begin in both logs; `null` if its first frame is
-   * unreadable.
-   */
+  /** Where its entries begin in both logs; `null` if its first frame is unreadable. */
   readonly start: LogPositions | null;
   /** Entries that can be read, up to the first incomplete frame. */
   readonly entries: LogPositions;
@@ -70,10 +54,7 @@ export interface InspectedSite {
   readonly name: string;
   readonly checkpoints: readonly InspectedCheckpoint[];
   readonly logs: readonly InspectedLog[];
-  /**
-   * Entries of both logs with which the site would start; `null` if it would
-   * not.
-   */
+  /** Entries of both logs with which the site would start; `null` if it would not. */
   readonly lengths: LogPositions | null;
   /** Why it would not start. */
   readonly startError: string | null;
@@ -90,15 +71,10 @@ export interface Inspection {
 }
 
 const LOCK_FILE = 'lock';
-/**
- * How often a directory that a running process changes is inspected, at most.
- */
+/** How often a directory that a running process changes is inspected, at most. */
 const MAX_INSPECTIONS = 20;
 
-/**
- * The result of one pass. While a server runs, its parts may be of different
- * moments.
- */
+/** The result of one pass. While a server runs, its parts may be of different moments. */
 interface InspectionPass {
   readonly inspection: Inspection;
   /** By site; `undefined` if one of them would not start alone. */
@@ -106,25 +82,17 @@ interface InspectionPass {
 }
 
 /**
- * Inspects a data directory. If something is wrong, it inspects the directory
- * again, since a running server may have changed the files.
+ * Inspects a data directory. If something is wrong, it inspects the directory again, since a
+ * running server may have changed the files.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE`
- * when its files come and go too quickly.
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come
+ * and go too quickly.
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
   const advice = 'name the directory given to --data';
-  check(
-    fs.existsSync(dataDir),
-    'dataDir',
-    `is ${dataDir}, which does not exist: ${advice}`,
-  );
+  check(fs.existsSync(dataDir), 'dataDir', `is ${dataDir}, which does not exist: ${advice}`);
   const hasManifest = fs.existsSync(join(dataDir, MANIFEST_FILE));
-  check(
-    hasManifest,
-    'dataDir',
-    `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`,
-  );
+  check(hasManifest, 'dataDir', `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`);
   const files = new NodeFiles(dataDir);
   let last: InspectionPass | undefined;
   for (let looks = 1; looks <= MAX_INSPECTIONS; looks += 1) {
@@ -177,15 +145,14 @@ function inspectOnce(
       holdings,
     };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return undefined;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
 /**
- * Throws `UNAVAILABLE` if `node.json` is missing or damaged, or belongs to
- * another site than the data.
+ * Throws `UNAVAILABLE` if `node.json` is missing or damaged, or belongs to another site than the
+ * data.
  */
 function inspectIdentity(
   files: Files,
@@ -193,23 +160,17 @@ function inspectIdentity(
   { site, isReadable }: { readonly site: string; readonly isReadable: boolean },
 ): void {
   if (!files.list('.').includes(NODE_FILE))
-    throw unusableDirectoryError(
-      `there is no ${NODE_FILE}, which names its owner`,
-    );
+    throw unusableDirectoryError(`there is no ${NODE_FILE}, which names its owner`);
   const identity = parseIdentity(files.read(NODE_FILE));
   if (identity.site !== site)
     throw unusableDirectoryError(
       `${NODE_FILE} is of the site '${identity.site}', and ${MANIFEST_FILE} of '${site}'`,
     );
-  if (identity.forked !== undefined)
-    throw unusableDirectoryError(identity.forked);
+  if (identity.forked !== undefined) throw unusableDirectoryError(identity.forked);
   if (!isReadable) return;
   const { checkpoint } = recoverSite(files, getLogDirectory(site), site).stored;
-  const origins = Origins.create(
-    checkpoint === undefined ? manifest.sites : [],
-  );
-  if (checkpoint !== undefined)
-    origins.load(getSavedSite(checkpoint).shared.replica.origins);
+  const origins = Origins.create(checkpoint === undefined ? manifest.sites : []);
+  if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
   rejectForeignOrigin(identity, (origin) =>
     origins.isSite(origin) ? origins.get(origin).site : undefined,
   );
@@ -229,23 +190,14 @@ function inspectSite(
 ): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
   const folder = getLogDirectory(name);
   const names = files.list(folder).toSorted();
-  const logs = parseFileNumbers(names, 'log').map((number) =>
-    inspectLog(files, folder, number),
-  );
-  const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap(
-    (ending) =>
-      parseFileNumbers(names, ending).map((number) =>
-        inspectCheckpoint(
-          files,
-          `${folder}/${formatFileName(number, ending)}`,
-          number,
-        ),
-      ),
+  const logs = parseFileNumbers(names, 'log').map((number) => inspectLog(files, folder, number));
+  const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
+    parseFileNumbers(names, ending).map((number) =>
+      inspectCheckpoint(files, `${folder}/${formatFileName(number, ending)}`, number),
+    ),
   );
   let found: RecoveredSite | undefined;
-  const rejection = getRejection(
-    () => (found = recoverSite(files, folder, name)),
-  );
+  const rejection = getRejection(() => (found = recoverSite(files, folder, name)));
   const { lengths = null, damages = [], stored } = found ?? {};
   const holding = stored && getHolding(stored, Origins.create(sites));
   return {
@@ -254,11 +206,7 @@ function inspectSite(
   };
 }
 
-function inspectLog(
-  files: Files,
-  folder: string,
-  number: number,
-): InspectedLog {
+function inspectLog(files: Files, folder: string, number: number): InspectedLog {
   const file = `${folder}/${formatFileName(number, 'log')}`;
   const bytes = files.read(file);
   const { header, entries, damage } = readLog(bytes, number);
@@ -274,11 +222,7 @@ function inspectLog(
   };
 }
 
-function inspectCheckpoint(
-  files: Files,
-  file: string,
-  number: number,
-): InspectedCheckpoint {
+function inspectCheckpoint(files: Files, file: string, number: number): InspectedCheckpoint {
   const bytes = files.read(file);
   const { commits, contained, damage } = readCheckpoint(bytes, number);
   return {

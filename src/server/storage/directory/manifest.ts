@@ -1,6 +1,6 @@
 /**
- * The manifest of a data directory. It names what must not change: operations,
- * fields, the order of the sites.
+ * The manifest of a data directory. It names what must not change: operations, fields, the order of
+ * the sites.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
@@ -23,8 +23,7 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface Manifest {
   readonly format: number;
   /**
-   * The service with which the data was created. A cluster's later versions are
-   * in its checkpoints.
+   * The service with which the data was created. A cluster's later versions are in its checkpoints.
    */
   readonly service: { readonly name: string } & ServiceVersion;
   /** The rules that were in force then. */
@@ -76,10 +75,7 @@ export function createManifest({
 }
 
 /** Returns the version in force when the data was created. */
-export function getFoundingVersion({
-  rules,
-  service,
-}: Manifest): DeploymentVersion {
+export function getFoundingVersion({ rules, service }: Manifest): DeploymentVersion {
   const { name: _, ...version } = service;
   return { rules, service: version };
 }
@@ -90,12 +86,9 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   try {
     found = parseCheckedJson(bytes, isOfOtherFormat);
   } catch (error) {
-    throw unusableDirectoryError(
-      `${MANIFEST_FILE} is damaged (${(error as Error).message})`,
-    );
+    throw unusableDirectoryError(`${MANIFEST_FILE} is damaged (${(error as Error).message})`);
   }
-  const { format, service, sites, redLeader, partitions } =
-    found as Partial<Manifest>;
+  const { format, service, sites, redLeader, partitions } = found as Partial<Manifest>;
   const isWhole =
     typeof format === 'number' &&
     typeof redLeader === 'string' &&
@@ -109,9 +102,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   return found as Manifest;
 }
 
-function isOfOtherFormat({
-  format,
-}: Readonly<Record<string, unknown>>): boolean {
+function isOfOtherFormat({ format }: Readonly<Record<string, unknown>>): boolean {
   return Number.isSafeInteger(format) && format !== FORMAT_VERSION;
 }
 
@@ -125,15 +116,11 @@ function isServiceVersion(service: Manifest['service'] | undefined): boolean {
     !isListOfNames(replies)
   )
     return false;
-  return Object.values(tables).every(
-    (item) => isRecord(item) && isRecord(item['fields']),
-  );
+  return Object.values(tables).every((item) => isRecord(item) && isRecord(item['fields']));
 }
 
 function isListOfNames(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.every((item) => typeof item === 'string')
-  );
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isListOfPartitions(value: unknown): boolean {
@@ -149,10 +136,7 @@ function isListOfPartitions(value: unknown): boolean {
   );
 }
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` if this version cannot read the
- * data
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` if this version cannot read the data */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
   if (format === FORMAT_VERSION) return;
   throw mismatchError(
@@ -160,15 +144,8 @@ export function checkFormat({ format }: Manifest, dataDir: string): void {
   );
 }
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the difference, and what
- * to do
- */
-export function checkManifest(
-  found: Manifest,
-  requested: Manifest,
-  dataDir: string,
-): void {
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the difference, and what to do */
+export function checkManifest(found: Manifest, requested: Manifest, dataDir: string): void {
   const refuse = (problem: string): never => {
     throw mismatchError(`The data in ${dataDir} ${problem}`);
   };
@@ -180,28 +157,21 @@ export function checkManifest(
   }
   if (found.site !== requested.site) {
     if (found.site === undefined)
-      refuse(
-        'is of all sites in one process, not of one site: name another directory.',
-      );
+      refuse('is of all sites in one process, not of one site: name another directory.');
     const advice =
-      requested.site === undefined
-        ? 'start it with the cluster file'
-        : 'name another directory';
+      requested.site === undefined ? 'start it with the cluster file' : 'name another directory';
     refuse(
       `is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`,
     );
   }
   // The sites of a cluster may change. The manifest keeps the founding ones.
-  if (
-    found.site === undefined &&
-    found.sites.join() !== requested.sites.join()
-  ) {
+  if (found.site === undefined && found.sites.join() !== requested.sites.join()) {
     refuse(
       `is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`,
     );
   }
-  // The leaders of a cluster may have changed since. Then they are in
-  // `node.json`, so `rejectOtherLeaders` compares them.
+  // The leaders of a cluster may have changed since. Then they are in `node.json`, so
+  // `rejectOtherLeaders` compares them.
   if (found.site === undefined && found.redLeader !== requested.redLeader) {
     refuse(
       `has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`,
@@ -209,22 +179,20 @@ export function checkManifest(
   }
   checkPartitions(found, requested, refuse);
   if (found.service.hash === requested.service.hash) return;
-  // In one process, no other site can run an operation that is gone or has
-  // changed. Only its home must stay, since an identifier is decided there.
+  // In one process, no other site can run an operation that is gone or has changed. Only its home
+  // must stay, since an identifier is decided there.
   const lost =
     found.site === undefined
       ? findLostData(found.service, requested.service)
       : findLostPart(getFoundingVersion(found), getFoundingVersion(requested));
   const hashes = `data ${found.service.hash}, service ${requested.service.hash}`;
   if (lost !== undefined)
-    refuse(
-      `needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`,
-    );
+    refuse(`needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`);
 }
 
 /**
- * Rows would be in another log than before, and records would count as
- * confirmed that other sites have.
+ * Rows would be in another log than before, and records would count as confirmed that other sites
+ * have.
  */
 function checkPartitions(
   found: Manifest,

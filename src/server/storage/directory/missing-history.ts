@@ -1,6 +1,6 @@
 /**
- * Finds a site that lost some of its own past. It would contradict the other
- * sites forever, or lacks what they have dropped.
+ * Finds a site that lost some of its own past. It would contradict the other sites forever, or
+ * lacks what they have dropped.
  */
 import {
   getSavedSite,
@@ -13,14 +13,11 @@ import { RESTORE_ADVICE } from '../recovery.ts';
 
 /** The entries of a stream or of the red log that a site has. */
 export interface HeldEntries {
-  /**
-   * How many entries, from the first on, are in its state. Their log entries
-   * may be gone.
-   */
+  /** How many entries, from the first on, are in its state. Their log entries may be gone. */
   readonly count: number;
   /**
-   * The number, from 1 on, of the first entry that it can send to others. It is
-   * the one after the last if it can send none.
+   * The number, from 1 on, of the first entry that it can send to others. It is the one after the
+   * last if it can send none.
    */
   readonly retainedFrom: number;
 }
@@ -41,11 +38,8 @@ export function getHolding(
 ): Holding {
   const saved = checkpoint && getSavedSite(checkpoint);
   const savedOf = (origin: Origin): number =>
-    (saved?.shared.replica.applied[origin] ?? 0) +
-    (saved?.own.waiting[origin]?.length ?? 0);
-  const counts = new Map(
-    origins.sites.map((origin) => [origin, savedOf(origin)]),
-  );
+    (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
+  const counts = new Map(origins.sites.map((origin) => [origin, savedOf(origin)]));
   const firsts = new Map<Origin, number>();
   for (const entry of local.entries) {
     if (entry.kind !== 'blue') continue;
@@ -70,8 +64,8 @@ function toHeldEntries({ start, entries }: RecoveredRedLog): HeldEntries {
 }
 
 /**
- * Describes what a site has lost. Nothing leaves a site before it is synced
- * there, so no other site can have more of it.
+ * Describes what a site has lost. Nothing leaves a site before it is synced there, so no other site
+ * can have more of it.
  */
 export function describeMissingHistory(
   site: number,
@@ -134,24 +128,19 @@ function describeMissingRed(
 
 const NOTHING_HELD: HeldEntries = { count: 0, retainedFrom: 1 };
 
-function getRed(
-  { red, partitions }: Holding,
-  partition: number,
-): HeldEntries | undefined {
+function getRed({ red, partitions }: Holding, partition: number): HeldEntries | undefined {
   return partition === 0 ? red : partitions?.[partition - 1];
 }
 
 /** The sites that sequence the red logs, as a manifest names them. */
 interface LeaderNames {
   readonly redLeader: string;
-  readonly partitions?:
-    | readonly { readonly name: string; readonly leader: string }[]
-    | undefined;
+  readonly partitions?: readonly { readonly name: string; readonly leader: string }[] | undefined;
 }
 
 /**
- * Throws `UNAVAILABLE` if a site lost entries that it had according to `known`.
- * While a server runs, `known` is of an earlier inspection.
+ * Throws `UNAVAILABLE` if a site lost entries that it had according to `known`. While a server
+ * runs, `known` is of an earlier inspection.
  */
 export function rejectMissingHistories(
   holdings: readonly Holding[],

@@ -1,6 +1,5 @@
 /**
- * `node.json` in the directory of a site that is a process of its own: the
- * identity of its owner.
+ * `node.json` in the directory of a site that is a process of its own: the identity of its owner.
  */
 import { formatCheckedJson, parseCheckedJson } from '../format/checked-json.ts';
 import { unusableDirectoryError } from './missing-history.ts';
@@ -12,9 +11,7 @@ export interface StoredIdentity {
   readonly site: string;
   /** The random id of the directory. No other directory has it. */
   readonly directory: string;
-  /**
-   * The ordinal of its origin; `null` until another site has sent its state.
-   */
+  /** The ordinal of its origin; `null` until another site has sent its state. */
   readonly origin: number | null;
   /** Why the site must not go on from this directory, if so. */
   readonly forked?: string;
@@ -36,10 +33,8 @@ export function parseIdentity(bytes: Uint8Array): StoredIdentity {
   const areNames = [deployment, site, directory].every(
     (item) => typeof item === 'string' && item !== '',
   );
-  const isOrigin =
-    origin === null || (Number.isSafeInteger(origin) && (origin as number) > 0);
-  if (areNames && isOrigin && typeof forked === 'string')
-    return value as unknown as StoredIdentity;
+  const isOrigin = origin === null || (Number.isSafeInteger(origin) && (origin as number) > 0);
+  if (areNames && isOrigin && typeof forked === 'string') return value as unknown as StoredIdentity;
   throw damagedError('it does not say whose the directory is');
 }
 
@@ -51,11 +46,8 @@ export function rejectForeignOrigin(
   if (origin === null) return;
   const owner = ownerOf(origin);
   if (owner === site) return;
-  const whose =
-    owner === undefined ? 'which no site has' : `which is ${owner}'s`;
-  throw damagedError(
-    `its site is ${site}, and its origin is ${origin}, ${whose}`,
-  );
+  const whose = owner === undefined ? 'which no site has' : `which is ${owner}'s`;
+  throw damagedError(`its site is ${site}, and its origin is ${origin}, ${whose}`);
 }
 
 function damagedError(problem: string): Error {

@@ -1,14 +1,8 @@
-/**
- * Opens the storage of a deployment's sites: in a data directory, or in memory.
- */
+/** Opens the storage of a deployment's sites: in a data directory, or in memory. */
 import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
 import { createStorageAlarms, type OnAlarm } from '../../alarms/site-alarm.ts';
-import {
-  openDataDirectory,
-  rejectMissingSites,
-  type DataDirectory,
-} from './data-directory.ts';
+import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
 import {
   DurableStorage,
   recoverAndReport,
@@ -21,10 +15,7 @@ import { getLogDirectory } from '../format/file-names.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
 export interface DeploymentStorage {
-  /**
-   * Authenticates session tokens over restarts; `undefined` if nothing is
-   * stored.
-   */
+  /** Authenticates session tokens over restarts; `undefined` if nothing is stored. */
   readonly clusterKey: Uint8Array | undefined;
   /** By site, in the order of the deployment. */
   readonly sites: readonly SiteStorage[];
@@ -35,10 +26,7 @@ export interface DeploymentStorage {
 }
 
 export interface DurableDeployment extends Deployment {
-  /**
-   * Whether the key of session tokens comes from an option, and not from the
-   * directory.
-   */
+  /** Whether the key of session tokens comes from an option, and not from the directory. */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
 }
@@ -48,9 +36,7 @@ export function openStorage(
   dataDir: string | undefined,
   deployment: DurableDeployment,
 ): DeploymentStorage {
-  return dataDir === undefined
-    ? openVolatile(deployment)
-    : openDurable(dataDir, deployment);
+  return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
 }
 
 function openVolatile({ sites }: Deployment): DeploymentStorage {
@@ -64,22 +50,14 @@ function openVolatile({ sites }: Deployment): DeploymentStorage {
   };
 }
 
-function openDurable(
-  dataDir: string,
-  deployment: DurableDeployment,
-): DeploymentStorage {
+function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
   const folder = openDirectory(dataDir, deployment);
   try {
     const storage = openSites(folder, deployment);
     const close = async (): Promise<void> => {
       const closing = storage.close();
-      // A start that failed must release the folder at once, since it may be
-      // repeated.
-      if (
-        (storage.sites as readonly DurableStorage[]).some(
-          ({ hasBegun }) => hasBegun,
-        )
-      )
+      // A start that failed must release the folder at once, since it may be repeated.
+      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun))
         await closing;
       await folder.close();
     };
@@ -91,10 +69,7 @@ function openDurable(
 }
 
 /** @throws CorrectableError as `openDataDirectory` */
-export function openDirectory(
-  dataDir: string,
-  deployment: DurableDeployment,
-): DataDirectory {
+export function openDirectory(dataDir: string, deployment: DurableDeployment): DataDirectory {
   const { redLeader, site = redLeader, onAlarm } = deployment;
   return openDataDirectory(dataDir, deployment, (message) => {
     onAlarm({ kind: 'data-directory-locked', site, message });
@@ -102,13 +77,10 @@ export function openDirectory(
 }
 
 /**
- * Opens the storage of all sites, or of the only site of the directory. Closing
- * it leaves the directory open.
+ * Opens the storage of all sites, or of the only site of the directory. Closing it leaves the
+ * directory open.
  */
-export function openSites(
-  folder: DataDirectory,
-  deployment: DurableDeployment,
-): DeploymentStorage {
+export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
     const closing = sites.map((storage) => storage.close());
@@ -119,8 +91,7 @@ export function openSites(
     folder.files.makeDirectory('sites');
     const { files, lock } = folder;
     const shared = { files, lock, timing: nodeTiming };
-    for (const site of found)
-      sites.push(new DurableStorage({ ...shared, ...site }));
+    for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();
       if (!folder.hasLostKey || deployment.hasOwnKey === true) return;
@@ -148,8 +119,8 @@ interface FoundSite {
 }
 
 /**
- * Recovers all sites before anything is created for one. @throws
- * CorrectableError `UNAVAILABLE` if data is lost
+ * Recovers all sites before anything is created for one. @throws CorrectableError `UNAVAILABLE` if
+ * data is lost
  */
 function recoverAll(
   { files, manifest }: DataDirectory,
@@ -157,13 +128,11 @@ function recoverAll(
 ): FoundSite[] {
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;
-  const directories = (onlySite === undefined ? names : [onlySite]).map(
-    (site) => ({
-      site,
-      directory: getLogDirectory(site),
-      events: createStorageAlarms(site, onAlarm),
-    }),
-  );
+  const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({
+    site,
+    directory: getLogDirectory(site),
+    events: createStorageAlarms(site, onAlarm),
+  }));
   const checkAll = (check: () => void): void => {
     try {
       check();
@@ -188,9 +157,7 @@ function recoverAll(
   // The other processes report what they have themselves.
   if (onlySite !== undefined) return found;
   const origins = Origins.create(names);
-  const holdings = found.map(({ recovered }) =>
-    getHolding(recovered.stored, origins),
-  );
+  const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
   checkAll(() => rejectMissingHistories(holdings, names, deployment));
   return found;
 }

@@ -1,11 +1,11 @@
 /**
- * Keeps a second process out of a data directory. A killed process leaves its
- * lock behind, so a lock names its owner: on another machine, it counts as left
- * behind when its time has not moved for a while, by the own clock alone.
+ * Keeps a second process out of a data directory. A killed process leaves its lock behind, so a
+ * lock names its owner: on another machine, it counts as left behind when its time has not moved
+ * for a while, by the own clock alone.
  *
- * Another process may break the lock of a paused one. So the owner checks at
- * each touch, and after every gap, that the lock is still its own. It keeps the
- * file open: until then no other file has the same number.
+ * Another process may break the lock of a paused one. So the owner checks at each touch, and after
+ * every gap, that the lock is still its own. It keeps the file open: until then no other file has
+ * the same number.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -17,14 +17,11 @@ import { isNoSpace, markFenced, type Files, type SyncedFile } from './files.ts';
 interface LockHolder {
   readonly pid: number;
   /**
-   * When the process started, as the system counts. Its number may belong to
-   * another process by now.
+   * When the process started, as the system counts. Its number may belong to another process by
+   * now.
    */
   readonly startedAt: string;
-  /**
-   * Where process numbers are unique: one start of one machine, or one
-   * container on it.
-   */
+  /** Where process numbers are unique: one start of one machine, or one container on it. */
   readonly machineId: string;
   /** Distinguishes locks of one process. */
   readonly id?: string;
@@ -41,36 +38,26 @@ export interface LockClock {
 }
 
 const TOUCH_INTERVAL_MS = 2000;
-/**
- * A lock from another machine counts as left behind if its time has not changed
- * for this long.
- */
+/** A lock from another machine counts as left behind if its time has not changed for this long. */
 const STALE_AFTER_MS = 15_000;
-/**
- * If more time than this has passed, the owner checks the lock before anything
- * else.
- */
+/** If more time than this has passed, the owner checks the lock before anything else. */
 const RECHECK_GAP_MS = 4000;
 /** An owner that cannot check its lock stops before others may break it. */
 const MAX_BLIND_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
-/**
- * A lock without an owner's name for this long was left by a process that was
- * killed just then.
- */
+/** A lock without an owner's name for this long was left by a process that was killed just then. */
 const UNNAMED_LOCK_MS = 2000;
 const MAX_ATTEMPTS = 5;
 
 const systemClock: LockClock = {
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),
-  sleepMs: (ms) =>
-    void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
 /**
- * Takes the lock. If it is held on another machine, calls `onWait` and blocks
- * up to 15 s. Throws `UNAVAILABLE` if it is held.
+ * Takes the lock. If it is held on another machine, calls `onWait` and blocks up to 15 s. Throws
+ * `UNAVAILABLE` if it is held.
  */
 export function lockDirectory(
   path: string,
@@ -85,8 +72,7 @@ export function lockDirectory(
   };
   for (let attempt = 0; ; attempt += 1) {
     const descriptor = tryCreate(path, JSON.stringify(own));
-    if (descriptor !== undefined)
-      return new DirectoryLock(path, descriptor, clock);
+    if (descriptor !== undefined) return new DirectoryLock(path, descriptor, clock);
     if (attempt >= MAX_ATTEMPTS)
       throw directoryInUseError(path, 'another process is starting in it');
     removeStale(path, clock, onWait);
@@ -123,12 +109,11 @@ export class DirectoryLock implements Ownership {
   }
 
   /**
-   * Whether this process still has the lock. It reads the file only after some
-   * time, so it may be called often.
+   * Whether this process still has the lock. It reads the file only after some time, so it may be
+   * called often.
    */
   isHeld(): boolean {
-    // A released lock may belong to another process before the next check would
-    // notice.
+    // A released lock may belong to another process before the next check would notice.
     if (this.#isLost || this.#isReleased) return false;
     const gapMs = this.#clock.monotonicMs() - this.#seenAtMs;
     const wallGapMs = Math.abs(this.#clock.wallMs() - this.#seenAtWallMs);
@@ -153,8 +138,8 @@ export class DirectoryLock implements Ownership {
   }
 
   /**
-   * Checks and touches the lock. It touches the open file, never one that
-   * another process has put in its place.
+   * Checks and touches the lock. It touches the open file, never one that another process has put
+   * in its place.
    */
   #touch(): boolean {
     // Read the clock before the check: a pause may fall between both.
@@ -170,10 +155,7 @@ export class DirectoryLock implements Ownership {
     return true;
   }
 
-  /**
-   * Returns whether the lock was this process's; `undefined` if that cannot be
-   * determined.
-   */
+  /** Returns whether the lock was this process's; `undefined` if that cannot be determined. */
   #touchIfThere(): boolean | undefined {
     try {
       if (!this.#isOwnThere()) return false;
@@ -197,8 +179,7 @@ export class DirectoryLock implements Ownership {
 
 /** Creates the error of a process that uses a directory which it has lost. */
 export function lockLostError(): CorrectableError {
-  const reason =
-    'this process was paused for so long that another process has taken it over';
+  const reason = 'this process was paused for so long that another process has taken it over';
   const message = `The data directory is no longer this process's: ${reason}.`;
   return markFenced(
     new CorrectableError('UNAVAILABLE', message, {
@@ -209,8 +190,8 @@ export function lockLostError(): CorrectableError {
 }
 
 /**
- * Wraps the files of a directory. Once another process has taken it over,
- * nothing is created or removed, or counts as written.
+ * Wraps the files of a directory. Once another process has taken it over, nothing is created or
+ * removed, or counts as written.
  */
 export function fenceFiles(files: Files, lock: { isHeld(): boolean }): Files {
   const check = (): void => {
@@ -228,8 +209,7 @@ export function fenceFiles(files: Files, lock: { isHeld(): boolean }): Files {
   return {
     list: (folder) => files.list(folder),
     read: (path) => files.read(path),
-    readPart: (path, position, length) =>
-      files.readPart(path, position, length),
+    readPart: (path, position, length) => files.readPart(path, position, length),
     makeDirectory: (path) => files.makeDirectory(path),
     createNow: (path, sizeBytes) => {
       check();
@@ -237,9 +217,7 @@ export function fenceFiles(files: Files, lock: { isHeld(): boolean }): Files {
     },
     create: (path, sizeBytes, done) => {
       if (!lock.isHeld()) return done(lockLostError());
-      return files.create(path, sizeBytes, (error, file) =>
-        done(error, file && guard(file)),
-      );
+      return files.create(path, sizeBytes, (error, file) => done(error, file && guard(file)));
     },
     replace: (path, bytes) => {
       check();
@@ -260,8 +238,7 @@ export function fenceFiles(files: Files, lock: { isHeld(): boolean }): Files {
 
 /** Returns a descriptor of the new lock; `undefined` if there is a lock. */
 function tryCreate(path: string, text: string): number | undefined {
-  // Written first and linked then, so that no process sees a lock without its
-  // owner's name.
+  // Written first and linked then, so that no process sees a lock without its owner's name.
   const draft = `${path}.${randomUUID()}`;
   const descriptor = fs.openSync(draft, 'wx', 0o600);
   try {
@@ -279,8 +256,8 @@ function tryCreate(path: string, text: string): number | undefined {
 }
 
 /**
- * The same on a volume without hard links, such as SMB. For a moment the lock
- * lacks its owner's name: see `UNNAMED_LOCK_MS`.
+ * The same on a volume without hard links, such as SMB. For a moment the lock lacks its owner's
+ * name: see `UNNAMED_LOCK_MS`.
  */
 function tryCreateInPlace(path: string, text: string): number | undefined {
   let descriptor: number;
@@ -297,35 +274,24 @@ function tryCreateInPlace(path: string, text: string): number | undefined {
     fs.rmSync(path, { force: true });
     throw error;
   }
-  // A process that was paused before it wrote its name may have lost the lock
-  // to another one.
-  if (isFileAt(path, fs.fstatSync(descriptor, { bigint: true })))
-    return descriptor;
+  // A process that was paused before it wrote its name may have lost the lock to another one.
+  if (isFileAt(path, fs.fstatSync(descriptor, { bigint: true }))) return descriptor;
   fs.closeSync(descriptor);
   return undefined;
 }
 
 function isFileAt(path: string, file: fs.BigIntStats): boolean {
   const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
-  return (
-    found !== undefined && found.ino === file.ino && found.dev === file.dev
-  );
+  return found !== undefined && found.ino === file.ino && found.dev === file.dev;
 }
 
-/**
- * Whether the volume lacks hard links. File systems report that by different
- * codes.
- */
+/** Whether the volume lacks hard links. File systems report that by different codes. */
 function isNoLink(error: unknown): boolean {
   const isOfLink = (error as NodeJS.ErrnoException).syscall === 'link';
   return isOfLink && !isNoSpace(error as Error);
 }
 
-function removeStale(
-  path: string,
-  clock: LockClock,
-  onWait: (message: string) => void,
-): void {
+function removeStale(path: string, clock: LockClock, onWait: (message: string) => void): void {
   const found = readNamedLock(path, clock);
   if (found === undefined) return;
   const problem = describeLockProblem(path, found, clock, onWait);
@@ -339,8 +305,8 @@ function removeStale(
     if (getErrorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another process was faster, and this is its lock. Restore it, unless a
-  // third process has one by now. Then the owner notices that its lock is gone.
+  // Another process was faster, and this is its lock. Restore it, unless a third process has one by
+  // now. Then the owner notices that its lock is gone.
   if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
   fs.rmSync(aside, { force: true });
 }
@@ -351,8 +317,7 @@ function tryLink(from: string, to: string): void {
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return;
     if (!isNoLink(error)) throw error;
-    // A copy keeps others out as well. The owner notices that it is not its
-    // file, and stops.
+    // A copy keeps others out as well. The owner notices that it is not its file, and stops.
     tryCopy(from, to);
   }
 }
@@ -367,10 +332,7 @@ function tryCopy(from: string, to: string): void {
 
 interface FoundLock {
   readonly text: string;
-  /**
-   * Changes whenever the owner touches the lock, independent of the owner's
-   * clock.
-   */
+  /** Changes whenever the owner touches the lock, independent of the owner's clock. */
   readonly time: string;
 }
 
@@ -388,17 +350,12 @@ function readLock(path: string): FoundLock | undefined {
 }
 
 /**
- * Waits a moment for the owner's name: without hard links it is written after
- * the lock is created.
+ * Waits a moment for the owner's name: without hard links it is written after the lock is created.
  */
 function readNamedLock(path: string, clock: LockClock): FoundLock | undefined {
   const untilMs = clock.monotonicMs() + UNNAMED_LOCK_MS;
   let found = readLock(path);
-  while (
-    found !== undefined &&
-    found.text === '' &&
-    clock.monotonicMs() < untilMs
-  ) {
+  while (found !== undefined && found.text === '' && clock.monotonicMs() < untilMs) {
     clock.sleepMs(POLL_INTERVAL_MS);
     found = readLock(path);
   }
@@ -415,9 +372,7 @@ function describeLockProblem(
   const holder = parseHolder(found.text);
   if (holder === undefined) return undefined;
   if (holder.machineId === getMachineId()) {
-    const isAlive =
-      processExists(holder.pid) &&
-      getStartTime(holder.pid) === holder.startedAt;
+    const isAlive = processExists(holder.pid) && getStartTime(holder.pid) === holder.startedAt;
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
   onWait(
@@ -437,15 +392,8 @@ function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-/**
- * Watches a lock. Returns whether its owner touches it before it counts as left
- * behind.
- */
-function isTouchedWithinStaleTime(
-  path: string,
-  found: FoundLock,
-  clock: LockClock,
-): boolean {
+/** Watches a lock. Returns whether its owner touches it before it counts as left behind. */
+function isTouchedWithinStaleTime(path: string, found: FoundLock, clock: LockClock): boolean {
   const fromMs = clock.monotonicMs();
   while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
     clock.sleepMs(POLL_INTERVAL_MS);
@@ -471,10 +419,7 @@ function directoryInUseError(path: string, problem: string): CorrectableError {
   );
 }
 
-/**
- * States of ended processes that their parent has not reaped yet. They hold
- * nothing.
- */
+/** States of ended processes that their parent has not reaped yet. They hold nothing. */
 const ENDED_STATES = ['Z', 'X'];
 
 export function processExists(pid: number): boolean {
@@ -488,17 +433,14 @@ export function processExists(pid: number): boolean {
 }
 
 /**
- * Returns the start time from the system's table of processes; an empty string
- * if it cannot be read.
+ * Returns the start time from the system's table of processes; an empty string if it cannot be
+ * read.
  */
 export function getStartTime(pid: number): string {
   return readProcessStat(pid)[19] ?? '';
 }
 
-/**
- * Returns the entries of the process table after the name, beginning with the
- * state.
- */
+/** Returns the entries of the process table after the name, beginning with the state. */
 function readProcessStat(pid: number): string[] {
   const stat = readSystem(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -506,9 +448,7 @@ function readProcessStat(pid: number): string[] {
 
 /** Identifies one start of one machine, or one container on it. */
 export function getMachineId(): string {
-  const boot = readSystem(() =>
-    fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
-  ).trim();
+  const boot = readSystem(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
   return boot === ''
     ? hostname()
     : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;

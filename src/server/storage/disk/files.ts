@@ -1,15 +1,13 @@
 /**
- * The interface to a disk. It uses callbacks, so that a simulation can decide
- * what happens when.
+ * The interface to a disk. It uses callbacks, so that a simulation can decide what happens when.
  */
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
   /**
-   * Writes at `position`. Several writes may be in flight and end in any order,
-   * also before this returns.
-   * @param mayBlock whether this thread may wait for a fast disk, since it has
-   * nothing else to do
+   * Writes at `position`. Several writes may be in flight and end in any order, also before this
+   * returns.
+   * @param mayBlock whether this thread may wait for a fast disk, since it has nothing else to do
    */
   write(
     bytes: Uint8Array,
@@ -23,38 +21,23 @@ export interface SyncedFile {
 /** The part of `Files` that replaces whole files. */
 export interface ReplacingFiles {
   /**
-   * Creates or replaces a small file. On return it is on the disk. A crash
-   * leaves it whole or not there.
+   * Creates or replaces a small file. On return it is on the disk. A crash leaves it whole or not
+   * there.
    */
   replace(path: string, bytes: Uint8Array): void;
-  /**
-   * Removes a file, or a directory with its contents, if it exists. A crash may
-   * bring it back.
-   */
+  /** Removes a file, or a directory with its contents, if it exists. A crash may bring it back. */
   removeNow(path: string): void;
 }
 
-/**
- * A disk as the storage uses it. Paths are relative to its root, with `/`
- * between names.
- */
+/** A disk as the storage uses it. Paths are relative to its root, with `/` between names. */
 export interface Files extends ReplacingFiles {
-  /**
-   * Returns the names in a directory in any order, or none if it does not
-   * exist.
-   */
+  /** Returns the names in a directory in any order, or none if it does not exist. */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
-  /**
-   * Returns up to `length` bytes from `position` on, fewer at the end of the
-   * file.
-   */
+  /** Returns up to `length` bytes from `position` on, fewer at the end of the file. */
   readPart(path: string, position: number, length: number): Uint8Array;
   makeDirectory(path: string): void;
-  /**
-   * Creates a file of `sizeBytes` zeros. The file and its name are on the disk
-   * on return.
-   */
+  /** Creates a file of `sizeBytes` zeros. The file and its name are on the disk on return. */
   createNow(path: string, sizeBytes: number): SyncedFile;
   /** The same in the background. If it fails, no file is left. */
   create(
@@ -63,14 +46,11 @@ export interface Files extends ReplacingFiles {
     done: (error: Error | undefined, file?: SyncedFile) => void,
   ): void;
   /**
-   * Moves a directory to a path where there is none, or an empty one. On return
-   * it is on the disk. A crash leaves it moved or not.
+   * Moves a directory to a path where there is none, or an empty one. On return it is on the disk.
+   * A crash leaves it moved or not.
    */
   moveDirectory(from: string, to: string): void;
-  /**
-   * Begins to remove a file, after the removals before. A crash may bring any
-   * of them back.
-   */
+  /** Begins to remove a file, after the removals before. A crash may bring any of them back. */
   remove(path: string): void;
 }
 
@@ -89,8 +69,8 @@ export function isNoSpace(error: Error): boolean {
 }
 
 /**
- * Marks an error as fenced: another process has taken over the directory, so
- * nothing in flight will count.
+ * Marks an error as fenced: another process has taken over the directory, so nothing in flight will
+ * count.
  */
 export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });

@@ -1,13 +1,13 @@
 /**
- * Changes of a directory on a volume of the network. If the reply to a change is
- * lost, the volume may repeat the change. Then the repetition fails, although the
- * change was made: a link exists already, or a file is no longer at its old place.
+ * Changes of a directory on a volume of the network. If the reply to a change is lost, the volume
+ * may repeat the change. Then the repetition fails, although the change was made: a link exists
+ * already, or a file is no longer at its old place.
  */
 import fs from 'node:fs';
 
 /**
- * Links `draft`, a file that only this process knows, to `path`. Throws if
- * another file has that path. `open(2)` describes how to find out.
+ * Links `draft`, a file that only this process knows, to `path`. Throws if another file has that
+ * path. `open(2)` describes how to find out.
  */
 export function linkDraft(draft: string, path: string): void {
   try {

@@ -7,14 +7,12 @@ const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 /** Windows has no O_DSYNC. There, each write is followed by a sync. */
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
-/**
- * Only the owner may read the files, since entries contain what clients wrote.
- */
+/** Only the owner may read the files, since entries contain what clients wrote. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 /**
- * If the last write took no longer, this thread may do the next one: a switch
- * to another thread takes as long.
+ * If the last write took no longer, this thread may do the next one: a switch to another thread
+ * takes as long.
  */
 const MAX_BLOCKING_MS = 1;
 const ZEROS = new Uint8Array(1024 * 1024);
@@ -45,13 +43,7 @@ export class NodeFiles implements Files {
       const bytes = Buffer.allocUnsafe(length);
       let count = 0;
       for (let read = -1; read !== 0 && count < length; count += read) {
-        read = fs.readSync(
-          descriptor,
-          bytes,
-          count,
-          length - count,
-          position + count,
-        );
+        read = fs.readSync(descriptor, bytes, count, length - count, position + count);
       }
       return bytes.subarray(0, count);
     } finally {
@@ -67,20 +59,11 @@ export class NodeFiles implements Files {
 
   createNow(path: string, sizeBytes: number): SyncedFile {
     const full = join(this.#root, path);
-    const descriptor = fs.openSync(
-      full,
-      FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0),
-      FILE_MODE,
-    );
+    const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0), FILE_MODE);
     try {
       try {
         for (let length = 0; length < sizeBytes;) {
-          length += fs.writeSync(
-            descriptor,
-            ZEROS,
-            0,
-            Math.min(ZEROS.length, sizeBytes - length),
-          );
+          length += fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length));
         }
         fs.fsyncSync(descriptor);
       } finally {
@@ -131,8 +114,8 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    // One after the other, so that a killed process leaves the newest files. A
-    // file that cannot be removed only takes room, and the next start finds it.
+    // One after the other, so that a killed process leaves the newest files. A file that cannot be
+    // removed only takes room, and the next start finds it.
     this.#removals = this.#removals.then(() =>
       fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore),
     );
@@ -153,8 +136,8 @@ export class NodeFiles implements Files {
   }
 
   /**
-   * Resolves when no file is being created or removed. Before that, no other
-   * process should use the directory.
+   * Resolves when no file is being created or removed. Before that, no other process should use the
+   * directory.
    */
   async whenIdle(): Promise<void> {
     while (this.isBusy) await Promise.all(this.#pending);
@@ -171,8 +154,8 @@ export class NodeFiles implements Files {
 }
 
 /**
- * A file with a descriptor for each write in flight: the system reports a disk
- * error only once to each descriptor.
+ * A file with a descriptor for each write in flight: the system reports a disk error only once to
+ * each descriptor.
  */
 class NodeFile implements SyncedFile {
   readonly #path: string;
@@ -194,9 +177,7 @@ class NodeFile implements SyncedFile {
     mayBlock = false,
   ): void {
     const write =
-      mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS
-        ? writeNow
-        : writeAll;
+      mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS ? writeNow : writeAll;
     const beganAtMs = performance.now();
     this.#take((descriptor) =>
       write(descriptor, bytes, position, (error) => {
@@ -282,18 +263,13 @@ async function createInBackground(
   sizeBytes: number,
   open: () => SyncedFile,
 ): Promise<SyncedFile> {
-  const file = await fs.promises.open(
-    path,
-    O_CREAT | O_EXCL | O_RDWR,
-    FILE_MODE,
-  );
+  const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR, FILE_MODE);
   try {
     try {
       for (let length = 0; length < sizeBytes;) {
         // A disk that is nearly full may accept a part only.
-        length += (
-          await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length))
-        ).bytesWritten;
+        length += (await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length)))
+          .bytesWritten;
       }
       await file.sync();
     } finally {
@@ -308,8 +284,8 @@ async function createInBackground(
 }
 
 /**
- * Syncs a directory: a new name is on the disk only after that. Windows cannot
- * do it and does not need it.
+ * Syncs a directory: a new name is on the disk only after that. Windows cannot do it and does not
+ * need it.
  */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
@@ -331,9 +307,7 @@ async function syncDirectoryInBackground(path: string): Promise<void> {
   }
 }
 
-/**
- * The clock and the event loop of this process. Waiting keeps no process alive.
- */
+/** The clock and the event loop of this process. Waiting keeps no process alive. */
 export const nodeTiming: Timing = {
   soon: queueMicrotask,
   later: (run) => void setImmediate(run),

@@ -1,19 +1,14 @@
-/**
- * Writes that may be in flight together. They count in the order in which they
- * began.
- */
+/** Writes that may be in flight together. They count in the order in which they began. */
 import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 
-/**
- * How long to wait after a write failed for want of room, before it is retried.
- */
+/** How long to wait after a write failed for want of room, before it is retried. */
 export const FULL_RETRY_MS = 1000;
 
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /**
-   * A write found no room, although its part of the file exists, as on some
-   * file systems. It is retried.
+   * A write found no room, although its part of the file exists, as on some file systems. It is
+   * retried.
    */
   onNoSpace(error: Error): void;
   /** A write failed for another reason. No later write counts. */
@@ -47,17 +42,12 @@ export class OrderedWrites {
     return this.#writes.length;
   }
 
-  /**
-   * Whether the disk is working on any of them. Otherwise they wait for room.
-   */
+  /** Whether the disk is working on any of them. Otherwise they wait for room. */
   get isAtDisk(): boolean {
     return this.#atDisk > 0;
   }
 
-  /**
-   * Begins a write. Calls `done` once it and all earlier writes are on the
-   * disk.
-   */
+  /** Begins a write. Calls `done` once it and all earlier writes are on the disk. */
   begin(write: LogWrite, done: () => void): void {
     const begun: BegunWrite = { ...write, done, isDone: false };
     this.#writes.push(begun);

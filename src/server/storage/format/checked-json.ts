@@ -1,7 +1,6 @@
 /**
- * The small files of a data directory: one JSON object each, with a checksum of
- * all else in it. One flipped bit in a number or a name would be another one,
- * and still be JSON.
+ * The small files of a data directory: one JSON object each, with a checksum of all else in it. One
+ * flipped bit in a number or a name would be another one, and still be JSON.
  */
 import { crc32 } from 'node:zlib';
 import { isRecord } from '../../../correctable/validate.ts';
@@ -16,9 +15,8 @@ export function formatCheckedJson(value: object): Uint8Array {
 }
 
 /**
- * Returns the object without its checksum. A file that an earlier version wrote
- * has none, and is taken as it is. So is one of another format, of which
- * nothing else is read.
+ * Returns the object without its checksum. A file that an earlier version wrote has none, and is
+ * taken as it is. So is one of another format, of which nothing else is read.
  *
  * @throws Error that says what is wrong
  */
@@ -42,7 +40,5 @@ export function parseCheckedJson(
 }
 
 function sumUp(value: object): string {
-  return crc32(JSON.stringify(value))
-    .toString(HEX)
-    .padStart(CHECKSUM_DIGITS, '0');
+  return crc32(JSON.stringify(value)).toString(HEX).padStart(CHECKSUM_DIGITS, '0');
 }

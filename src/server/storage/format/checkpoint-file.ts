@@ -1,7 +1,7 @@
 /**
- * A checkpoint file contains changed rows of the sections, and *commits*. All
- * rows before a commit make a state: later rows replace earlier ones. A commit
- * has the checksum of all before it, and its positions in the logs.
+ * A checkpoint file contains changed rows of the sections, and *commits*. All rows before a commit
+ * make a state: later rows replace earlier ones. A commit has the checksum of all before it, and
+ * its positions in the logs.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
@@ -11,11 +11,7 @@ import { FORMAT_VERSION } from './file-names.ts';
 import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
 
 /** A row in a frame. Without a value, the row is gone. */
-export type CheckpointRow = readonly [
-  section: string,
-  name: string,
-  value?: unknown,
-];
+export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
 
 export interface CheckpointCommit {
   readonly smallParts: unknown;
@@ -36,9 +32,7 @@ export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint | undefined;
   /** The log positions of the last commit. */
   readonly contained: LogPositions | undefined;
-  /**
-   * From these positions on, the logs must exist, according to the last commit.
-   */
+  /** From these positions on, the logs must exist, according to the last commit. */
   readonly retainedFrom: LogPositions | undefined;
   readonly commits: number;
   /** Why a part is unreadable that was on the disk once. */
@@ -74,10 +68,7 @@ const NO_COMMIT = {
   commits: 0,
 };
 
-export function readCheckpoint(
-  bytes: Uint8Array,
-  file: number,
-): FoundCheckpoint {
+export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
   const sections: Record<string, Map<string, unknown>> = {};
   let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
   let uncommitted: CheckpointRow[] = [];
@@ -108,10 +99,9 @@ export function readCheckpoint(
       commits: last.commits + 1,
     };
   }
-  // Frames are written one after the other. So a later frame proves that those
-  // before it were whole.
-  const isDamaged =
-    findFrames(bytes, { file, index, position }).next().done !== true;
+  // Frames are written one after the other. So a later frame proves that those before it were
+  // whole.
+  const isDamaged = findFrames(bytes, { file, index, position }).next().done !== true;
   return {
     ...last,
     damage: isDamaged ? `it is damaged at byte ${position}` : undefined,

@@ -1,12 +1,12 @@
 /**
- * Frames: how records lie in a file. A frame is whole or not there: its end is
- * found by checksum and number, never by the size of the file, so that files
- * may be longer than what was written and writes may be torn anywhere.
+ * Frames: how records lie in a file. A frame is whole or not there: its end is found by checksum
+ * and number, never by the size of the file, so that files may be longer than what was written and
+ * writes may be torn anywhere.
  *
- * Layout, little-endian: length of the payload (4 bytes), CRC-32 of all that
- * follows it (4), number of the frame in its file (6), low bits of the file's
- * number (2), payload. No frame has an empty payload, so zeros are never a
- * frame. The highest bit of the number in the file says that the frame is
+ * Layout, little-endian: length of the payload (4 bytes), CRC-32 of all that follows it (4), number
+ * of the frame in its file (6), low bits of the file's number (2), payload. No frame has an empty
+ * payload, so zeros are never a frame. The highest bit of the number in the file says that the
+ * frame is
  * *settled*: all before it were on the disk when it was given to it. So what is
  * not whole before a settled frame was not torn by a crash, but damaged later.
  */
@@ -60,42 +60,29 @@ export function getFrameLength(bytes: Uint8Array): number {
 }
 
 /** Returns the payload of a frame, if the frame is whole. */
-export function decodeFrame(
-  bytes: Uint8Array,
-  name: FrameName,
-): Buffer | undefined {
+export function decodeFrame(bytes: Uint8Array, name: FrameName): Buffer | undefined {
   const frame = toBuffer(bytes);
-  const isThere =
-    frame.length > HEADER_BYTES && frame.length === getFrameLength(frame);
-  return isThere && isWhole(frame, name)
-    ? frame.subarray(HEADER_BYTES)
-    : undefined;
+  const isThere = frame.length > HEADER_BYTES && frame.length === getFrameLength(frame);
+  return isThere && isWhole(frame, name) ? frame.subarray(HEADER_BYTES) : undefined;
 }
 
 /**
- * Yields the payloads of the frames at the beginning of a file, up to the first
- * that is not whole. Each is a part of `bytes`.
+ * Yields the payloads of the frames at the beginning of a file, up to the first that is not whole.
+ * Each is a part of `bytes`.
  */
-export function* decodeFrames(
-  bytes: Uint8Array,
-  file: number,
-): Generator<Buffer, void, void> {
+export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer, void, void> {
   const buffer = toBuffer(bytes);
   let position = 0;
   for (let index = 0; position + HEADER_BYTES <= buffer.length; index += 1) {
     const end = position + HEADER_BYTES + buffer.readUInt32LE(position);
     const isThere = end > position + HEADER_BYTES && end <= buffer.length;
-    if (!isThere || !isWhole(buffer.subarray(position, end), { file, index }))
-      return;
+    if (!isThere || !isWhole(buffer.subarray(position, end), { file, index })) return;
     yield buffer.subarray(position + HEADER_BYTES, end);
     position = end;
   }
 }
 
-/**
- * Yields the whole frames with numbers from `index` on, anywhere at or after
- * `position`.
- */
+/** Yields the whole frames with numbers from `index` on, anywhere at or after `position`. */
 export function* findFrames(
   bytes: Uint8Array,
   {
@@ -135,11 +122,7 @@ export function* findFrames(
   }
 }
 
-export function toBuffer({
-  buffer,
-  byteOffset,
-  byteLength,
-}: Uint8Array): Buffer {
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

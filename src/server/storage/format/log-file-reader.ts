@@ -1,13 +1,6 @@
-/**
- * Reads one log file: its entries, and whether it ends as after a crash or was
- * damaged later.
- */
+/** Reads one log file: its entries, and whether it ends as after a crash or was damaged later. */
 import { HEADER_BYTES, decodeFrames, findFrames } from './frames.ts';
-import {
-  countEntry,
-  type LogCounts,
-  type LogPositions,
-} from '../../log/log-positions.ts';
+import { countEntry, type LogCounts, type LogPositions } from '../../log/log-positions.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
 
@@ -30,8 +23,8 @@ export interface FoundLog {
 }
 
 /**
- * Frames that may be in flight together: those of two writes, where the first
- * write of a file has the header too.
+ * Frames that may be in flight together: those of two writes, where the first write of a file has
+ * the header too.
  */
 const MAX_PENDING_FRAMES = 2;
 
@@ -43,8 +36,7 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
     if (index === 0) {
       header = JSON.parse(payload.toString()) as SegmentHeader;
       // This version cannot read the rest of a file in another format.
-      if (header.format !== FORMAT_VERSION)
-        return { header, entries, damage: undefined };
+      if (header.format !== FORMAT_VERSION) return { header, entries, damage: undefined };
     } else for (const entry of unpackEntries(payload)) entries.push(entry);
     index += 1;
     position += HEADER_BYTES + payload.length;
@@ -57,8 +49,8 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
 }
 
 /**
- * A later frame proves that the frames before it were on the disk. So a crash
- * cannot have lost them.
+ * A later frame proves that the frames before it were on the disk. So a crash cannot have lost
+ * them.
  */
 function findDamage(
   bytes: Uint8Array,
@@ -71,9 +63,7 @@ function findDamage(
   const later = [...findFrames(bytes, end)];
   const last = later.at(-1);
   const firstBegunAfter = Math.max(end.index, 1) + MAX_PENDING_FRAMES;
-  const isProven = later.some(
-    ({ index, isSettled }) => isSettled || index >= firstBegunAfter,
-  );
+  const isProven = later.some(({ index, isSettled }) => isSettled || index >= firstBegunAfter);
   if (last === undefined || !isProven) return undefined;
   const laterEntries: LogCounts = { local: 0, red: 0 };
   for (const { payload } of later)

@@ -1,24 +1,15 @@
 /**
- * Encodes entries of logs in MessagePack, and decodes them: their version, then
- * arrays that begin with the kind. A blue operation leaves out what it shares
- * with the one before it in the same bytes.
+ * Encodes entries of logs in MessagePack, and decodes them: their version, then arrays that begin
+ * with the kind. A blue operation leaves out what it shares with the one before it in the same
+ * bytes.
  */
 import type { Effect } from '../../records/effect.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
-import type {
-  BlueEntry,
-  BlueOperation,
-  LocalEntry,
-  RedDelivered,
-} from '../../records/records.ts';
+import type { BlueEntry, BlueOperation, LocalEntry, RedDelivered } from '../../records/records.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { FRAME_DEPTH, reader, writer } from './value-text.ts';
-import {
-  getPartitionOf,
-  getRedKind,
-  type LogKind,
-} from '../../log/local-log.ts';
+import { getPartitionOf, getRedKind, type LogKind } from '../../log/local-log.ts';
 
 export interface LoggedEntry {
   readonly log: LogKind;
@@ -26,8 +17,8 @@ export interface LoggedEntry {
 }
 
 /**
- * The kind of an entry, as the first element. Behind the red log of `main` are
- * those of the other partitions, in order.
+ * The kind of an entry, as the first element. Behind the red log of `main` are those of the other
+ * partitions, in order.
  */
 const ENTRY_KINDS = { blue: 0, local: 1, red: 2 } as const;
 
@@ -45,8 +36,8 @@ class LastWritten {
 }
 
 /**
- * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least
- * one. Returns how many were packed.
+ * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least one. Returns how many
+ * were packed.
  */
 export function packEntries(
   entries: readonly LoggedEntry[],
@@ -80,17 +71,14 @@ export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   const reported = new LastWritten();
   reader.openFrame(bytes);
   try {
-    const version =
-      bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
+    const version = bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
     if (version !== FORMAT_VERSION) {
       throw new Error(
         `a group of entries has format ${String(version)}; this version reads format ${FORMAT_VERSION}`,
       );
     }
     while (reader.getPosition() < bytes.length)
-      entries.push(
-        readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported),
-      );
+      entries.push(readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported));
     return entries;
   } finally {
     reader.closeFrame();
@@ -109,46 +97,31 @@ type PackedEntry =
 
 const isBlueEntry = (
   packed: PackedEntry,
-): packed is Extract<PackedEntry, { 0: typeof ENTRY_KINDS.blue }> =>
-  packed[0] === ENTRY_KINDS.blue;
+): packed is Extract<PackedEntry, { 0: typeof ENTRY_KINDS.blue }> => packed[0] === ENTRY_KINDS.blue;
 
 function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
   if (!isBlueEntry(packed)) {
     const [kind, entry] = packed;
-    const log =
-      kind === ENTRY_KINDS.local ? 'local' : getRedKind(kind - ENTRY_KINDS.red);
+    const log = kind === ENTRY_KINDS.local ? 'local' : getRedKind(kind - ENTRY_KINDS.red);
     return { log, entry };
   }
   const [, listed, redDelivered = null, client] = packed;
   if (client !== undefined) reported.client = client;
   const operation = readOperation(listed, reported);
   const entry: BlueEntry =
-    redDelivered === null
-      ? { kind: 'blue', operation }
-      : { kind: 'blue', operation, redDelivered };
+    redDelivered === null ? { kind: 'blue', operation } : { kind: 'blue', operation, redDelivered };
   return { log: 'local', entry };
 }
 
 function isBlue(entry: unknown): entry is BlueEntry {
   return (
-    typeof entry === 'object' &&
-    entry !== null &&
-    (entry as Partial<LocalEntry>).kind === 'blue'
+    typeof entry === 'object' && entry !== null && (entry as Partial<LocalEntry>).kind === 'blue'
   );
 }
 
-/**
- * The value is left out if there is none, and the field if it is the same as
- * last time.
- */
+/** The value is left out if there is none, and the field if it is the same as last time. */
 type ListedEffect =
-  | readonly [
-      table: string,
-      key: string,
-      field: string,
-      action: string,
-      value?: unknown,
-    ]
+  | readonly [table: string, key: string, field: string, action: string, value?: unknown]
   | readonly [key: string, value?: unknown];
 
 type ListedOperation = readonly [
@@ -172,11 +145,7 @@ function writeBlue(
   const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
   writer.writeArrayHead(parts);
   writer.writeValue(ENTRY_KINDS.blue, 0);
-  writeOperation(
-    operation,
-    client === undefined ? operation.id : (number as number),
-    reported,
-  );
+  writeOperation(operation, client === undefined ? operation.id : (number as number), reported);
   if (parts > 2) writePart(redDelivered ?? null);
   if (!isNewClient) return;
   writePart(client);
@@ -184,8 +153,8 @@ function writeBlue(
 }
 
 /**
- * Writes a `ListedOperation` part by part. Creating a list for the writer would
- * cost as much as the writing.
+ * Writes a `ListedOperation` part by part. Creating a list for the writer would cost as much as the
+ * writing.
  */
 function writeOperation(
   operation: BlueOperation,
@@ -210,9 +179,7 @@ function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
   const isRepeated =
-    table === reported.table &&
-    field === reported.field &&
-    action === reported.action;
+    table === reported.table && field === reported.field && action === reported.action;
   writer.writeArrayHead((isRepeated ? 1 : 4) + (hasValue ? 1 : 0));
   if (isRepeated) writePart(key);
   else {
@@ -232,24 +199,15 @@ function writePart(part: unknown): void {
   writer.writeValue(part, FRAME_DEPTH);
 }
 
-function readOperation(
-  listed: ListedOperation,
-  reported: LastWritten,
-): BlueOperation {
-  const [id, site, sequence, vector, shadow, effects, value, hop, meta] =
-    listed;
+function readOperation(listed: ListedOperation, reported: LastWritten): BlueOperation {
+  const [id, site, sequence, vector, shadow, effects, value, hop, meta] = listed;
   return {
-    id:
-      typeof id === 'number'
-        ? formatOperationId(reported.client as string, id)
-        : id,
+    id: typeof id === 'number' ? formatOperationId(reported.client as string, id) : id,
     site,
     ...(shadow === null ? {} : { shadow }),
     effects: effects.map((effect) => readEffect(effect, reported)),
     reply:
-      meta === undefined
-        ? { value }
-        : { value, meta: meta as Readonly<Record<string, unknown>> },
+      meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
     sequence,
     vector,
     ...(hop === null ? {} : { hop }),
@@ -265,15 +223,11 @@ function readEffect(listed: ListedEffect, reported: LastWritten): Effect {
     reported.table = table;
     reported.field = field;
     reported.action = action;
-    return listed.length < 5
-      ? { table, key, field, action }
-      : { table, key, field, action, value };
+    return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
   }
   const [key, value] = listed as Exclude<ListedEffect, { readonly 3: string }>;
   const { table, field, action } = reported as Required<{
     [K in 'table' | 'field' | 'action']: string;
   }>;
-  return listed.length < 2
-    ? { table, key, field, action }
-    : { table, key, field, action, value };
+  return listed.length < 2 ? { table, key, field, action } : { table, key, field, action, value };
 }

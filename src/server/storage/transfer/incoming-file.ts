@@ -1,17 +1,12 @@
 /**
- * What a site has received of a checkpoint file. It is stored as several part
- * files, because each start of the receiver begins a new one.
+ * What a site has received of a checkpoint file. It is stored as several part files, because each
+ * start of the receiver begins a new one.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
-import {
-  HEADER_BYTES,
-  decodeFrame,
-  decodeFrames,
-  getFrameLength,
-} from '../format/frames.ts';
+import { HEADER_BYTES, decodeFrame, decodeFrames, getFrameLength } from '../format/frames.ts';
 import type { TransferHeader } from './shared-frames.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
@@ -33,10 +28,7 @@ export class IncomingFile {
     return this.#length;
   }
 
-  /**
-   * Continues with the whole frames of an earlier start. Returns `undefined` if
-   * there are none.
-   */
+  /** Continues with the whole frames of an earlier start. Returns `undefined` if there are none. */
   resume(): TransferHeader | undefined {
     const bytes = this.#readParts();
     const header = readHeader(bytes);
@@ -55,8 +47,7 @@ export class IncomingFile {
   }
 
   /**
-   * Writes the next bytes, and calls back once they are on the disk. Call it
-   * again only after that.
+   * Writes the next bytes, and calls back once they are on the disk. Call it again only after that.
    * @throws Error if no file can be made
    */
   append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
@@ -67,24 +58,15 @@ export class IncomingFile {
     });
   }
 
-  /**
-   * Returns the received checkpoint if it is complete, or a text that describes
-   * the problem.
-   */
+  /** Returns the received checkpoint if it is complete, or a text that describes the problem. */
   read(transfer: string): Checkpoint | string {
     const bytes = this.#readParts().subarray(0, this.#length);
     const header = readHeader(bytes);
     if (header?.transfer !== transfer) return 'its first frame cannot be read';
-    if (header.format !== FORMAT_VERSION)
-      return `it ${describeFormat(header.format)}`;
-    const { checkpoint, commits, damage } = readCheckpoint(
-      bytes,
-      getFileNumber(transfer),
-    );
+    if (header.format !== FORMAT_VERSION) return `it ${describeFormat(header.format)}`;
+    const { checkpoint, commits, damage } = readCheckpoint(bytes, getFileNumber(transfer));
     if (damage !== undefined) return damage;
-    return checkpoint !== undefined && commits === 1
-      ? checkpoint
-      : 'it has no end';
+    return checkpoint !== undefined && commits === 1 ? checkpoint : 'it has no end';
   }
 
   close(): void {
@@ -99,8 +81,8 @@ export class IncomingFile {
     this.#files.makeDirectory(INCOMING);
     this.#files.makeDirectory(PARTS);
     const path = `${PARTS}/${String(start).padStart(16, '0')}.part`;
-    // An earlier start may have begun a part there without a whole frame. Parts
-    // after it do not count.
+    // An earlier start may have begun a part there without a whole frame. Parts after it do not
+    // count.
     for (const { start: other, name } of this.#listParts()) {
       if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
     }
@@ -108,9 +90,7 @@ export class IncomingFile {
   }
 
   #listParts(): { readonly start: number; readonly name: string }[] {
-    const names = this.#files
-      .list(PARTS)
-      .filter((name) => /^\d+\.part$/.test(name));
+    const names = this.#files.list(PARTS).filter((name) => /^\d+\.part$/.test(name));
     return names
       .map((name) => ({ start: Number.parseInt(name, 10), name }))
       .toSorted((a, b) => a.start - b.start);
@@ -133,22 +113,13 @@ export class IncomingFile {
   }
 }
 
-/**
- * Reads the first frame. Its file number follows from the transfer that it
- * names.
- */
+/** Reads the first frame. Its file number follows from the transfer that it names. */
 function readHeader(bytes: Buffer): TransferHeader | undefined {
-  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes))
-    return undefined;
+  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes)) return undefined;
   const frame = bytes.subarray(0, getFrameLength(bytes));
   try {
-    const header = JSON.parse(
-      frame.toString('utf8', HEADER_BYTES),
-    ) as TransferHeader;
-    return (
-      decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) &&
-      header
-    );
+    const header = JSON.parse(frame.toString('utf8', HEADER_BYTES)) as TransferHeader;
+    return decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) && header;
   } catch {
     return undefined;
   }

@@ -1,18 +1,10 @@
 /**
- * Creates the directory of a site from a received state beside the old one, and
- * replaces that by one move.
+ * Creates the directory of a site from a received state beside the old one, and replaces that by
+ * one move.
  */
-import type {
-  Checkpoint,
-  Section,
-  SectionRows,
-} from '../../records/checkpoint.ts';
+import type { Checkpoint, Section, SectionRows } from '../../records/checkpoint.ts';
 import { getRedKind } from '../../log/local-log.ts';
-import {
-  getLogKinds,
-  type LogCounts,
-  type LogPositions,
-} from '../../log/log-positions.ts';
+import { getLogKinds, type LogCounts, type LogPositions } from '../../log/log-positions.ts';
 import {
   getRecoveredLog,
   getRedPositions,
@@ -21,11 +13,7 @@ import {
 } from '../../log/recovered-state.ts';
 import { Checkpointer } from '../checkpointer.ts';
 import type { Files, Timing } from '../disk/files.ts';
-import {
-  FORMAT_VERSION,
-  formatSegmentName,
-  type SegmentHeader,
-} from '../format/file-names.ts';
+import { FORMAT_VERSION, formatSegmentName, type SegmentHeader } from '../format/file-names.ts';
 import { encodeFrame } from '../format/frames.ts';
 import { SegmentLog } from '../segment-log.ts';
 import { INCOMING } from './incoming-file.ts';
@@ -52,30 +40,23 @@ type Done = (error: Error | undefined) => void;
 /** The directory that is being written. It does not count yet. */
 const DRAFT = `${INCOMING}/site`;
 /**
- * The received state with the new site. From the move to this path on, it
- * replaces the old directory.
+ * The received state with the new site. From the move to this path on, it replaces the old
+ * directory.
  */
 const ARRIVED = 'arrived';
 const READY = `${ARRIVED}/site`;
 const SEGMENT_BYTES = 1024 * 1024;
 
 /**
- * Writes the directory and puts it in place. Until `done` is called without an
- * error, the old one counts.
+ * Writes the directory and puts it in place. Until `done` is called without an error, the old one
+ * counts.
  */
 export function installSite(installation: SiteInstallation, done: Done): void {
   const { timing } = installation;
-  const steps = [
-    makeDraft,
-    writeCheckpoint,
-    writeHeader,
-    writeEntries,
-    putInPlace,
-  ];
+  const steps = [makeDraft, writeCheckpoint, writeHeader, writeEntries, putInPlace];
   const next = (error: Error | undefined): void => {
     const step = steps.shift();
-    if (error !== undefined || step === undefined)
-      return timing.soon(() => done(error));
+    if (error !== undefined || step === undefined) return timing.soon(() => done(error));
     try {
       step(installation, next);
     } catch (failure) {
@@ -86,13 +67,12 @@ export function installSite(installation: SiteInstallation, done: Done): void {
 }
 
 /**
- * Ends an installation that a crash may have interrupted. Called at each start,
- * before the directory is read.
+ * Ends an installation that a crash may have interrupted. Called at each start, before the
+ * directory is read.
  */
 export function finishInstallation(files: Files, directory: string): void {
   if (files.list(READY).length > 0) {
-    if (files.list(directory).length > 0)
-      files.moveDirectory(directory, `${ARRIVED}/replaced`);
+    if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
     files.moveDirectory(READY, directory);
   }
   files.removeNow(ARRIVED);
@@ -156,10 +136,7 @@ class SavedSection implements Section {
   takeChanges(max: number): [string, unknown][] {
     const count = Math.min(max, this.changeCount);
     this.changeCount -= count;
-    return Array.from(
-      { length: count },
-      () => this.#rows.next().value as [string, unknown],
-    );
+    return Array.from({ length: count }, () => this.#rows.next().value as [string, unknown]);
   }
 
   restore(): void {}
@@ -182,10 +159,7 @@ function writeHeader(
     file: nextSegment,
     index: 0,
   });
-  const file = files.createNow(
-    `${DRAFT}/${formatSegmentName(nextSegment)}`,
-    frame.length,
-  );
+  const file = files.createNow(`${DRAFT}/${formatSegmentName(nextSegment)}`, frame.length);
   file.write(frame, 0, (error) => {
     file.close();
     done(error);
@@ -197,11 +171,8 @@ function writeEntries(
   done: Done,
 ): void {
   const kinds = getLogKinds(getStarts(state));
-  const logs = kinds.map(
-    (kind) => [kind, getRecoveredLog(state, kind)] as const,
-  );
-  if (logs.every(([, { entries }]) => entries.length === 0))
-    return done(undefined);
+  const logs = kinds.map((kind) => [kind, getRecoveredLog(state, kind)] as const);
+  if (logs.every(([, { entries }]) => entries.length === 0)) return done(undefined);
   let failure: Error | undefined;
   const onFailed = (error: Error | undefined): void => {
     failure ??= error;
@@ -226,8 +197,7 @@ function writeEntries(
 }
 
 function getCheckpoint({ checkpoint }: RecoveredState): Checkpoint {
-  if (checkpoint === undefined)
-    throw new Error('there is no checkpoint to install');
+  if (checkpoint === undefined) throw new Error('there is no checkpoint to install');
   return checkpoint;
 }
 
@@ -237,13 +207,8 @@ function getContained(state: RecoveredState): LogPositions {
   return getRedPositions(shared, own.syncedLength);
 }
 
-function getStarts({
-  local,
-  red,
-  partitions = [],
-}: RecoveredState): LogPositions {
+function getStarts({ local, red, partitions = [] }: RecoveredState): LogPositions {
   const starts: LogCounts = { local: local.start, red: red.start };
-  for (const [index, { start }] of partitions.entries())
-    starts[getRedKind(index + 1)] = start;
+  for (const [index, { start }] of partitions.entries()) starts[getRedKind(index + 1)] = start;
   return starts;
 }

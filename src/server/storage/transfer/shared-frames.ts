@@ -1,13 +1,10 @@
 /**
- * The shared part of a checkpoint file, without the donor's own rows. Its
- * frames are created as they are read.
+ * The shared part of a checkpoint file, without the donor's own rows. Its frames are created as
+ * they are read.
  */
 import { crc32 } from 'node:zlib';
 import { getPart } from '../../records/checkpoint.ts';
-import {
-  getRedPositions,
-  type SavedSiteState,
-} from '../../log/recovered-state.ts';
+import { getRedPositions, type SavedSiteState } from '../../log/recovered-state.ts';
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { Files } from '../disk/files.ts';
 import { formatCommit, formatRows } from '../format/checkpoint-file.ts';
@@ -34,8 +31,8 @@ export interface TransferHeader {
 /** How far the creation of frames has come. */
 interface Cursor {
   /**
-   * The next frame to create: its offset in the transfer, its index, and the
-   * checksum of the payloads before it.
+   * The next frame to create: its offset in the transfer, its index, and the checksum of the
+   * payloads before it.
    */
   readonly offset: number;
   readonly index: number;
@@ -67,19 +64,15 @@ export class SharedFrames {
   #cursor = START;
   #buffered: { readonly offset: number; readonly frame: Buffer }[] = [];
 
-  constructor(
-    files: Files,
-    source: HeldCheckpoint,
-    header: Omit<TransferHeader, 'format'>,
-  ) {
+  constructor(files: Files, source: HeldCheckpoint, header: Omit<TransferHeader, 'format'>) {
     this.#files = files;
     this.#source = source;
     this.#header = { format: FORMAT_VERSION, ...header };
   }
 
   /**
-   * Returns up to `maxBytes` from `offset` on, fewer only at the end. Returns
-   * `undefined` if another frame must be created first by `advance`.
+   * Returns up to `maxBytes` from `offset` on, fewer only at the end. Returns `undefined` if
+   * another frame must be created first by `advance`.
    */
   read(
     offset: number,
@@ -99,18 +92,14 @@ export class SharedFrames {
   }
 
   /**
-   * Creates a frame from the next one of the file, if that has something to
-   * send.
+   * Creates a frame from the next one of the file, if that has something to send.
    * @throws Error if it cannot be read
    */
   advance(): void {
     const { index, readIndex, position, sum } = this.#cursor;
     const file = getFileNumber(this.#header.transfer);
     if (index === 0)
-      return this.#add(
-        encodeFrame(JSON.stringify(this.#header), { file, index }),
-        this.#cursor,
-      );
+      return this.#add(encodeFrame(JSON.stringify(this.#header), { file, index }), this.#cursor);
     const frame = this.#readFrame(position, readIndex);
     const next = {
       ...this.#cursor,
@@ -122,11 +111,7 @@ export class SharedFrames {
     // The first frame is the header of the donor's file.
     if (readIndex === 0) this.#cursor = next;
     // Most frames have no rows of the donor's own, and are sent unchanged.
-    else if (
-      !isLast &&
-      !payload.includes(OWN_ROW) &&
-      !payload.includes(COMMIT)
-    ) {
+    else if (!isLast && !payload.includes(OWN_ROW) && !payload.includes(COMMIT)) {
       this.#add(sealFrame(frame, { file, index }), next);
     } else {
       const text = selectShared(payload.toString(), isLast, sum);
@@ -158,8 +143,7 @@ export class SharedFrames {
     }
     while (this.#buffered.length > 1) {
       const next = (this.#buffered[1] as { readonly offset: number }).offset;
-      if (next > offset || this.#cursor.offset - next < MAX_BUFFERED_BYTES)
-        return;
+      if (next > offset || this.#cursor.offset - next < MAX_BUFFERED_BYTES) return;
       this.#buffered.shift();
     }
   }
@@ -169,25 +153,16 @@ export class SharedFrames {
     const { paths, number, bytes } = this.#source;
     for (const path of paths) {
       const head = this.#files.readPart(path, position, HEADER_BYTES);
-      if (head.length < HEADER_BYTES || position + getFrameLength(head) > bytes)
-        continue;
+      if (head.length < HEADER_BYTES || position + getFrameLength(head) > bytes) continue;
       const frame = this.#files.readPart(path, position, getFrameLength(head));
-      if (decodeFrame(frame, { file: number, index }) !== undefined)
-        return toBuffer(frame);
+      if (decodeFrame(frame, { file: number, index }) !== undefined) return toBuffer(frame);
     }
     throw new Error(`${paths.join(' and ')} are damaged at byte ${position}`);
   }
 }
 
-/**
- * Returns the part of a frame that is sent; `undefined` if there is none.
- * Values stay encoded.
- */
-function selectShared(
-  payload: string,
-  isLast: boolean,
-  sum: number,
-): string | undefined {
+/** Returns the part of a frame that is sent; `undefined` if there is none. Values stay encoded. */
+function selectShared(payload: string, isLast: boolean, sum: number): string | undefined {
   const { rows, smallParts } = JSON.parse(payload) as {
     rows: readonly unknown[][];
     smallParts?: unknown;
@@ -196,8 +171,7 @@ function selectShared(
     .filter(([section]) => getPart(String(section)) === 'shared')
     .map((row) => JSON.stringify(row));
   if (!isLast) return shared.length === 0 ? undefined : formatRows(shared);
-  const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState)
-    .shared;
+  const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState).shared;
   const contained = getRedPositions(state, 0);
   return formatCommit(shared, {
     smallParts: state,

@@ -1,6 +1,6 @@
 /**
- * The messages of a state transfer. The receiver requests slices, several
- * ahead, and requests lost ones again.
+ * The messages of a state transfer. The receiver requests slices, several ahead, and requests lost
+ * ones again.
  */
 import { crc32 } from 'node:zlib';
 
@@ -40,8 +40,8 @@ export type TransferReply =
       readonly bytes: number;
     }
   /**
-   * There is no snapshot now: try again later. With `isClosed` there never is,
-   * because the receiver's directory is of a closed site.
+   * There is no snapshot now: try again later. With `isClosed` there never is, because the
+   * receiver's directory is of a closed site.
    */
   | {
       readonly kind: 'transfer.refused';
@@ -53,9 +53,7 @@ export type TransferReply =
   | { readonly kind: 'transfer.lost'; readonly transfer: string }
   | TransferSlice;
 
-export function createSlice(
-  slice: Omit<TransferSlice, 'kind' | 'checksum'>,
-): TransferSlice {
+export function createSlice(slice: Omit<TransferSlice, 'kind' | 'checksum'>): TransferSlice {
   return { kind: 'transfer.slice', ...slice, checksum: crc32(slice.bytes) };
 }
 
@@ -64,8 +62,8 @@ export function isIntact({ bytes, checksum }: TransferSlice): boolean {
 }
 
 /**
- * Returns the file number that the frames of a transfer have, so that frames of
- * two transfers do not fit together.
+ * Returns the file number that the frames of a transfer have, so that frames of two transfers do
+ * not fit together.
  */
 export function getFileNumber(transfer: string): number {
   return crc32(transfer) & 0xffff;

@@ -1,6 +1,6 @@
 /**
- * The receiving side of a state transfer. It goes on after a lost link or a
- * restart, and checks the whole at the end.
+ * The receiving side of a state transfer. It goes on after a lost link or a restart, and checks the
+ * whole at the end.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../disk/files.ts';
@@ -21,8 +21,8 @@ export interface TransferReceiverOptions {
   createName(): string;
   send(request: TransferRequest): void;
   /**
-   * Reports how many bytes have come, of about how many. The second number is
-   * unknown after a restart.
+   * Reports how many bytes have come, of about how many. The second number is unknown after a
+   * restart.
    */
   onProgress?(bytes: number, expectedBytes: number | undefined): void;
   /** Reports a problem. The step is retried. */
@@ -35,21 +35,17 @@ export interface TransferReceiverOptions {
   onDone(shared: Checkpoint, bytes: number): void;
   readonly sliceBytes?: number;
   /**
-   * How long to wait for an answer before the request is repeated, in
-   * milliseconds. Default: 3000
+   * How long to wait for an answer before the request is repeated, in milliseconds. Default: 3000
    */
   readonly resendAfterMs?: number;
 }
 
 const RESEND_AFTER_MS = 3000;
 /**
- * While the disk is full, requests are repeated later each time, up to 64 times
- * the first delay.
+ * While the disk is full, requests are repeated later each time, up to 64 times the first delay.
  */
 const MAX_WRITE_BACKOFF = 6;
-/**
- * How many slices are requested ahead, so that a long round trip costs little.
- */
+/** How many slices are requested ahead, so that a long round trip costs little. */
 const WINDOW = 16;
 
 export class TransferReceiver {
@@ -79,10 +75,7 @@ export class TransferReceiver {
     this.#incoming = new IncomingFile(options.files);
     const found = this.#incoming.resume();
     this.#isReady = found?.donor === options.donor;
-    this.#transfer =
-      found !== undefined && this.#isReady
-        ? found.transfer
-        : options.createName();
+    this.#transfer = found !== undefined && this.#isReady ? found.transfer : options.createName();
     if (!this.#isReady) this.#incoming.clear();
   }
 
@@ -91,15 +84,12 @@ export class TransferReceiver {
     this.#watch();
   }
 
-  /**
-   * Requests again what has not come, for example once the link is up again.
-   */
+  /** Requests again what has not come, for example once the link is up again. */
   retry(): void {
     if (this.#isEnded || this.#isOutdated) return;
     this.#requestedTo = this.#incoming.length;
     if (this.#isReady) this.#request();
-    else
-      this.#options.send({ kind: 'transfer.begin', transfer: this.#transfer });
+    else this.#options.send({ kind: 'transfer.begin', transfer: this.#transfer });
   }
 
   receive(reply: TransferReply): void {
@@ -130,10 +120,7 @@ export class TransferReceiver {
 
   #watch(): void {
     const { timing, resendAfterMs = RESEND_AFTER_MS } = this.#options;
-    const backoff = Math.min(
-      MAX_WRITE_BACKOFF,
-      Math.max(0, this.#writeFailures - 1),
-    );
+    const backoff = Math.min(MAX_WRITE_BACKOFF, Math.max(0, this.#writeFailures - 1));
     timing.afterMs(resendAfterMs * 2 ** backoff, () => {
       if (this.#isEnded) return;
       if (!this.#isAnswered || !this.#isReady) this.retry();
@@ -178,15 +165,10 @@ export class TransferReceiver {
     });
   }
 
-  #take({
-    offset,
-    bytes,
-    isLast,
-  }: Extract<TransferReply, { kind: 'transfer.slice' }>): void {
+  #take({ offset, bytes, isLast }: Extract<TransferReply, { kind: 'transfer.slice' }>): void {
     if (isLast && (bytes.length > 0 || offset === this.#incoming.length))
       this.#totalBytes = offset + bytes.length;
-    const isAhead =
-      offset >= this.#incoming.length && offset < this.#requestedTo;
+    const isAhead = offset >= this.#incoming.length && offset < this.#requestedTo;
     if (isAhead && !(this.#isWriting && offset === this.#incoming.length))
       this.#slices.set(offset, bytes);
     this.#writeNext();
@@ -206,10 +188,7 @@ export class TransferReceiver {
       if (this.#isOutdated) return this.#clear();
       if (error !== undefined) return this.#onWriteFailed(error);
       this.#writeFailures = 0;
-      this.#options.onProgress?.(
-        this.#incoming.length,
-        this.#totalBytes ?? this.#expectedBytes,
-      );
+      this.#options.onProgress?.(this.#incoming.length, this.#totalBytes ?? this.#expectedBytes);
       this.#request();
       this.#writeNext();
     };

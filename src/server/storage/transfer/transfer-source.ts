@@ -1,6 +1,6 @@
 /**
- * The donor of state transfers. It takes a snapshot for each, and reads slices
- * between other work of the site.
+ * The donor of state transfers. It takes a snapshot for each, and reads slices between other work
+ * of the site.
  */
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { DurableStorage } from '../durable-storage.ts';
@@ -34,27 +34,16 @@ interface Transfer {
   uses: number;
 }
 
-/**
- * A snapshot that is not read is kept for this long at least, and for twice as
- * long at most.
- */
+/** A snapshot that is not read is kept for this long at least, and for twice as long at most. */
 const KEEP_SNAPSHOT_MS = 900_000;
-/**
- * Maximum number of waiting slices of one receiver. It requests dropped ones
- * again.
- */
+/** Maximum number of waiting slices of one receiver. It requests dropped ones again. */
 const MAX_OFFSETS = 64;
 
-/**
- * Sends the state of a site to others, with one transfer at a time for each of
- * them.
- */
+/** Sends the state of a site to others, with one transfer at a time for each of them. */
 export class TransferSource {
   readonly #options: TransferSourceOptions;
   readonly #transfers = new Map<string, Transfer>();
-  /**
-   * Whether a snapshot was unreadable. The next one is written into a new file.
-   */
+  /** Whether a snapshot was unreadable. The next one is written into a new file. */
   #isFreshFileWanted = false;
   #isWorking = false;
   #isClosed = false;
@@ -70,8 +59,7 @@ export class TransferSource {
     const isKnown = transfer?.name === name;
     if (request.kind === 'transfer.begin') {
       if (!isKnown) this.#begin(receiver, name);
-      else if (transfer.snapshot !== undefined)
-        this.#sendReady(transfer, transfer.snapshot);
+      else if (transfer.snapshot !== undefined) this.#sendReady(transfer, transfer.snapshot);
     } else if (!isKnown) {
       if (request.kind === 'transfer.read')
         this.#options.send(receiver, { kind: 'transfer.lost', transfer: name });
@@ -96,8 +84,7 @@ export class TransferSource {
     const isFreshFile = this.#isFreshFileWanted;
     this.#options.storage.takeSnapshot(
       (error, snapshot) => {
-        if (this.#transfers.get(receiver) !== transfer)
-          return snapshot?.release();
+        if (this.#transfers.get(receiver) !== transfer) return snapshot?.release();
         if (snapshot === undefined) {
           this.#end(transfer);
           const reason = (error as Error).message;
@@ -155,9 +142,7 @@ export class TransferSource {
     this.#options.timing.later(() => {
       this.#isWorking = false;
       if (this.#isClosed) return;
-      const waiting = [...this.#transfers.values()].filter(
-        ({ offsets }) => offsets.size > 0,
-      );
+      const waiting = [...this.#transfers.values()].filter(({ offsets }) => offsets.size > 0);
       // One step for each receiver: a frame is read, or a slice is sent.
       for (const transfer of waiting) this.#step(transfer);
       if (waiting.length > 0) this.#work();
@@ -169,16 +154,10 @@ export class TransferSource {
     const [offset] = offsets;
     if (frames === undefined || offset === undefined) return offsets.clear();
     try {
-      const found = frames.read(
-        offset,
-        this.#options.sliceBytes ?? SLICE_BYTES,
-      );
+      const found = frames.read(offset, this.#options.sliceBytes ?? SLICE_BYTES);
       if (found === undefined) return frames.advance();
       offsets.delete(offset);
-      this.#options.send(
-        receiver,
-        createSlice({ transfer: name, offset, ...found }),
-      );
+      this.#options.send(receiver, createSlice({ transfer: name, offset, ...found }));
     } catch {
       this.#isFreshFileWanted = true;
       this.#end(transfer);

@@ -1,6 +1,6 @@
 /**
- * An operation becomes visible only after everything that its generator saw.
- * The checker counts operations instead of comparing vectors.
+ * An operation becomes visible only after everything that its generator saw. The checker counts
+ * operations instead of comparing vectors.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
@@ -24,11 +24,7 @@ export class CausalOrderChecker extends CountingChecker {
     this.#needs.set(formatOperation(operation), [...this.getState(site)]);
   }
 
-  override onApplied(
-    site: Origin,
-    operation: AnyOperation,
-    state: SiteState,
-  ): void {
+  override onApplied(site: Origin, operation: AnyOperation, state: SiteState): void {
     const seen = this.getState(site);
     const needs = this.#needs.get(formatOperation(operation)) ?? [];
     for (const [entry, count] of needs.entries()) {
@@ -52,10 +48,7 @@ function formatOperation(operation: AnyOperation): string {
     : `blue ${operation.site}.${operation.sequence}`;
 }
 
-/**
- * Every site shows the red operations in the same order, and the blue ones of
- * each origin too.
- */
+/** Every site shows the red operations in the same order, and the blue ones of each origin too. */
 export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'red total order';
   /** The order of each origin and of red, as far as any site has shown it. */
@@ -66,9 +59,7 @@ export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    const origin = isRed(operation)
-      ? `red ${operation.partition ?? ''}`
-      : `site ${operation.site}`;
+    const origin = isRed(operation) ? `red ${operation.partition ?? ''}` : `site ${operation.site}`;
     const order = this.#orders.get(origin) ?? [];
     this.#orders.set(origin, order);
     const positions = this.getState(site);

@@ -1,10 +1,7 @@
 /** The events of a run that checkers get, and how they report a violation. */
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
-import type {
-  BlueOperation,
-  RedOperation,
-} from '../../../server/records/records.ts';
+import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { Submission } from '../../../server/replica/core/submissions.ts';
@@ -21,17 +18,14 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
   return 'attempt' in operation;
 }
 
-/**
- * Returns whether the operation was executed on the state that its site had
- * only proposed.
- */
+/** Returns whether the operation was executed on the state that its site had only proposed. */
 export function isPipelined(operation: AnyOperation): boolean {
   return isRed(operation) && operation.dependencies !== undefined;
 }
 
 /**
- * Returns the name of one execution of a red operation. A clock is not enough:
- * after a crash, a stamp may be used again.
+ * Returns the name of one execution of a red operation. A clock is not enough: after a crash, a
+ * stamp may be used again.
  */
 export function getExecutionName({
   id,
@@ -56,24 +50,17 @@ export interface FinalState {
 }
 
 /**
- * Returns whether an operation may be lost: it is blue, and its site was lost
- * before others had it.
+ * Returns whether an operation may be lost: it is blue, and its site was lost before others had it.
  */
 export function canBeLost(
   history: History,
   operation: ClientOperation,
   lost: ReadonlySet<Origin>,
 ): boolean {
-  return (
-    history.traits.isBlue(operation) &&
-    operation.replies.every(({ site }) => lost.has(site))
-  );
+  return history.traits.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
 }
 
-/**
- * Sets a count by ordinal, including those of origins that join. The array has
- * no holes.
- */
+/** Sets a count by ordinal, including those of origins that join. The array has no holes. */
 export function setCount(counts: number[], entry: number, count: number): void {
   while (counts.length <= entry) counts.push(0);
   counts[entry] = count;
@@ -86,16 +73,14 @@ export interface ClientSubmission {
   readonly client: number;
   readonly id: string;
   /**
-   * The state that the session had seen. It is the same object in all
-   * submissions with the same state.
+   * The state that the session had seen. It is the same object in all submissions with the same
+   * state.
    */
   readonly sessionVector: Vector | undefined;
   readonly wants: Submission['wantedStages'];
 }
 
-/**
- * An event of a submission at a site: a view, a failed level, or its failure.
- */
+/** An event of a submission at a site: a view, a failed level, or its failure. */
 export interface SubmissionEvent {
   readonly site: Origin;
   readonly serial: number;
@@ -114,22 +99,18 @@ export interface SubmissionEvent {
 /** A run of a generator on the stable snapshot of a site. */
 export interface GeneratorRun {
   readonly input: RunInput;
-  /**
-   * What was read, if it was a strong read in a deployment with several
-   * partitions.
-   */
+  /** What was read, if it was a strong read in a deployment with several partitions. */
   readonly strongReads?: ReadonlySet<string> | undefined;
   /** The id of the operation, if it has one. */
   readonly id: string | undefined;
   readonly outcome: Outcome;
   /**
-   * Whether it ran on operations that the site had only proposed. Its place in
-   * the red order shows whether that was right.
+   * Whether it ran on operations that the site had only proposed. Its place in the red order shows
+   * whether that was right.
    */
   readonly isPipelined: boolean;
   /**
-   * Whether the site had nothing else in flight that its preliminary view would
-   * have to include.
+   * Whether the site had nothing else in flight that its preliminary view would have to include.
    */
   readonly isAlone: boolean;
 }
@@ -155,9 +136,8 @@ export interface ClientDomainError {
 }
 
 /**
- * What happens to a site. `deposed`: another process has taken over its log.
- * `halted`: its red log did not continue correctly. `lost`: the site and its
- * disk are lost for good.
+ * What happens to a site. `deposed`: another process has taken over its log. `halted`: its red log
+ * did not continue correctly. `lost`: the site and its disk are lost for good.
  */
 export type SiteEvent =
   | 'crashed'
@@ -169,39 +149,24 @@ export type SiteEvent =
   | 'disk full'
   | 'disk has room';
 
-/**
- * One property of a run. A checker throws a `PropertyViolation` when it does
- * not hold.
- */
+/** One property of a run. A checker throws a `PropertyViolation` when it does not hold. */
 export interface Checker {
   readonly name: string;
   /**
-   * Whether the property holds although a red log has lost confirmed records.
-   * Most compare what a site shows with what another one had shown.
+   * Whether the property holds although a red log has lost confirmed records. Most compare what a
+   * site shows with what another one had shown.
    */
   readonly holdsAfterLoss?: boolean;
-  /**
-   * Called when a site starts: empty, or with the state for which `save`
-   * returned `saved`.
-   */
+  /** Called when a site starts: empty, or with the state for which `save` returned `saved`. */
   onStarted?(site: Origin, saved?: unknown): void;
   /** Returns the notes about a site, separate from later notes. */
   save?(site: Origin): unknown;
   /** Called when a generator run at `site` became an operation. */
   onCreated?(site: Origin, operation: AnyOperation): void;
   onApplied?(site: Origin, operation: AnyOperation, state: SiteState): void;
-  /**
-   * Called when an execution was rejected, as `site` has seen in the red order.
-   */
-  onRejected?(
-    site: Origin,
-    operation: RedOperation,
-    conflict: Conflict | undefined,
-  ): void;
-  /**
-   * Called when the start number `start` of `site` has accepted a message of
-   * another site.
-   */
+  /** Called when an execution was rejected, as `site` has seen in the red order. */
+  onRejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
+  /** Called when the start number `start` of `site` has accepted a message of another site. */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   onMembers?(site: Origin, origins: Origins): void;
   /** Called when something happened to a site, its disk or its log. */
@@ -224,8 +189,8 @@ export interface Checker {
 }
 
 /**
- * A checker with notes about each site. `copyOf` restores them from saved
- * notes, or creates empty ones.
+ * A checker with notes about each site. `copyOf` restores them from saved notes, or creates empty
+ * ones.
  */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
@@ -251,9 +216,7 @@ export abstract class SiteChecker<Noted> implements Checker {
 
 /** Returns the origin that an operation counts for: its red log, or its site. */
 export function getListOf(operation: AnyOperation, { logs }: Origins): Origin {
-  return isRed(operation)
-    ? (logs[operation.partition ?? 0] as Origin)
-    : operation.site;
+  return isRed(operation) ? (logs[operation.partition ?? 0] as Origin) : operation.site;
 }
 
 /** Names the origin of operations for messages. */
@@ -264,8 +227,8 @@ export function formatList(entry: number, origins: Origins): string {
 }
 
 /**
- * Counts the operations that each site shows, by ordinal: those of each red
- * log, and blue ones of each site.
+ * Counts the operations that each site shows, by ordinal: those of each red log, and blue ones of
+ * each site.
  */
 export abstract class CountingChecker extends SiteChecker<number[]> {
   /** The origins at the beginning, with all red logs. */
@@ -300,18 +263,12 @@ export class PropertyViolation extends Error {
   }
 }
 
-export function assertProperty(
-  condition: boolean,
-  message: () => string,
-): asserts condition {
+export function assertProperty(condition: boolean, message: () => string): asserts condition {
   if (!condition) throw new PropertyViolation(message());
 }
 
 /** The methods of a checker that report events of a run. */
-type Notice = Exclude<
-  keyof Checker,
-  'name' | 'holdsAfterLoss' | 'save' | 'onStarted'
->;
+type Notice = Exclude<keyof Checker, 'name' | 'holdsAfterLoss' | 'save' | 'onStarted'>;
 
 export class Checkers {
   /** The checker that is running, for the message of a violation. */
@@ -323,35 +280,22 @@ export class Checkers {
     this.#all = all;
   }
 
-  /**
-   * Calls the checkers that have this method. Most events concern few of them.
-   */
-  notify<N extends Notice>(
-    notice: N,
-    ...args: Parameters<NonNullable<Checker[N]>>
-  ): void {
+  /** Calls the checkers that have this method. Most events concern few of them. */
+  notify<N extends Notice>(notice: N, ...args: Parameters<NonNullable<Checker[N]>>): void {
     for (const checker of this.#getListeners(notice)) {
       this.current = checker.name;
       (checker[notice] as (...args: unknown[]) => void).apply(checker, args);
     }
   }
 
-  /**
-   * Notifies the checkers of the start of a site, with their own notes about
-   * it.
-   */
+  /** Notifies the checkers of the start of a site, with their own notes about it. */
   start(site: Origin, notes: ReadonlyMap<string, unknown> | undefined): void {
-    for (const checker of this.#all)
-      checker.onStarted?.(site, notes?.get(checker.name));
+    for (const checker of this.#all) checker.onStarted?.(site, notes?.get(checker.name));
   }
 
-  /**
-   * Returns the notes of each checker about a site, by the name of the checker.
-   */
+  /** Returns the notes of each checker about a site, by the name of the checker. */
   save(site: Origin): ReadonlyMap<string, unknown> {
-    return new Map(
-      this.#all.map((checker) => [checker.name, checker.save?.(site)]),
-    );
+    return new Map(this.#all.map((checker) => [checker.name, checker.save?.(site)]));
   }
 
   #getListeners(notice: Notice): readonly Checker[] {

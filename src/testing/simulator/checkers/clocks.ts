@@ -1,28 +1,20 @@
 /**
- * Checks that a wild clock affects no other site: while it is far ahead of the
- * others, they show none of its stamps.
+ * Checks that a wild clock affects no other site: while it is far ahead of the others, they show
+ * none of its stamps.
  *
- * The exception is a site that has started with a clock that was set back
- * (RB-Q2). It can get the time from other sites only, and the first one may be
- * the one with the wild clock. Other sites may show the blue operations that
- * this site has accepted and passed on, and red ones, as it may lead their log.
+ * The exception is a site that has started with a clock that was set back (RB-Q2). It can get the
+ * time from other sites only, and the first one may be the one with the wild clock. Other sites may
+ * show the blue operations that this site has accepted and passed on, and red ones, as it may lead
+ * their log.
  *
- * The stamps of such a site are then as far ahead as those of the wild clock. A
- * site that has these stamps in its log doubts its own clock at its next start,
- * although that clock is right. It is the same exception.
+ * The stamps of such a site are then as far ahead as those of the wild clock. A site that has these
+ * stamps in its log doubts its own clock at its next start, although that clock is right. It is the
+ * same exception.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
-import type {
-  BlueOperation,
-  OperationId,
-} from '../../../server/records/records.ts';
-import {
-  isRed,
-  assertProperty,
-  type AnyOperation,
-  type Checker,
-} from './checker.ts';
+import type { BlueOperation, OperationId } from '../../../server/records/records.ts';
+import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
 
@@ -36,8 +28,8 @@ export class ClockChecker implements Checker {
   readonly #sites: readonly SiteWithClock[];
   readonly #maxSkewMs: number;
   /**
-   * The sites whose present start began with a clock that was set back, or with
-   * a log whose stamps are as far ahead of it.
+   * The sites whose present start began with a clock that was set back, or with a log whose stamps
+   * are as far ahead of it.
    */
   readonly #startedBehind = new Set<Origin>();
   /** By site: the highest stamp of another site in its log, in milliseconds. */
@@ -64,8 +56,7 @@ export class ClockChecker implements Checker {
   }
 
   /**
-   * A site that has started behind passes on what it accepts, and may crash
-   * before it shows that.
+   * A site that has started behind passes on what it accepts, and may crash before it shows that.
    */
   onMessageAccepted(site: Origin, { message }: Envelope): void {
     if (message.kind !== 'blue.operations') return;
@@ -76,8 +67,7 @@ export class ClockChecker implements Checker {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    // A site accepts its own stamps, and shows at a start what it had accepted
-    // before.
+    // A site accepts its own stamps, and shows at a start what it had accepted before.
     if (operation.site === site) return;
     if (!isRed(operation)) this.#noteReceived(site, operation);
     if (this.#startedBehind.has(site)) this.#passedOn.add(operation.id);
@@ -85,13 +75,9 @@ export class ClockChecker implements Checker {
 
     const author = this.#sites.find(({ origin }) => origin === operation.site);
     const others = this.#sites.filter((other) => other !== author);
-    const mayLeadBehind = others.some(({ origin }) =>
-      this.#startedBehind.has(origin),
-    );
+    const mayLeadBehind = others.some(({ origin }) => this.#startedBehind.has(origin));
     if (isRed(operation) && mayLeadBehind) return;
-    const limitMs =
-      Math.max(...others.map(({ clock }) => clock.highestWallMs)) +
-      this.#maxSkewMs;
+    const limitMs = Math.max(...others.map(({ clock }) => clock.highestWallMs)) + this.#maxSkewMs;
     // If its clock was set right since, sites accept what it had stamped.
     if ((author?.clock.wallMs ?? Infinity) <= limitMs) return;
     const aheadMs = Math.round(getStampMs(operation) - limitMs);
@@ -110,26 +96,20 @@ export class ClockChecker implements Checker {
 }
 
 function getStampMs(operation: AnyOperation): number {
-  const stamp = isRed(operation)
-    ? operation.clock
-    : (operation.vector[operation.site] ?? 0);
+  const stamp = isRed(operation) ? operation.clock : (operation.vector[operation.site] ?? 0);
   return stamp / MICROS_PER_MS;
 }
 
 /**
- * Checks that a site accepts nothing of an earlier start of another site once
- * it has accepted something of a later one.
+ * Checks that a site accepts nothing of an earlier start of another site once it has accepted
+ * something of a later one.
  */
 export class TermChecker implements Checker {
   readonly name = 'terms';
   /** The latest accepted term by receiver, its start, and sender. */
   readonly #latest = new Map<string, number>();
 
-  onMessageAccepted(
-    site: Origin,
-    { from, term, message }: Envelope,
-    start: number,
-  ): void {
+  onMessageAccepted(site: Origin, { from, term, message }: Envelope, start: number): void {
     // Any start of a site sends this message, accepted or not.
     if (message.kind === 'term.superseded') return;
     const key = `${site}:${start}:${from.site}`;

@@ -8,11 +8,7 @@ import type { TracedService } from '../traced-service.ts';
 import { CausalOrderChecker, TotalOrderChecker } from './causal-order.ts';
 import { Checkers, type Checker } from './checker.ts';
 import { ClockChecker, TermChecker } from './clocks.ts';
-import {
-  ConvergenceChecker,
-  DurabilityChecker,
-  type LogLosses,
-} from './durability.ts';
+import { ConvergenceChecker, DurabilityChecker, type LogLosses } from './durability.ts';
 import { ExactlyOnceChecker } from './exactly-once.ts';
 import { InvariantChecker } from './invariants.ts';
 import { LowWatermarkChecker } from './low-watermarks.ts';
@@ -36,9 +32,7 @@ export interface CheckedRun {
   readonly losses: LogLosses;
 }
 
-/**
- * Creates all checkers of a run, in the order in which each event runs them.
- */
+/** Creates all checkers of a run, in the order in which each event runs them. */
 export function createCheckers({
   options,
   origins,
@@ -78,13 +72,11 @@ export function createCheckers({
     }),
     new MembersChecker(origins),
     new ConvergenceChecker(),
-    // The oracle finds most faults, so it comes last: another checker describes
-    // the same fault more precisely.
+    // The oracle finds most faults, so it comes last: another checker describes the same fault more
+    // precisely.
     oracle,
   ];
   return new Checkers(
-    options.acceptsLoss
-      ? checkers.filter(({ holdsAfterLoss }) => holdsAfterLoss)
-      : checkers,
+    options.acceptsLoss ? checkers.filter(({ holdsAfterLoss }) => holdsAfterLoss) : checkers,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that acknowledged operations are at every remaining site, except blue
- * ones of sites that were lost before others had them.
+ * Checks that acknowledged operations are at every remaining site, except blue ones of sites that
+ * were lost before others had them.
  */
 import type { RedOperation } from '../../../server/records/records.ts';
 import type { Origin } from '../../../server/records/origin.ts';
@@ -48,11 +48,7 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 
   onFinished({ history, sites, lost }: FinalState): void {
     for (const operation of history.getAnswered()) {
-      if (
-        history.traits.isRead(operation) ||
-        !history.traits.hasEffect(operation)
-      )
-        continue;
+      if (history.traits.isRead(operation) || !history.traits.hasEffect(operation)) continue;
       if (this.#mayBeLostWithLog(operation.id)) continue;
       const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some(
         (site) => !lost.has(site),
@@ -82,8 +78,8 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 }
 
 /**
- * Checks that all sites have the same state once everything has healed and
- * arrived (RedBlue, OSDI 2012, Theorem 1).
+ * Checks that all sites have the same state once everything has healed and arrived (RedBlue, OSDI
+ * 2012, Theorem 1).
  */
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
@@ -99,8 +95,7 @@ export class ConvergenceChecker implements Checker {
     for (const { site, found } of others) {
       assertProperty(
         found === first?.found,
-        () =>
-          `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`,
+        () => `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`,
       );
     }
   }

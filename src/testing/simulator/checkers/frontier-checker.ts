@@ -1,10 +1,9 @@
 /**
  * Checks causality exactly, in time linear in the history.
  *
- * Each write carries the frontier of its past: for each key the newest write
- * that it depends on. A read of several keys merges the frontiers of what it
- * returned. Each key must then be at least as new as that, and as what the
- * session has seen before.
+ * Each write carries the frontier of its past: for each key the newest write that it depends on. A
+ * read of several keys merges the frontiers of what it returned. Each key must then be at least as
+ * new as that, and as what the session has seen before.
  */
 import type { Stamp } from '../../../causal/stamps.ts';
 import type { VersionPlace } from '../../../causal/version.ts';
@@ -16,8 +15,7 @@ export interface CausalViolation {
 }
 
 /**
- * The version of a key that a read has returned, in any store that orders
- * writes by stamp and site.
+ * The version of a key that a read has returned, in any store that orders writes by stamp and site.
  */
 export interface ReadVersion extends VersionPlace {
   readonly value: unknown;
@@ -48,10 +46,7 @@ export class SessionFrontier {
 export interface Excuses {
   /** Whether the write was lost with all its copies. */
   isLost(id: string): boolean;
-  /**
-   * Whether a delete that came after the write, or the write itself, may be
-   * forgotten by now.
-   */
+  /** Whether a delete that came after the write, or the write itself, may be forgotten by now. */
   mayBeForgotten(key: string, write: WritePlace): boolean;
   /** Whether the partition of the key may have forgotten ids of writes. */
   mayBeRepeated(key: string): boolean;
@@ -66,10 +61,7 @@ export class FrontierChecker {
     this.#excuses = excuses;
   }
 
-  /**
-   * Call it when the client sends the write: others may read it before its
-   * reply.
-   */
+  /** Call it when the client sends the write: others may read it before its reply. */
   beginWrite(id: string, key: string, session: SessionFrontier): void {
     this.#writes.set(id, {
       id,
@@ -123,8 +115,7 @@ export class FrontierChecker {
       const violation = this.#notePlace(write, place);
       if (violation !== undefined) return violation;
       returned.set(key, place);
-      for (const [past, pastPlace] of write.past)
-        raise(merged, past, pastPlace);
+      for (const [past, pastPlace] of write.past) raise(merged, past, pastPlace);
     }
     for (const key of keys) {
       const found = returned.get(key);
@@ -151,12 +142,7 @@ export class FrontierChecker {
         stamp: version.stamp,
         site: version.site,
       };
-      const violation = this.#compare(
-        'visibility',
-        key,
-        found,
-        this.#acknowledged.get(key),
-      );
+      const violation = this.#compare('visibility', key, found, this.#acknowledged.get(key));
       if (violation !== undefined) return violation;
     }
     return undefined;
@@ -168,24 +154,17 @@ export class FrontierChecker {
     found: WritePlace | undefined,
     required: WritePlace | undefined,
   ): CausalViolation | undefined {
-    if (
-      required === undefined ||
-      (found !== undefined && compare(found, required) >= 0)
-    )
+    if (required === undefined || (found !== undefined && compare(found, required) >= 0))
       return undefined;
     if (this.#excuses.isLost(required.id)) return undefined;
-    if (found === undefined && this.#excuses.mayBeForgotten(key, required))
-      return undefined;
+    if (found === undefined && this.#excuses.mayBeForgotten(key, required)) return undefined;
     return {
       checker,
       message: `${key} was ${format(found)}, and ${format(required)} came before`,
     };
   }
 
-  #notePlace(
-    write: KnownWrite,
-    place: WritePlace,
-  ): CausalViolation | undefined {
+  #notePlace(write: KnownWrite, place: WritePlace): CausalViolation | undefined {
     const known = write.place;
     if (
       known !== undefined &&
@@ -215,8 +194,7 @@ export function getWriteId({ value }: ReadVersion): string {
 
 function raise(frontier: Frontier, key: string, place: WritePlace): void {
   const known = frontier.get(key);
-  if (known === undefined || compare(known, place) < 0)
-    frontier.set(key, place);
+  if (known === undefined || compare(known, place) < 0) frontier.set(key, place);
 }
 
 function compare(a: WritePlace, b: WritePlace): number {
@@ -224,7 +202,5 @@ function compare(a: WritePlace, b: WritePlace): number {
 }
 
 function format(place: WritePlace | undefined): string {
-  return place === undefined
-    ? 'absent'
-    : `${place.id} (${place.stamp}@${place.site})`;
+  return place === undefined ? 'absent' : `${place.id} (${place.stamp}@${place.site})`;
 }

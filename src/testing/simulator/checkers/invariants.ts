@@ -1,6 +1,6 @@
 /**
- * Checks that the service's invariants hold at every site after every operation
- * (RedBlue, OSDI 2012, Theorem 2).
+ * Checks that the service's invariants hold at every site after every operation (RedBlue, OSDI
+ * 2012, Theorem 2).
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import {
@@ -9,12 +9,7 @@ import {
 } from '../../../server/replica/core/invariant-check.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import {
-  assertProperty,
-  type AnyOperation,
-  type Checker,
-  type GeneratorRun,
-} from './checker.ts';
+import { assertProperty, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
@@ -24,11 +19,7 @@ export class InvariantChecker implements Checker {
     this.#check = new InvariantCheck(service);
   }
 
-  onApplied(
-    site: Origin,
-    { id, effects }: AnyOperation,
-    state: SiteState,
-  ): void {
+  onApplied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
     const [row] = this.#check.findBrokenRows(effects, state);
     assertProperty(
       row === undefined,
@@ -53,8 +44,8 @@ function describeFailure(broken: BrokenInvariant | undefined): string {
 }
 
 /**
- * Checks that a generator throws only errors of its domain and returns only
- * values that sites accept. Anything else is a mistake of the author.
+ * Checks that a generator throws only errors of its domain and returns only values that sites
+ * accept. Anything else is a mistake of the author.
  */
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';
@@ -71,8 +62,7 @@ export class GeneratorChecker implements Checker {
   ): void {
     assertProperty(!hasFailed, () => {
       const thrown = this.#thrown();
-      if (thrown === undefined)
-        return `${operation} at site ${site} fails: ${reason}`;
+      if (thrown === undefined) return `${operation} at site ${site} fails: ${reason}`;
       return `the generator of '${operation}' threw at site ${site}: ${thrown}. What its arguments and tables hold cannot be changed in place; a no is an error of the domain (context.errors), or a result.`;
     });
   }

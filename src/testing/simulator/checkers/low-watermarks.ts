@@ -1,23 +1,14 @@
 /**
- * Checks low watermarks: an operation that follows one had seen everything that
- * it covers. Removals that all watermarks cover are forgotten.
+ * Checks low watermarks: an operation that follows one had seen everything that it covers. Removals
+ * that all watermarks cover are forgotten.
  */
 import type { Origin } from '../../../server/records/origin.ts';
-import {
-  SiteChecker,
-  isRed,
-  assertProperty,
-  type AnyOperation,
-} from './checker.ts';
+import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
 
-/**
- * The name of the shadow operation of watermarks, which belong to no service.
- */
+/** The name of the shadow operation of watermarks, which belong to no service. */
 const WATERMARK_SHADOW = '';
 
-/**
- * Returns whether the operation is a low watermark, which no generator made.
- */
+/** Returns whether the operation is a low watermark, which no generator made. */
 export function isLowWatermark({ shadow }: AnyOperation): boolean {
   return shadow === WATERMARK_SHADOW;
 }
@@ -42,8 +33,7 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
           `site ${site} shows ${id}, which had seen entry ${entry} up to ${seen[entry]}, after a floor of ${stamp}`,
       );
     }
-    if (isLowWatermark(operation))
-      watermarks[origin] = operation.reply?.value as readonly number[];
+    if (isLowWatermark(operation)) watermarks[origin] = operation.reply?.value as readonly number[];
   }
 }
 
@@ -51,8 +41,8 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
 const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /**
- * Returns whether a site made the operation itself to transfer rights. No
- * client has requested it, and no generator has made it.
+ * Returns whether a site made the operation itself to transfer rights. No client has requested it,
+ * and no generator has made it.
  */
 export function isTransfer({ shadow }: AnyOperation): boolean {
   return shadow === RIGHTS_TRANSFER_SHADOW;

@@ -1,12 +1,8 @@
 /**
- * Checks that all sites agree about each origin. A closed stream has one end,
- * which no site exceeds and all reach.
+ * Checks that all sites agree about each origin. A closed stream has one end, which no site exceeds
+ * and all reach.
  */
-import type {
-  KnownOrigin,
-  Origin,
-  Origins,
-} from '../../../server/records/origin.ts';
+import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import { CountingChecker, assertProperty, type FinalState } from './checker.ts';
 
@@ -29,11 +25,9 @@ export class MembersChecker extends CountingChecker {
       this.#origins.set(origin, other);
       assertProperty(
         other === description,
-        () =>
-          `site ${site} has ordinal ${origin} as ${description}, and another as ${other}`,
+        () => `site ${site} has ordinal ${origin} as ${description}, and another as ${other}`,
       );
-      if (known.final !== undefined)
-        this.#checkFinal(site, origin, known.final.sequence);
+      if (known.final !== undefined) this.#checkFinal(site, origin, known.final.sequence);
     }
   }
 
@@ -54,8 +48,7 @@ export class MembersChecker extends CountingChecker {
         const shown = this.getState(site)[origin] ?? 0;
         assertProperty(
           shown === final,
-          () =>
-            `site ${site} ends with ${shown} of the ${final} operations of ${origin}`,
+          () => `site ${site} ends with ${shown} of the ${final} operations of ${origin}`,
         );
       }
     }

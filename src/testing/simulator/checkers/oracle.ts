@@ -1,11 +1,9 @@
 /**
- * Runs the service again without the replica. Every generator run is repeated
- * on a plain model that holds the state that the site showed at that moment.
- * Every red operation is repeated at its place in the red order, on all red
- * operations before it and the blue ones of its snapshot. Effects, replies and
- * final states must agree. The model counts operations, like the checkers of
- * causal order. So it relies neither on vectors nor on what certification
- * compares.
+ * Runs the service again without the replica. Every generator run is repeated on a plain model that
+ * holds the state that the site showed at that moment. Every red operation is repeated at its place
+ * in the red order, on all red operations before it and the blue ones of its snapshot. Effects,
+ * replies and final states must agree. The model counts operations, like the checkers of causal
+ * order. So it relies neither on vectors nor on what certification compares.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
@@ -31,12 +29,7 @@ import {
   type RunInput,
 } from '../oracle/execute.ts';
 import { Model, ModelView } from '../oracle/model.ts';
-import {
-  isSameSentList,
-  isSameReply,
-  isSameSent,
-  toSentEffects,
-} from '../oracle/compare-sent.ts';
+import { isSameSentList, isSameReply, isSameSent, toSentEffects } from '../oracle/compare-sent.ts';
 import {
   CountingChecker,
   getExecutionName,
@@ -71,10 +64,7 @@ interface PlacedOperation {
   readonly id: string;
   readonly effects: readonly Effect[];
   readonly model: ModelOperation;
-  /**
-   * The reply that a caller gets. Absent if the `reply` of its shadow operation
-   * throws.
-   */
+  /** The reply that a caller gets. Absent if the `reply` of its shadow operation throws. */
   readonly reply: Reply | undefined;
   /** The domain error that a caller gets instead of a reply. */
   readonly domainError: DomainErrorInfo | undefined;
@@ -85,15 +75,12 @@ export class OracleChecker extends CountingChecker {
   readonly #service: Service;
   readonly #submissions: () => readonly string[];
   readonly #model: Model;
-  /**
-   * Red operations by log, and blue ones by site, as the first site has shown
-   * them.
-   */
+  /** Red operations by log, and blue ones by site, as the first site has shown them. */
   readonly #lists: PlacedOperation[][];
   readonly #placed = new Map<string, PlacedOperation>();
   /**
-   * The latest time up to each place of a red log, by log. The times of the
-   * operations themselves need not increase.
+   * The latest time up to each place of a red log, by log. The times of the operations themselves
+   * need not increase.
    */
   readonly #redTimes = new Map<number, number[]>();
   /** The last run by site and operation. */
@@ -103,8 +90,8 @@ export class OracleChecker extends CountingChecker {
   /** All runs by site and submission, and by operation. */
   readonly #runs = new Map<string, OracleRun[]>();
   /**
-   * The number of red operations of each log that had been reported when a
-   * submission was made, by site and submission.
+   * The number of red operations of each log that had been reported when a submission was made, by
+   * site and submission.
    */
   readonly #reportedRedCounts = new Map<string, ReadonlyMap<number, number>>();
   /** The table of origins that the present start of a site uses, by site. */
@@ -115,15 +102,10 @@ export class OracleChecker extends CountingChecker {
   /** `undefined` if there is one red log only. */
   readonly #order: PartitionOrder | undefined;
 
-  constructor(
-    { service, lookups }: TracedService,
-    origins: Origins,
-    partitions: Partitions,
-  ) {
+  constructor({ service, lookups }: TracedService, origins: Origins, partitions: Partitions) {
     super(origins);
     this.#partitions = partitions;
-    this.#order =
-      origins.logs.length > 1 ? new PartitionOrder(origins) : undefined;
+    this.#order = origins.logs.length > 1 ? new PartitionOrder(origins) : undefined;
     this.#service = service;
     this.#submissions = lookups;
     this.#model = new Model(service.tables);
@@ -141,8 +123,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Returns the color with which a site shows an operation that it has
-   * answered. `none` if the operation changed nothing.
+   * Returns the color with which a site shows an operation that it has answered. `none` if the
+   * operation changed nothing.
    */
   getColorAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
@@ -150,10 +132,7 @@ export class OracleChecker extends CountingChecker {
     return this.founding.isLog(placed.model.list) ? 'red' : 'blue';
   }
 
-  /**
-   * Returns whether the placed operation changes anything. A refusal in the red
-   * order does not.
-   */
+  /** Returns whether the placed operation changes anything. A refusal in the red order does not. */
   hasEffects(id: string): boolean {
     return (this.#placed.get(id)?.effects.length ?? 0) > 0;
   }
@@ -168,22 +147,16 @@ export class OracleChecker extends CountingChecker {
       closed: this.#origins.get(site)?.closed ?? [],
     };
     const seen = [...this.getState(site)];
-    if (isPipelined)
-      return this.#note(site, id, { input, seen, outcome, isAlone });
+    if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
     const requested = this.#submissions();
-    const expected = execute(
-      this.#service,
-      () => new ModelView(this.#model, seen),
-      input,
-    );
+    const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     assertProperty(
       isSame(outcome, expected),
       () =>
         `${input.operation} at site ${site} ${describeOutcome(outcome)}, and on what the site shows it ${describeOutcome(expected)}: ${PURITY_ADVICE}`,
     );
     const again = new Set(this.#submissions());
-    // The second run may request more, because the model ends no run that takes
-    // too long.
+    // The second run may request more, because the model ends no run that takes too long.
     const missing = requested.find((item) => !again.has(item));
     assertProperty(
       outcome.hasFailed || missing === undefined,
@@ -195,10 +168,7 @@ export class OracleChecker extends CountingChecker {
 
   #note(site: Origin, id: string | undefined, run: OracleRun): void {
     const { input } = run;
-    for (const key of [
-      `${site}:${input.serial}`,
-      ...(id === undefined ? [] : [id]),
-    ]) {
+    for (const key of [`${site}:${input.serial}`, ...(id === undefined ? [] : [id])]) {
       const runs = this.#runs.get(key);
       if (runs === undefined) this.#runs.set(key, [run]);
       else runs.push(run);
@@ -222,11 +192,7 @@ export class OracleChecker extends CountingChecker {
     this.#created.set(formatOperation(operation), run);
   }
 
-  override onApplied(
-    site: Origin,
-    operation: AnyOperation,
-    state: SiteState,
-  ): void {
+  override onApplied(site: Origin, operation: AnyOperation, state: SiteState): void {
     super.onApplied(site, operation, state);
     const list = getListOf(operation, this.founding);
     const shown = this.getState(site);
@@ -237,35 +203,19 @@ export class OracleChecker extends CountingChecker {
     else {
       this.#order?.checkSameTime(operation, known.model.time, stamp);
       assertProperty(
-        known.id === operation.id &&
-          isSameSentList(known.effects, operation.effects),
+        known.id === operation.id && isSameSentList(known.effects, operation.effects),
         () =>
           `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`,
       );
     }
   }
 
-  onSubmitted({
-    site,
-    serial,
-  }: {
-    readonly site: Origin;
-    readonly serial: number;
-  }): void {
+  onSubmitted({ site, serial }: { readonly site: Origin; readonly serial: number }): void {
     this.#reportedRedCounts.set(`${site}:${serial}`, this.#shownRedPlaces);
   }
 
-  onView({
-    site,
-    serial,
-    operation,
-    isRead,
-    stage,
-    value,
-    meta,
-  }: ClientView): void {
-    if (stage === 'tentative')
-      return this.#checkPreliminary(site, serial, value);
+  onView({ site, serial, operation, isRead, stage, value, meta }: ClientView): void {
+    if (stage === 'tentative') return this.#checkPreliminary(site, serial, value);
     const { id } = operation;
     const input: Reply = { value, ...(meta && { meta }) };
     if (isRead) return this.#checkRead(site, serial, stage, input);
@@ -273,17 +223,14 @@ export class OracleChecker extends CountingChecker {
     if (placed === undefined) {
       assertProperty(
         stage !== 'strong',
-        () =>
-          `${id} was answered as strong and stands nowhere in the red order`,
+        () => `${id} was answered as strong and stands nowhere in the red order`,
       );
       const isOutcome = (this.#runs.get(id) ?? []).some(
-        ({ outcome: { shadow, reply } }) =>
-          shadow === undefined && isSameReply(reply, input),
+        ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, input),
       );
       assertProperty(
         isOutcome,
-        () =>
-          `${id} was answered ${formatValue(input)}: no run without effects gave that`,
+        () => `${id} was answered ${formatValue(input)}: no run without effects gave that`,
       );
       return;
     }
@@ -293,8 +240,7 @@ export class OracleChecker extends CountingChecker {
     );
     assertProperty(
       isSameReply(placed.reply, input),
-      () =>
-        `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
+      () => `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
     );
     const { list, place } = placed.model;
     const isRedPlaced = this.founding.isLog(list);
@@ -308,8 +254,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Checks a refusal like any reply. If red operations could cause it, it must
-   * come from the red order.
+   * Checks a refusal like any reply. If red operations could cause it, it must come from the red
+   * order.
    */
   onDomainError({
     site,
@@ -319,8 +265,7 @@ export class OracleChecker extends CountingChecker {
     stage,
     domain,
   }: ClientDomainError): void {
-    const refuses = ({ outcome }: OracleRun): boolean =>
-      isSameSent(outcome.domainError, domain);
+    const refuses = ({ outcome }: OracleRun): boolean => isSameSent(outcome.domainError, domain);
     if (isRead)
       return this.#checkReadBy(refuses, {
         site,
@@ -333,12 +278,10 @@ export class OracleChecker extends CountingChecker {
     const placed = this.#placed.get(id);
     if (placed === undefined) {
       const mayBeRed =
-        this.#hasRed &&
-        this.#service.contract.operations[operation]?.color !== 'blue';
+        this.#hasRed && this.#service.contract.operations[operation]?.color !== 'blue';
       assertProperty(
         !mayBeRed,
-        () =>
-          `${id} was refused (${domain.name}) and stands nowhere in the red order`,
+        () => `${id} was refused (${domain.name}) and stands nowhere in the red order`,
       );
       return assertProperty(
         (this.#runs.get(id) ?? []).some(refuses),
@@ -351,14 +294,13 @@ export class OracleChecker extends CountingChecker {
     );
     return assertProperty(
       isSameSent(placed.domainError, domain),
-      () =>
-        `${id} was refused: ${formatValue(domain)}, not ${formatValue(placed.domainError)}`,
+      () => `${id} was refused: ${formatValue(domain)}, not ${formatValue(placed.domainError)}`,
     );
   }
 
   /**
-   * Checks failures. One that does not come from the backend must come from a
-   * generator, or from the reply of a shadow operation.
+   * Checks failures. One that does not come from the backend must come from a generator, or from
+   * the reply of a shadow operation.
    */
   onSubmissionEvent({
     site,
@@ -368,14 +310,11 @@ export class OracleChecker extends CountingChecker {
     stage,
     code,
   }: SubmissionEvent): void {
-    if (code === undefined || isBackendError(code) || stage === 'tentative')
-      return;
+    if (code === undefined || isBackendError(code) || stage === 'tentative') return;
     const runs = this.#runs.get(isRead ? `${site}:${serial}` : id) ?? [];
     const placed = isRead ? undefined : this.#placed.get(id);
     const hasNoReply =
-      placed !== undefined &&
-      placed.reply === undefined &&
-      placed.domainError === undefined;
+      placed !== undefined && placed.reply === undefined && placed.domainError === undefined;
     assertProperty(
       hasNoReply || runs.some(({ outcome }) => outcome.hasFailed),
       () => `${id} failed with ${code}, which no generator came to`,
@@ -383,13 +322,10 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Returns a run for an operation that the site makes itself: a low watermark,
-   * which changes nothing, or a transfer, which another checker checks.
+   * Returns a run for an operation that the site makes itself: a low watermark, which changes
+   * nothing, or a transfer, which another checker checks.
    */
-  #createOwnRun(
-    site: Origin,
-    { id: operation, reply, effects }: AnyOperation,
-  ): OracleRun {
+  #createOwnRun(site: Origin, { id: operation, reply, effects }: AnyOperation): OracleRun {
     const input = {
       name: '',
       serial: 0,
@@ -418,22 +354,16 @@ export class OracleChecker extends CountingChecker {
       new ModelView(this.#model, this.getState(site)),
       state.store,
     );
-    assertProperty(
-      difference === undefined,
-      () => `site ${site} ends with ${difference}`,
-    );
+    assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
   /**
-   * Checks a preliminary view. If nothing else of its site was in flight, it is
-   * the result of the run on the state that the site showed.
+   * Checks a preliminary view. If nothing else of its site was in flight, it is the result of the
+   * run on the state that the site showed.
    */
   #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
-    assertProperty(
-      runs.length > 0,
-      () => `a guess was made at site ${site}, and no generator ran`,
-    );
+    assertProperty(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
     if (!runs.every(({ isAlone }) => isAlone)) return;
     const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
       createPreliminary(this.#service, new ModelView(this.#model, seen), {
@@ -449,12 +379,11 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Checks that a read shows the state of its site. A strong one shows all red
-   * operations that were reported before it began.
+   * Checks that a read shows the state of its site. A strong one shows all red operations that were
+   * reported before it began.
    */
   #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
-    const gave = ({ outcome }: OracleRun): boolean =>
-      isSameReply(outcome.reply, value);
+    const gave = ({ outcome }: OracleRun): boolean => isSameReply(outcome.reply, value);
     this.#checkReadBy(gave, { site, serial, stage, what: value });
   }
 
@@ -471,8 +400,7 @@ export class OracleChecker extends CountingChecker {
     const runs = (this.#runs.get(key) ?? []).filter(gave);
     assertProperty(
       runs.length > 0,
-      () =>
-        `a read at site ${site} was answered ${formatValue(description)} by no run`,
+      () => `a read at site ${site} was answered ${formatValue(description)} by no run`,
     );
     if (stage !== 'strong') return;
     const [{ input }] = runs as [OracleRun];
@@ -500,27 +428,21 @@ export class OracleChecker extends CountingChecker {
     const { id, site, effects } = operation;
     const place = shown[list] as number;
     const run = this.#created.get(formatOperation(operation));
-    assertProperty(
-      run !== undefined,
-      () => `site ${site} shows ${id}, which no client submitted`,
-    );
+    assertProperty(run !== undefined, () => `site ${site} shows ${id}, which no client submitted`);
     // The red order continues from the latest time in it.
     const time = isRed(operation)
       ? this.#getRedTime(operation, list, stamp)
       : (operation.vector[site] ?? 0);
-    // The operations before a blue one in the stream of its site count as seen,
-    // even if they were not visible there yet. So do those before a red one in
-    // the red order: it has seen them, or it touches nothing that they touch.
+    // The operations before a blue one in the stream of its site count as seen, even if they were
+    // not visible there yet. So do those before a red one in the red order: it has seen them, or it
+    // touches nothing that they touch.
     const seen =
       this.#order !== undefined && isRed(operation)
         ? this.#order.getSeen(operation, run.seen, shown)
         : [...run.seen];
     setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
-    this.#checkTime(
-      id,
-      isRed(operation) ? { ...model, seen: run.seen } : model,
-    );
+    this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
     const isExecuted = isRed(operation) && !isSiteOperation(operation);
     const { reply, refusal: rejection } = isExecuted
       ? this.#executeAt(operation, model, run)
@@ -545,8 +467,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Returns the time of a red operation. With several logs, records of globals
-   * that are no operations have times too, so that it may be later.
+   * Returns the time of a red operation. With several logs, records of globals that are no
+   * operations have times too, so that it may be later.
    */
   #getRedTime(operation: RedOperation, list: number, stamp: number): number {
     const last = this.#redTimes.get(list)?.at(-1) ?? 0;
@@ -555,8 +477,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Executes a red operation on all red ones before it and the blue ones that
-   * it had seen. Returns its reply.
+   * Executes a red operation on all red ones before it and the blue ones that it had seen. Returns
+   * its reply.
    */
   #executeAt(
     operation: AnyOperation,
@@ -581,10 +503,7 @@ export class OracleChecker extends CountingChecker {
     return { reply, refusal: expected.domainError };
   }
 
-  /**
-   * Checks that the last writer is also the later one if one writer has seen
-   * the other.
-   */
+  /** Checks that the last writer is also the later one if one writer has seen the other. */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
       const last = this.founding.isLog(list)
@@ -603,8 +522,8 @@ export class OracleChecker extends CountingChecker {
 }
 
 /**
- * Returns the name of an execution. After a crash, an execution may differ only
- * in its effects from one that was lost, because it drew other values.
+ * Returns the name of an execution. After a crash, an execution may differ only in its effects from
+ * one that was lost, because it drew other values.
  */
 function formatOperation(operation: AnyOperation): string {
   if (isRed(operation))

@@ -1,6 +1,6 @@
 /**
- * Checks that each `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` was
- * necessary. The check itself is never too strict.
+ * Checks that each `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` was necessary. The check itself
+ * is never too strict.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
@@ -32,15 +32,15 @@ export class RejectionChecker implements Checker {
   readonly name = 'refusals';
   readonly #context: RejectionContext;
   /**
-   * The operation of each serial that arrived at a site since its start and may
-   * wait there, by site.
+   * The operation of each serial that arrived at a site since its start and may wait there, by
+   * site.
    */
   readonly #waiting = new Map<Origin, Map<number, string>>();
   /** The operations of a client that arrived at some site, by client. */
   readonly #operationsByClient = new Map<string, Set<string>>();
   /**
-   * Operations that have waited at the limit. The rejection is reported later,
-   * to every submission of the operation.
+   * Operations that have waited at the limit. The rejection is reported later, to every submission
+   * of the operation.
    */
   readonly #crowded = new Set<string>();
 
@@ -67,13 +67,7 @@ export class RejectionChecker implements Checker {
       for (const item of waiting.values()) this.#crowded.add(item);
   }
 
-  onSubmissionEvent({
-    site,
-    serial,
-    operation,
-    isEnd,
-    code,
-  }: SubmissionEvent): void {
+  onSubmissionEvent({ site, serial, operation, isEnd, code }: SubmissionEvent): void {
     const { options, reachTimeoutMs } = this.#context;
     if (code === 'OVERLOADED') this.#checkOverloaded(site, operation);
     else if (code === 'REPLICA_BEHIND')
@@ -81,8 +75,7 @@ export class RejectionChecker implements Checker {
     else if (code === 'UNAVAILABLE' && !this.#refusesUpdates(site))
       this.#checkWaited(operation, code, reachTimeoutMs);
     // An operation that was left here, or begun elsewhere, may continue.
-    if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED')
-      this.#waiting.get(site)?.delete(serial);
+    if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED') this.#waiting.get(site)?.delete(serial);
   }
 
   #checkOverloaded(site: Origin, { id, operation }: ClientOperation): void {
@@ -108,14 +101,8 @@ export class RejectionChecker implements Checker {
   }
 
   #refusesUpdates(site: Origin): boolean {
-    const machine = this.#context.sites.find(
-      ({ origin }) => origin === site,
-    )?.machine;
-    return (
-      this.#isHalted(site) ||
-      this.#isJoining(site) ||
-      machine?.isConfirmed === false
-    );
+    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
+    return this.#isHalted(site) || this.#isJoining(site) || machine?.isConfirmed === false;
   }
 
   /** Returns whether the red log of the site has halted. */
@@ -123,28 +110,20 @@ export class RejectionChecker implements Checker {
     return (
       this.#context.sites
         .find(({ origin }) => origin === site)
-        ?.machine?.replica.red.admissions.some(
-          ({ halted }) => halted !== undefined,
-        ) === true
+        ?.machine?.replica.red.admissions.some(({ halted }) => halted !== undefined) === true
     );
   }
 
   /**
-   * Returns whether a site is joining. It accepts no writes before all others
-   * know it, and its own log proves that.
+   * Returns whether a site is joining. It accepts no writes before all others know it, and its own
+   * log proves that.
    */
   #isJoining(site: Origin): boolean {
-    const machine = this.#context.sites.find(
-      ({ origin }) => origin === site,
-    )?.machine;
+    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
     return machine?.replica.membership.takesWrites === false;
   }
 
-  #checkWaited(
-    { id, submittedAtMs }: ClientOperation,
-    code: string,
-    waitMs: number,
-  ): void {
+  #checkWaited({ id, submittedAtMs }: ClientOperation, code: string, waitMs: number): void {
     const waitedMs = this.#context.healthyPeriods.nowMs - submittedAtMs;
     assertProperty(
       waitedMs >= waitMs,

@@ -1,16 +1,12 @@
 /**
- * Checks that red operations are as if executed one after the other in the red
- * order. No other operation has written a field that one has read, between its
- * execution and its place. Operations that it depends on are before it, with
- * the same execution. The checker records the last writers by site instead of
- * stamps.
+ * Checks that red operations are as if executed one after the other in the red order. No other
+ * operation has written a field that one has read, between its execution and its place. Operations
+ * that it depends on are before it, with the same execution. The checker records the last writers
+ * by site instead of stamps.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { toFieldName } from '../../../server/generator/read-set.ts';
-import type {
-  Execution,
-  RedOperation,
-} from '../../../server/records/records.ts';
+import type { Execution, RedOperation } from '../../../server/records/records.ts';
 import {
   SiteChecker,
   getExecutionName,
@@ -37,10 +33,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
   readonly name = 'serializability';
   /** The writers whose values were read, by execution. */
   readonly #read = new Map<string, LastWriters>();
-  /**
-   * Proposed executions by the name that later executions of the same start of
-   * the site use.
-   */
+  /** Proposed executions by the name that later executions of the same start of the site use. */
   readonly #proposed = new Map<string, ProposedExecution>();
 
   constructor() {
@@ -54,19 +47,15 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     if (!isRed(operation)) return;
     const { writers } = this.getState(site);
     const overlaid: LastWriters = new Map();
-    for (const { operation: below } of this.#below(site, operation))
-      noteWrites(overlaid, below);
+    for (const { operation: below } of this.#below(site, operation)) noteWrites(overlaid, below);
     const read: LastWriters = new Map();
     for (const name of operation.reads)
       read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'no operation');
     this.#read.set(getExecutionName(operation), read);
-    this.#proposed.set(
-      formatExecution(operation, [operation.id, operation.attempt]),
-      {
-        operation,
-        number: this.#proposed.size,
-      },
-    );
+    this.#proposed.set(formatExecution(operation, [operation.id, operation.attempt]), {
+      operation,
+      number: this.#proposed.size,
+    });
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
@@ -79,8 +68,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
           `${operation.id} stands on ${item.join(', attempt ')}, which site ${site} does not show`,
       );
     }
-    for (const [name, writer] of this.#read.get(getExecutionName(operation)) ??
-      []) {
+    for (const [name, writer] of this.#read.get(getExecutionName(operation)) ?? []) {
       const found = writers.get(name) ?? 'no operation';
       assertProperty(
         found === writer,
@@ -89,14 +77,12 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
       );
     }
     noteWrites(writers, operation);
-    executions.add(
-      formatExecution(operation, [operation.id, operation.attempt]),
-    );
+    executions.add(formatExecution(operation, [operation.id, operation.attempt]));
   }
 
   /**
-   * Returns the executions that one depends on and that its site does not show
-   * yet, in order, including indirect ones.
+   * Returns the executions that one depends on and that its site does not show yet, in order,
+   * including indirect ones.
    */
   #below(site: Origin, operation: RedOperation): ProposedExecution[] {
     const { executions } = this.getState(site);
@@ -120,13 +106,9 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
 }
 
 function noteWrites(writers: LastWriters, { id, effects }: RedOperation): void {
-  for (const { table, key, field } of effects)
-    writers.set(toFieldName(table, key, field), id);
+  for (const { table, key, field } of effects) writers.set(toFieldName(table, key, field), id);
 }
 
-function formatExecution(
-  { site, epoch }: RedOperation,
-  [id, attempt]: Execution,
-): string {
+function formatExecution({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
   return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
 }

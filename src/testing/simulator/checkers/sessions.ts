@@ -1,6 +1,6 @@
 /**
- * Checks that sessions read their own writes and never go back in time, at any
- * site. The checker counts operations instead of comparing vectors.
+ * Checks that sessions read their own writes and never go back in time, at any site. The checker
+ * counts operations instead of comparing vectors.
  */
 import { type Origin, type Origins } from '../../../server/records/origin.ts';
 import {
@@ -27,37 +27,28 @@ export class SessionChecker extends CountingChecker {
   readonly #seen = new Map<number, Counts>();
   readonly #asOf = new WeakMap<Vector, Counts>();
   /**
-   * The operations that a session had seen when a submission was made, by site
-   * and number of the submission.
+   * The operations that a session had seen when a submission was made, by site and number of the
+   * submission.
    */
   readonly #expected = new Map<string, SessionExpectation>();
 
   /** The table of origins that the present start of a site uses, by site. */
   readonly #origins = new Map<Origin, Origins>();
   /**
-   * Operations that had to wait for others. Those beyond the end of closed
-   * streams do not count.
+   * Operations that had to wait for others. Those beyond the end of closed streams do not count.
    */
   readonly #waiting = new Set<string>();
 
-  onSubmitted({
-    site,
-    serial,
-    client,
-    id,
-    sessionVector,
-  }: ClientSubmission): void {
+  onSubmitted({ site, serial, client, id, sessionVector }: ClientSubmission): void {
     if (sessionVector === undefined) return;
     // A late repetition of a request requires no more than the first one.
-    const counts =
-      this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
+    const counts = this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
     this.#asOf.set(sessionVector, counts);
     this.#expected.set(`${site}:${serial}`, { client, counts });
     const shown = this.getState(site);
     const mustWait = counts.some(
       (count, entry) =>
-        (shown[entry] ?? 0) <
-        Math.min(count, this.#getFinalAt(site, entry) ?? count),
+        (shown[entry] ?? 0) < Math.min(count, this.#getFinalAt(site, entry) ?? count),
     );
     if (mustWait) this.#waiting.add(id);
   }
@@ -67,24 +58,20 @@ export class SessionChecker extends CountingChecker {
   }
 
   /**
-   * No site has operations beyond the end of a closed stream, so a session does
-   * not wait for them. With several logs, it may wait for records of globals,
-   * which take stamps and are no operations.
+   * No site has operations beyond the end of a closed stream, so a session does not wait for them.
+   * With several logs, it may wait for records of globals, which take stamps and are no operations.
    */
   onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
     assertProperty(
-      code !== 'REPLICA_BEHIND' ||
-        this.#waiting.has(id) ||
-        this.founding.logs.length > 1,
+      code !== 'REPLICA_BEHIND' || this.#waiting.has(id) || this.founding.logs.length > 1,
       () =>
         `${id} waited at site ${site}, and all that its session had seen is there, or beyond the end of a stream`,
     );
   }
 
   /**
-   * Returns the number of operations that count of a closed stream, even if a
-   * session has seen more. Any site may know it: one whose red log has halted
-   * at its start does not.
+   * Returns the number of operations that count of a closed stream, even if a session has seen
+   * more. Any site may know it: one whose red log has halted at its start does not.
    */
   #getFinal(entry: number): number | undefined {
     for (const site of this.#origins.keys()) {
@@ -95,14 +82,12 @@ export class SessionChecker extends CountingChecker {
   }
 
   /**
-   * Returns the same as far as a site knows it. A site that has not delivered
-   * the end of a stream waits for what was there beyond it.
+   * Returns the same as far as a site knows it. A site that has not delivered the end of a stream
+   * waits for what was there beyond it.
    */
   #getFinalAt(site: Origin, entry: number): number | undefined {
     const origins = this.#origins.get(site);
-    return origins?.isSite(entry) === true
-      ? origins.get(entry).final?.sequence
-      : undefined;
+    return origins?.isSite(entry) === true ? origins.get(entry).final?.sequence : undefined;
   }
 
   onSessionView(site: Origin, serial: number): void {

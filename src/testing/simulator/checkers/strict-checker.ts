@@ -1,6 +1,6 @@
 /**
- * Red operations and strong reads over several red logs are strictly
- * serializable, and every site shows the red writers of a field in one order.
+ * Red operations and strong reads over several red logs are strictly serializable, and every site
+ * shows the red writers of a field in one order.
  */
 import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Origin } from '../../../server/records/origin.ts';
@@ -39,20 +39,14 @@ export class StrictChecker extends SiteChecker<WriterCounts> {
     if (!isRed(operation)) return;
     const { id, reads, effects } = operation;
     // Another checker shows that it was executed on what is before it.
-    if (!this.#operations.has(id))
-      this.#operations.set(id, this.#getWriters(site, reads));
-    const written = effects.map(({ table, key, field }) =>
-      toFieldName(table, key, field),
-    );
+    if (!this.#operations.has(id)) this.#operations.set(id, this.#getWriters(site, reads));
+    const written = effects.map(({ table, key, field }) => toFieldName(table, key, field));
     for (const name of new Set(written)) this.#noteWriter(site, name, id);
   }
 
   onGeneratorRun(site: Origin, { input, strongReads }: GeneratorRun): void {
     if (strongReads === undefined) return;
-    this.#runs.set(
-      `${site}:${input.serial}`,
-      this.#getWriters(site, strongReads),
-    );
+    this.#runs.set(`${site}:${input.serial}`, this.#getWriters(site, strongReads));
   }
 
   onView({ site, serial, operation, isRead, stage }: ClientView): void {
@@ -69,8 +63,7 @@ export class StrictChecker extends SiteChecker<WriterCounts> {
       const strong = replies.filter(({ stage }) => stage === 'strong');
       const executed = this.#operations.get(id);
       const endedAt = strong[0]?.atMs;
-      if (executed !== undefined)
-        operations.push({ name: id, begunAt, endedAt, seen: executed });
+      if (executed !== undefined) operations.push({ name: id, begunAt, endedAt, seen: executed });
       for (const [index, seen] of (this.#reads.get(id) ?? []).entries()) {
         const name = `${id}, answer ${index + 1}`;
         const { atMs } = strong[index] ?? {};
@@ -80,8 +73,7 @@ export class StrictChecker extends SiteChecker<WriterCounts> {
     const cycle = findStrictCycle(operations, this.#writers);
     assertProperty(
       cycle === undefined,
-      () =>
-        `each of these is before the next, and the last before the first: ${cycle?.join('; ')}`,
+      () => `each of these is before the next, and the last before the first: ${cycle?.join('; ')}`,
     );
   }
 

@@ -1,8 +1,7 @@
 /**
- * Strict serializability of operations over several red logs: conflicts and
- * real time together have no cycle. It knows nothing of logs, stamps or holds,
- * only which writer each read has seen, and the order of the writers of each
- * row.
+ * Strict serializability of operations over several red logs: conflicts and real time together have
+ * no cycle. It knows nothing of logs, stamps or holds, only which writer each read has seen, and
+ * the order of the writers of each row.
  */
 
 /** An operation that has committed, or a strong read. */
@@ -40,10 +39,7 @@ class Graph {
     return undefined;
   }
 
-  #findCycleFrom(
-    start: string,
-    finished: Set<string>,
-  ): readonly string[] | undefined {
+  #findCycleFrom(start: string, finished: Set<string>): readonly string[] | undefined {
     if (finished.has(start)) return undefined;
     const path = [{ node: start, next: 0 }];
     const onPath = new Set([start]);
@@ -67,9 +63,9 @@ class Graph {
 }
 
 /**
- * Returns the names of operations that cannot be put into one order: each must
- * come before the next, and the last before the first. It is `undefined` if all
- * operations are strictly serializable.
+ * Returns the names of operations that cannot be put into one order: each must come before the
+ * next, and the last before the first. It is `undefined` if all operations are strictly
+ * serializable.
  */
 export function findStrictCycle(
   operations: readonly StrictOperation[],
@@ -78,8 +74,7 @@ export function findStrictCycle(
   const graph = new Graph();
   addRealTime(graph, operations);
   for (const writers of writersByRow.values())
-    for (const [place, writer] of writers.entries())
-      graph.add(writer, writers[place + 1]);
+    for (const [place, writer] of writers.entries()) graph.add(writer, writers[place + 1]);
   for (const { name, seen } of operations) {
     for (const [row, writer] of seen) {
       const writers = writersByRow.get(row) ?? [];
@@ -97,10 +92,7 @@ export function findStrictCycle(
 const MOMENT = '\u0000';
 
 /** What ended before a moment is before all that began at it or later. */
-function addRealTime(
-  graph: Graph,
-  operations: readonly StrictOperation[],
-): void {
+function addRealTime(graph: Graph, operations: readonly StrictOperation[]): void {
   const begins = [...new Set(operations.map(({ begunAt }) => begunAt))];
   begins.sort((a, b) => a - b);
   const toNode = (moment: number): string => `${MOMENT}${moment}`;

@@ -1,6 +1,6 @@
 /**
- * Checks that each submission has one end with a possible code. `CONFLICT`
- * comes after exactly the allowed executions.
+ * Checks that each submission has one end with a possible code. `CONFLICT` comes after exactly the
+ * allowed executions.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
@@ -28,8 +28,7 @@ const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether a failure with this code comes from the backend. Others come
- * from a generator.
+ * Returns whether a failure with this code comes from the backend. Others come from a generator.
  */
 export function isBackendError(code: string): boolean {
   return WRITE_ERROR_CODES.has(code);
@@ -48,8 +47,8 @@ export class ReplyChecker implements Checker {
   readonly #sites = new Map<string, number>();
   readonly #movedOperations = new Set<string>();
   /**
-   * The rejected executions of an operation by start of a site. Rejections
-   * because of an operation that it depends on do not count.
+   * The rejected executions of an operation by start of a site. Rejections because of an operation
+   * that it depends on do not count.
    */
   readonly #rejected = new Map<string, Map<string, Set<number>>>();
 
@@ -83,23 +82,15 @@ export class ReplyChecker implements Checker {
     const { id } = reported.operation;
     assertProperty(
       !this.#endedOperations.has(key),
-      () =>
-        `${id} got ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
+      () => `${id} got ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
     );
     if (reported.isEnd) this.#endedOperations.add(key);
-    else
-      this.#checkWeaker(
-        reported,
-        this.#submissions.get(key) as ClientSubmission,
-      );
+    else this.#checkWeaker(reported, this.#submissions.get(key) as ClientSubmission);
     if (reported.code !== undefined && isBackendError(reported.code))
       this.#checkCode(reported, reported.code);
   }
 
-  /**
-   * Checks that a preliminary or weak view was requested together with a
-   * stronger one.
-   */
+  /** Checks that a preliminary or weak view was requested together with a stronger one. */
   #checkWeaker(
     { operation: { id }, stage, isRead }: SubmissionEvent,
     { wants }: ClientSubmission,
@@ -109,8 +100,7 @@ export class ReplyChecker implements Checker {
       : stage === 'tentative' && wants.tentative;
     assertProperty(
       isWanted && wants.strong,
-      () =>
-        `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
+      () => `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
     );
   }
 
@@ -138,16 +128,11 @@ export class ReplyChecker implements Checker {
         () => `${id} got ABORTED, and its client still waited there`,
       );
     } else if (code === 'REPLICA_BEHIND') {
-      assertProperty(
-        this.#inSessions.has(id),
-        () => `${id} got REPLICA_BEHIND without a session`,
-      );
+      assertProperty(this.#inSessions.has(id), () => `${id} got REPLICA_BEHIND without a session`);
     } else if (code === 'CONFLICT' && !isRead) {
       const most = Math.max(
         0,
-        ...[...(this.#rejected.get(id)?.values() ?? [])].map(
-          ({ size }) => size,
-        ),
+        ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size),
       );
       assertProperty(
         most >= this.#maxAttempts,

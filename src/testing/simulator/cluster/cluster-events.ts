@@ -1,6 +1,6 @@
 /**
- * Events of a cluster: lost, old or copied directories, joins, retirements and
- * absences, with the actions of operators: they change members and send state.
+ * Events of a cluster: lost, old or copied directories, joins, retirements and absences, with the
+ * actions of operators: they change members and send state.
  */
 import type { MemberChange } from '../../../server/records/records.ts';
 import { isCorrectableError } from '../../../correctable/errors.ts';
@@ -25,11 +25,7 @@ import { REPLICA_LIMITS } from '../replica-limits.ts';
 import { SENT_BACK } from '../../../server/messages/envelope.ts';
 import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
 import { EPOCH_MS } from '../simulated-clock.ts';
-import {
-  CopiedDirectories,
-  type CopiedDirectory,
-  type LogLeader,
-} from './copied-directories.ts';
+import { CopiedDirectories, type CopiedDirectory, type LogLeader } from './copied-directories.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import { RestoredLogs, type RestorationSteps } from './restored-logs.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
@@ -47,10 +43,7 @@ export interface ClusterContext {
   /** By partition: how often its log was restored with a loss. */
   readonly losses: Map<number, number>;
   closeLinks(): void;
-  /**
-   * Create the state of a new site, and update that of a site that has been
-   * away.
-   */
+  /** Create the state of a new site, and update that of a site that has been away. */
   readonly createSite: typeof createSiteFromShared;
   readonly mergeSite: typeof mergeSharedIntoSite;
   isHealed(): boolean;
@@ -64,10 +57,7 @@ export interface ClusterContext {
       readonly copy: InstalledCopy;
     },
   ): void;
-  /**
-   * Starts another node of a site on a copy of its directory. The checkers do
-   * not see it.
-   */
+  /** Starts another node of a site on a copy of its directory. The checkers do not see it. */
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
 }
 
@@ -91,10 +81,7 @@ export class ClusterEvents {
   readonly #context: ClusterContext;
   readonly #random: Random;
   readonly #tasks = new Set<string>();
-  /**
-   * Nodes that must stop: their directories were put back or copied when all
-   * others knew more.
-   */
+  /** Nodes that must stop: their directories were put back or copied when all others knew more. */
   readonly #forks = new Set<SimulatedSite>();
   readonly #twins: SimulatedSite[] = [];
   /** Nodes that are not at the address of their site. */
@@ -151,82 +138,55 @@ export class ClusterEvents {
   }
 
   describeTasks(): string {
-    return [
-      ...this.#tasks,
-      ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`),
-    ].join(', ');
+    return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(
+      ', ',
+    );
   }
 
   plan(): void {
     const { options } = this.#context;
     this.#at(options.joinAtMs, () => this.#join());
-    this.#at(options.restoreAtMs, () =>
-      this.#onceCalm(() => this.#logs.begin()),
-    );
-    this.#at(options.retireLeaderAtMs, () =>
-      this.#onceCalm(() => this.#retireLeader()),
-    );
-    this.#at(options.retireAtMs, () =>
-      this.#onceSettled((site) => this.#retire(site)),
-    );
-    this.#at(options.rebuildAtMs, () =>
-      this.#onceSettled((site) => this.#rebuild(site)),
-    );
-    this.#at(options.awayAtMs, () =>
-      this.#onceSettled((site) => this.#goAway(site)),
-    );
+    this.#at(options.restoreAtMs, () => this.#onceCalm(() => this.#logs.begin()));
+    this.#at(options.retireLeaderAtMs, () => this.#onceCalm(() => this.#retireLeader()));
+    this.#at(options.retireAtMs, () => this.#onceSettled((site) => this.#retire(site)));
+    this.#at(options.rebuildAtMs, () => this.#onceSettled((site) => this.#rebuild(site)));
+    this.#at(options.awayAtMs, () => this.#onceSettled((site) => this.#goAway(site)));
     this.#at(options.oldDirectoryAtMs, () =>
-      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) =>
-        this.#putBack(copied),
-      ),
+      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) => this.#putBack(copied)),
     );
     this.#at(options.oldLeaderAtMs, () =>
       this.#copies.onceOnlyLogIsOld((copied) => this.#putBack(copied)),
     );
     this.#at(options.twinAtMs, () =>
-      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) =>
-        this.#runTwice(copied),
-      ),
+      this.#copies.onceAllKnowMore(this.#pickVictim(), (copied) => this.#runTwice(copied)),
     );
     this.#at(options.distantTwinAtMs, () =>
       this.#onceSettled((site) =>
-        this.#distant.add(
-          this.#runTwice({ site, files: site.disk.copyFiles() }),
-        ),
+        this.#distant.add(this.#runTwice({ site, files: site.disk.copyFiles() })),
       ),
     );
   }
 
   /**
-   * Returns the nodes that a message to a site reaches. If there are two, it
-   * reaches one of them. A node at another address gets only replies on the
-   * connections that it has opened.
+   * Returns the nodes that a message to a site reaches. If there are two, it reaches one of them. A
+   * node at another address gets only replies on the connections that it has opened.
    */
-  pickReceivers(
-    site: SimulatedSite | undefined,
-    kind: string,
-  ): readonly SimulatedSite[] {
+  pickReceivers(site: SimulatedSite | undefined, kind: string): readonly SimulatedSite[] {
     if (site === undefined) return [];
-    const twins = this.#twins.filter(
-      ({ origin, isLost }) => origin === site.origin && !isLost,
-    );
+    const twins = this.#twins.filter(({ origin, isLost }) => origin === site.origin && !isLost);
     const near = twins.find((twin) => !this.#distant.has(twin));
-    const reached =
-      near !== undefined && this.#random.chance(0.5) ? near : site;
+    const reached = near !== undefined && this.#random.chance(0.5) ? near : site;
     if (!SENT_BACK.includes(kind)) return [reached];
     return [reached, ...twins.filter((twin) => this.#distant.has(twin))];
   }
 
   /**
-   * Handles a node that has stopped because others have more of its stream.
-   * Only a node on a restored or copied directory may.
+   * Handles a node that has stopped because others have more of its stream. Only a node on a
+   * restored or copied directory may.
    */
   onForked(site: SimulatedSite, message: string): void {
     if (!this.#forks.delete(site))
-      throw new PropertyViolation(
-        `site ${site.origin} has stopped: ${message}`,
-        'forks',
-      );
+      throw new PropertyViolation(`site ${site.origin} has stopped: ${message}`, 'forks');
     if (this.#twins.includes(site)) site.lose();
     else if (this.#logs.leaders.includes(site.origin)) this.#replace(site);
     else this.#rebuild(site);
@@ -234,10 +194,7 @@ export class ClusterEvents {
 
   onPeerForked(peer: Origin, message: string): void {
     if (this.#forked.has(peer)) return;
-    throw new PropertyViolation(
-      `nothing is taken of site ${peer}: ${message}`,
-      'forks',
-    );
+    throw new PropertyViolation(`nothing is taken of site ${peer}: ${message}`, 'forks');
   }
 
   /** Handles a node that has stopped because its site was closed. */
@@ -271,8 +228,7 @@ export class ClusterEvents {
     },
   ): void {
     const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
-      origin !== site.origin &&
-      machine?.replica.options.origins.get(origin).state === 'open';
+      origin !== site.origin && machine?.replica.options.origins.get(origin).state === 'open';
     this.#transfer(isDonor, (copy) => {
       if (site.isLost) return void this.#tasks.delete(task);
       const { disk } = site;
@@ -289,8 +245,8 @@ export class ClusterEvents {
         );
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-        // The donor lacks data that is here. Another donor has it, or the same
-        // one later. Or this disk is damaged.
+        // The donor lacks data that is here. Another donor has it, or the same one later. Or this
+        // disk is damaged.
         this.#tasks.delete(task);
         return onFailed();
       }
@@ -345,8 +301,7 @@ export class ClusterEvents {
     const { leaders } = this.#logs;
     const [main] = leaders;
     const site = this.#context.sites.find(
-      ({ origin, isLost }) =>
-        !isLost && origin !== main && leaders.includes(origin),
+      ({ origin, isLost }) => !isLost && origin !== main && leaders.includes(origin),
     );
     return site && { site, partition: leaders.indexOf(site.origin) };
   }
@@ -356,15 +311,11 @@ export class ClusterEvents {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
-    // The site is retired once all others have confirmed it. Before, a lost
-    // site could take the only knowledge of the change with it.
+    // The site is retired once all others have confirmed it. Before, a lost site could take the
+    // only knowledge of the change with it.
     const findClosed = (origins: Origins): Origin | undefined =>
-      origins.closed.find(
-        (closed) => closed === origin && origins.get(closed).state === 'closed',
-      );
-    this.#change({ name, directory: null }, findClosed, () =>
-      this.#tasks.delete(task),
-    );
+      origins.closed.find((closed) => closed === origin && origins.get(closed).state === 'closed');
+    this.#change({ name, directory: null }, findClosed, () => this.#tasks.delete(task));
   }
 
   #onceCalm(run: () => void): void {
@@ -406,20 +357,14 @@ export class ClusterEvents {
   }
 
   /**
-   * Opens an origin of a site on an empty directory, with the state of a site
-   * that has delivered that change.
+   * Opens an origin of a site on an empty directory, with the state of a site that has delivered
+   * that change.
    */
-  #begin(
-    name: string,
-    directory: string,
-    describe: (origin: Origin) => string,
-  ): void {
+  #begin(name: string, directory: string, describe: (origin: Origin) => string): void {
     const task = describe(this.#context.sites.length as Origin);
     this.#tasks.add(task);
     const findBegun = (origins: Origins): Origin | undefined =>
-      origins.members.find(
-        (member) => origins.get(member).directory === directory,
-      );
+      origins.members.find((member) => origins.get(member).directory === directory);
     this.#later(NOTICE_MEAN_MS, () =>
       this.#change({ name, directory }, findBegun, (origin) => {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
@@ -453,28 +398,19 @@ export class ClusterEvents {
       if (origin !== undefined) return done(origin);
     }
     if (members.length > 0)
-      members[this.#random.between(0, members.length - 1)]?.proposeChange(
-        change,
-      );
-    this.#context.timeline.schedule(RETRY_MS, () =>
-      this.#change(change, find, done),
-    );
+      members[this.#random.between(0, members.length - 1)]?.proposeChange(change);
+    this.#context.timeline.schedule(RETRY_MS, () => this.#change(change, find, done));
   }
 
   /** Requests the shared state of sites until one has sent it. */
-  #transfer(
-    isDonor: (site: SimulatedSite) => boolean,
-    done: (copy: SharedCopy) => void,
-  ): void {
+  #transfer(isDonor: (site: SimulatedSite) => boolean, done: (copy: SharedCopy) => void): void {
     let isTaken = false;
     const donors = this.#members.filter(isDonor);
-    const donor =
-      donors[this.#random.between(0, Math.max(0, donors.length - 1))];
+    const donor = donors[this.#random.between(0, Math.max(0, donors.length - 1))];
     donor?.takeShared((copy) => {
       if (isTaken) return;
       isTaken = true;
-      const latestMs =
-        EPOCH_MS + this.#context.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
+      const latestMs = EPOCH_MS + this.#context.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
       const shared = removeWildStamps(copy.shared, latestMs);
       this.#later(TRANSFER_MEAN_MS, () => done({ ...copy, shared }));
     });
@@ -521,22 +457,16 @@ export class ClusterEvents {
   /** The sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
     return this.#context.sites.filter(
-      ({ machine, origin }) =>
-        machine?.replica.options.origins.isMember(origin) === true,
+      ({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true,
     );
   }
 
   /**
-   * Whether all earlier losses are repaired. Data that two sites lose at once
-   * cannot be restored.
+   * Whether all earlier losses are repaired. Data that two sites lose at once cannot be restored.
    */
   get #isSettled(): boolean {
     if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
-    if (
-      this.#context.sites.some(
-        ({ isLost, machine }) => !isLost && machine === undefined,
-      )
-    )
+    if (this.#context.sites.some(({ isLost, machine }) => !isLost && machine === undefined))
       return false;
     return this.#members.every(({ machine }) => {
       const { blue, options } = (machine as SiteMachine).replica;
@@ -544,8 +474,7 @@ export class ClusterEvents {
         const { state, final } = options.origins.get(origin);
         return (
           state === 'open' ||
-          (final !== undefined &&
-            blue.getHeld(origin).sequence >= final.sequence)
+          (final !== undefined && blue.getHeld(origin).sequence >= final.sequence)
         );
       });
     });

@@ -1,17 +1,13 @@
 /**
- * Copies of directories of sites. They are put back, or run by a second node,
- * once the other sites know more than the copy has.
+ * Copies of directories of sites. They are put back, or run by a second node, once the other sites
+ * know more than the copy has.
  */
 import type { Random } from '../../../server/collections/random.ts';
 import { getStartNumber } from '../../../server/records/epoch.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
 import type { Timeline } from '../timeline.ts';
-import {
-  countEntries,
-  countOperations,
-  getAcceptedStart,
-} from './site-copies.ts';
+import { countEntries, countOperations, getAcceptedStart } from './site-copies.ts';
 
 /** A copy of the directory of a site. */
 export interface CopiedDirectory {
@@ -58,14 +54,8 @@ export class CopiedDirectories {
     this.#context = context;
   }
 
-  /**
-   * Copies the directory of a site, and waits until all others know more of it
-   * than the copy.
-   */
-  onceAllKnowMore(
-    site: SimulatedSite | undefined,
-    run: (copied: CopiedDirectory) => void,
-  ): void {
+  /** Copies the directory of a site, and waits until all others know more of it than the copy. */
+  onceAllKnowMore(site: SimulatedSite | undefined, run: (copied: CopiedDirectory) => void): void {
     const { options, timeline, random, isHealed, isSettled } = this.#context;
     if (site?.machine === undefined) return;
     const files = site.disk.copyFiles();
@@ -76,8 +66,7 @@ export class CopiedDirectories {
       length: countOperations(site.origin, site.readFiles(files)),
       start,
     };
-    // The others may learn of a later start without an operation that the copy
-    // lacks.
+    // The others may learn of a later start without an operation that the copy lacks.
     if (random.chance(0.5)) site.crash(random.exponential(options.downMeanMs));
     const look = (): void => {
       if (isHealed() || site.isLost) return;
@@ -88,9 +77,8 @@ export class CopiedDirectories {
   }
 
   /**
-   * Copies the directory of the leader of a log beside `main` until only that
-   * log shows that the copy is old: all others have more of the log, and
-   * nothing more of the leader itself.
+   * Copies the directory of the leader of a log beside `main` until only that log shows that the
+   * copy is old: all others have more of the log, and nothing more of the leader itself.
    */
   onceOnlyLogIsOld(run: (copied: CopiedDirectory) => void): void {
     const { timeline, random, onceCalm, isSettled } = this.#context;
@@ -102,8 +90,7 @@ export class CopiedDirectories {
       const files = site.disk.copyFiles();
       timeline.schedule(random.exponential(OLD_MEAN_MS), () => {
         const isSameStart = site.machine === machine;
-        if (isSettled() && isSameStart && this.#isOnlyLogOld(leader, files))
-          run({ site, files });
+        if (isSettled() && isSameStart && this.#isOnlyLogOld(leader, files)) run({ site, files });
         else this.onceOnlyLogIsOld(run);
       });
     });
@@ -114,19 +101,12 @@ export class CopiedDirectories {
     const hasMore = ({ machine }: SimulatedSite): boolean =>
       (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
     const knowsLaterStart = (other: SimulatedSite): boolean =>
-      getStartNumber(
-        getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles())),
-      ) > getStartNumber(start);
-    return (
-      others.length > 0 &&
-      (others.every(hasMore) || others.every(knowsLaterStart))
-    );
+      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) >
+      getStartNumber(start);
+    return others.length > 0 && (others.every(hasMore) || others.every(knowsLaterStart));
   }
 
-  #isOnlyLogOld(
-    { site, partition }: LogLeader,
-    files: CopiedDirectory['files'],
-  ): boolean {
+  #isOnlyLogOld({ site, partition }: LogLeader, files: CopiedDirectory['files']): boolean {
     const state = site.readFiles(files);
     const own = countOperations(site.origin, state);
     const length = countEntries(state, partition);
@@ -142,8 +122,6 @@ export class CopiedDirectories {
   }
 
   #getOthers(site: SimulatedSite): readonly SimulatedSite[] {
-    return this.#context.sites.filter(
-      (other) => other !== site && !other.isLost,
-    );
+    return this.#context.sites.filter((other) => other !== site && !other.isLost);
   }
 }

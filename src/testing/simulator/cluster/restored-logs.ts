@@ -1,8 +1,8 @@
 /**
- * Sites that go away with the leaders of red logs, so that an operator restores
- * all logs at the others. This chooses copies, openings and what a returning
- * site keeps by the code of `restore-red`. Sealing a site stops it, as in
- * production. Requests between the operator and the sites are not simulated.
+ * Sites that go away with the leaders of red logs, so that an operator restores all logs at the
+ * others. This chooses copies, openings and what a returning site keeps by the code of
+ * `restore-red`. Sealing a site stops it, as in production. Requests between the operator and the
+ * sites are not simulated.
  */
 import {
   chooseCopy,
@@ -11,14 +11,8 @@ import {
   type SealedSite,
 } from '../../../server/cluster/red-log/chosen-copies.ts';
 import { findLosing } from '../../../server/cluster/red-log/confirmed-records.ts';
-import {
-  countShared,
-  type LogCopy,
-} from '../../../server/cluster/red-log/log-copy.ts';
-import {
-  findLogVoters,
-  type LogVoters,
-} from '../../../server/cluster/red-log/log-voters.ts';
+import { countShared, type LogCopy } from '../../../server/cluster/red-log/log-copy.ts';
+import { findLogVoters, type LogVoters } from '../../../server/cluster/red-log/log-voters.ts';
 import {
   findNamedEntries,
   mergeNamedEntries,
@@ -35,11 +29,7 @@ import {
 import type { Random } from '../../../server/collections/random.ts';
 import type { KeptRed } from '../../../server/log/recovered-state.ts';
 import type { Origin } from '../../../server/records/origin.ts';
-import type {
-  LogOpening,
-  RedLogPlace,
-  SiteOptions,
-} from '../../../server/site/site-options.ts';
+import type { LogOpening, RedLogPlace, SiteOptions } from '../../../server/site/site-options.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
 import { countEntries } from './site-copies.ts';
@@ -97,9 +87,7 @@ interface KnownCopies {
 const FIRST: KnownCopies = { copy: 0, begins: undefined };
 const TASK = 'restore the red logs';
 /** How long an operator, each seal, each start and the return of a site take. */
-const [NOTICE_MEAN_MS, SEAL_MEAN_MS, OPEN_MEAN_MS, RETURN_MEAN_MS] = [
-  300, 50, 100, 500,
-];
+const [NOTICE_MEAN_MS, SEAL_MEAN_MS, OPEN_MEAN_MS, RETURN_MEAN_MS] = [300, 50, 100, 500];
 const MAX_DRAWS = 20;
 const PROBE_MS = 50;
 /** How often the red logs are restored in a run. */
@@ -175,8 +163,8 @@ export class RestoredLogs {
     this.counts.restorations += 1;
     const remaining = this.#openSites.filter((site) => !away.includes(site));
     const logs = this.#checkLogs(remaining);
-    // An operator takes longer than clocks differ. Otherwise the opening of a
-    // leader whose clock is behind could have a lower stamp than what is lost.
+    // An operator takes longer than clocks differ. Otherwise the opening of a leader whose clock is
+    // behind could have a lower stamp than what is lost.
     timeline.schedule(2 * options.maxSkewMs, () =>
       this.#later(NOTICE_MEAN_MS, () => this.#seal(remaining, logs, away)),
     );
@@ -186,9 +174,7 @@ export class RestoredLogs {
     const { partitions, sites } = this.#context;
     const [first] = sites;
     const origins = partitions.createOrigins();
-    return first === undefined
-      ? []
-      : (partitions.createOptions(origins).redLogs ?? []);
+    return first === undefined ? [] : (partitions.createOptions(origins).redLogs ?? []);
   }
 
   get #openSites(): readonly SimulatedSite[] {
@@ -196,8 +182,8 @@ export class RestoredLogs {
   }
 
   /**
-   * Draws sites that go away, of which one leads a log. They are few enough
-   * that nothing is lost, or enough that something may be.
+   * Draws sites that go away, of which one leads a log. They are few enough that nothing is lost,
+   * or enough that something may be.
    */
   #drawAway(): readonly SimulatedSite[] | undefined {
     const { random, options } = this.#context;
@@ -210,9 +196,7 @@ export class RestoredLogs {
       );
       const remaining = this.#openSites.filter((site) => !away.includes(site));
       if (remaining.every(({ machine }) => machine === undefined)) continue;
-      const hasLoss = this.#checkLogs(remaining).some(
-        ({ losing }) => losing.length > 0,
-      );
+      const hasLoss = this.#checkLogs(remaining).some(({ losing }) => losing.length > 0);
       if (hasLoss === options.acceptsLoss) return away;
     }
     return undefined;
@@ -221,9 +205,7 @@ export class RestoredLogs {
   /** Draws a log with named voters, and returns these. */
   #drawVoters(): readonly SimulatedSite[] | undefined {
     const [first, ...others] = this.#redLogs
-      .map(({ voters = [] }) =>
-        this.#openSites.filter(({ name }) => voters.includes(name)),
-      )
+      .map(({ voters = [] }) => this.#openSites.filter(({ name }) => voters.includes(name)))
       .filter((sites) => sites.length > 0);
     return first && this.#context.random.pick([first, ...others]);
   }
@@ -241,9 +223,7 @@ export class RestoredLogs {
       machine?.replica.blue.getHeld(origin).sequence ?? 0;
     const others = this.#openSites.filter((site) => !lost.includes(site));
     return lost.every((site) =>
-      others.some(
-        (other) => countAt(other, site.origin) >= countAt(site, site.origin),
-      ),
+      others.some((other) => countAt(other, site.origin) >= countAt(site, site.origin)),
     );
   }
 
@@ -254,10 +234,9 @@ export class RestoredLogs {
     const present = remaining.find(({ machine }) => machine !== undefined);
     const origins = present?.machine?.replica.options.origins;
     const members = origins?.members ?? [];
-    const lists = [
-      members.filter((site) => origins?.get(site).state === 'open'),
-      members,
-    ].map((list) => list.map((site) => origins?.getName(site) as string));
+    const lists = [members.filter((site) => origins?.get(site).state === 'open'), members].map(
+      (list) => list.map((site) => origins?.getName(site) as string),
+    );
     const sealed = remaining.map(({ name }) => name);
     return names.map((name, partition) => {
       const log = {
@@ -330,9 +309,7 @@ export class RestoredLogs {
       site: site.name,
       copies: this.#readCopies(site),
     }));
-    const chosen = logs.map((log) =>
-      this.#steps.chooseCopy(log, found, [], []),
-    );
+    const chosen = logs.map((log) => this.#steps.chooseCopy(log, found, [], []));
     const openings = logs.map((log) => this.#findOpening(log, sealed));
     const { generation, votedByAll = [] } = this.#red;
     this.#red = createGeneration(generation + 1, chosen, logs, openings);
@@ -347,8 +324,7 @@ export class RestoredLogs {
     for (const site of sealed)
       if (this.#leaders.includes(site.origin)) this.#follow(site);
       else this.#later(OPEN_MEAN_MS, () => this.#follow(site));
-    for (const site of returning)
-      this.#later(RETURN_MEAN_MS, () => this.#follow(site));
+    for (const site of returning) this.#later(RETURN_MEAN_MS, () => this.#follow(site));
     for (const site of away) if (site.isLost) this.#context.close(site);
   }
 
@@ -388,9 +364,7 @@ export class RestoredLogs {
       return { length, isLossy: opening !== undefined };
     });
     this.#noteFollowed(site.origin);
-    const isWhole = copies.every(
-      ({ length }, partition) => kept[partition]?.length === length,
-    );
+    const isWhole = copies.every(({ length }, partition) => kept[partition]?.length === length);
     if (isWhole) site.start();
     else {
       this.counts['copies of logs dropped'] += 1;
@@ -401,8 +375,7 @@ export class RestoredLogs {
     this.#pending -= 1;
     if (this.#pending > 0) return;
     tasks.delete(TASK);
-    if (this.counts.restorations < MAX_RESTORATIONS)
-      this.#context.onceCalm(() => this.begin());
+    if (this.counts.restorations < MAX_RESTORATIONS) this.#context.onceCalm(() => this.begin());
   }
 
   #noteFollowed(origin: Origin): void {
@@ -423,8 +396,6 @@ function toOpening(log: GenerationLog | undefined): LogOpening | undefined {
 }
 
 /** Returns the state that a stopped site has on its disk. */
-function readState(
-  site: SimulatedSite,
-): ReturnType<SimulatedSite['unpackState']> {
+function readState(site: SimulatedSite): ReturnType<SimulatedSite['unpackState']> {
   return site.unpackState(site.recover().stored);
 }

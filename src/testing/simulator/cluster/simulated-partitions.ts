@@ -1,18 +1,9 @@
-/**
- * The partitions of a run: how many there are, and who leads and confirms the
- * red log of each.
- */
+/** The partitions of a run: how many there are, and who leads and confirms the red log of each. */
 import { Random } from '../../../server/collections/random.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import {
-  createPartitions,
-  type Partitions,
-} from '../../../server/service/partitions.ts';
+import { createPartitions, type Partitions } from '../../../server/service/partitions.ts';
 import type { Service } from '../../../server/service/service.ts';
-import type {
-  RedLogPlace,
-  SiteOptions,
-} from '../../../server/site/site-options.ts';
+import type { RedLogPlace, SiteOptions } from '../../../server/site/site-options.ts';
 import { isRed, type AnyOperation } from '../checkers/checker.ts';
 import type { SimulationOptions } from '../options.ts';
 import { createOrigins } from '../replica-limits.ts';
@@ -37,8 +28,8 @@ export interface SimulatedPartitions {
 }
 
 /**
- * Draws the partitions. It uses a generator of its own, so that other draws
- * stay the same for a seed.
+ * Draws the partitions. It uses a generator of its own, so that other draws stay the same for a
+ * seed.
  */
 export function drawPartitions(
   seed: number,
@@ -49,10 +40,7 @@ export function drawPartitions(
   const { maxLogs: most, siteCount } = options;
   const count = most === 1 ? 0 : random.between(0, most - 1);
   const names = PARTITION_NAMES.slice(0, count);
-  const partitions = createPartitions(
-    service,
-    Object.fromEntries(names.map((name) => [name, {}])),
-  );
+  const partitions = createPartitions(service, Object.fromEntries(names.map((name) => [name, {}])));
   const counts: Record<string, number> =
     most === 1 ? {} : { [APPLIED]: 0, 'red logs beside main': count };
   const placeSeeds = names.map(() => random.between(0, 1e9));
@@ -99,10 +87,7 @@ function drawPlace(
   const others = sites.filter((site) => site !== leader);
   const second = others[random.between(0, others.length - 1)] ?? first;
   const voters = sites.filter(
-    (site) =>
-      site === leader ||
-      site === second ||
-      (!hasFewVoters && random.chance(0.3)),
+    (site) => site === leader || site === second || (!hasFewVoters && random.chance(0.3)),
   );
   // Otherwise the loss of one voter stops the log until it is rebuilt.
   if (isCluster && !hasFewVoters && voters.length < 3) return { leader };

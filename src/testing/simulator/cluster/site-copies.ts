@@ -7,19 +7,13 @@ import {
 import type { Checkpoint } from '../../../server/records/checkpoint.ts';
 import type { Origin } from '../../../server/records/origin.ts';
 
-/**
- * The state that a site shares with all others, and the notes of the checkers
- * at that time.
- */
+/** The state that a site shares with all others, and the notes of the checkers at that time. */
 export interface SharedCopy {
   readonly shared: Checkpoint;
   readonly notes: unknown;
 }
 
-/**
- * Such a copy on a disk. Its note number differs from those of the checkpoints
- * of the site.
- */
+/** Such a copy on a disk. Its note number differs from those of the checkpoints of the site. */
 export interface InstalledCopy {
   readonly notes: unknown;
   readonly note: number;
@@ -31,21 +25,12 @@ export interface SiteBeginning {
   readonly copy?: InstalledCopy;
 }
 
-/**
- * Returns the number of operations of an origin in the state that its site
- * finds at a start.
- */
-export function countOperations(
-  origin: Origin,
-  { checkpoint, local }: RecoveredState,
-): number {
+/** Returns the number of operations of an origin in the state that its site finds at a start. */
+export function countOperations(origin: Origin, { checkpoint, local }: RecoveredState): number {
   const own = local.entries.flatMap((entry) =>
-    entry.kind === 'blue' && entry.operation.site === origin
-      ? [entry.operation.sequence]
-      : [],
+    entry.kind === 'blue' && entry.operation.site === origin ? [entry.operation.sequence] : [],
   );
-  const applied =
-    checkpoint && getSavedSite(checkpoint).shared.replica.applied[origin];
+  const applied = checkpoint && getSavedSite(checkpoint).shared.replica.applied[origin];
   return Math.max(applied ?? 0, ...own);
 }
 
@@ -56,16 +41,12 @@ export function countEntries(state: RecoveredState, partition: number): number {
 }
 
 /**
- * Returns the last start of an origin that another site has accepted, in the
- * state that the other site finds at a start. Returns 0 if there is none.
+ * Returns the last start of an origin that another site has accepted, in the state that the other
+ * site finds at a start. Returns 0 if there is none.
  */
-export function getAcceptedStart(
-  origin: Origin,
-  { checkpoint, local }: RecoveredState,
-): number {
+export function getAcceptedStart(origin: Origin, { checkpoint, local }: RecoveredState): number {
   const saved =
-    checkpoint &&
-    getSavedSite(checkpoint).own.terms?.find(([site]) => site === origin)?.[1];
+    checkpoint && getSavedSite(checkpoint).own.terms?.find(([site]) => site === origin)?.[1];
   const terms = local.entries.flatMap((entry) =>
     entry.kind === 'term' && entry.site === origin ? [entry.term] : [],
   );

@@ -1,11 +1,8 @@
 /**
- * The data of an etcd: values by key with the revision that stored them, and
- * the values at earlier revisions.
+ * The data of an etcd: values by key with the revision that stored them, and the values at earlier
+ * revisions.
  */
-import type {
-  EtcdEntry,
-  EtcdKeyRange,
-} from '../../../server/log/etcd/etcd-requests.ts';
+import type { EtcdEntry, EtcdKeyRange } from '../../../server/log/etcd/etcd-requests.ts';
 
 interface Version {
   readonly revision: number;
@@ -21,8 +18,7 @@ export class EtcdStore {
   readonly #events: EtcdEntry[] = [];
 
   create(key: string, value: Uint8Array): void {
-    if (this.#find(key, this.revision) === undefined)
-      this.#write(key, value, (this.revision += 1));
+    if (this.#find(key, this.revision) === undefined) this.#write(key, value, (this.revision += 1));
   }
 
   delete(range: EtcdKeyRange): void {
@@ -52,35 +48,27 @@ export class EtcdStore {
 
   getEvents({ key, end }: EtcdKeyRange, fromRevision: number): EtcdEntry[] {
     return this.#events.filter(
-      (event) =>
-        event.modRevision >= fromRevision &&
-        event.key >= key &&
-        event.key < end,
+      (event) => event.modRevision >= fromRevision && event.key >= key && event.key < end,
     );
   }
 
   /** Returns a copy, as of its disks. */
   copy(): EtcdStore {
     const copy = new EtcdStore();
-    for (const [key, versions] of this.#versions)
-      copy.#versions.set(key, [...versions]);
+    for (const [key, versions] of this.#versions) copy.#versions.set(key, [...versions]);
     copy.#events.push(...this.#events);
     [copy.revision, copy.compacted] = [this.revision, this.compacted];
     return copy;
   }
 
   #list({ key: from, end }: EtcdKeyRange, revision: number): EtcdEntry[] {
-    const keys = [...this.#versions.keys()]
-      .filter((key) => key >= from && key < end)
-      .toSorted();
+    const keys = [...this.#versions.keys()].filter((key) => key >= from && key < end).toSorted();
     return keys.flatMap((key) => this.#find(key, revision) ?? []);
   }
 
   #find(key: string, atRevision: number): EtcdEntry | undefined {
     const { revision, value } =
-      this.#versions
-        .get(key)
-        ?.findLast((version) => version.revision <= atRevision) ?? {};
+      this.#versions.get(key)?.findLast((version) => version.revision <= atRevision) ?? {};
     return revision === undefined || value === undefined
       ? undefined
       : { key, value, modRevision: revision };
@@ -90,7 +78,6 @@ export class EtcdStore {
     const versions = this.#versions.get(key) ?? [];
     versions.push({ revision, value });
     this.#versions.set(key, versions);
-    if (value !== undefined)
-      this.#events.push({ key, value, modRevision: revision });
+    if (value !== undefined) this.#events.push({ key, value, modRevision: revision });
   }
 }

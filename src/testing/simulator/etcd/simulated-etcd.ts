@@ -1,15 +1,9 @@
 /**
- * A model of etcd with three endpoints and one order of writes, and with the
- * faults that a client can meet.
+ * A model of etcd with three endpoints and one order of writes, and with the faults that a client
+ * can meet.
  */
-import type {
-  EtcdReply,
-  EtcdRequest,
-} from '../../../server/log/etcd/etcd-requests.ts';
-import type {
-  ServerReply,
-  ServerRequest,
-} from '../../../server/log/red-log.ts';
+import type { EtcdReply, EtcdRequest } from '../../../server/log/etcd/etcd-requests.ts';
+import type { ServerReply, ServerRequest } from '../../../server/log/red-log.ts';
 import type { Random } from '../../../server/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
 import type { Timeline } from '../timeline.ts';
@@ -31,14 +25,9 @@ export interface EtcdFaults {
 }
 
 const ENDPOINTS = 3;
-/**
- * The time until a client is connected again, and until it notices that a write
- * failed.
- */
+/** The time until a client is connected again, and until it notices that a write failed. */
 const [CONNECT_MS, TIMEOUT_MS] = [30, 400];
-/**
- * The mean delay of a write that takes effect after its connection has ended.
- */
+/** The mean delay of a write that takes effect after its connection has ended. */
 const LATE_MEAN_MS = 600;
 const QUOTA_BYTES = 1e6;
 const MAX_EVENTS = 5;
@@ -73,15 +62,10 @@ export class SimulatedEtcd {
   }
 
   connect(reply: (reply: ServerReply) => void): ServerConnection {
-    const client = new EtcdClient(
-      this,
-      reply,
-      this.random.between(0, ENDPOINTS - 1),
-    );
+    const client = new EtcdClient(this, reply, this.random.between(0, ENDPOINTS - 1));
     this.#clients.add(client);
     return {
-      request: (request: ServerRequest) =>
-        client.request(request as EtcdRequest),
+      request: (request: ServerRequest) => client.request(request as EtcdRequest),
       close: () => {
         client.close();
         this.#clients.delete(client);
@@ -128,8 +112,7 @@ export class SimulatedEtcd {
           this.timeline.schedule(forMs, () => (this.isFull = false));
           break;
         default:
-          for (const client of this.#clients)
-            if (this.random.chance(0.5)) client.disconnect();
+          for (const client of this.#clients) if (this.random.chance(0.5)) client.disconnect();
       }
       this.#planFault();
     });
@@ -151,19 +134,13 @@ class EtcdClient {
   #isClosed = false;
   #watch: Watch | undefined;
   #isPumping = false;
-  /**
-   * Requests of a connection arrive in order. This is the time of the last one.
-   */
+  /** Requests of a connection arrive in order. This is the time of the last one. */
   #arrivesAtMs = 0;
   #repliesAtMs = 0;
   /** When the link has sent the values that wait on it. */
   #sentAtMs = 0;
 
-  constructor(
-    etcd: SimulatedEtcd,
-    reply: (reply: ServerReply) => void,
-    endpoint: number,
-  ) {
+  constructor(etcd: SimulatedEtcd, reply: (reply: ServerReply) => void, endpoint: number) {
     [this.#etcd, this.#reply, this.#endpoint] = [etcd, reply, endpoint];
     this.#connect();
   }
@@ -207,8 +184,7 @@ class EtcdClient {
     if (this.#watch === undefined || this.#isPumping) return;
     const connection = this.#connection;
     this.#isPumping = true;
-    const delayMs =
-      (lagMs[this.#endpoint] ?? 0) + random.exponential(faults.etcdDelayMeanMs);
+    const delayMs = (lagMs[this.#endpoint] ?? 0) + random.exponential(faults.etcdDelayMeanMs);
     this.#whenAwake(delayMs, () => {
       if (connection !== this.#connection) return;
       this.#isPumping = false;
@@ -219,10 +195,7 @@ class EtcdClient {
   #connect(): void {
     const connection = (this.#connection += 1);
     this.#whenAwake(CONNECT_MS, () =>
-      this.#answer(
-        { kind: 'etcd.connected', endpoint: String(this.#endpoint) },
-        connection,
-      ),
+      this.#answer({ kind: 'etcd.connected', endpoint: String(this.#endpoint) }, connection),
     );
   }
 
@@ -234,19 +207,14 @@ class EtcdClient {
   }
 
   /**
-   * A frozen endpoint executes requests later. A write may be delayed longer
-   * than its connection lasts.
+   * A frozen endpoint executes requests later. A write may be delayed longer than its connection
+   * lasts.
    */
-  #arrive(
-    request: EtcdRequest,
-    connection: number,
-    isReplyLost: boolean,
-  ): void {
+  #arrive(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
     const { random, faults, isHealed, counts } = this.#etcd;
     this.#whenAwake(0, () => {
       if (request.kind !== 'etcd.create') {
-        if (connection === this.#connection)
-          this.#execute(request, connection, isReplyLost);
+        if (connection === this.#connection) this.#execute(request, connection, isReplyLost);
         return;
       }
       const isLate = !isHealed && random.chance(faults.etcdLateChance);
@@ -259,11 +227,7 @@ class EtcdClient {
     });
   }
 
-  #execute(
-    request: EtcdRequest,
-    connection: number,
-    isReplyLost: boolean,
-  ): void {
+  #execute(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
     const reply = this.#perform(request);
     if (reply === undefined) return;
     if (!isReplyLost) return this.#answerLater(reply, connection);
@@ -361,9 +325,7 @@ class EtcdClient {
     const events = store.getEvents(watch, watch.next);
     const entries = events.slice(0, MAX_EVENTS);
     watch.next =
-      events.length > MAX_EVENTS
-        ? (entries.at(-1)?.modRevision ?? 0) + 1
-        : store.revision + 1;
+      events.length > MAX_EVENTS ? (entries.at(-1)?.modRevision ?? 0) + 1 : store.revision + 1;
     if (entries.length === 0) return;
     const isDropped = !isHealed && random.chance(faults.etcdDropChance);
     const sent = isDropped ? entries.slice(1) : entries;
@@ -379,10 +341,7 @@ class EtcdClient {
     if (events.length > MAX_EVENTS) this.pump();
   }
 
-  /**
-   * The client notices after a time, or never. Then its own timeout ends the
-   * wait.
-   */
+  /** The client notices after a time, or never. Then its own timeout ends the wait. */
   #fail(request: EtcdRequest, connection: number): void {
     if (!('id' in request) || this.#etcd.random.chance(0.5)) return;
     const reply = {
@@ -391,9 +350,7 @@ class EtcdClient {
       reason: 'other',
       message: 'timeout',
     } as const;
-    this.#etcd.timeline.schedule(TIMEOUT_MS, () =>
-      this.#answer(reply, connection),
-    );
+    this.#etcd.timeline.schedule(TIMEOUT_MS, () => this.#answer(reply, connection));
   }
 
   /** Replies of a connection arrive in order. */
@@ -405,11 +362,8 @@ class EtcdClient {
     );
     this.#sentAtMs = Math.max(this.#sentAtMs, this.#repliesAtMs);
     if ('entries' in reply)
-      for (const { value } of reply.entries)
-        this.#sentAtMs += value.length / bytesPerMs;
-    timeline.schedule(this.#sentAtMs - timeline.nowMs, () =>
-      this.#answer(reply, connection),
-    );
+      for (const { value } of reply.entries) this.#sentAtMs += value.length / bytesPerMs;
+    timeline.schedule(this.#sentAtMs - timeline.nowMs, () => this.#answer(reply, connection));
   }
 
   #answer(reply: EtcdReply, connection: number): void {

@@ -6,13 +6,10 @@ import type { ModelView } from './model.ts';
 import { isLedger, toComparableLedger } from './model-operation.ts';
 
 /**
- * Describes the first difference between the model and the rows of a site.
- * Returns `undefined` if there is none.
+ * Describes the first difference between the model and the rows of a site. Returns `undefined` if
+ * there is none.
  */
-export function describeDifference(
-  view: ModelView,
-  state: StateReader,
-): string | undefined {
+export function describeDifference(view: ModelView, state: StateReader): string | undefined {
   for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
     const keys = view.keys(table);
     const found = [...state.scan({ table }, false)].map(({ key }) => key);
@@ -43,19 +40,17 @@ export function describeDifference(
 }
 
 /**
- * Converts a value to plain data that can be compared: a queue to an array, a
- * set to a sorted array, a ledger to its comparable part.
+ * Converts a value to plain data that can be compared: a queue to an array, a set to a sorted
+ * array, a ledger to its comparable part.
  */
 function toComparable(value: unknown): unknown {
   if (isLedger(value)) return toComparableLedger(value);
-  if (value instanceof Set)
-    return [...(value as Set<unknown>)].map(formatValue).toSorted();
+  if (value instanceof Set) return [...(value as Set<unknown>)].map(formatValue).toSorted();
   const { size, at } = (value ?? {}) as {
     readonly size?: number;
     at?(index: number): unknown;
   };
-  if (size === undefined || at === undefined || Array.isArray(value))
-    return value;
+  if (size === undefined || at === undefined || Array.isArray(value)) return value;
   return Array.from({ length: size }, (_, index) =>
     (value as { at(index: number): unknown }).at(index),
   );

@@ -1,6 +1,4 @@
-/**
- * Runs a generator on the model, and compares the outcome with that of a site.
- */
+/** Runs a generator on the model, and compares the outcome with that of a site. */
 import type { Principal } from '../../../correctable/binding.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
@@ -8,10 +6,7 @@ import { formatValue } from '../../../server/color-analysis/values/format-values
 import type { Effect } from '../../../server/records/effect.ts';
 import { formatThrown as thrownText } from '../../../server/records/failures.ts';
 import { freezeForUser, freezeArgsCopy } from '../../../values/deep-freeze.ts';
-import {
-  ThrownDomainError,
-  type ReplyCheck,
-} from '../../../server/service/domain-errors.ts';
+import { ThrownDomainError, type ReplyCheck } from '../../../server/service/domain-errors.ts';
 import {
   ChosenShadow,
   UncertifiedResult,
@@ -55,8 +50,8 @@ interface RightsOf {
 }
 
 /**
- * The outcome of a run. It is only a failure if the generator threw, or
- * returned a value that no site accepts.
+ * The outcome of a run. It is only a failure if the generator threw, or returned a value that no
+ * site accepts.
  */
 export interface Outcome {
   readonly hasFailed: boolean;
@@ -78,11 +73,7 @@ const LATEST_PLACE = 8e15;
 const MAX_LISTS = 64;
 
 /** Runs the generator of `input` on `view`. */
-export function execute(
-  service: Service,
-  view: () => ModelView,
-  input: RunInput,
-): Outcome {
+export function execute(service: Service, view: () => ModelView, input: RunInput): Outcome {
   const { operation } = input;
   try {
     const returned = service.generators[operation]?.(
@@ -91,10 +82,8 @@ export function execute(
     );
     if (returned instanceof ThrownDomainError) throw returned;
     if (!(returned instanceof ChosenShadow)) {
-      if (returned instanceof UncertifiedResult)
-        checkMayBeLocal(service, operation);
-      const result =
-        returned instanceof UncertifiedResult ? returned.result : returned;
+      if (returned instanceof UncertifiedResult) checkMayBeLocal(service, operation);
+      const result = returned instanceof UncertifiedResult ? returned.result : returned;
       return {
         hasFailed: false,
         effects: [],
@@ -103,27 +92,17 @@ export function execute(
     }
     const { shadow, effects, args, reply, color } = returned.choice;
     checkOutcome(service, operation, returned.choice);
-    const makesReply =
-      color === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
-    const value = makesReply
-      ? undefined
-      : toPortableReply(checkResult(service, operation, reply));
+    const makesReply = color === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
+    const value = makesReply ? undefined : toPortableReply(checkResult(service, operation, reply));
     return { hasFailed: false, shadow, effects, args, reply: value };
   } catch (error) {
     const isRefusal =
-      error instanceof ThrownDomainError &&
-      service.domainErrors.declares(operation, error);
-    return isRefusal
-      ? toDomainOutcome(service, operation, error)
-      : toFailedOutcome(error);
+      error instanceof ThrownDomainError && service.domainErrors.declares(operation, error);
+    return isRefusal ? toDomainOutcome(service, operation, error) : toFailedOutcome(error);
   }
 }
 
-function checkResult(
-  { resultChecks }: Service,
-  operation: string,
-  returned: unknown,
-): Reply {
+function checkResult({ resultChecks }: Service, operation: string, returned: unknown): Reply {
   return (resultChecks[operation] as ReplyCheck)(returned);
 }
 
@@ -146,8 +125,8 @@ function toFailedOutcome(thrown: unknown): Outcome {
 }
 
 /**
- * Returns the reply of the operation if its effects are applied to `view`.
- * Returns `undefined` if that fails.
+ * Returns the reply of the operation if its effects are applied to `view`. Returns `undefined` if
+ * that fails.
  */
 export function createReplyAt(
   service: Service,
@@ -155,15 +134,10 @@ export function createReplyAt(
   by: ModelOperation,
   executed: Outcome & { readonly operation: string },
 ): Reply | undefined {
-  const results = executed.effects.map((effect, index) =>
-    view.apply({ by, index, effect }),
-  );
+  const results = executed.effects.map((effect, index) => view.apply({ by, index, effect }));
   const makeReply =
-    executed.shadow === undefined
-      ? undefined
-      : service.shadowOperations[executed.shadow]?.reply;
-  if (makeReply === undefined || executed.reply !== undefined)
-    return executed.reply;
+    executed.shadow === undefined ? undefined : service.shadowOperations[executed.shadow]?.reply;
+  if (makeReply === undefined || executed.reply !== undefined) return executed.reply;
   try {
     return toPortableReply(
       checkResult(
@@ -177,10 +151,7 @@ export function createReplyAt(
   }
 }
 
-/**
- * Returns the preliminary view of an operation from this run. Its effects come
- * last.
- */
+/** Returns the preliminary view of an operation from this run. Its effects come last. */
 export function createPreliminary(
   service: Service,
   view: ModelView,
@@ -197,11 +168,7 @@ export function createPreliminary(
   return createReplyAt(service, view, by, executed)?.value;
 }
 
-function createContext(
-  service: Service,
-  view: () => ModelView,
-  input: RunInput,
-): object {
+function createContext(service: Service, view: () => ModelView, input: RunInput): object {
   const random = new Random(input.seed);
   const scratch = new ModelScratchpad(service, view);
   let ids = 0;
@@ -220,8 +187,8 @@ function createContext(
 }
 
 /**
- * A generator's scratchpad: a view of its own, on which each tried operation
- * comes after all others.
+ * A generator's scratchpad: a view of its own, on which each tried operation comes after all
+ * others.
  */
 class ModelScratchpad {
   readonly #service: Service;
@@ -250,14 +217,10 @@ class ModelScratchpad {
     const seen = Array.from({ length: MAX_LISTS }, () => place - 1);
     const by = { list: MAX_LISTS - 1, place, seen, time: place, site: 0 };
     const { shadow, args, effects, reply } = choice;
-    const results = effects.map((effect, index) =>
-      this.#view.apply({ by, index, effect }),
-    );
+    const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     return toReply(
-      makeReply === undefined
-        ? reply
-        : makeReply(results.map(freezeForUser), freezeArgsCopy(args)),
+      makeReply === undefined ? reply : makeReply(results.map(freezeForUser), freezeArgsCopy(args)),
     ).value;
   }
 
@@ -269,13 +232,8 @@ class ModelScratchpad {
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.hasFailed || b.hasFailed) return a.hasFailed === b.hasFailed;
   const isSameAnswer =
-    isSameReply(a.reply ?? NONE, b.reply ?? NONE) &&
-    isSameSent(a.domainError, b.domainError);
-  return (
-    a.shadow === b.shadow &&
-    isSameSentList(a.effects, b.effects) &&
-    isSameAnswer
-  );
+    isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.domainError, b.domainError);
+  return a.shadow === b.shadow && isSameSentList(a.effects, b.effects) && isSameAnswer;
 }
 
 export function describeOutcome({
@@ -297,11 +255,7 @@ export function describeOutcome({
 }
 
 /** @throws Error with the description of the fault */
-function checkOutcome(
-  service: Service,
-  operation: string,
-  choice: Choice,
-): void {
+function checkOutcome(service: Service, operation: string, choice: Choice): void {
   const { shadow, color, effects } = choice;
   if (color !== 'red' && color !== service.colors[shadow])
     throw new Error(`'${shadow}' is none of that color`);
@@ -311,22 +265,13 @@ function checkOutcome(
     if (problem !== undefined) throw new Error(problem);
     if (color === 'blue' && known.requiresRed(effect))
       throw new Error(`'${shadow}' is blue and may not`);
-    for (const part of [
-      effect.table,
-      effect.key,
-      effect.field,
-      effect.action,
-      effect.value,
-    ])
+    for (const part of [effect.table, effect.key, effect.field, effect.action, effect.value])
       checkPortable(part, 'effects');
-    if (typeof effect.key !== 'string')
-      throw new Error('the key of a row is text');
+    if (typeof effect.key !== 'string') throw new Error('the key of a row is text');
   }
   if (color === 'red') checkPortable(choice.args, 'shadow');
-  const mayWait =
-    color === 'red' || sumTakes(service.tables, effects).length > 0;
-  const isDeclaredBlue =
-    service.contract.operations[operation]?.color === 'blue';
+  const mayWait = color === 'red' || sumTakes(service.tables, effects).length > 0;
+  const isDeclaredBlue = service.contract.operations[operation]?.color === 'blue';
   if (isDeclaredBlue && mayWait)
     throw new Error(`it is declared blue, and '${shadow}' may have to wait`);
 }
@@ -339,8 +284,8 @@ function toPortableReply(reply: Reply): Reply {
 }
 
 /**
- * `uncertified()` is allowed only for operations that could have been answered
- * early. @throws Error as `checkOutcome`
+ * `uncertified()` is allowed only for operations that could have been answered early. @throws Error
+ * as `checkOutcome`
  */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
   if (contract.operations[operation]?.color === 'red')
@@ -350,8 +295,8 @@ function checkMayBeLocal({ contract }: Service, operation: string): void {
 type Scan = (options?: ScanOptions) => readonly string[];
 
 /**
- * Returns the `tables` of generators. They read the view of that moment. At a
- * site, there may be none.
+ * Returns the `tables` of generators. They read the view of that moment. At a site, there may be
+ * none.
  */
 function createModelReaders(
   tables: Tables,
@@ -359,10 +304,7 @@ function createModelReaders(
   by: RightsOf,
 ): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(tables).map(([name, table]) => [
-      name,
-      createTableReader(name, table, view, by),
-    ]),
+    Object.entries(tables).map(([name, table]) => [name, createTableReader(name, table, view, by)]),
   );
 }
 
@@ -374,25 +316,18 @@ function createTableReader(
 ): unknown {
   const scans: Record<string, Scan> = {};
   for (const field of table.indexes)
-    scans[field] = (options) =>
-      scanEntries(view().entries(name, field), options);
+    scans[field] = (options) => scanEntries(view().entries(name, field), options);
   return {
     row: (key: string) =>
-      createRowReader(table, (field) =>
-        toShownValue(view().read(name, key, field), by),
-      ),
+      createRowReader(table, (field) => toShownValue(view().read(name, key, field), by)),
     has: (key: string) => view().has(name, key),
-    keys: (options?: ScanOptions) =>
-      scanEntries(getKeyEntries(name, view()), options),
+    keys: (options?: ScanOptions) => scanEntries(getKeyEntries(name, view()), options),
     by: scans,
   };
 }
 
 /** As at a site, its fields are inherited properties. */
-function createRowReader(
-  { fields }: Table,
-  read: (field: string) => unknown,
-): object {
+function createRowReader({ fields }: Table, read: (field: string) => unknown): object {
   const getters = {};
   for (const field of Object.keys(fields)) {
     Object.defineProperty(getters, field, {
@@ -412,25 +347,14 @@ function toShownValue(value: unknown, { site, closed }: RightsOf): unknown {
 const getKeyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
   view.keys(table).map((key) => ({ value: key, key }));
 
-function scanEntries(
-  entries: readonly ModelEntry[],
-  options: ScanOptions = {},
-): readonly string[] {
-  const {
-    equals,
-    prefix,
-    from,
-    before,
-    limit = Infinity,
-    reverse = false,
-  } = options;
+function scanEntries(entries: readonly ModelEntry[], options: ScanOptions = {}): readonly string[] {
+  const { equals, prefix, from, before, limit = Infinity, reverse = false } = options;
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0))
     throw new Error(`no limit: ${limit}`);
   const found = entries.filter(
     ({ value }) =>
       (equals === undefined || value === equals) &&
-      (prefix === undefined ||
-        (typeof value === 'string' && value.startsWith(prefix))) &&
+      (prefix === undefined || (typeof value === 'string' && value.startsWith(prefix))) &&
       (from === undefined || compareBySeen(value, from) >= 0) &&
       (before === undefined || compareBySeen(value, before) < 0),
   );

@@ -1,29 +1,21 @@
 /**
- * Changes by place instead of by vectors: their authors, their order, and what
- * each author had seen.
+ * Changes by place instead of by vectors: their authors, their order, and what each author had
+ * seen.
  */
 import type { Effect } from '../../../server/records/effect.ts';
 
-/**
- * The number of operations of each list, by ordinal: the red order, then blue
- * ones by origin.
- */
+/** The number of operations of each list, by ordinal: the red order, then blue ones by origin. */
 export type Counts = readonly number[];
 
 /** An operation with its place, which replaces its vector. */
 export interface ModelOperation {
-  /**
-   * The list that it belongs to: that of its origin, or the first one, which is
-   * the red order.
-   */
+  /** The list that it belongs to: that of its origin, or the first one, which is the red order. */
   readonly list: number;
   /** Its place there, counted from 1. */
   readonly place: number;
   /** The operations that were visible where its generator ran. */
   readonly seen: Counts;
-  /**
-   * The time that decides the last writer. If two are equal, the site decides.
-   */
+  /** The time that decides the last writer. If two are equal, the site decides. */
   readonly time: number;
   readonly site: number;
 }
@@ -35,10 +27,7 @@ export interface Change {
   readonly effect: Effect;
 }
 
-/**
- * The order of the last writer and of logs. Effects of one operation keep
- * theirs.
- */
+/** The order of the last writer and of logs. Effects of one operation keep theirs. */
 export function compareByTime(a: Change, b: Change): number {
   const [item, other] = [a.by, b.by];
   return (
@@ -53,21 +42,18 @@ export function compareByTime(a: Change, b: Change): number {
 }
 
 /**
- * The order of changes to fields that only red operations change. Places of two
- * red logs cannot be compared. Times can: what overlaps has them in its order.
+ * The order of changes to fields that only red operations change. Places of two red logs cannot be
+ * compared. Times can: what overlaps has them in its order.
  */
 export function compareByRedOrder(a: Change, b: Change): number {
   const [item, other] = [a.by, b.by];
-  const difference =
-    item.list === other.list
-      ? item.place - other.place
-      : item.time - other.time;
+  const difference = item.list === other.list ? item.place - other.place : item.time - other.time;
   return difference || a.index - b.index;
 }
 
 /**
- * Returns whether the operation of `later` had seen `earlier`, or is the same
- * operation at a later index.
+ * Returns whether the operation of `later` had seen `earlier`, or is the same operation at a later
+ * index.
  */
 export function hasSeen(later: Change, earlier: Change): boolean {
   if (later.by === earlier.by) return earlier.index < later.index;
@@ -102,14 +88,8 @@ interface LedgerSums {
   readonly takes: number;
 }
 
-/**
- * Counts the rights to a bounded field from all changes to it, directly by
- * docs/spec/rights.md.
- */
-export function createLedger(
-  changes: readonly Change[],
-  min: number,
-): ModelLedger {
+/** Counts the rights to a bounded field from all changes to it, directly by docs/spec/rights.md. */
+export function createLedger(changes: readonly Change[], min: number): ModelLedger {
   const retained = new Map<number, number>();
   const sums = { grants: 0, takes: 0 };
   const change = (owner: number, amount: number): void =>
@@ -135,19 +115,13 @@ export function createLedger(
   return { value: min + left, left, holdings: retained, ...sums };
 }
 
-/**
- * Returns the ledger that generators at a site read. Without a site, all rights
- * count.
- */
+/** Returns the ledger that generators at a site read. Without a site, all rights count. */
 export function createLedgerView(
   { value, left: all, holdings }: ModelLedger,
   site: number | undefined,
   closed: readonly number[] = [],
 ): unknown {
-  const left = closed.reduce(
-    (sum, origin) => sum - (holdings.get(origin) ?? 0),
-    all,
-  );
+  const left = closed.reduce((sum, origin) => sum - (holdings.get(origin) ?? 0), all);
   const rights = site === undefined ? left : (holdings.get(site) ?? 0);
   return { value: value - (all - left), left, rights };
 }
@@ -159,9 +133,7 @@ export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
     'holdings' in ledger
       ? [...ledger.holdings]
       : ledger.holders.map((item) => [item, ledger.getHolding(item)] as const);
-  const some = retained
-    .filter(([, rights]) => rights !== 0)
-    .toSorted(([a], [b]) => a - b);
+  const some = retained.filter(([, rights]) => rights !== 0).toSorted(([a], [b]) => a - b);
   return { value, given: input, taken: takes, held: some };
 }
 
@@ -172,10 +144,5 @@ interface SiteLedger extends LedgerSums {
 }
 
 export function isLedger(value: unknown): value is ModelLedger | SiteLedger {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'takes' in value &&
-    'grants' in value
-  );
+  return typeof value === 'object' && value !== null && 'takes' in value && 'grants' in value;
 }

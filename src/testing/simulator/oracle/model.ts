@@ -1,6 +1,6 @@
 /**
- * The state of a service, computed from all changes that were ever made: slow,
- * simple, without code of the replica.
+ * The state of a service, computed from all changes that were ever made: slow, simple, without code
+ * of the replica.
  */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
@@ -14,8 +14,7 @@ import {
 import type { Change, Counts, ModelOperation } from './model-operation.ts';
 
 type Changes = readonly Change[];
-const getValues = (changes: Changes): unknown[] =>
-  changes.map(({ effect }) => effect.value);
+const getValues = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
 
 type FieldMeaning = (changes: Changes, min: number) => unknown;
 
@@ -23,12 +22,7 @@ type FieldMeaning = (changes: Changes, min: number) => unknown;
 const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   bounded: createLedger,
   counter: (changes) =>
-    Number(
-      getValues(changes).reduce<bigint>(
-        (sum, amount) => sum + BigInt(amount as number),
-        0n,
-      ),
-    ),
+    Number(getValues(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
   register: (changes) => getValues(changes.toSorted(compareByTime)).at(-1),
   cell: (changes) => getValues(changes.toSorted(compareByRedOrder)).at(-1),
   log: (changes) => getValues(changes.toSorted(compareByTime)),
@@ -36,16 +30,10 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
     const removals = changes.filter(({ effect }) => effect.action === 'remove');
     const isTaken = (addition: Change): boolean =>
       removals.some(
-        (removal) =>
-          removal.effect.value === addition.effect.value &&
-          hasSeen(removal, addition),
+        (removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition),
       );
-    const left = changes.filter(
-      (change) => change.effect.action === 'add' && !isTaken(change),
-    );
-    return new Set(
-      (getValues(left) as (string | number)[]).toSorted(compareBySeen),
-    );
+    const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
+    return new Set((getValues(left) as (string | number)[]).toSorted(compareBySeen));
   },
   stock: (changes) => {
     let left = 0n;
@@ -64,9 +52,8 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
 };
 
 /**
- * Fields that only red operations change: their order is the red order. The
- * oracle has a list of its own, so that it does not repeat a fault of the
- * kinds.
+ * Fields that only red operations change: their order is the red order. The oracle has a list of
+ * its own, so that it does not repeat a fault of the kinds.
  */
 const IS_RED_ONLY: Readonly<Record<Field['kind'], boolean>> = {
   bounded: false,
@@ -79,10 +66,7 @@ const IS_RED_ONLY: Readonly<Record<Field['kind'], boolean>> = {
   stock: true,
 };
 
-/**
- * Returns the result of an effect on a field of this kind with the value
- * `before`.
- */
+/** Returns the result of an effect on a field of this kind with the value `before`. */
 function computeResult(kind: string, effect: Effect, before: unknown): unknown {
   if (kind === 'cell') return before;
   if (kind === 'stock') {
@@ -107,8 +91,7 @@ function computeStock(
   left: bigint,
   { action, value }: Effect,
 ): { readonly left: bigint; readonly took: boolean } {
-  if (action === 'add')
-    return { left: left + BigInt(value as number), took: true };
+  if (action === 'add') return { left: left + BigInt(value as number), took: true };
   const { amount, atLeast } = value as {
     readonly amount: number;
     readonly atLeast: number;
@@ -118,13 +101,11 @@ function computeStock(
 }
 
 /**
- * Returns the value of a field of this kind after these changes, in any order.
- * `min` is that of a bounded field.
+ * Returns the value of a field of this kind after these changes, in any order. `min` is that of a
+ * bounded field.
  */
 function computeValue(kind: string, changes: Changes, min = 0): unknown {
-  const compute = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[
-    kind
-  ];
+  const compute = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
   if (compute === undefined)
     throw new Error(
       `the oracle knows no fields of kind '${kind}': say in FIELD_MEANINGS what they mean`,
@@ -148,18 +129,13 @@ export class Model {
 
   constructor(tables: Tables) {
     this.tables = tables;
-    this.rows = new Map(
-      Object.keys(tables).map((name) => [name, new Map<string, Change[]>()]),
-    );
+    this.rows = new Map(Object.keys(tables).map((name) => [name, new Map<string, Change[]>()]));
   }
 
   add(by: ModelOperation, effects: readonly Effect[]): void {
     for (const [index, effect] of effects.entries()) {
       const rows = this.rows.get(effect.table) as Map<string, Change[]>;
-      rows.set(effect.key, [
-        ...(rows.get(effect.key) ?? []),
-        { by, index, effect },
-      ]);
+      rows.set(effect.key, [...(rows.get(effect.key) ?? []), { by, index, effect }]);
     }
   }
 }
@@ -170,10 +146,7 @@ export class ModelView {
   readonly #model: Model;
   readonly #counts: Counts;
   readonly #trialChanges = new Map<string, Change[]>();
-  /**
-   * The changes of a row that no removal covers, by table and key. Computed
-   * once.
-   */
+  /** The changes of a row that no removal covers, by table and key. Computed once. */
   readonly #remainingChanges = new Map<string, readonly Change[]>();
 
   constructor(model: Model, counts: Counts) {
@@ -187,9 +160,7 @@ export class ModelView {
   }
 
   read(table: string, key: string, field: string): unknown {
-    const changes = this.#changes(table, key).filter(
-      ({ effect }) => effect.field === field,
-    );
+    const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
     return computeValue(
       this.#getKind(table, field),
       changes,
@@ -201,20 +172,14 @@ export class ModelView {
     const keys = new Set(this.#model.rows.get(table)?.keys());
     for (const name of this.#trialChanges.keys())
       if (name.startsWith(`${table}\n`)) keys.add(name.slice(table.length + 1));
-    return [...keys]
-      .filter((key) => this.has(table, key))
-      .toSorted(compareBySeen);
+    return [...keys].filter((key) => this.has(table, key)).toSorted(compareBySeen);
   }
 
-  /**
-   * Returns the rows by the values of a field, in the order of values and then
-   * of keys.
-   */
+  /** Returns the rows by the values of a field, in the order of values and then of keys. */
   entries(table: string, field: string): readonly ModelEntry[] {
     const entries = this.keys(table).flatMap((key) => {
       const value = this.read(table, key, field);
-      const values =
-        value instanceof Set ? [...(value as Set<unknown>)] : [value];
+      const values = value instanceof Set ? [...(value as Set<unknown>)] : [value];
       return values.filter(isOrdered).map((item) => ({ value: item, key }));
     });
     return entries.toSorted(
@@ -225,13 +190,9 @@ export class ModelView {
   /** Adds a change on top and returns its result. */
   apply(change: Change): unknown {
     const { table, key, field } = change.effect;
-    const before =
-      field === WHOLE_ROW ? undefined : this.read(table, key, field);
+    const before = field === WHOLE_ROW ? undefined : this.read(table, key, field);
     const name = `${table}\n${key}`;
-    this.#trialChanges.set(name, [
-      ...(this.#trialChanges.get(name) ?? []),
-      change,
-    ]);
+    this.#trialChanges.set(name, [...(this.#trialChanges.get(name) ?? []), change]);
     this.#remainingChanges.delete(name);
     return computeResult(this.#getKind(table, field), change.effect, before);
   }
@@ -242,14 +203,11 @@ export class ModelView {
     let left = this.#remainingChanges.get(name);
     if (left === undefined) {
       const made = this.#model.rows.get(table)?.get(key) ?? [];
-      const retained = made.filter(
-        ({ by }) => by.place <= (this.#counts[by.list] ?? 0),
-      );
+      const retained = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
       const all = [...retained, ...(this.#trialChanges.get(name) ?? [])];
       const removals = all.filter(isRemoval);
       const isLeft = (change: Change): boolean =>
-        !isRemoval(change) &&
-        !removals.some((removal) => this.#removes(removal, change));
+        !isRemoval(change) && !removals.some((removal) => this.#removes(removal, change));
       left = removals.length === 0 ? all : all.filter(isLeft);
       this.#remainingChanges.set(name, left);
     }
@@ -257,27 +215,18 @@ export class ModelView {
   }
 
   /**
-   * Returns whether a removal covers a change. It covers older changes. For
-   * fields that only red operations change, it covers those before it in the
-   * red order.
+   * Returns whether a removal covers a change. It covers older changes. For fields that only red
+   * operations change, it covers those before it in the red order.
    */
   #removes(removal: Change, change: Change): boolean {
     const { table, field } = change.effect;
     const isRedOnly =
-      field !== WHOLE_ROW &&
-      IS_RED_ONLY[this.#getKind(table, field) as Field['kind']];
-    return (
-      (isRedOnly
-        ? compareByRedOrder(removal, change)
-        : compareByTime(removal, change)) > 0
-    );
+      field !== WHOLE_ROW && IS_RED_ONLY[this.#getKind(table, field) as Field['kind']];
+    return (isRedOnly ? compareByRedOrder(removal, change) : compareByTime(removal, change)) > 0;
   }
 
   #getKind(table: string, field: string): string {
-    return (
-      this.tables[table]?.fields[field]?.kind ??
-      `none: ${table} has no field ${field}`
-    );
+    return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
   }
 }
 

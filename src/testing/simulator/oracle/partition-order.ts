@@ -1,17 +1,12 @@
 /**
- * The order of red operations over several red logs. On the rows of one
- * partition it is the order in which a site shows them: locals of the
- * partition, and globals of any home. Those that overlap are in the same order
- * at each site, since one of them is rejected while the other one has holds.
+ * The order of red operations over several red logs. On the rows of one partition it is the order
+ * in which a site shows them: locals of the partition, and globals of any home. Those that overlap
+ * are in the same order at each site, since one of them is rejected while the other one has holds.
  */
 import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Origins } from '../../../server/records/origin.ts';
 import type { RedOperation } from '../../../server/records/records.ts';
-import {
-  assertProperty,
-  setCount,
-  type AnyOperation,
-} from '../checkers/checker.ts';
+import { assertProperty, setCount, type AnyOperation } from '../checkers/checker.ts';
 import type { Counts } from './model-operation.ts';
 
 interface PlacedGlobal {
@@ -36,9 +31,8 @@ export class PartitionOrder {
   }
 
   /**
-   * Returns what an operation has before it: all that its generator had seen,
-   * and the red operations on rows of its partitions that the first site that
-   * shows it has shown before.
+   * Returns what an operation has before it: all that its generator had seen, and the red
+   * operations on rows of its partitions that the first site that shows it has shown before.
    */
   getSeen(operation: RedOperation, seen: Counts, shown: Counts): number[] {
     const partitions = getPartitions(operation);
@@ -54,8 +48,8 @@ export class PartitionOrder {
   }
 
   /**
-   * Returns the time of an operation. Records that are no operations have times
-   * too, so it may be later than `least`.
+   * Returns the time of an operation. Records that are no operations have times too, so it may be
+   * later than `least`.
    */
   getTime({ id }: RedOperation, stamp: number, least: number): number {
     assertProperty(
@@ -73,12 +67,7 @@ export class PartitionOrder {
   }
 
   /** Notes an operation at its place, and checks its time. */
-  add(
-    operation: RedOperation,
-    list: number,
-    place: number,
-    time: number,
-  ): void {
+  add(operation: RedOperation, list: number, place: number, time: number): void {
     const { id, effects, others } = operation;
     if (others !== undefined) {
       const globals = this.#globals.get(list) ?? [];
@@ -98,11 +87,7 @@ export class PartitionOrder {
   }
 
   /** The place of the last one that a site has shown with rows of these. */
-  #countGlobals(
-    log: number,
-    shownCount: number,
-    partitions: ReadonlySet<number>,
-  ): number {
+  #countGlobals(log: number, shownCount: number, partitions: ReadonlySet<number>): number {
     const last = (this.#globals.get(log) ?? []).findLast(
       (item) =>
         item.place <= shownCount &&
@@ -113,9 +98,6 @@ export class PartitionOrder {
 }
 
 /** Returns the ordinals of the partitions with rows of an operation. */
-function getPartitions({
-  partition = 0,
-  others = [],
-}: RedOperation): ReadonlySet<number> {
+function getPartitions({ partition = 0, others = [] }: RedOperation): ReadonlySet<number> {
   return new Set([partition, ...others]);
 }

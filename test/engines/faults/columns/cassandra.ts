@@ -7,7 +7,8 @@ export const cassandra = {
     killed: {
       meanwhile:
         'The next node of `contactPoints` coordinates. A write that was in flight is `UNKNOWN`, unless it may be sent twice. Without another node: `UNAVAILABLE`, and nothing is sent',
-      recovery: 'The node takes requests again within 2 s. If no node was left, the next operation connects',
+      recovery:
+        'The node takes requests again within 2 s. If no node was left, the next operation connects',
     },
     frozen: {
       meanwhile:
@@ -20,7 +21,8 @@ export const cassandra = {
       recovery: 'The connection is closed after about 3 s, and another is opened',
     },
     halfOpen: {
-      meanwhile: 'As for connections that are cut. The writes have arrived: a write that is sent twice is made once',
+      meanwhile:
+        'As for connections that are cut. The writes have arrived: a write that is sent twice is made once',
       recovery: 'The connection is closed after about 3 s, and another is opened',
     },
     demoted: { absentBecause: 'every node takes reads and writes' },
@@ -44,7 +46,8 @@ export const cassandra = {
       recovery: 'The next operation connects',
     },
     connections: {
-      meanwhile: 'Open connections go on. A new process gets `UNAVAILABLE`, because the node closes its connection',
+      meanwhile:
+        'Open connections go on. A new process gets `UNAVAILABLE`, because the node closes its connection',
       recovery: 'The next operation connects',
     },
     space: {

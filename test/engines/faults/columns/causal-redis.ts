@@ -10,7 +10,8 @@ export const causalRedis = {
       recovery: 'Within 1 s after the server runs',
     },
     frozen: {
-      meanwhile: 'After 2 s of silence the connection is abandoned, and the other nodes are asked for the master',
+      meanwhile:
+        'After 2 s of silence the connection is abandoned, and the other nodes are asked for the master',
       recovery: 'At the next operation, or once the cluster has promoted a replica',
     },
     cut: {
@@ -51,7 +52,8 @@ export const causalRedis = {
       recovery: 'Within 1 s after the password fits. `redisOptions` are read for each connection',
     },
     connections: {
-      meanwhile: 'Open connections go on. A new process gets `OVERLOADED` or `UNAVAILABLE`: nothing is done',
+      meanwhile:
+        'Open connections go on. A new process gets `OVERLOADED` or `UNAVAILABLE`: nothing is done',
       recovery: 'Within 1 s after the server has room',
     },
     space: {
@@ -69,7 +71,8 @@ export const causalRedis = {
       recovery: 'Once that key is removed, the partition is restored from the other sites',
     },
     parsers: {
-      meanwhile: 'Nothing: transformers of replies that another library has set for `ioredis` do not apply',
+      meanwhile:
+        'Nothing: transformers of replies that another library has set for `ioredis` do not apply',
       recovery: 'Not needed',
     },
     callerLeaves: {

@@ -1,6 +1,8 @@
 import type { Column, NoCell } from '../support/faults.ts';
 
-const CLOUDFLARE: NoCell = { absentBecause: 'Cloudflare runs the servers, and a test cannot do that to them' };
+const CLOUDFLARE: NoCell = {
+  absentBecause: 'Cloudflare runs the servers, and a test cannot do that to them',
+};
 
 export const d1 = {
   store: 'Cloudflare D1',

@@ -10,7 +10,8 @@ export const etcd = {
       recovery: 'Within a second after a majority serves',
     },
     frozen: {
-      meanwhile: 'A site that gets no reply moves to another server. Without another server, red operations wait',
+      meanwhile:
+        'A site that gets no reply moves to another server. Without another server, red operations wait',
       recovery: 'As soon as a server answers',
     },
     cut: {
@@ -18,7 +19,8 @@ export const etcd = {
       recovery: 'The site gives the silent connection up, and moves on',
     },
     halfOpen: {
-      meanwhile: 'Red operations of the site wait. A record that was stored already is not stored twice',
+      meanwhile:
+        'Red operations of the site wait. A record that was stored already is not stored twice',
       recovery: 'The site gives the silent connection up, and moves on',
     },
     demoted: { absentBecause: 'each server forwards to the leader, and requests require one' },
@@ -32,16 +34,20 @@ export const etcd = {
       recovery: 'Within a second after a majority serves',
     },
     restored: {
-      meanwhile: 'All sites notice it and stop their red log, with the alarm `red-log-halted`. Blue operations go on',
-      recovery: 'By `cluster restore-red`: the sites have the whole log, so nothing that was confirmed is lost',
+      meanwhile:
+        'All sites notice it and stop their red log, with the alarm `red-log-halted`. Blue operations go on',
+      recovery:
+        'By `cluster restore-red`: the sites have the whole log, so nothing that was confirmed is lost',
     },
     credentials: {
       meanwhile: 'The site cannot log in. Red operations wait, and `cluster status` has the reason',
-      recovery: 'The files of the password and of the certificates are read again for each attempt, within a second',
+      recovery:
+        'The files of the password and of the certificates are read again for each attempt, within a second',
     },
     connections: { absentBecause: 'etcd has no limit of connections, and each site has one' },
     space: {
-      meanwhile: 'Red operations and strong reads fail with `OVERLOADED`, with the alarm `red-log-full`',
+      meanwhile:
+        'Red operations and strong reads fail with `OVERLOADED`, with the alarm `red-log-full`',
       recovery: 'As soon as etcd takes writes again',
     },
     readOnly: {
@@ -56,7 +62,8 @@ export const etcd = {
     },
     parsers: { absentBecause: 'the client is the own one of the server' },
     callerLeaves: {
-      meanwhile: 'A record of a site that has ended is void at all sites if it lands behind the next start',
+      meanwhile:
+        'A record of a site that has ended is void at all sites if it lands behind the next start',
       recovery: 'Not needed',
     },
   },

@@ -17,12 +17,15 @@ export const httpRemote = {
       recovery: 'As soon as the server goes on',
     },
     cut: {
-      meanwhile: 'Operations in flight fail when `timeoutMs` is over: reads with `TIMEOUT`, writes with `UNKNOWN`',
-      recovery: 'With the next connection. `remote` gives a silent connection up after `pongTimeoutMs`',
+      meanwhile:
+        'Operations in flight fail when `timeoutMs` is over: reads with `TIMEOUT`, writes with `UNKNOWN`',
+      recovery:
+        'With the next connection. `remote` gives a silent connection up after `pongTimeoutMs`',
     },
     halfOpen: {
       meanwhile: 'As for connections that are cut. The writes have arrived',
-      recovery: 'With the next connection. `remote` sends a write again under its number, so it is made once',
+      recovery:
+        'With the next connection. `remote` sends a write again under its number, so it is made once',
     },
     demoted: NO_STORE,
     promoted: NO_STORE,
@@ -38,7 +41,8 @@ export const httpRemote = {
         '`http`: the headers are read again for each request. `remote`: create a new client, because a gateway refuses a client for good unless `authenticate` throws a `retryable` error',
     },
     connections: {
-      meanwhile: 'A proxy replies with 429 or 503: `OVERLOADED` or `UNAVAILABLE`, and `UNKNOWN` for a write after 503',
+      meanwhile:
+        'A proxy replies with 429 or 503: `OVERLOADED` or `UNAVAILABLE`, and `UNKNOWN` for a write after 503',
       recovery: 'With the next request',
     },
     space: NO_STORE,
@@ -50,7 +54,8 @@ export const httpRemote = {
     },
     parsers: { absentBecause: 'views pass no parser that a program can change' },
     callerLeaves: {
-      meanwhile: 'A read is aborted, also at the server. A write that was sent runs to its end: `UNKNOWN`',
+      meanwhile:
+        'A read is aborted, also at the server. A write that was sent runs to its end: `UNKNOWN`',
       recovery: 'The next operation finds nothing left behind',
     },
   },

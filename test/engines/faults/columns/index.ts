@@ -1,4 +1,7 @@
-/** The columns of the matrix, in the order of the page. Add a store here, and its tests in `test/engines/faults`. */
+/**
+ * The columns of the matrix, in the order of the page. Add a store here, and its tests in
+ * `test/engines/faults`.
+ */
 import { cassandra } from './cassandra.ts';
 import { causalRedis } from './causal-redis.ts';
 import { d1 } from './d1.ts';

@@ -1,4 +1,7 @@
-/** What users of PostgreSQL see of each fault. The tests are in `test/engines/faults/postgres.test.ts`. */
+/**
+ * What users of PostgreSQL see of each fault. The tests are in
+ * `test/engines/faults/postgres.test.ts`.
+ */
 import type { Column } from '../support/faults.ts';
 
 export const postgres = {
@@ -38,7 +41,8 @@ export const postgres = {
     },
     moved: {
       meanwhile: 'Operations fail as above while the old server is gone.',
-      recovery: 'With the next operation: the first connection that fails ends the trust in all others.',
+      recovery:
+        'With the next operation: the first connection that fails ends the trust in all others.',
     },
     crashed: {
       meanwhile: 'As if the process was killed.',
@@ -59,11 +63,13 @@ export const postgres = {
       recovery: 'With the next operation after there is room.',
     },
     space: {
-      meanwhile: 'A write that the server has no room for fails with `OVERLOADED`. Nothing was written. Reads work.',
+      meanwhile:
+        'A write that the server has no room for fails with `OVERLOADED`. Nothing was written. Reads work.',
       recovery: 'With the next operation after there is room.',
     },
     readOnly: {
-      meanwhile: 'Writes fail with `UNAVAILABLE`, which names the cause. Nothing was written. Reads work.',
+      meanwhile:
+        'Writes fail with `UNAVAILABLE`, which names the cause. Nothing was written. Reads work.',
       recovery: 'With the next operation after the server accepts writes.',
     },
     migration: {
@@ -72,7 +78,8 @@ export const postgres = {
       recovery: 'At once: no operation fails.',
     },
     foreignValue: {
-      meanwhile: 'Rows that do not fit fail their own operation. No replica is left for it, and other reads go on.',
+      meanwhile:
+        'Rows that do not fit fail their own operation. No replica is left for it, and other reads go on.',
       recovery: 'With the next operation after the row is corrected.',
     },
     parsers: {

@@ -16,14 +16,16 @@ export const valkey = {
     },
     cut: {
       meanwhile: 'After 2 s of silence the connection is abandoned, as for a frozen server',
-      recovery: 'The next operation opens another connection. An idle one is found by a probe within 7 s',
+      recovery:
+        'The next operation opens another connection. An idle one is found by a probe within 7 s',
     },
     halfOpen: {
       meanwhile: 'As for connections that are cut. The writes have arrived, and are `UNKNOWN`',
       recovery: 'The next operation opens another connection',
     },
     demoted: {
-      meanwhile: '`UNAVAILABLE` for reads and writes at the primary: nothing is read or written there',
+      meanwhile:
+        '`UNAVAILABLE` for reads and writes at the primary: nothing is read or written there',
       recovery: 'Within 1 s after the server is the primary again, or the name leads to one',
     },
     promoted: {
@@ -70,7 +72,8 @@ export const valkey = {
       recovery: 'Once the key is written again',
     },
     parsers: {
-      meanwhile: 'Nothing: transformers of replies that another library has set for `ioredis` do not apply',
+      meanwhile:
+        'Nothing: transformers of replies that another library has set for `ioredis` do not apply',
       recovery: 'Not needed',
     },
     callerLeaves: {

@@ -25,23 +25,27 @@ export const zookeeper = {
     },
     demoted: { absentBecause: 'clients may use any server, and the ensemble elects its leader' },
     promoted: {
-      absentBecause: 'a leader without a majority cannot write, and a server that is behind a client refuses it',
+      absentBecause:
+        'a leader without a majority cannot write, and a server that is behind a client refuses it',
     },
     moved: {
       meanwhile: 'Operations in flight fail as for connections that are cut',
       recovery: 'The name is looked up for each connection, so within 2 s',
     },
     crashed: {
-      meanwhile: 'Writes in flight are `UNKNOWN`. What was acknowledged is on the disks of a majority',
+      meanwhile:
+        'Writes in flight are `UNKNOWN`. What was acknowledged is on the disks of a majority',
       recovery: 'Within 2 s after a majority serves',
     },
     restored: {
       meanwhile:
         'A warning to `onBackgroundError`. The first read in each session of the application fails with `REPLICA_BEHIND`. What the backup lacks is lost',
-      recovery: 'In new sessions: at once if most servers of the list serve, else within two session timeouts',
+      recovery:
+        'In new sessions: at once if most servers of the list serve, else within two session timeouts',
     },
     credentials: {
-      meanwhile: '`FORBIDDEN` if the ACL names another identity, `UNAUTHENTICATED` if servers refuse the identity',
+      meanwhile:
+        '`FORBIDDEN` if the ACL names another identity, `UNAUTHENTICATED` if servers refuse the identity',
       recovery: 'With the next operation, or within 5 s if the identity was refused',
     },
     connections: {
@@ -50,7 +54,8 @@ export const zookeeper = {
       recovery: 'Within 2 s after the server accepts connections',
     },
     space: {
-      meanwhile: 'Above an enforced quota, writes fail with `OVERLOADED`, and nothing is written. Reads work',
+      meanwhile:
+        'Above an enforced quota, writes fail with `OVERLOADED`, and nothing is written. Reads work',
       recovery: 'With the next operation',
     },
     readOnly: {
@@ -65,7 +70,8 @@ export const zookeeper = {
     },
     parsers: { absentBecause: 'the binding has its own client, which nothing else can change' },
     callerLeaves: {
-      meanwhile: 'A claim that was sent runs to its end: `UNKNOWN`. Before that: `ABORTED`, and nothing is taken',
+      meanwhile:
+        'A claim that was sent runs to its end: `UNKNOWN`. Before that: `ABORTED`, and nothing is taken',
       recovery: 'The next dequeue of the binding returns an item that was claimed',
     },
   },

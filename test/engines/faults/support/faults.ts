@@ -1,6 +1,7 @@
 /**
- * The faults that every binding of a store is tried with: the rows of the matrix. A row is a kind of fault, not one program
- * that once failed. The page "What happens when a store fails" has them in this order.
+ * The faults that every binding of a store is tried with: the rows of the matrix. A row is a kind
+ * of fault, not one program that once failed. The page "What happens when a store fails" has them
+ * in this order.
  */
 export const FAULTS = {
   killed: 'The process of the server is killed, and starts again',
@@ -26,7 +27,9 @@ export type Fault = keyof typeof FAULTS;
 
 /** What the page says of a fault at one store. */
 export interface Cell {
-  /** What a caller gets while the fault lasts: views, error codes, whether data may have changed. */
+  /**
+   * What a caller gets while the fault lasts: views, error codes, whether data may have changed.
+   */
   readonly meanwhile: string;
   /** How the binding works again, and how soon after the cause is gone. */
   readonly recovery: string;

@@ -1,4 +1,7 @@
-/** One server of Redis that can be killed, frozen and started again at its port, with its data or without. */
+/**
+ * One server of Redis that can be killed, frozen and started again at its port, with its data or
+ * without.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +25,11 @@ export class FaultyRedis {
   readonly #program: Awaited<ReturnType<typeof findRedisProgram>>;
   #child: ChildProcess | undefined;
 
-  private constructor(port: number, args: readonly string[], program: Awaited<ReturnType<typeof findRedisProgram>>) {
+  private constructor(
+    port: number,
+    args: readonly string[],
+    program: Awaited<ReturnType<typeof findRedisProgram>>,
+  ) {
     this.port = port;
     this.#args = args;
     this.#program = program;
@@ -100,7 +107,12 @@ export class FaultyRedis {
   async fill(): Promise<() => void> {
     const clients: Redis[] = [];
     for (let isFull = false; !isFull;) {
-      const client = new Redis({ host: LOOPBACK, port: this.port, lazyConnect: true, retryStrategy: null });
+      const client = new Redis({
+        host: LOOPBACK,
+        port: this.port,
+        lazyConnect: true,
+        retryStrategy: null,
+      });
       client.on('error', () => {}); // It is full.
       clients.push(client);
       isFull = await client.connect().then(

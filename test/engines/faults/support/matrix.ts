@@ -8,7 +8,9 @@ type FaultOf<C extends Column> = {
 }[Fault];
 
 /** A test for each cell. A file may have some of them, if another file has the others. */
-export type CellTests<C extends Column> = Readonly<Partial<Record<FaultOf<C>, () => Promise<void>>>>;
+export type CellTests<C extends Column> = Readonly<
+  Partial<Record<FaultOf<C>, () => Promise<void>>>
+>;
 
 /**
  * Declares a test for each cell, in the order of the rows.
@@ -21,15 +23,16 @@ export type CellTests<C extends Column> = Readonly<Partial<Record<FaultOf<C>, ()
 export function describeFaults<const C extends Column>(column: C, tests: CellTests<C>): void {
   const own = tests as Partial<Record<Fault, () => Promise<void>>>;
   const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => own[fault] !== undefined);
-  for (const fault of faults) test(`${column.store}: ${FAULTS[fault]} (fault ${fault})`, () => own[fault]?.());
+  for (const fault of faults)
+    test(`${column.store}: ${FAULTS[fault]} (fault ${fault})`, () => own[fault]?.());
 }
 
 /** How often an operation is tried again while it fails. */
 const RETRY_INTERVAL_MS = 50;
 
 /**
- * Repeats an operation until it succeeds, and expects that within two timeouts of one operation. Call it when the cause of
- * the fault is gone.
+ * Repeats an operation until it succeeds, and expects that within two timeouts of one operation.
+ * Call it when the cause of the fault is gone.
  *
  * @param timeoutMs the timeout that `run` has
  */

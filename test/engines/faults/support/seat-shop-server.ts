@@ -1,4 +1,7 @@
-/** A server of one's own, as a process: prints its addresses. The argument is the token of its clients. */
+/**
+ * A server of one's own, as a process: prints its addresses. The argument is the token of its
+ * clients.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tiered } from '../../../../src/bindings/tiered/index.ts';
@@ -23,7 +26,8 @@ const check = (found: string | undefined): { id: string } => {
   return { id: 'ada' };
 };
 const handler = httpHandler(shop, binding, {
-  authenticate: ({ headers }) => check((headers as Record<string, string>)['authorization']?.replace('Bearer ', '')),
+  authenticate: ({ headers }) =>
+    check((headers as Record<string, string>)['authorization']?.replace('Bearer ', '')),
 });
 const server = createServer((request, response) => void handler(request, response));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,4 +35,6 @@ const gateway = createGateway({ binding, contract: shop, authenticate: check });
 const listener = await listenGateways({ sites: { here: gateway } });
 
 const { port } = server.address() as AddressInfo;
-process.stdout.write(JSON.stringify({ http: `http://127.0.0.1:${port}`, websocket: listener.siteUrl('here') }));
+process.stdout.write(
+  JSON.stringify({ http: `http://127.0.0.1:${port}`, websocket: listener.siteUrl('here') }),
+);

@@ -1,4 +1,7 @@
-/** A name that leads to a server, and later to another one: connections that are open stay where they are. */
+/**
+ * A name that leads to a server, and later to another one: connections that are open stay where
+ * they are.
+ */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -34,7 +37,10 @@ export class ServerName {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Cuts the open connections in both directions, without a word to either end, as a NAT that forgets them. */
+  /**
+   * Cuts the open connections in both directions, without a word to either end, as a NAT that
+   * forgets them.
+   */
   cut(): void {
     for (const { client, target } of this.#pairs) {
       client.unpipe(target);

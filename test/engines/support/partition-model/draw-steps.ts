@@ -1,6 +1,6 @@
 /**
- * Random lists of calls of one partition, with what the pure form answers. The partitions of the other sites are there
- * too, so that entries and chains are such as real ones.
+ * Random lists of calls of one partition, with what the pure form answers. The partitions of the
+ * other sites are there too, so that entries and chains are such as real ones.
  */
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../../src/causal/limits.ts';
 import {
@@ -11,7 +11,10 @@ import {
   type PullReply,
   type PutRequest,
 } from '../../../../src/causal/partition-calls.ts';
-import { copyPartitionState, createPartitionState } from '../../../../src/causal/partition-state.ts';
+import {
+  copyPartitionState,
+  createPartitionState,
+} from '../../../../src/causal/partition-state.ts';
 import { Partition } from '../../../../src/causal/partition.ts';
 import type { SiteIndex, Stamp, Vector } from '../../../../src/causal/stamps.ts';
 import type { Random } from '../../../../src/server/collections/random.ts';
@@ -38,9 +41,26 @@ export type ModelStep =
 /** Limits that are reached within a list. Each of them costs a set of scripts on the server. */
 export const MODEL_LIMITS: readonly [CausalLimits, ...CausalLimits[]] = [
   DEFAULT_LIMITS,
-  limit({ maxVersions: 3, maxVersionBytes: 150, keepVersionsFor: 0, keepIdsFor: 5_000, keepTombstonesFor: 20_000 }),
-  limit({ maxOwnEntries: 5, keepVersionsFor: 2_000, keepIdsFor: 10_000, keepTombstonesFor: 5_000_000 }),
-  limit({ maxOwnEntryBytes: 1_500, maxVersions: 1, keepVersionsFor: 500, keepIdsFor: 0, keepTombstonesFor: 0 }),
+  limit({
+    maxVersions: 3,
+    maxVersionBytes: 150,
+    keepVersionsFor: 0,
+    keepIdsFor: 5_000,
+    keepTombstonesFor: 20_000,
+  }),
+  limit({
+    maxOwnEntries: 5,
+    keepVersionsFor: 2_000,
+    keepIdsFor: 10_000,
+    keepTombstonesFor: 5_000_000,
+  }),
+  limit({
+    maxOwnEntryBytes: 1_500,
+    maxVersions: 1,
+    keepVersionsFor: 500,
+    keepIdsFor: 0,
+    keepTombstonesFor: 0,
+  }),
 ];
 
 function limit(limits: Partial<CausalLimits>): CausalLimits {
@@ -76,7 +96,10 @@ class StepDrawer {
     const { site, siteCount } = settings;
     this.#random = random;
     this.#settings = settings;
-    this.#partitions = Array.from({ length: siteCount }, (_, at) => new Partition({ ...settings, site: at }));
+    this.#partitions = Array.from(
+      { length: siteCount },
+      (_, at) => new Partition({ ...settings, site: at }),
+    );
     this.#own = this.#partitions[site] as Partition;
     this.#backup = createPartitionState(siteCount);
   }
@@ -103,16 +126,22 @@ class StepDrawer {
     ];
     const total = actions.reduce((sum, [weight]) => sum + weight, 0);
     for (let step = 1; step <= STEPS; step += 1) {
-      this.#now += random.chance(0.1) ? random.between(-3_000, 20_000) : Math.floor(random.exponential(200));
+      this.#now += random.chance(0.1)
+        ? random.between(-3_000, 20_000)
+        : Math.floor(random.exponential(200));
       let left = random.fraction() * total;
       const action = actions.find(([weight]) => (left -= weight) <= 0) ?? actions[0];
       action?.[1]();
-      if (step % COMPARE_EVERY === 0) this.#steps.push({ kind: 'compare', state: describePartition(this.#own) });
+      if (step % COMPARE_EVERY === 0)
+        this.#steps.push({ kind: 'compare', state: describePartition(this.#own) });
     }
     return this.#steps;
   }
 
-  #call<N extends CallName>(name: N, request: PartitionCalls[N]['request']): PartitionCalls[N]['reply'] | undefined {
+  #call<N extends CallName>(
+    name: N,
+    request: PartitionCalls[N]['request'],
+  ): PartitionCalls[N]['reply'] | undefined {
     const reply = this.#own.execute(name, request, this.#now);
     this.#steps.push({ kind: 'call', name, request, now: this.#now, reply });
     return isRefusal(reply) ? undefined : reply;
@@ -123,7 +152,13 @@ class StepDrawer {
     const { clock, lastOwnStamp } = this.#own.state;
     const random = this.#random;
     if (random.chance(0.02)) return this.#now + 10_000_000;
-    return random.pick([0, clock, lastOwnStamp, this.#now, this.#now + random.between(-4_000, 2_000)]);
+    return random.pick([
+      0,
+      clock,
+      lastOwnStamp,
+      this.#now,
+      this.#now + random.between(-4_000, 2_000),
+    ]);
   }
 
   #drawVector(): Vector {
@@ -134,8 +169,14 @@ class StepDrawer {
   #drawFence(): { readonly siteTime: Stamp; readonly lastSeen: Stamp } {
     const random = this.#random;
     const isOff = random.chance(0.03);
-    const lastSeen = random.chance(0.03) ? this.#now : random.pick([0, this.#own.state.lastOwnStamp]);
-    return { siteTime: this.#now + (isOff ? random.pick([-9_000_000, 900_000]) : random.between(-500, 500)), lastSeen };
+    const lastSeen = random.chance(0.03)
+      ? this.#now
+      : random.pick([0, this.#own.state.lastOwnStamp]);
+    return {
+      siteTime:
+        this.#now + (isOff ? random.pick([-9_000_000, 900_000]) : random.between(-500, 500)),
+      lastSeen,
+    };
   }
 
   #drawPut(): PutRequest {
@@ -157,7 +198,12 @@ class StepDrawer {
   #drawRead(): PartitionCalls['read']['request'] {
     const random = this.#random;
     const keys = Array.from({ length: random.between(0, 4) }, () => random.pick(KEYS));
-    return { ...this.#drawFence(), keys, snapshot: this.#drawVector(), acceptsMissing: random.chance(0.3) };
+    return {
+      ...this.#drawFence(),
+      keys,
+      snapshot: this.#drawVector(),
+      acceptsMissing: random.chance(0.3),
+    };
   }
 
   #drawState(): PartitionCalls['state']['request'] {
@@ -174,7 +220,10 @@ class StepDrawer {
     const random = this.#random;
     const { entry, stamp } = cursor ?? { entry: 0, stamp: 0 };
     if (random.chance(0.85)) return { entry, stamp };
-    return { entry: Math.max(0, entry + random.between(-2, 2)), stamp: random.pick([0, stamp, this.#now]) };
+    return {
+      entry: Math.max(0, entry + random.between(-2, 2)),
+      stamp: random.pick([0, stamp, this.#now]),
+    };
   }
 
   /** Another site pulls, and mostly applies what comes. */
@@ -187,12 +236,18 @@ class StepDrawer {
       requester: other,
       siteTime: this.#drawFence().siteTime,
       cursor: this.#drawCursor(target.state.cursors[site]),
-      promiseHeld: this.#random.chance(0.9) ? (target.state.received[site] as Stamp) : this.#drawStamp(),
+      promiseHeld: this.#random.chance(0.9)
+        ? (target.state.received[site] as Stamp)
+        : this.#drawStamp(),
       maxEntries: this.#random.pick([1, 3, 200]),
     });
     const expectedCursor = target.state.cursors[site] as Cursor;
     if (reply === undefined || this.#random.chance(0.2)) return;
-    target.execute('apply', { ...reply, source: site, expectedCursor, stable: this.#drawVector() }, this.#now);
+    target.execute(
+      'apply',
+      { ...reply, source: site, expectedCursor, stable: this.#drawVector() },
+      this.#now,
+    );
   }
 
   #apply(): void {
@@ -203,18 +258,32 @@ class StepDrawer {
     const cursor = cursors[other] as Cursor;
     const request = { requester: this.#settings.site, siteTime: this.#now, cursor, maxEntries: 5 };
     source.execute('state', { ...this.#drawState(), lastSeen: 0, siteTime: this.#now }, this.#now);
-    const pulled = source.execute('pull', { ...request, promiseHeld: received[other] as Stamp }, this.#now);
+    const pulled = source.execute(
+      'pull',
+      { ...request, promiseHeld: received[other] as Stamp },
+      this.#now,
+    );
     if (isRefusal(pulled)) return;
     const promise = this.#random.chance(0.05) ? this.#drawStamp() : (pulled as PullReply).promise;
     const expectedCursor = this.#drawCursor(cursor);
-    this.#call('apply', { ...pulled, source: other, promise, expectedCursor, stable: this.#drawVector() });
+    this.#call('apply', {
+      ...pulled,
+      source: other,
+      promise,
+      expectedCursor,
+      stable: this.#drawVector(),
+    });
   }
 
   /** Chains come from another site, or from an older state of this one. */
   #merge(): void {
     const other = this.#drawOther() ?? this.#settings.site;
     const source = this.#partitions[other] as Partition;
-    const reply = source.execute('scan', { page: '', maxKeys: this.#random.pick([1, 3, 9]) }, this.#now);
+    const reply = source.execute(
+      'scan',
+      { page: '', maxKeys: this.#random.pick([1, 3, 9]) },
+      this.#now,
+    );
     if (isRefusal(reply)) return;
     this.#call('merge', { chains: reply.chains, hasLostState: this.#random.chance(0.3) });
   }
@@ -246,7 +315,13 @@ class StepDrawer {
     const other = this.#drawOther();
     if (other === undefined) return;
     const dependencies = this.#drawVector().map((stamp) => Math.min(stamp, this.#now));
-    const put = { ...this.#drawPut(), dependencies, siteTime: this.#now, lastSeen: 0, id: `${other} ${this.#writes}` };
+    const put = {
+      ...this.#drawPut(),
+      dependencies,
+      siteTime: this.#now,
+      lastSeen: 0,
+      id: `${other} ${this.#writes}`,
+    };
     this.#writes += 1;
     (this.#partitions[other] as Partition).execute('put', put, this.#now);
   }

@@ -1,11 +1,17 @@
-/** The state of a partition as plain data, from the pure form and from a hash, so that both can be compared. */
+/**
+ * The state of a partition as plain data, from the pure form and from a hash, so that both can be
+ * compared.
+ */
 import { expect } from 'vitest';
 import type { Cursor, OwnEntry } from '../../../../src/causal/partition-calls.ts';
 import type { Partition } from '../../../../src/causal/partition.ts';
 import type { RemovableKey } from '../../../../src/causal/removal-queue.ts';
 import type { Stamp, Vector } from '../../../../src/causal/stamps.ts';
 import type { VersionChain } from '../../../../src/causal/version-chain.ts';
-import { getStatePlaces, type StateNumber } from '../../../../src/bindings/causal-redis/scripts/numbers.ts';
+import {
+  getStatePlaces,
+  type StateNumber,
+} from '../../../../src/bindings/causal-redis/scripts/numbers.ts';
 import {
   decodeChain,
   decodeEntry,
@@ -59,14 +65,20 @@ export function describeHash(fields: ReadonlyMap<string, Buffer>, siteCount: num
   const size = Math.max(...Object.values(places)) + siteCount;
   const numbers = decodeNumbers(fields.get('s') ?? Buffer.alloc(8 * size));
   const read = (name: StateNumber): number => numbers[places[name]] as number;
-  const readVector = (name: StateNumber): readonly number[] => numbers.slice(places[name], places[name] + siteCount);
+  const readVector = (name: StateNumber): readonly number[] =>
+    numbers.slice(places[name], places[name] + siteCount);
   const stamps = readVector('cursorStamps');
   const [dropped, last] = [read('droppedEntries'), read('lastEntry')];
   const getNumbered = (prefix: string, from: number, to: number): readonly Buffer[] =>
-    Array.from({ length: to - from }, (_, at) => fields.get(`${prefix}:${from + at + 1}`) as Buffer);
+    Array.from(
+      { length: to - from },
+      (_, at) => fields.get(`${prefix}:${from + at + 1}`) as Buffer,
+    );
   const all = [...fields].filter(([name]) => name !== 's');
   const ofKind = (prefix: string): readonly (readonly [string, Buffer])[] =>
-    all.filter(([name]) => name.startsWith(prefix)).map(([name, bytes]) => [name.slice(prefix.length), bytes] as const);
+    all
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, bytes]) => [name.slice(prefix.length), bytes] as const);
   const items = getNumbered('r', read('removedItems'), read('lastItem'));
 
   expect(ofKind('r:')).toHaveLength(items.length);
@@ -80,12 +92,17 @@ export function describeHash(fields: ReadonlyMap<string, Buffer>, siteCount: num
     lastOwnStamp: read('lastOwnStamp'),
     confirmedUntil: read('confirmedUntil'),
     received: readVector('received'),
-    cursors: readVector('cursorEntries').map((entry, site) => ({ entry, stamp: stamps[site] as number })),
+    cursors: readVector('cursorEntries').map((entry, site) => ({
+      entry,
+      stamp: stamps[site] as number,
+    })),
     acknowledged: readVector('acknowledged'),
     suspicions: read('suspicions'),
     healedSuspicions: read('healedSuspicions'),
     recoveredOwnStamp: read('recoveredOwnStamp'),
-    chains: Object.fromEntries(ofKind('v:').map(([key, chain]) => [key, decodeChain(chain, siteCount)])),
+    chains: Object.fromEntries(
+      ofKind('v:').map(([key, chain]) => [key, decodeChain(chain, siteCount)]),
+    ),
     firstEntry: dropped + 1,
     firstId: read('droppedIds') + 1,
     last: { entry: last, stamp: read('lastEntryStamp') },
@@ -93,7 +110,10 @@ export function describeHash(fields: ReadonlyMap<string, Buffer>, siteCount: num
     entries: getNumbered('o', dropped, last).map((bytes) => decodeEntry(bytes, siteCount)),
     ids: Object.fromEntries(ofKind('i:').map(([id, bytes]) => [id, bytes.readDoubleBE(0)])),
     removed: read('removedItems'),
-    items: items.map((bytes) => ({ key: fromField(bytes.subarray(8)), dueAt: bytes.readDoubleBE(0) })),
+    items: items.map((bytes) => ({
+      key: fromField(bytes.subarray(8)),
+      dueAt: bytes.readDoubleBE(0),
+    })),
     checkedAt: read('checkedAt'),
   };
 }
@@ -103,5 +123,7 @@ export function toComparable(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('hex')}`;
   if (Array.isArray(value)) return value.map(toComparable);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toComparable(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, toComparable(item)]),
+  );
 }

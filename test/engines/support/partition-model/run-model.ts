@@ -1,4 +1,6 @@
-/** Runs lists of calls on a real server, whose scripts get their clock from the test, and compares. */
+/**
+ * Runs lists of calls on a real server, whose scripts get their clock from the test, and compares.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
@@ -60,7 +62,10 @@ export class ModelRun {
       const changed = this.#change(text.replace(READ_CLOCK, () => TAKE_CLOCK));
       return [call, String(await this.#redis.script('LOAD', changed))] as const;
     });
-    const hashes = Object.fromEntries(await Promise.all(loaded)) as Record<keyof PartitionScripts, string>;
+    const hashes = Object.fromEntries(await Promise.all(loaded)) as Record<
+      keyof PartitionScripts,
+      string
+    >;
     this.#hashes.set(name, hashes);
     return hashes;
   }

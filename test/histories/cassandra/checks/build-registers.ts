@@ -1,4 +1,6 @@
-/** Builds registers from a history: which call wrote which value when, and which views showed it. */
+/**
+ * Builds registers from a history: which call wrote which value when, and which views showed it.
+ */
 import type { Call } from '../../history.ts';
 import { getReportedOutcome, type ReportedOutcome } from '../../reported-outcomes.ts';
 import { getInput } from '../inputs.ts';
@@ -11,7 +13,10 @@ export interface Write {
   /** Between these its time stamp lies. */
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** Its place among the writes that one clock stamps in the order in which they begin; none for conditions. */
+  /**
+   * Its place among the writes that one clock stamps in the order in which they begin; none for
+   * conditions.
+   */
   readonly place: number | undefined;
   readonly reported: ReportedOutcome;
   /** Before this it cannot be seen. */
@@ -58,7 +63,13 @@ export function registersOf(calls: readonly Call[]): ReadonlyMap<string, Registe
     for (const { level, value, atMs } of reads.length === 0 ? [] : (call.views ?? [])) {
       const values = value as readonly (string | null)[];
       for (const [at, key] of reads.entries()) {
-        register(key).sights.push({ call, level, value: values[at] ?? null, beginMs: call.beginMs, atMs });
+        register(key).sights.push({
+          call,
+          level,
+          value: values[at] ?? null,
+          beginMs: call.beginMs,
+          atMs,
+        });
       }
     }
   }
@@ -67,8 +78,8 @@ export function registersOf(calls: readonly Call[]): ReadonlyMap<string, Registe
 }
 
 /**
- * Whether the one was stamped before the other, whatever clocks did within their bounds: what a condition has found,
- * surely.
+ * Whether the one was stamped before the other, whatever clocks did within their bounds: what a
+ * condition has found, surely.
  */
 export function surelyBefore(a: Write, b: Write): boolean {
   if (a.place !== undefined && b.place !== undefined) return a.place < b.place;
@@ -76,7 +87,9 @@ export function surelyBefore(a: Write, b: Write): boolean {
 }
 
 function isReplacedBy(a: Write, { call, reported: fate }: Write): boolean {
-  return a.value !== null && fate === 'made' && a.call !== call && getInput(call).expected === a.value;
+  return (
+    a.value !== null && fate === 'made' && a.call !== call && getInput(call).expected === a.value
+  );
 }
 
 /** What a value was before anybody wrote it: nothing, before all writes. */

@@ -1,6 +1,6 @@
 /**
- * Keys that are written by conditions (`IF`) alone: each value is replaced once, in an order that real time allows, and a
- * condition that was refused did not hold.
+ * Keys that are written by conditions (`IF`) alone: each value is replaced once, in an order that
+ * real time allows, and a condition that was refused did not hold.
  */
 import type { Call } from '../../history.ts';
 import { getInput } from '../inputs.ts';
@@ -13,19 +13,26 @@ interface Step extends Write {
 
 export function conditionFaults(calls: readonly Call[]): string[] {
   return [...registersOf(calls).values()].flatMap((register) => {
-    const isConditional = register.writes.every(({ call }) => getInput(call).expected !== undefined);
+    const isConditional = register.writes.every(
+      ({ call }) => getInput(call).expected !== undefined,
+    );
     return isConditional ? faultsOf(register) : [];
   });
 }
 
 function faultsOf(register: Register): string[] {
-  const steps = register.writes.map((write): Step => ({ ...write, expected: getInput(write.call).expected ?? null }));
+  const steps = register.writes.map((write): Step => ({
+    ...write,
+    expected: getInput(write.call).expected ?? null,
+  }));
   const made = steps.filter((step) => isMade(step, steps, register));
   const faults: string[] = [];
   for (const [at, step] of made.entries()) {
     const rival = made.slice(0, at).find(({ expected }) => expected === step.expected);
     if (rival !== undefined)
-      faults.push(`${register.key}: ${inWords(rival)} and ${inWords(step)} both replaced ${named(step)}`);
+      faults.push(
+        `${register.key}: ${inWords(rival)} and ${inWords(step)} both replaced ${named(step)}`,
+      );
     const base = made.find(({ value }) => value === step.expected);
     if (step.expected !== null && base === undefined)
       faults.push(`${register.key}: ${inWords(step)}: no call wrote that`);
@@ -45,9 +52,13 @@ function falseRefusals({ key }: Register, steps: readonly Step[]): string[] {
     const wasThere = expected === null ? true : base !== undefined && base.doneMs <= call.beginMs;
     const isReplaced = steps.some(
       (other) =>
-        other.expected === expected && other.reported !== 'not made' && other.fromMs <= (call.endMs ?? Infinity),
+        other.expected === expected &&
+        other.reported !== 'not made' &&
+        other.fromMs <= (call.endMs ?? Infinity),
     );
-    return wasThere && !isReplaced ? [`${key}: ${inWords(step)} was refused, though that was there`] : [];
+    return wasThere && !isReplaced
+      ? [`${key}: ${inWords(step)} was refused, though that was there`]
+      : [];
   });
 }
 
@@ -56,7 +67,10 @@ function isMade(step: Step, steps: readonly Step[], { sights }: Register): boole
   if (step.reported === 'made') return true;
   if (step.reported === 'not made') return false;
   const isShown = sights.some(({ value, level }) => value === step.value && level === 'strong');
-  return isShown || steps.some(({ expected, reported: fate }) => expected === step.value && fate === 'made');
+  return (
+    isShown ||
+    steps.some(({ expected, reported: fate }) => expected === step.value && fate === 'made')
+  );
 }
 
 function inWords({ call, value }: Step): string {

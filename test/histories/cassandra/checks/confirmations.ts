@@ -1,4 +1,7 @@
-/** A view that confirms is the same as the one before it, and no view is weaker than the one before it. */
+/**
+ * A view that confirms is the same as the one before it, and no view is weaker than the one before
+ * it.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Call } from '../../history.ts';
 
@@ -15,7 +18,8 @@ export function confirmationFaults(calls: readonly Call[]): string[] {
       const before = views[at - 1];
       const where = `${key}: ${session} at ${atMs.toFixed(1)} ms`;
       if (before === undefined) return [];
-      if ((RANKS[level] ?? 0) <= (RANKS[before.level] ?? 0)) return [`${where}: ${level} after ${before.level}`];
+      if ((RANKS[level] ?? 0) <= (RANKS[before.level] ?? 0))
+        return [`${where}: ${level} after ${before.level}`];
       const { confirms } = meta as ViewMeta;
       if (confirms === isDeepStrictEqual(value, before.value)) return [];
       return [

@@ -1,6 +1,6 @@
 /**
- * Lists that only grow, and counters: an append that succeeded is there once, one that failed as not made is not there,
- * and one of unknown outcome is there at most once.
+ * Lists that only grow, and counters: an append that succeeded is there once, one that failed as
+ * not made is not there, and one of unknown outcome is there at most once.
  */
 import type { Call } from '../../history.ts';
 import { getReportedOutcome, type ReportedOutcome } from '../../reported-outcomes.ts';
@@ -32,7 +32,8 @@ function listFaults(calls: readonly Call[]): string[] {
         const faults = shownFaults(elements, { ofKey: appends.get(key) ?? new Map(), atMs });
         const missing = level === 'strong' ? missingFrom(elements, call, appends.get(key)) : [];
         return [...faults, ...missing].map(
-          (fault) => `${key}: ${call.session} was shown it at ${atMs.toFixed(1)} ms, ${level}, ${fault}`,
+          (fault) =>
+            `${key}: ${call.session} was shown it at ${atMs.toFixed(1)} ms, ${level}, ${fault}`,
         );
       });
     }),
@@ -52,12 +53,17 @@ function shownFaults(elements: readonly string[], { ofKey, atMs }: Shown): strin
     const append = ofKey.get(element);
     if (append === undefined) return [`with "${element}", which no call appended`];
     if (isTwice) return [`with "${element}" twice (${inWords(append)})`];
-    if (append.reported === 'not made') return [`with "${element}", which failed as not made: ${inWords(append)}`];
+    if (append.reported === 'not made')
+      return [`with "${element}", which failed as not made: ${inWords(append)}`];
     return append.call.beginMs > atMs ? [`with "${element}" before it was appended`] : [];
   });
 }
 
-function missingFrom(elements: readonly string[], { beginMs }: Call, ofKey: Shown['ofKey'] = new Map()): string[] {
+function missingFrom(
+  elements: readonly string[],
+  { beginMs }: Call,
+  ofKey: Shown['ofKey'] = new Map(),
+): string[] {
   const there = new Set(elements);
   return [...ofKey.values()]
     .filter(
@@ -82,7 +88,9 @@ function counterFaults(calls: readonly Call[]): string[] {
     .filter(({ session }) => session === INDEPENDENT)
     .flatMap((call) =>
       (getInput(call).counters ?? []).flatMap((key, at) => {
-        const number = Number((call.views?.[0]?.value as readonly unknown[] | undefined)?.[at] ?? 0);
+        const number = Number(
+          (call.views?.[0]?.value as readonly unknown[] | undefined)?.[at] ?? 0,
+        );
         const { sure = 0, possible = 0 } = made.get(key) ?? {};
         if (number >= sure && number <= possible) return [];
         return [`${key}: counts ${number}, but ${sure} succeeded, and at most ${possible} can be`];

@@ -1,6 +1,7 @@
 /**
- * What must work while there is no fault: sessions do not fail with REPLICA_BEHIND, early views come, and every key is
- * read after all was healed. A few exceptions are allowed, since a machine may be busy.
+ * What must work while there is no fault: sessions do not fail with REPLICA_BEHIND, early views
+ * come, and every key is read after all was healed. A few exceptions are allowed, since a machine
+ * may be busy.
  */
 import type { Call } from '../../history.ts';
 import { getInput, NEMESIS } from '../inputs.ts';
@@ -13,12 +14,19 @@ const SESSION_BEHIND_MIN = 3;
 /** Fewer reads say nothing. */
 const READS_MIN = 20;
 const EARLY_SHARE_MIN = 0.5;
-/** A coordinator that gives no early view of a kind of read is asked so often until that is known. */
+/**
+ * A coordinator that gives no early view of a kind of read is asked so often until that is known.
+ */
 const LEARNING = 10;
 
-export function calmFaults(calls: readonly Call[], { hasEarlyViews }: Pick<Promised, 'hasEarlyViews'>): string[] {
+export function calmFaults(
+  calls: readonly Call[],
+  { hasEarlyViews }: Pick<Promised, 'hasEarlyViews'>,
+): string[] {
   const harm = calls.filter(({ session }) => session === NEMESIS);
-  const calm = calls.filter((call) => getInput(call).reads !== undefined && !harm.some((item) => disturbs(item, call)));
+  const calm = calls.filter(
+    (call) => getInput(call).reads !== undefined && !harm.some((item) => disturbs(item, call)),
+  );
   return [
     ...sessionsBehind(calm),
     ...withoutEarlyViews(calm.filter(({ key }) => hasEarlyViews(key))),
@@ -35,7 +43,11 @@ function disturbs({ key, beginMs, endMs = Infinity }: Call, call: Call): boolean
 function sessionsBehind(calm: readonly Call[]): string[] {
   const retained = calm.filter((call) => getInput(call).isKept === true);
   const behind = retained.filter(({ outcome }) => outcome === 'REPLICA_BEHIND');
-  if (behind.length < SESSION_BEHIND_MIN || behind.length <= SESSION_BEHIND_SHARE_MAX * retained.length) return [];
+  if (
+    behind.length < SESSION_BEHIND_MIN ||
+    behind.length <= SESSION_BEHIND_SHARE_MAX * retained.length
+  )
+    return [];
   const [first] = behind;
   return [
     `${behind.length} of ${retained.length} reads in sessions failed with REPLICA_BEHIND while all was well, first ${first?.session} of ${first?.key} at ${first?.beginMs.toFixed(1)} ms`,
@@ -44,7 +56,9 @@ function sessionsBehind(calm: readonly Call[]): string[] {
 
 function withoutEarlyViews(calm: readonly Call[]): string[] {
   const reads = calm.filter((call) => {
-    return call.levels === undefined && getInput(call).isKept !== true && call.outcome === 'success';
+    return (
+      call.levels === undefined && getInput(call).isKept !== true && call.outcome === 'success'
+    );
   });
   return [...parseGroups(reads, kindOf)].flatMap(([kind, ofKind]) => {
     // Each client that takes a seat learns again.
@@ -65,7 +79,10 @@ function unreadable(calls: readonly Call[]): string[] {
   }
   return [...last.values()]
     .filter(({ outcome }) => outcome !== 'success')
-    .map(({ session, key, outcome }) => `${key}: ${session} cannot read it after all was healed: ${outcome}`);
+    .map(
+      ({ session, key, outcome }) =>
+        `${key}: ${session} cannot read it after all was healed: ${outcome}`,
+    );
 }
 
 /** What to a coordinator are reads of one kind, by one way. */
@@ -80,7 +97,10 @@ function takeForFields({ session }: Call): string {
   return `${session.split('/')[0]} ${session.split('.').at(-1)}`;
 }
 
-function parseGroups(calls: readonly Call[], nameOf: (call: Call) => string): ReadonlyMap<string, readonly Call[]> {
+function parseGroups(
+  calls: readonly Call[],
+  nameOf: (call: Call) => string,
+): ReadonlyMap<string, readonly Call[]> {
   const groups = new Map<string, Call[]>();
   for (const call of calls) {
     const group = groups.get(nameOf(call)) ?? [];

@@ -1,13 +1,24 @@
 /**
- * Per key: an acknowledged value is read, or a later one. A value that failed as not made is never read. A strong view
- * never goes back behind an earlier one. One clock stamps the writes of a history, so the order in which Cassandra
- * keeps them is known, and linearizability needs no search.
+ * Per key: an acknowledged value is read, or a later one. A value that failed as not made is never
+ * read. A strong view never goes back behind an earlier one. One clock stamps the writes of a
+ * history, so the order in which Cassandra keeps them is known, and linearizability needs no
+ * search.
  */
 import type { Call } from '../../history.ts';
 import type { Promised } from './key-guarantees.ts';
-import { INITIALLY, registersOf, surelyBefore, type Register, type Sight, type Write } from './build-registers.ts';
+import {
+  INITIALLY,
+  registersOf,
+  surelyBefore,
+  type Register,
+  type Sight,
+  type Write,
+} from './build-registers.ts';
 
-export function registerFaults(calls: readonly Call[], { isRepaired }: Pick<Promised, 'isRepaired'>): string[] {
+export function registerFaults(
+  calls: readonly Call[],
+  { isRepaired }: Pick<Promised, 'isRepaired'>,
+): string[] {
   return [...registersOf(calls).values()].flatMap((register) => [
     ...untrueSights(register),
     ...lostWrites(register),
@@ -22,8 +33,12 @@ function untrueSights(register: Register): string[] {
     const write = getTaggedWrite(register, sight);
     if (write === undefined) return [`${describeSight(register, sight)}, which no call wrote`];
     if (write.reported === 'not made')
-      return [`${describeSight(register, sight)}, reported as "${formatOutcome(write)}" to ${by(write)}`];
-    return write.fromMs > sight.atMs ? [`${describeSight(register, sight)}, before ${by(write)} began`] : [];
+      return [
+        `${describeSight(register, sight)}, reported as "${formatOutcome(write)}" to ${by(write)}`,
+      ];
+    return write.fromMs > sight.atMs
+      ? [`${describeSight(register, sight)}, before ${by(write)} began`]
+      : [];
   });
 }
 
@@ -44,7 +59,9 @@ function stepsBack(register: Register): string[] {
   const sights = strong(register);
   return sights.flatMap((later) => {
     const shownNow = explanationsOf(register, later);
-    const before = sights.find((earlier) => earlier.atMs <= later.beginMs && isBack(register, earlier, shownNow));
+    const before = sights.find(
+      (earlier) => earlier.atMs <= later.beginMs && isBack(register, earlier, shownNow),
+    );
     return before === undefined
       ? []
       : [`${describeSight(register, later)}, after ${shown(before)} at ${ms(before.atMs)} ms`];
@@ -54,18 +71,27 @@ function stepsBack(register: Register): string[] {
 function isBack(register: Register, earlier: Sight, shownNow: readonly Write[]): boolean {
   const seen = getTaggedWrite(register, earlier);
   // It was gone: whatever was there before that has been deleted.
-  if (earlier.value === null) return shownNow.some(({ value, doneMs }) => value !== null && doneMs <= earlier.beginMs);
-  return seen !== undefined && shownNow.length > 0 && shownNow.every((write) => surelyBefore(write, seen));
+  if (earlier.value === null)
+    return shownNow.some(({ value, doneMs }) => value !== null && doneMs <= earlier.beginMs);
+  return (
+    seen !== undefined &&
+    shownNow.length > 0 &&
+    shownNow.every((write) => surelyBefore(write, seen))
+  );
 }
 
-/** Whose write a view may show: of a value its only one; of nothing any deletion, or that there was nothing at first. */
+/**
+ * Whose write a view may show: of a value its only one; of nothing any deletion, or that there was
+ * nothing at first.
+ */
 export function explanationsOf(register: Register, sight: Sight): Write[] {
   if (sight.value !== null) {
     const write = getTaggedWrite(register, sight);
     return write === undefined ? [] : [write];
   }
   const gone = register.writes.filter(
-    ({ value, reported: fate, fromMs }) => value === null && fate !== 'not made' && fromMs <= sight.atMs,
+    ({ value, reported: fate, fromMs }) =>
+      value === null && fate !== 'not made' && fromMs <= sight.atMs,
   );
   return [INITIALLY, ...gone];
 }

@@ -1,11 +1,17 @@
 /**
- * A session sees its own puts and never goes back, from weak view to strong and from call to call: what it had seen when a
- * read began, that read must not be behind of.
+ * A session sees its own puts and never goes back, from weak view to strong and from call to call:
+ * what it had seen when a read began, that read must not be behind of.
  */
 import type { Call } from '../../history.ts';
 import { getInput } from '../inputs.ts';
 import { describeSight, explanationsOf, getTaggedWrite } from './registers.ts';
-import { registersOf, surelyBefore, type Register, type Sight, type Write } from './build-registers.ts';
+import {
+  registersOf,
+  surelyBefore,
+  type Register,
+  type Sight,
+  type Write,
+} from './build-registers.ts';
 
 /** Whose writes a session knows of by their times; those of statements it does not. */
 const VERSIONED: ReadonlySet<string> = new Set(['get', 'getMany', 'put']);
@@ -25,10 +31,14 @@ export function sessionFaults(calls: readonly Call[]): string[] {
 function faultsOf(register: Register): string[] {
   const getSeen = new Map<string, Seen[]>();
   const see = (description: Seen): void => {
-    getSeen.set(description.call.session, [...(getSeen.get(description.call.session) ?? []), description]);
+    getSeen.set(description.call.session, [
+      ...(getSeen.get(description.call.session) ?? []),
+      description,
+    ]);
   };
   for (const write of register.writes.filter(({ call }) => isKept(call))) {
-    if (write.value !== null && write.doneMs < Infinity) see({ atMs: write.doneMs, call: write.call, write });
+    if (write.value !== null && write.doneMs < Infinity)
+      see({ atMs: write.doneMs, call: write.call, write });
   }
   const sights = register.sights.filter(({ call }) => isKept(call));
   for (const sight of sights) {
@@ -52,11 +62,13 @@ function knew(sight: Sight, seen: Seen): boolean {
 }
 
 function isBehind(register: Register, sight: Sight, { write, call }: Seen): boolean {
-  // At `strong` absence is a view like others: whether what was seen was acknowledged is held against it elsewhere.
+  // At `strong` absence is a view like others: whether what was seen was acknowledged is held
+  // against it elsewhere.
   if (sight.value === null && sight.level === 'strong') return false;
   const shown = explanationsOf(register, sight);
   // It was gone: what was there before that must not be shown again.
-  if (write === undefined) return sight.value !== null && shown.some(({ doneMs }) => doneMs <= call.beginMs);
+  if (write === undefined)
+    return sight.value !== null && shown.some(({ doneMs }) => doneMs <= call.beginMs);
   return shown.length > 0 && shown.every((item) => surelyBefore(item, write));
 }
 

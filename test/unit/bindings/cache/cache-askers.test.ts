@@ -50,7 +50,10 @@ describe('cache: the principal', () => {
     const store = counting();
     const { client } = setUp({ store, principal: (async () => 'ann') as never, onError: () => {} });
     for (let n = 0; n < 3; n += 1) {
-      await expect(client.invoke(get('x'))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'principal' });
+      await expect(client.invoke(get('x'))).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        field: 'principal',
+      });
     }
     expect(store.loads).toBeLessThanOrEqual(2);
   });

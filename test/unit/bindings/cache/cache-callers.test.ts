@@ -1,6 +1,13 @@
-/** One cache serves several principals, which a gateway or `withPrincipal` names for each operation. */
+/**
+ * One cache serves several principals, which a gateway or `withPrincipal` names for each operation.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import {
+  cached,
+  mapStore,
+  type CacheOptions,
+  type CacheStore,
+} from '../../../../src/bindings/cache/index.ts';
 import type { Binding, Principal } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -15,8 +22,11 @@ function setUpCache(options: CacheOptions<StoreLevels> = {}) {
   const binding = cached(store, { onError: (error) => errors.push(error), ...options });
   onTestFinished(() => binding.close());
   const clientOf = (principal: Principal | string): Shop =>
-    createClient(withPrincipal(binding, typeof principal === 'string' ? { id: principal } : principal));
-  const fillFor = (client: Shop, value: unknown): Promise<void> => fill({ store, client }, get('x'), value);
+    createClient(
+      withPrincipal(binding, typeof principal === 'string' ? { id: principal } : principal),
+    );
+  const fillFor = (client: Shop, value: unknown): Promise<void> =>
+    fill({ store, client }, get('x'), value);
   return { store, binding, errors, clientOf, fillFor };
 }
 
@@ -24,13 +34,15 @@ function setUpCache(options: CacheOptions<StoreLevels> = {}) {
 function submitFor<B extends Binding>(binding: B, principal: Principal): B {
   const submit: B['submitOperation'] = (operation, levels, sink, context) => {
     const named = new Proxy(context, {
-      get: (target, name): unknown => (name === 'principal' ? principal : Reflect.get(target, name, target)),
+      get: (target, name): unknown =>
+        name === 'principal' ? principal : Reflect.get(target, name, target),
       set: (target, name, value) => Reflect.set(target, name, value, target),
     });
     return binding.submitOperation(operation, levels, sink, named);
   };
   return new Proxy(binding, {
-    get: (target, name): unknown => (name === 'submitOperation' ? submit : Reflect.get(target, name)),
+    get: (target, name): unknown =>
+      name === 'submitOperation' ? submit : Reflect.get(target, name),
   });
 }
 
@@ -80,7 +92,9 @@ describe('cache: views of several principals', () => {
     const { clientOf, fillFor } = setUpCache();
     await fillFor(clientOf({ ...ADMIN, expiresAt: 1e15 }), 'for admins');
     expect(await cachedValue(clientOf({ ...ADMIN, expiresAt: 2e15 }), get('x'))).toBe('for admins');
-    expect(await cachedValue(clientOf({ ...ADMIN, roles: [] } as Principal), get('x'))).toBe('miss');
+    expect(await cachedValue(clientOf({ ...ADMIN, roles: [] } as Principal), get('x'))).toBe(
+      'miss',
+    );
     expect(await cachedValue(clientOf('ada'), get('x'))).toBe('miss');
   });
 

@@ -1,4 +1,7 @@
-/** Stored views beside what the page has learnt since: a load that fails, is late, or belongs to another user. */
+/**
+ * Stored views beside what the page has learnt since: a load that fails, is late, or belongs to
+ * another user.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -16,7 +19,11 @@ async function kept(value: unknown, version?: number): Promise<CacheStore> {
 
 /** A store for one page at a time, which does not compare. */
 function simple(value: CacheStore): CacheStore {
-  return { load: () => value.load(), write: (changes) => value.write(changes), close: () => value.close() };
+  return {
+    load: () => value.load(),
+    write: (changes) => value.write(changes),
+    close: () => value.close(),
+  };
 }
 
 /** One whose next loads wait until `go` is called. */
@@ -97,7 +104,12 @@ describe('cache: a store that is read late, or not', () => {
   test('an own write while it is read → what was there before it does not come back', async () => {
     const late = slow(await kept('old', 1));
     const mine = page({ store: late.store });
-    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
+    const update = mine.client.invokeStrong({
+      name: 'change',
+      args: {},
+      key: 'x',
+      access: 'write',
+    });
     mine.store.last.sink.view(undefined, 'strong');
     late.go();
     await update;
@@ -108,14 +120,22 @@ describe('cache: a store that is read late, or not', () => {
   test('another page is heard before the load ends → the fences that it brings count all the same', async () => {
     const under = mapStore();
     const earlier = page({ store: under });
-    const update = earlier.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
+    const update = earlier.client.invokeStrong({
+      name: 'change',
+      args: {},
+      key: 'x',
+      access: 'write',
+    });
     earlier.store.last.sink.view(undefined, 'strong');
     await update;
     await earlier.client.close();
     const late = slow(under);
     const hears: ((notice: unknown) => void)[] = [];
     const mine = page({
-      store: { ...late.store, subscribe: (hear) => (hears.push(hear), { publish: () => {}, close: () => {} }) },
+      store: {
+        ...late.store,
+        subscribe: (hear) => (hears.push(hear), { publish: () => {}, close: () => {} }),
+      },
     });
     hears[0]?.({ seq: 99, changes: [] });
     late.go();
@@ -205,7 +225,12 @@ describe('cache: memory', () => {
     };
     const mine = page({ store, principal });
     await mine.binding.ready();
-    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
+    const update = mine.client.invokeStrong({
+      name: 'change',
+      args: {},
+      key: 'x',
+      access: 'write',
+    });
     isKnown = false;
     mine.store.last.sink.view(undefined, 'strong');
     await update;

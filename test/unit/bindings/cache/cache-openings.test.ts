@@ -189,50 +189,56 @@ describe('cache: its end', () => {
     const closed = mine.client.close();
     await clock.advance(1_000);
     await closed;
-    const message = 'cache: closed before its store has taken what was changed last; it may still take it';
-    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'UNAVAILABLE', message }));
+    const message =
+      'cache: closed before its store has taken what was changed last; it may still take it';
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ code: 'UNAVAILABLE', message }),
+    );
   });
 
   test.each([
     ['load', 1],
     ['write', 3],
-  ] as const)('its store ends a %s only after the cache has closed → it is not left open', async (hanging, writes) => {
-    const clock = virtualClock();
-    const retained = mapStore();
-    let go = (): void => {};
-    const gone = new Promise<void>((resolve) => (go = resolve));
-    let isOpen = false;
-    let written = 0;
-    const store: CacheStore = {
-      ...retained,
-      load: async () => {
-        isOpen = true;
-        if (hanging === 'load') await gone;
-        return retained.load();
-      },
-      write: async (...given) => {
-        isOpen = true;
-        await gone;
-        written += 1;
-        if (hanging === 'write' && written === 1) throw new Error('full');
-        await retained.write(...given);
-      },
-      close: async () => void (isOpen = false),
-    };
-    const mine = page({ store, clock });
-    if (hanging === 'write') await mine.binding.ready();
-    await fill(mine, get('x'), 'new');
-    const reported = mine.client.invokeStrong(put('y', 'new'));
-    mine.store.last.sink.view(undefined, 'strong');
-    await clock.advance(1_000);
-    await reported;
-    const closed = mine.client.close();
-    await clock.advance(2_000);
-    await closed;
-    go();
-    await expect.poll(() => written).toBe(writes);
-    await expect.poll(() => isOpen).toBe(false);
-  });
+  ] as const)(
+    'its store ends a %s only after the cache has closed → it is not left open',
+    async (hanging, writes) => {
+      const clock = virtualClock();
+      const retained = mapStore();
+      let go = (): void => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      let isOpen = false;
+      let written = 0;
+      const store: CacheStore = {
+        ...retained,
+        load: async () => {
+          isOpen = true;
+          if (hanging === 'load') await gone;
+          return retained.load();
+        },
+        write: async (...given) => {
+          isOpen = true;
+          await gone;
+          written += 1;
+          if (hanging === 'write' && written === 1) throw new Error('full');
+          await retained.write(...given);
+        },
+        close: async () => void (isOpen = false),
+      };
+      const mine = page({ store, clock });
+      if (hanging === 'write') await mine.binding.ready();
+      await fill(mine, get('x'), 'new');
+      const reported = mine.client.invokeStrong(put('y', 'new'));
+      mine.store.last.sink.view(undefined, 'strong');
+      await clock.advance(1_000);
+      await reported;
+      const closed = mine.client.close();
+      await clock.advance(2_000);
+      await closed;
+      go();
+      await expect.poll(() => written).toBe(writes);
+      await expect.poll(() => isOpen).toBe(false);
+    },
+  );
 
   test('its store hangs as it closes, then rejects → no unhandled rejection', async () => {
     const clock = virtualClock();

@@ -1,4 +1,7 @@
-/** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
+/**
+ * Pages on one store, and what outlives them: own updates, clearing, age, values
+ * (docs/spec/cache.md).
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { estimateBytes } from '../../../../src/values/estimate-bytes.ts';
@@ -61,7 +64,10 @@ describe('cache: what outlives a page', () => {
     isFull = true;
     await write(mine, put('x', 'new'));
     expect(onError).toHaveBeenCalled();
-    await expect(mine.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE', cause: { message: 'full' } });
+    await expect(mine.binding.clear()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      cause: { message: 'full' },
+    });
     isFull = false;
     await write(mine, put('x', 'newest'));
     await mine.client.close();
@@ -74,7 +80,10 @@ describe('cache: what outlives a page', () => {
       const retained = mapStore();
       let land = (): void => {};
       const landing = new Promise<void>((resolve) => (land = resolve));
-      const store: CacheStore = { ...retained, write: (...given) => landing.then(() => retained.write(...given)) };
+      const store: CacheStore = {
+        ...retained,
+        write: (...given) => landing.then(() => retained.write(...given)),
+      };
       const user = { id: 'ann' };
       const shop = page({ store, principal: () => user.id });
       await shop.binding.ready();
@@ -204,7 +213,8 @@ describe('cache: sessions that go on', () => {
     const shop = setUp();
     await fill(shop, get('x'), 'from before');
     const session = shop.client.session({ tokens: [] });
-    const inSession = (): Promise<unknown> => shop.client.invokeWeak(get('x'), { session }).then(String, () => 'miss');
+    const inSession = (): Promise<unknown> =>
+      shop.client.invokeWeak(get('x'), { session }).then(String, () => 'miss');
     expect(await inSession()).toBe('miss');
     await fill(shop, get('x'), 'since');
     expect(await inSession()).toBe('since');
@@ -235,7 +245,12 @@ describe('cache: age', () => {
 });
 
 describe('cache: what is filed', () => {
-  const count = (key: string): Operation<number> => ({ name: 'count', args: {}, access: 'read', key });
+  const count = (key: string): Operation<number> => ({
+    name: 'count',
+    args: {},
+    access: 'read',
+    key,
+  });
 
   test('operations that differ in their key alone → two views', async () => {
     const shop = setUp();
@@ -251,7 +266,8 @@ describe('cache: what is filed', () => {
     const set = (key: string): Operation => ({ name: 'set', args: {}, key, access: 'write' });
     const shop = setUp({
       touches: ({ name, key = '' }) => (name === 'profile' ? ['name', 'mail'] : [key]),
-      writeThrough: ({ key }) => (key === 'name' ? { operation: profile, value: 'Ada, old mail' } : undefined),
+      writeThrough: ({ key }) =>
+        key === 'name' ? { operation: profile, value: 'Ada, old mail' } : undefined,
     });
     await write(shop, set('name'));
     expect(await cachedValue(shop.client, profile)).toBe('Ada, old mail');
@@ -281,9 +297,12 @@ describe('cache: what is filed', () => {
     const onError = vi.fn<(error: unknown) => void>();
     const shop = page({ onError });
     await fill(shop, get('a'), { picture: new Picture(2) });
-    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ field: 'value.picture' }));
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ field: 'value.picture' }),
+    );
     const like = (args: unknown): Operation => ({ name: 'like', args, key: 'x', access: 'read' });
-    for (const args of [new Picture(2), new (class extends Date {})(5)]) await fill(shop, like(args), 1);
+    for (const args of [new Picture(2), new (class extends Date {})(5)])
+      await fill(shop, like(args), 1);
     expect(shop.binding.size.entries).toBe(0);
     await fill(shop, like(Buffer.from([0, 0])), 1);
     expect(await cachedValue(shop.client, like(new Uint8Array(2)))).toBe(1);

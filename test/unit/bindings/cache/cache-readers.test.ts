@@ -1,6 +1,13 @@
-/** Readers of weak levels alone, beside updates: their own bind them for ever, those of others do not. */
+/**
+ * Readers of weak levels alone, beside updates: their own bind them for ever, those of others do
+ * not.
+ */
 import { describe, expect, test, vi } from 'vitest';
-import { mapStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import {
+  mapStore,
+  type CacheEntry,
+  type CacheStore,
+} from '../../../../src/bindings/cache/index.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, page, type Page, setUp } from './set-up.ts';
@@ -19,7 +26,8 @@ async function weak({ store, client }: Page, key: string, value: unknown): Promi
   await read;
 }
 
-const text = async (store: CacheStore): Promise<string> => JSON.stringify([...(await store.load())]);
+const text = async (store: CacheStore): Promise<string> =>
+  JSON.stringify([...(await store.load())]);
 
 describe('cache: readers of weak levels only', () => {
   test('another user has updated it → what is read since is kept, in a later page too', async () => {
@@ -94,7 +102,8 @@ describe('cache: readers of weak levels only', () => {
 describe('cache: a store of its user that keeps less', () => {
   test('what JSON keeps → an own write holds after a reload', async () => {
     let retained = '[]';
-    const load = async (): Promise<[string, CacheEntry][]> => JSON.parse(retained) as [string, CacheEntry][];
+    const load = async (): Promise<[string, CacheEntry][]> =>
+      JSON.parse(retained) as [string, CacheEntry][];
     const write: CacheStore['write'] = async (changes) => {
       const rows = new Map(await load());
       for (const [id, entry] of changes) {
@@ -114,27 +123,33 @@ describe('cache: a store of its user that keeps less', () => {
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
   });
 
-  test.each(['loses', 'damages'])('it %s the ledger → reported, and nothing that it kept is shown', async (does) => {
-    const under = mapStore();
-    const before = page({ store: under });
-    await fill(before, get('y'), 'from before a write, perhaps');
-    await before.client.close();
-    const load = async (): Promise<(readonly [string, CacheEntry])[]> => {
-      const all = [...(await under.load())];
-      if (does === 'loses') return all.filter(([id]) => id !== '["ledger"]');
-      return all.map(([id, entry]) => [id, id === '["ledger"]' ? { ...entry, value: { seq: 1 } } : entry]);
-    };
-    const onError = vi.fn<(error: unknown) => void>();
-    const mine = page({ store: { ...under, load }, onError });
-    await mine.binding.ready();
-    expect(onError).toHaveBeenCalledOnce();
-    expect(await cachedValue(mine.client, get('y'))).toBe('miss');
-    await weak(mine, 'x', 'lags, perhaps');
-    expect(await cachedValue(mine.client, get('x'))).toBe('miss');
-    await fill(mine, get('x'), 'new');
-    await mine.client.close();
-    const next = page({ store: under });
-    expect(await cachedValue(next.client, get('y'))).toBe('miss');
-    expect(await cachedValue(next.client, get('x'))).toBe('new');
-  });
+  test.each(['loses', 'damages'])(
+    'it %s the ledger → reported, and nothing that it kept is shown',
+    async (does) => {
+      const under = mapStore();
+      const before = page({ store: under });
+      await fill(before, get('y'), 'from before a write, perhaps');
+      await before.client.close();
+      const load = async (): Promise<(readonly [string, CacheEntry])[]> => {
+        const all = [...(await under.load())];
+        if (does === 'loses') return all.filter(([id]) => id !== '["ledger"]');
+        return all.map(([id, entry]) => [
+          id,
+          id === '["ledger"]' ? { ...entry, value: { seq: 1 } } : entry,
+        ]);
+      };
+      const onError = vi.fn<(error: unknown) => void>();
+      const mine = page({ store: { ...under, load }, onError });
+      await mine.binding.ready();
+      expect(onError).toHaveBeenCalledOnce();
+      expect(await cachedValue(mine.client, get('y'))).toBe('miss');
+      await weak(mine, 'x', 'lags, perhaps');
+      expect(await cachedValue(mine.client, get('x'))).toBe('miss');
+      await fill(mine, get('x'), 'new');
+      await mine.client.close();
+      const next = page({ store: under });
+      expect(await cachedValue(next.client, get('y'))).toBe('miss');
+      expect(await cachedValue(next.client, get('x'))).toBe('new');
+    },
+  );
 });

@@ -1,6 +1,13 @@
-/** What becomes of views that the store of a cache does not take, and of what was to be written with them. */
+/**
+ * What becomes of views that the store of a cache does not take, and of what was to be written with
+ * them.
+ */
 import { describe, expect, test, vi } from 'vitest';
-import { mapStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import {
+  mapStore,
+  type CacheEntry,
+  type CacheStore,
+} from '../../../../src/bindings/cache/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
 import { cachedValue, fill, page } from './set-up.ts';
@@ -143,7 +150,10 @@ describe('cache: a store that rejects writes, and users who sign in and out', ()
     await fill(shop, get('x'), 'x');
     await expect.poll(() => views(at.kept)).toEqual(['x']);
     at.isFull = true;
-    await expect(shop.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE', cause: new Error('full') });
+    await expect(shop.binding.clear()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      cause: new Error('full'),
+    });
     await expect(shop.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     at.isFull = false;
     await shop.binding.clear();
@@ -159,9 +169,14 @@ describe('cache: a store that rejects writes, and users who sign in and out', ()
       readings += 1;
       return retained.load();
     };
-    const write: CacheStore['write'] = async (...given) => onHeld.then(() => retained.write(...given));
+    const write: CacheStore['write'] = async (...given) =>
+      onHeld.then(() => retained.write(...given));
     const caller = { id: 'ada' };
-    const shop = page({ store: { ...retained, load, write }, principal: () => caller.id, clock: virtualClock() });
+    const shop = page({
+      store: { ...retained, load, write },
+      principal: () => caller.id,
+      clock: virtualClock(),
+    });
     await shop.binding.ready();
     await fill(shop, get('x'), 'of ada');
     for (let change = 1; change <= 10; change++) {

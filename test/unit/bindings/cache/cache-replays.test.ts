@@ -1,4 +1,7 @@
-/** Updates that the store behind has executed before, and answers again: the cache takes nothing new from them. */
+/**
+ * Updates that the store behind has executed before, and answers again: the cache takes nothing new
+ * from them.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { cached, mapStore, type CachedBinding } from '../../../../src/bindings/cache/index.ts';
 import { memory, memoryStore } from '../../../../src/bindings/memory/index.ts';
@@ -16,7 +19,10 @@ interface Replays {
 function setUpPages(): () => Replays {
   const [server, store] = [memoryStore(), mapStore()];
   return () => {
-    const binding = cached(memory({ levels: ['site'], store: server }), { principal: 'ann', store });
+    const binding = cached(memory({ levels: ['site'], store: server }), {
+      principal: 'ann',
+      store,
+    });
     const client = createClient(binding);
     onTestFinished(() => client.close());
     return { binding, client };
@@ -55,24 +61,27 @@ const ways: Readonly<Record<string, (page: Replays, open: () => Replays) => Prom
   },
 };
 
-test.each(Object.keys(ways))('a keyed put is repeated %s → no page shows its value again', async (way) => {
-  const open = setUpPages();
-  const first = open();
-  await first.client.invoke(put('name', 'v1'), { idempotencyKey: 'first' });
-  await first.client.invoke(put('name', 'v2'), { idempotencyKey: 'second' });
-  const repeating = await ways[way]!(first, open);
-  await repeating.client.invoke(put('name', 'v1'), { idempotencyKey: 'first' });
-  const later = open();
-  for (const { client } of [repeating, first, later]) {
-    const shown = await client
-      .invokeWeak(get('name'))
-      .settle()
-      .catch(() => undefined);
-    expect([undefined, 'v2']).toContain(shown?.value);
-  }
-  expect(await repeating.client.invoke(get('name'))).toBe('v2');
-  expect(await repeating.client.invokeWeak(get('name'))).toBe('v2');
-});
+test.each(Object.keys(ways))(
+  'a keyed put is repeated %s → no page shows its value again',
+  async (way) => {
+    const open = setUpPages();
+    const first = open();
+    await first.client.invoke(put('name', 'v1'), { idempotencyKey: 'first' });
+    await first.client.invoke(put('name', 'v2'), { idempotencyKey: 'second' });
+    const repeating = await ways[way]!(first, open);
+    await repeating.client.invoke(put('name', 'v1'), { idempotencyKey: 'first' });
+    const later = open();
+    for (const { client } of [repeating, first, later]) {
+      const shown = await client
+        .invokeWeak(get('name'))
+        .settle()
+        .catch(() => undefined);
+      expect([undefined, 'v2']).toContain(shown?.value);
+    }
+    expect(await repeating.client.invoke(get('name'))).toBe('v2');
+    expect(await repeating.client.invokeWeak(get('name'))).toBe('v2');
+  },
+);
 
 test('a keyed put → the views that it made old are gone', async () => {
   const { client } = setUpPages()();
@@ -87,8 +96,19 @@ test('a repeated put whose store executes it once → not written through; a fir
   onTestFinished(() => binding.close());
   const { signal } = new AbortController();
   const submit = (context: Partial<InvocationContext>): void => {
-    const circumstances = { signal, deadlineAt: undefined, session: undefined, trace: undefined, ...context };
-    binding.submitOperation(put('x', 'v'), ['strong'], { view: () => 0, confirm() {}, fail() {} }, circumstances);
+    const circumstances = {
+      signal,
+      deadlineAt: undefined,
+      session: undefined,
+      trace: undefined,
+      ...context,
+    };
+    binding.submitOperation(
+      put('x', 'v'),
+      ['strong'],
+      { view: () => 0, confirm() {}, fail() {} },
+      circumstances,
+    );
     store.last.sink.view(undefined, 'strong');
   };
   submit({ operationId: 'c-1', origin: { client: 'c', sequence: 1, acknowledged: 0 } });
@@ -102,14 +122,27 @@ test('a session repeats a keyed put after a newer read → it is shown nothing f
   const client = createClient(cached(store));
   onTestFinished(() => client.close());
   const session = client.session();
-  const answer = async (value: unknown, version: number, level: 'weak' | 'strong', work: PromiseLike<unknown>) => {
+  const answer = async (
+    value: unknown,
+    version: number,
+    level: 'weak' | 'strong',
+    work: PromiseLike<unknown>,
+  ) => {
     store.last.sink.view(value, level, { version });
     await work;
   };
-  // The session learns the second state by an operation whose versions do not compare with those of `get`.
+  // The session learns the second state by an operation whose versions do not compare with those of
+  // `get`.
   await answer(['v2'], 20, 'strong', client.invokeStrong(getMany(['x']), { session }));
-  await answer(undefined, 1, 'strong', client.invokeStrong(put('x', 'v1'), { session, idempotencyKey: 'first' }));
+  await answer(
+    undefined,
+    1,
+    'strong',
+    client.invokeStrong(put('x', 'v1'), { session, idempotencyKey: 'first' }),
+  );
   await answer('v1', 1, 'weak', client.invoke(get('x'), { levels: ['weak'] }));
   await answer('v1', 1, 'weak', client.invoke(get('x'), { levels: ['weak'], session }));
-  await expect(client.invokeWeak(get('x'), { session })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(client.invokeWeak(get('x'), { session })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
 });

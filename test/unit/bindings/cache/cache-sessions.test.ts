@@ -1,8 +1,15 @@
-/** Sessions through a cache: it never shows a session something older than the session has seen or written. */
+/**
+ * Sessions through a cache: it never shows a session something older than the session has seen or
+ * written.
+ */
 // @rule CACHE-3, CACHE-10
 import { describe, expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../../src/correctable/client/client.ts';
+import {
+  createClient,
+  type Client,
+  type Session,
+} from '../../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { setUp as setUpWith } from './set-up.ts';
@@ -25,14 +32,23 @@ function setUp(maxEntries = 100): Shop {
 }
 
 /** Asks the store alone, in a session or none; the store answers. */
-async function ask({ store, client }: Shop, operation: Operation, answer: Answer, session?: Session): Promise<void> {
+async function ask(
+  { store, client }: Shop,
+  operation: Operation,
+  answer: Answer,
+  session?: Session,
+): Promise<void> {
   const { value, version, level = 'strong' } = answer;
   const requested = client.invoke(operation, { levels: [level as 'strong'], session });
   store.last.sink.view(value, level, { version });
   await requested;
 }
 
-async function cachedIn({ client }: Shop, session: Session, operation: Operation): Promise<unknown> {
+async function cachedIn(
+  { client }: Shop,
+  session: Session,
+  operation: Operation,
+): Promise<unknown> {
   const view = await client
     .invokeWeak(operation, { session })
     .settle()
@@ -40,8 +56,15 @@ async function cachedIn({ client }: Shop, session: Session, operation: Operation
   return view === undefined ? 'miss' : view.value;
 }
 
-/** A session with room for one object, whose put of `x` is under way while it reads a newer version of it. */
-async function startOvertakenPut(): Promise<{ shop: Shop; session: Session; endPut: () => Promise<void> }> {
+/**
+ * A session with room for one object, whose put of `x` is under way while it reads a newer version
+ * of it.
+ */
+async function startOvertakenPut(): Promise<{
+  shop: Shop;
+  session: Session;
+  endPut: () => Promise<void>;
+}> {
   const shop = setUp(1);
   const session = shop.client.session();
   const write = shop.client.invokeStrong(put('x', 'mine'), { session });
@@ -81,7 +104,9 @@ describe('cache: sessions', () => {
 
   test('a store without sessions → UNSUPPORTED', () => {
     const store = Object.assign(new StoreBehind(), { openSession: undefined });
-    expect(() => createClient(cached(store)).session()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+    expect(() => createClient(cached(store)).session()).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED' }),
+    );
   });
 
   test('read your writes: own put → its value from the cache', async () => {
@@ -173,7 +198,8 @@ describe('cache: sessions', () => {
   test('more objects than the session can remember → forgotten ones are not read from the cache', async () => {
     const shop = setUp(3);
     const session = shop.client.session();
-    for (const key of ['a', 'b', 'c', 'd']) await ask(shop, get(key), { value: key, version: 5 }, session);
+    for (const key of ['a', 'b', 'c', 'd'])
+      await ask(shop, get(key), { value: key, version: 5 }, session);
     await ask(shop, get('a'), { value: 'older', version: 1, level: 'weak' });
     expect(await cachedIn(shop, session, get('a'))).toBe('miss');
     expect(await cachedIn(shop, session, get('d'))).toBe('d');
@@ -195,7 +221,12 @@ test('session: what it read with an operation that is not cached counts', async 
   const shop = setUpWith({ isCacheable: ({ name }) => name !== 'live' });
   await ask(shop, get('x'), { value: 'old', version: 1 });
   const session = shop.client.session();
-  await ask(shop, { name: 'live', args: {}, key: 'x', access: 'read' }, { value: 'new', version: 2 }, session);
+  await ask(
+    shop,
+    { name: 'live', args: {}, key: 'x', access: 'read' },
+    { value: 'new', version: 2 },
+    session,
+  );
   expect(await cachedIn(shop, session, get('x'))).toBe('miss');
 });
 

@@ -56,7 +56,9 @@ const stores: Record<string, () => Promise<() => CacheStore>> = {
 
 /** After a failed write LevelDB acknowledges what it loses, until it is opened again. */
 async function failLevelWrite(opened: CacheStore, changes: readonly CacheChange[]): Promise<void> {
-  const whole = Reflect.get(ClassicLevel.prototype, 'batch') as (...given: unknown[]) => Promise<void>;
+  const whole = Reflect.get(ClassicLevel.prototype, 'batch') as (
+    ...given: unknown[]
+  ) => Promise<void>;
   const broken = new Set<unknown>();
   const batch = vi.spyOn(ClassicLevel.prototype, 'batch') as unknown as MockInstance<typeof whole>;
   onTestFinished(() => batch.mockRestore());
@@ -78,7 +80,11 @@ const failings: Record<string, Place['failWrite']> = {
 
 for (const [name, make] of Object.entries(stores)) {
   const failWrite = failings[name] as Place['failWrite'];
-  keepsStoreContract(name, async () => ({ open: await make(), beside: (opened) => opened, failWrite }));
+  keepsStoreContract(name, async () => ({
+    open: await make(),
+    beside: (opened) => opened,
+    failWrite,
+  }));
 }
 
 describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
@@ -121,7 +127,9 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     await before.client.close();
     const after = open({ store: store() });
     onTestFinished(() => after.client.close());
-    await expect(after.client.invokeWeak(get('dropped'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(after.client.invokeWeak(get('dropped'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
     expect(await after.client.invokeWeak(get('replaced'))).toBe('new');
   });
 
@@ -233,7 +241,9 @@ test('cache: an entry of its store is no view → dropped and reported, the othe
   const before = open({ store });
   await before.fill('whole', 1);
   await before.client.close();
-  const [[id, entry] = expect.fail('nothing was kept'), ledger = expect.fail('no ledger')] = [...(await store.load())];
+  const [[id, entry] = expect.fail('nothing was kept'), ledger = expect.fail('no ledger')] = [
+    ...(await store.load()),
+  ];
   const idOf = (key: string): string => id.replaceAll('whole', key);
   const damaged = [
     undefined,
@@ -254,7 +264,10 @@ test('cache: an entry of its store is no view → dropped and reported, the othe
   const errors: unknown[] = [];
   const written: (readonly [string, unknown])[] = [];
   const write: CacheStore['write'] = async (changes) => void written.push(...changes);
-  const after = open({ store: { ...store, load, write }, onError: (error) => void errors.push(error) });
+  const after = open({
+    store: { ...store, load, write },
+    onError: (error) => void errors.push(error),
+  });
   await after.binding.ready();
   expect((await after.client.invokeWeak(get('whole')).settle()).value).toBe(1);
   const read = after.client.invokeStrong(get('damaged 3'));
@@ -264,5 +277,7 @@ test('cache: an entry of its store is no view → dropped and reported, the othe
   await after.client.close();
   // What has no id of a view was written by a version before.
   expect(errors).toHaveLength(damaged.length);
-  expect(written.filter(([, change]) => change === undefined).length).toBeGreaterThan(damaged.length);
+  expect(written.filter(([, change]) => change === undefined).length).toBeGreaterThan(
+    damaged.length,
+  );
 });

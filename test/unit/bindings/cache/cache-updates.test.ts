@@ -52,13 +52,17 @@ describe('cache: write-through', () => {
     await fill(shop, get('x'), 1);
     for (let n = 0; n < 2; n += 1) await update(shop, put('x', { by: new URL('http://a') }));
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
-    expect(onError.mock.calls).toEqual([[expect.objectContaining({ field: 'args.value.by', code: 'INVALID_VALUE' })]]);
+    expect(onError.mock.calls).toEqual([
+      [expect.objectContaining({ field: 'args.value.by', code: 'INVALID_VALUE' })],
+    ]);
   });
 
   test('put → a caller that gets the final view finds it in the cache', async () => {
     const { store, client } = setUp();
     const found = new Promise<unknown>((resolve) => {
-      client.invokeStrong(put('x', 'new')).onFinal(() => resolve(client.invokeWeak(get('x')).latest?.value));
+      client
+        .invokeStrong(put('x', 'new'))
+        .onFinal(() => resolve(client.invokeWeak(get('x')).latest?.value));
     });
     store.last.sink.view(undefined, 'strong');
     expect(await found).toBe('new');
@@ -114,12 +118,18 @@ describe('cache: write-through', () => {
   });
 
   test('touches and writeThrough: the application defines the effects of its own operations', async () => {
-    const rename = (id: string, name: string): Operation => ({ name: 'rename', args: { id, name }, access: 'write' });
+    const rename = (id: string, name: string): Operation => ({
+      name: 'rename',
+      args: { id, name },
+      access: 'write',
+    });
     const profile = (id: string): Operation => ({ name: 'profile', args: { id }, access: 'read' });
     const shop = setUp({
       touches: ({ args }) => [(args as { id: string }).id],
       writeThrough: ({ name, args }, result) =>
-        name === 'rename' ? { operation: profile((args as { id: string }).id), value: result } : undefined,
+        name === 'rename'
+          ? { operation: profile((args as { id: string }).id), value: result }
+          : undefined,
     });
     await fill(shop, profile('7'), 'Ada');
     await fill(shop, profile('8'), 'Alan');
@@ -238,6 +248,8 @@ describe('cache: bounds', () => {
 
 describe('cache: options', () => {
   test('a cache in front of a cache → INVALID_ARGUMENT', () => {
-    expect(() => cached(cached(new StoreBehind()))).toThrow(expect.objectContaining({ field: 'binding' }));
+    expect(() => cached(cached(new StoreBehind()))).toThrow(
+      expect.objectContaining({ field: 'binding' }),
+    );
   });
 });

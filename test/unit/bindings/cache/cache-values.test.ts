@@ -1,6 +1,6 @@
 /**
- * The cache keeps the views of the store behind, even if callers change the values that they get (docs/spec/cache.md,
- * CACHE-7).
+ * The cache keeps the views of the store behind, even if callers change the values that they get
+ * (docs/spec/cache.md, CACHE-7).
  */
 import { describe, expect, test } from 'vitest';
 import { get } from '../../../../src/operations/index.ts';
@@ -9,7 +9,15 @@ import { setUp } from './set-up.ts';
 type Listed = { list: number[] };
 
 /** Changes every value that it gets, in place. */
-function spoil({ value, meta, version }: { value: unknown; meta?: unknown; version?: unknown }): void {
+function spoil({
+  value,
+  meta,
+  version,
+}: {
+  value: unknown;
+  meta?: unknown;
+  version?: unknown;
+}): void {
   (value as Listed).list.splice(1);
   (meta as Listed).list.splice(1);
   (version as { t: number }).t = 9;

@@ -1,4 +1,7 @@
-/** The cache in front of a store: what is shown, what is kept, whose it is (Correctables, OSDI 2016, §5.2). */
+/**
+ * The cache in front of a store: what is shown, what is kept, whose it is (Correctables, OSDI 2016,
+ * §5.2).
+ */
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -20,7 +23,9 @@ describe('cache: levels', () => {
   test("adds level 'cache' below those of the store, in the types too", () => {
     const { binding } = setUp();
     expect(binding.consistencyLevels()).toEqual(['cache', 'tentative', 'weak', 'strong']);
-    expectTypeOf(binding.consistencyLevels()).toEqualTypeOf<readonly ['cache', 'tentative', 'weak', 'strong']>();
+    expectTypeOf(binding.consistencyLevels()).toEqualTypeOf<
+      readonly ['cache', 'tentative', 'weak', 'strong']
+    >();
   });
 
   test('a miss → a skipped level, never undefined', async () => {
@@ -88,7 +93,9 @@ describe('cache: levels', () => {
   test("onMiss 'fetch', offline: a miss → UNAVAILABLE that names both causes", async () => {
     const { store, client } = setUp({ onMiss: 'fetch' });
     const read = client.invokeWeak(get('x'));
-    store.last.sink.fail(Object.assign(new Error('no route'), { name: 'CorrectableError', code: 'UNAVAILABLE' }));
+    store.last.sink.fail(
+      Object.assign(new Error('no route'), { name: 'CorrectableError', code: 'UNAVAILABLE' }),
+    );
     await expect(read).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: "'get' of 'x' is not in the cache and the store behind is unavailable: retry later",
@@ -137,7 +144,9 @@ describe('cache: what enters', () => {
     const seq = store.last.sink.view(1, 'weak', { version: 3 });
     store.last.sink.confirm('strong', seq);
     expect(await read).toBe(1);
-    expect((await client.invokeWeak(get('x')).settle()).meta).toMatchObject({ cachedFrom: 'strong' });
+    expect((await client.invokeWeak(get('x')).settle()).meta).toMatchObject({
+      cachedFrom: 'strong',
+    });
   });
 
   test('a confirmation of a view that the client did not want → reaches it as a view', async () => {
@@ -185,21 +194,24 @@ describe('cache: what enters', () => {
   test.each([
     ['a read that began earlier', 'strong'],
     ['a weaker view', 'weak'],
-  ] as const)('without versions: %s differs → neither is kept until the next view of the store', async (_, level) => {
-    const shop = setUp();
-    const early = shop.client.invoke(get('x'));
-    const slow = shop.store.last;
-    await fill(shop, get('x'), 'strong');
-    slow.sink.view('newer or older', level);
-    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
-    shop.client.invoke(get('x'));
-    shop.store.last.sink.view('lagging', 'weak');
-    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
-    // The views of one operation come in order.
-    shop.store.last.sink.view('now', 'strong');
-    expect(await cachedValue(shop.client, get('x'))).toBe('now');
-    await ended(early);
-  });
+  ] as const)(
+    'without versions: %s differs → neither is kept until the next view of the store',
+    async (_, level) => {
+      const shop = setUp();
+      const early = shop.client.invoke(get('x'));
+      const slow = shop.store.last;
+      await fill(shop, get('x'), 'strong');
+      slow.sink.view('newer or older', level);
+      expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+      shop.client.invoke(get('x'));
+      shop.store.last.sink.view('lagging', 'weak');
+      expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+      // The views of one operation come in order.
+      shop.store.last.sink.view('now', 'strong');
+      expect(await cachedValue(shop.client, get('x'))).toBe('now');
+      await ended(early);
+    },
+  );
 
   test('without versions: the final of an operation differs from its preliminary view → the final is kept', async () => {
     const shop = setUp();
@@ -214,7 +226,8 @@ describe('cache: what enters', () => {
 
   test("a binding's own order of versions decides", async () => {
     const store = new StoreBehind();
-    const byLength = (version: unknown, than: unknown): boolean => String(version).length < String(than).length;
+    const byLength = (version: unknown, than: unknown): boolean =>
+      String(version).length < String(than).length;
     const client = createClient(cached(Object.assign(store, { isOlder: byLength })));
     for (const [value, version] of [
       ['new', 'zzz'],
@@ -231,9 +244,18 @@ describe('cache: what enters', () => {
     const shop = setUp();
     const find = (args: object): Operation => ({ name: 'find', args, access: 'read' });
     await fill(shop, find({ tag: 'a', since: new Date(5), limit: 2n }), 1);
-    expect(await cachedValue(shop.client, find({ limit: 2n, since: new Date(5), tag: 'a', more: undefined }))).toBe(1);
-    expect(await cachedValue(shop.client, find({ limit: 2, since: new Date(5), tag: 'a' }))).toBe('miss');
-    expect(await cachedValue(shop.client, find({ limit: 2n, since: new Date(6), tag: 'a' }))).toBe('miss');
+    expect(
+      await cachedValue(
+        shop.client,
+        find({ limit: 2n, since: new Date(5), tag: 'a', more: undefined }),
+      ),
+    ).toBe(1);
+    expect(await cachedValue(shop.client, find({ limit: 2, since: new Date(5), tag: 'a' }))).toBe(
+      'miss',
+    );
+    expect(await cachedValue(shop.client, find({ limit: 2n, since: new Date(6), tag: 'a' }))).toBe(
+      'miss',
+    );
   });
 
   test('cacheable: reads that it excludes, and those whose arguments are no plain data → are not kept', async () => {
@@ -269,7 +291,9 @@ describe('cache: what enters', () => {
     // The report names the operation, neither its arguments nor its principal.
     const message =
       "cache: of 'get', value.run is a function, thus not kept: give plain data, or exclude the operation by 'isCacheable'";
-    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'INVALID_VALUE', message }));
+    expect(onError).toHaveBeenCalledWith(
+      expect.objectContaining({ code: 'INVALID_VALUE', message }),
+    );
   });
 });
 
@@ -304,8 +328,13 @@ describe('cache: principals', () => {
     const principal = (): string => 'ada';
     const rejection = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
     expect(() => cached(store, { principal })).toThrow(rejection);
-    for (const value of [store, Object.assign(new StoreBehind(), { connectionState: 'open', principal })])
-      expect(cached(value, value === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
+    for (const value of [
+      store,
+      Object.assign(new StoreBehind(), { connectionState: 'open', principal }),
+    ])
+      expect(
+        cached(value, value === store ? { principal: 'ada' } : { principal }).principal?.(),
+      ).toBe('ada');
   });
 
   test('the cache has another principal than the binding behind → nothing is shown, with an error', async () => {

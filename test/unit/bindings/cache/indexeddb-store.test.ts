@@ -1,8 +1,15 @@
-/** `indexedDbStore` on an IndexedDB of its own for each place: what every store keeps, and connections that are lost. */
+/**
+ * `indexedDbStore` on an IndexedDB of its own for each place: what every store keeps, and
+ * connections that are lost.
+ */
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { indexedDbStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import {
+  indexedDbStore,
+  type CacheEntry,
+  type CacheStore,
+} from '../../../../src/bindings/cache/index.ts';
 import { keepsStoreContract } from './store-contract.ts';
 
 let places = 0;
@@ -11,7 +18,10 @@ keepsStoreContract('indexedDbStore', async () => {
   globalThis.indexedDB = new IDBFactory();
   const name = `contract ${(places += 1)}`;
   const open = (): CacheStore => indexedDbStore({ name });
-  const failWrite = async (opened: CacheStore, changes: Parameters<CacheStore['write']>[0]): Promise<void> => {
+  const failWrite = async (
+    opened: CacheStore,
+    changes: Parameters<CacheStore['write']>[0],
+  ): Promise<void> => {
     const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
       throw new DOMException('Connection to Indexed Database server lost', 'UnknownError');
     });
@@ -48,7 +58,10 @@ describe('indexedDbStore: its connection is lost', () => {
     });
   });
 
-  /** Lets the next call run out of time when the test says so, on a platform without `AbortSignal.timeout`. */
+  /**
+   * Lets the next call run out of time when the test says so, on a platform without
+   * `AbortSignal.timeout`.
+   */
   const holdLimit = (): (() => void) => {
     vi.stubGlobal('AbortSignal', undefined);
     onTestFinished(() => void vi.unstubAllGlobals());
@@ -96,16 +109,19 @@ describe('indexedDbStore: its connection is lost', () => {
     },
   };
 
-  test.each(Object.entries(ways))('%s → it is opened again, and the call is tried again', async (_way, lose) => {
-    const store = open();
-    await store.write([['a', entry]]);
-    lose(databases[0] as IDBDatabase);
-    await store.write([['b', entry]]);
-    expect(databases).toHaveLength(2);
-    expect([...(await open().load())].map(([id]) => id)).toEqual(['a', 'b']);
-    lose(databases[1] as IDBDatabase);
-    expect([...(await store.load())].map(([id]) => id)).toEqual(['a', 'b']);
-  });
+  test.each(Object.entries(ways))(
+    '%s → it is opened again, and the call is tried again',
+    async (_way, lose) => {
+      const store = open();
+      await store.write([['a', entry]]);
+      lose(databases[0] as IDBDatabase);
+      await store.write([['b', entry]]);
+      expect(databases).toHaveLength(2);
+      expect([...(await open().load())].map(([id]) => id)).toEqual(['a', 'b']);
+      lose(databases[1] as IDBDatabase);
+      expect([...(await store.load())].map(([id]) => id)).toEqual(['a', 'b']);
+    },
+  );
 
   test('it is lost each time → the call fails after the second attempt; closed, it is not opened again', async () => {
     const store = open();
@@ -146,7 +162,12 @@ test('indexedDbStore: a value cannot be copied, behind one that can → the writ
   const onUnhandled = vi.fn<(error: unknown) => void>();
   process.on('unhandledRejection', onUnhandled);
   onTestFinished(() => void process.off('unhandledRejection', onUnhandled));
-  const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
+  const entry = (value: unknown): CacheEntry => ({
+    value,
+    level: 'strong',
+    cachedAt: 1,
+    touches: ['x'],
+  });
   const changes = [['a', entry(1)] as const, ['b', entry(() => {})] as const];
   await expect(store.write(changes)).rejects.toMatchObject({ name: 'DataCloneError' });
   expect([...(await store.load())]).toEqual([]);
@@ -192,7 +213,12 @@ describe('indexedDbStore: other databases, and other versions', () => {
     later.close();
     const message = expect.stringContaining(fullName) as string;
     const cause = expect.objectContaining({ name: 'VersionError' }) as unknown;
-    await expect(openShop().load()).rejects.toMatchObject({ code: 'UNAVAILABLE', field: 'name', message, cause });
+    await expect(openShop().load()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      field: 'name',
+      message,
+      cause,
+    });
     const again = await openNative(fullName, 7);
     expect([...again.objectStoreNames]).toEqual(['views']);
     again.close();

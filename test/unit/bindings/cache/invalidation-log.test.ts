@@ -1,9 +1,18 @@
-/** What changed when, and by whom: what is forgotten of it counts for all, or for all of who it was. */
+/**
+ * What changed when, and by whom: what is forgotten of it counts for all, or for all of who it was.
+ */
 import { describe, expect, test } from 'vitest';
 import { WriteAuthors } from '../../../../src/bindings/cache/updated-tags.ts';
-import { InvalidationLog, type ViewContext } from '../../../../src/bindings/cache/invalidation-log.ts';
+import {
+  InvalidationLog,
+  type ViewContext,
+} from '../../../../src/bindings/cache/invalidation-log.ts';
 
-const of = (startedAt: number, isStrongest = true): ViewContext => ({ principal: 'ann', startedAt, isStrongest });
+const of = (startedAt: number, isStrongest = true): ViewContext => ({
+  principal: 'ann',
+  startedAt,
+  isStrongest,
+});
 
 describe('cache: fences', () => {
   test('more objects than are remembered → the forgotten ones bind everything from before', () => {
@@ -54,6 +63,10 @@ describe('cache: authors', () => {
     for (const caller of ['ann', 'bob', 'eve']) many.add(caller, ['x']);
     const unknown = new WriteAuthors(2);
     unknown.add(undefined, ['x']);
-    expect([many.has('dan', ['y']), unknown.has('dan', ['y']), unknown.has('dan', ['x'])]).toEqual([true, false, true]);
+    expect([many.has('dan', ['y']), unknown.has('dan', ['y']), unknown.has('dan', ['x'])]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 });

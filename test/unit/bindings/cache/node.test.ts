@@ -1,4 +1,6 @@
-/** `directoryStore`: who may have a directory open, and what it does with what cannot be written. */
+/**
+ * `directoryStore`: who may have a directory open, and what it does with what cannot be written.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -46,7 +48,9 @@ test('another process has it open, and is killed → refused, then opened', asyn
   const directory = temporaryFolder();
   const open = `new (require('classic-level').ClassicLevel)(process.argv[1]).open().then(() => console.log('open'))`;
   const script = `${open}; setInterval(() => {}, 1_000)`;
-  const holder = spawn(process.execPath, ['-e', script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const holder = spawn(process.execPath, ['-e', script, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void holder.kill('SIGKILL'));
   await once(holder.stdout, 'data');
   const store = directoryStore({ directory });
@@ -105,26 +109,31 @@ describe('directoryStore: damage', () => {
     return writeFile(path, bytes);
   }
 
-  const cases = Object.keys(files).flatMap((file) => Object.keys(damages).map((damage) => [file, damage] as const));
+  const cases = Object.keys(files).flatMap((file) =>
+    Object.keys(damages).map((damage) => [file, damage] as const),
+  );
 
-  test.each(cases)('%s %s → no view from before the own write, and views are kept again', async (file, damage) => {
-    const directory = await writeDirectory();
-    for (const name of await readdir(directory)) {
-      const path = join(directory, name);
-      if (files[file]!.test(name)) await damages[damage]!(path, await readFile(path));
-    }
-    vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    onTestFinished(() => void vi.restoreAllMocks());
-    const onError = vi.fn<(error: unknown) => void>();
-    const first = page({ store: directoryStore({ directory }), onError });
-    expect(['miss', 'new']).toContain(await cachedValue(first.client, get('x')));
-    await fill(first, get('y'), 'kept');
-    await first.client.close();
-    const second = page({ store: directoryStore({ directory }), onError });
-    expect(await cachedValue(second.client, get('y'))).toBe('kept');
-    expect(['miss', 'new']).toContain(await cachedValue(second.client, get('x')));
-    expect(onError).not.toHaveBeenCalled();
-  });
+  test.each(cases)(
+    '%s %s → no view from before the own write, and views are kept again',
+    async (file, damage) => {
+      const directory = await writeDirectory();
+      for (const name of await readdir(directory)) {
+        const path = join(directory, name);
+        if (files[file]!.test(name)) await damages[damage]!(path, await readFile(path));
+      }
+      vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+      onTestFinished(() => void vi.restoreAllMocks());
+      const onError = vi.fn<(error: unknown) => void>();
+      const first = page({ store: directoryStore({ directory }), onError });
+      expect(['miss', 'new']).toContain(await cachedValue(first.client, get('x')));
+      await fill(first, get('y'), 'kept');
+      await first.client.close();
+      const second = page({ store: directoryStore({ directory }), onError });
+      expect(await cachedValue(second.client, get('y'))).toBe('kept');
+      expect(['miss', 'new']).toContain(await cachedValue(second.client, get('x')));
+      expect(onError).not.toHaveBeenCalled();
+    },
+  );
 
   test('it is found → a warning with the directory and the cause', async () => {
     const directory = await writeDirectory();
@@ -139,31 +148,38 @@ describe('directoryStore: damage', () => {
     const store = directoryStore({ directory });
     onTestFinished(() => store.close());
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    const getMany = vi.spyOn(ClassicLevel.prototype, 'getMany') as unknown as MockInstance<() => Promise<unknown>>;
+    const getMany = vi.spyOn(ClassicLevel.prototype, 'getMany') as unknown as MockInstance<
+      () => Promise<unknown>
+    >;
     onTestFinished(() => void vi.restoreAllMocks());
-    getMany.mockRejectedValueOnce(Object.assign(new Error('Corruption: bad block'), { code: 'LEVEL_CORRUPTION' }));
+    getMany.mockRejectedValueOnce(
+      Object.assign(new Error('Corruption: bad block'), { code: 'LEVEL_CORRUPTION' }),
+    );
     const entry: CacheEntry = { value: 1, level: 'strong', cachedAt: 1, touches: ['x'] };
     await store.write([['["a"]', entry]], () => [['["a"]', entry]], { isDurable: true });
     expect([...(await store.load())]).toEqual([['["a"]', entry]]);
   });
 
-  test.each(['cache view a', 'cache count'])('the bytes of "%s" have changed → a miss, with a warning', async (key) => {
-    const directory = temporaryFolder();
-    const entry: CacheEntry = { value: 'right', level: 'strong', cachedAt: 1, touches: ['x'] };
-    const store = directoryStore({ directory });
-    onTestFinished(() => store.close());
-    await store.write([['a', entry]], undefined, { isDurable: true });
-    await store.close();
-    const database = new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' });
-    const bytes = (await database.get(key))!;
-    bytes[bytes.length - 1]! ^= 1 << 6;
-    await database.put(key, bytes);
-    await database.close();
-    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    onTestFinished(() => warn.mockRestore());
-    expect([...(await store.load())]).toEqual([]);
-    expect(warn).toHaveBeenCalledTimes(1);
-  });
+  test.each(['cache view a', 'cache count'])(
+    'the bytes of "%s" have changed → a miss, with a warning',
+    async (key) => {
+      const directory = temporaryFolder();
+      const entry: CacheEntry = { value: 'right', level: 'strong', cachedAt: 1, touches: ['x'] };
+      const store = directoryStore({ directory });
+      onTestFinished(() => store.close());
+      await store.write([['a', entry]], undefined, { isDurable: true });
+      await store.close();
+      const database = new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' });
+      const bytes = (await database.get(key))!;
+      bytes[bytes.length - 1]! ^= 1 << 6;
+      await database.put(key, bytes);
+      await database.close();
+      const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+      onTestFinished(() => warn.mockRestore());
+      expect([...(await store.load())]).toEqual([]);
+      expect(warn).toHaveBeenCalledTimes(1);
+    },
+  );
 });
 
 describe('directoryStore: no damage', () => {
@@ -177,12 +193,20 @@ describe('directoryStore: no damage', () => {
       onTestFinished(() => store.close());
       const entry: CacheEntry = { value: 1, level: 'strong', cachedAt: 1, touches: ['x'] };
       await store.write([['["a"]', entry]]);
-      const batch = vi.spyOn(ClassicLevel.prototype, 'batch') as unknown as MockInstance<() => Promise<unknown>>;
+      const batch = vi.spyOn(ClassicLevel.prototype, 'batch') as unknown as MockInstance<
+        () => Promise<unknown>
+      >;
       onTestFinished(() => batch.mockRestore());
-      const cause = Object.assign(new Error(`IO error: 7.log: ${reason}`), { code: 'LEVEL_IO_ERROR' });
+      const cause = Object.assign(new Error(`IO error: 7.log: ${reason}`), {
+        code: 'LEVEL_IO_ERROR',
+      });
       batch.mockRejectedValueOnce(cause);
       const message = expect.stringContaining(directory) as string;
-      await expect(store.write([['["b"]', entry]])).rejects.toMatchObject({ code: 'UNAVAILABLE', cause, message });
+      await expect(store.write([['["b"]', entry]])).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        cause,
+        message,
+      });
       expect([...(await store.load())]).toEqual([['["a"]', entry]]);
     },
   );
@@ -191,16 +215,23 @@ describe('directoryStore: no damage', () => {
     const directory = join(temporaryFolder(), 'file');
     await writeFile(directory, 'mine');
     const message = expect.stringContaining(directory) as string;
-    await expect(directoryStore({ directory }).load()).rejects.toMatchObject({ code: 'UNAVAILABLE', message });
+    await expect(directoryStore({ directory }).load()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message,
+    });
     expect(await readFile(directory, 'utf8')).toBe('mine');
   });
 
   test('opening fails for lack of a permission → UNAVAILABLE with the directory, without its content being removed', async () => {
     const directory = temporaryFolder();
-    const open = vi.spyOn(ClassicLevel.prototype, 'open') as unknown as MockInstance<() => Promise<void>>;
+    const open = vi.spyOn(ClassicLevel.prototype, 'open') as unknown as MockInstance<
+      () => Promise<void>
+    >;
     onTestFinished(() => open.mockRestore());
     const cause = Object.assign(new Error(noPermission), { code: 'LEVEL_IO_ERROR' });
-    open.mockRejectedValueOnce(Object.assign(new Error('not open', { cause }), { code: 'LEVEL_DATABASE_NOT_OPEN' }));
+    open.mockRejectedValueOnce(
+      Object.assign(new Error('not open', { cause }), { code: 'LEVEL_DATABASE_NOT_OPEN' }),
+    );
     const message = expect.stringContaining('Permission denied') as string;
     await expect(directoryStore({ directory }).load()).rejects.toMatchObject({ ...inUse, message });
   });
@@ -245,7 +276,9 @@ test('a view that cannot be written, a Blob → reported once, in memory only; a
     await fill(shop, get(key), value);
   expect(await cachedValue(shop.client, get('a'))).toBeInstanceOf(Blob);
   await shop.client.close();
-  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'INVALID_VALUE' }));
+  expect(onError).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ code: 'INVALID_VALUE' }),
+  );
   const next = page({ store: directoryStore({ directory }) });
   const found = ['x', 'y', 'a', 'b'].map((key) => cachedValue(next.client, get(key)));
   expect(await Promise.all(found)).toEqual([1, 2, 'miss', 'miss']);

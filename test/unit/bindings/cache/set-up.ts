@@ -28,9 +28,12 @@ export function page(options: CacheOptions<StoreLevels>): Page {
   return opened;
 }
 
-export async function seen<T, L extends Levels, F extends string>(views: Correctable<T, L, F>): Promise<string[]> {
+export async function seen<T, L extends Levels, F extends string>(
+  views: Correctable<T, L, F>,
+): Promise<string[]> {
   const shown: string[] = [];
-  for await (const { level, value, final } of views) shown.push(`${level}=${JSON.stringify(value)}${final ? '!' : ''}`);
+  for await (const { level, value, final } of views)
+    shown.push(`${level}=${JSON.stringify(value)}${final ? '!' : ''}`);
   return shown;
 }
 

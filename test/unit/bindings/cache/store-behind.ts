@@ -1,5 +1,10 @@
 /** A store whose answers the test gives by hand. */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 
 export const LEVELS = ['tentative', 'weak', 'strong'] as const;
@@ -33,7 +38,12 @@ export class StoreBehind implements Binding<StoreLevels> {
     return name !== 'unheard-of';
   }
 
-  submitOperation(operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext): void {
+  submitOperation(
+    operation: Operation,
+    levels: readonly string[],
+    sink: Sink,
+    context: InvocationContext,
+  ): void {
     this.submitted.push({ operation, levels, sink, context });
   }
 

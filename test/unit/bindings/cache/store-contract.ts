@@ -10,11 +10,18 @@ export interface Place {
   readonly open: () => CacheStore;
   /** What another cache uses while the one that was opened is open. */
   readonly beside: (opened: CacheStore) => CacheStore;
-  /** Lets a write of `opened` fail. If it stays open after that, it may acknowledge what it loses. */
+  /**
+   * Lets a write of `opened` fail. If it stays open after that, it may acknowledge what it loses.
+   */
   readonly failWrite: (opened: CacheStore, changes: readonly CacheChange[]) => Promise<void>;
 }
 
-const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
+const entry = (value: unknown): CacheEntry => ({
+  value,
+  level: 'strong',
+  cachedAt: 1,
+  touches: ['x'],
+});
 
 async function all(store: CacheStore): Promise<Record<string, unknown>> {
   return Object.fromEntries(Array.from(await store.load(), ([id, { value }]) => [id, value]));
@@ -32,7 +39,12 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
   describe(`store: ${name}`, () => {
     test('written → read back, also after it was closed and opened by another', async () => {
       const { store, place } = await open();
-      const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n, map: new Map([[1, new Set(['a'])]]) };
+      const value = {
+        at: new Date(5),
+        bytes: new Uint8Array([1, 2]),
+        big: 7n,
+        map: new Map([[1, new Set(['a'])]]),
+      };
       const whole: CacheEntry = {
         ...entry(value),
         version: 4n,
@@ -113,7 +125,9 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       const other = place.beside(store);
       onTestFinished(() => other.close());
       const add = (to: CacheStore): Promise<void> =>
-        to.write([['n', entry(0)]], (there) => [['n', entry(Number(there.get('n')?.value ?? 0) + 1)]]);
+        to.write([['n', entry(0)]], (there) => [
+          ['n', entry(Number(there.get('n')?.value ?? 0) + 1)],
+        ]);
       for (let i = 0; i < 20; i++) await Promise.all([add(store), add(other)]);
       expect(await all(store)).toEqual({ n: 40 });
     });

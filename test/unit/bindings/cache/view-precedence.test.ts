@@ -1,4 +1,7 @@
-/** The rule of the cache as a table (docs/spec/cache.md, "The rule"), and what follows from it for any two views. */
+/**
+ * The rule of the cache as a table (docs/spec/cache.md, "The rule"), and what follows from it for
+ * any two views.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isOlder } from '../../../../src/correctable/binding.ts';
@@ -11,7 +14,13 @@ import {
 } from '../../../../src/bindings/cache/view-precedence.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
-const current: ViewRecency = { value: 'current', version: undefined, rank: 1, startedAt: 5, learnedAt: 8 };
+const current: ViewRecency = {
+  value: 'current',
+  version: undefined,
+  rank: 1,
+  startedAt: 5,
+  learnedAt: 8,
+};
 const next: SuccessorView = {
   value: 'next',
   version: undefined,
@@ -35,10 +44,28 @@ describe('cache: the rule', () => {
     ],
     ['a newer version, fenced', { ...next, ...of(2) }, { ...current, ...of(1) }, 'write', 'take'],
     ['the same version', { ...next, ...of(1) }, { ...current, ...of(1) }, 'none', 'same'],
-    ['equal values without a version, fenced', { ...next, value: 'current' }, current, 'write', 'same'],
+    [
+      'equal values without a version, fenced',
+      { ...next, value: 'current' },
+      current,
+      'write',
+      'same',
+    ],
     ['an older version, fenced', { ...next, ...of(1) }, { ...current, ...of(2) }, 'write', 'keep'],
-    ['a newer version of what was dropped', { ...next, ...of(2) }, { ...current, ...of(1) }, 'drop', 'neither'],
-    ['the same version of what was dropped', { ...next, ...of(1) }, { ...current, ...of(1) }, 'drop', 'keep'],
+    [
+      'a newer version of what was dropped',
+      { ...next, ...of(2) },
+      { ...current, ...of(1) },
+      'drop',
+      'neither',
+    ],
+    [
+      'the same version of what was dropped',
+      { ...next, ...of(1) },
+      { ...current, ...of(1) },
+      'drop',
+      'keep',
+    ],
     ['an unknown order, fenced', next, current, 'write', 'neither'],
     [
       'strongest, later, an older version',
@@ -83,18 +110,26 @@ describe('cache: the rule', () => {
       version: fc.option(fc.nat(3), { nil: undefined }),
       rank: fc.nat(2),
     };
-    const any = fc.record({ ...recency, startedAt: time, learnedAt: time, isStrongest: fc.boolean() });
+    const any = fc.record({
+      ...recency,
+      startedAt: time,
+      learnedAt: time,
+      isStrongest: fc.boolean(),
+    });
     const property = fc.property(
       any,
       any,
       fc.constantFrom<InvalidationKind[]>('none', 'write', 'drop'),
       (value, there, fence) => {
         const verdict = comparePrecedence(value, there, fence, isOlder);
-        const isSurelyLater = value.isStrongest && value.startedAt >= there.learnedAt && fence === 'none';
-        if (verdict === 'take' && isOlder(value.version, there.version)) expect(isSurelyLater).toBe(true);
+        const isSurelyLater =
+          value.isStrongest && value.startedAt >= there.learnedAt && fence === 'none';
+        if (verdict === 'take' && isOlder(value.version, there.version))
+          expect(isSurelyLater).toBe(true);
         if (verdict === 'keep') expect(isOlder(there.version, value.version)).toBe(false);
         if (fence === 'drop') expect(['keep', 'neither']).toContain(verdict);
-        if (verdict === 'take' && fence !== 'none') expect(isOlder(there.version, value.version)).toBe(true);
+        if (verdict === 'take' && fence !== 'none')
+          expect(isOlder(there.version, value.version)).toBe(true);
       },
     );
     fc.assert(property, { numRuns: scaleRuns(2_000) });

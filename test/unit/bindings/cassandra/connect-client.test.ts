@@ -57,37 +57,50 @@ test('a contact point fails → the next one at once; all fail → an error with
   await vi.advanceTimersByTimeAsync(0);
   const refused = responseError(0x2100, 'no');
   settle.get('b')?.reject(refused);
-  await expect(connected).rejects.toMatchObject({ innerErrors: { 'a:9042': REFUSED, 'b:9042': refused } });
+  await expect(connected).rejects.toMatchObject({
+    innerErrors: { 'a:9042': REFUSED, 'b:9042': refused },
+  });
 });
 
-const UNTRUSTED = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+const UNTRUSTED = Object.assign(new Error('self-signed certificate'), {
+  code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+});
 
 test.each([
   [new AuthenticationError('Provided username and/or password are incorrect'), 'UNAUTHENTICATED'],
   [UNTRUSTED, 'UNAVAILABLE'],
-])('refused: %s → %s, not retryable, with the cause and one alarm; accepted again → works', async (cause, code) => {
-  vi.useRealTimers();
-  const alarms: CassandraAlarm[] = [];
-  const onAlarm = (alarm: CassandraAlarm): void => void alarms.push(alarm);
-  const { fake, client } = openFake({ contactPoints: ['a', 'b'], onAlarm });
-  fake.answerAll(() => ({ rows: [] }));
-  const refusals = [REFUSED, cause];
-  fake.connect = () => Promise.reject(new NoHostAvailableError({ x: refusals[fake.made.length % 2] } as never));
-  for (let n = 0; n < 2; n += 1) {
-    const read = client.invoke(get('k'));
-    await expect(read).rejects.toMatchObject({ code, retryable: false });
-    await expect(read).rejects.toThrow(cause.message);
-  }
-  expect(alarms).toEqual([{ code: 'access-refused', message: expect.stringContaining(cause.message) }]);
-  fake.connect = () => Promise.resolve();
-  await client.invoke(put('k', 1));
-});
+])(
+  'refused: %s → %s, not retryable, with the cause and one alarm; accepted again → works',
+  async (cause, code) => {
+    vi.useRealTimers();
+    const alarms: CassandraAlarm[] = [];
+    const onAlarm = (alarm: CassandraAlarm): void => void alarms.push(alarm);
+    const { fake, client } = openFake({ contactPoints: ['a', 'b'], onAlarm });
+    fake.answerAll(() => ({ rows: [] }));
+    const refusals = [REFUSED, cause];
+    fake.connect = () =>
+      Promise.reject(new NoHostAvailableError({ x: refusals[fake.made.length % 2] } as never));
+    for (let n = 0; n < 2; n += 1) {
+      const read = client.invoke(get('k'));
+      await expect(read).rejects.toMatchObject({ code, retryable: false });
+      await expect(read).rejects.toThrow(cause.message);
+    }
+    expect(alarms).toEqual([
+      { code: 'access-refused', message: expect.stringContaining(cause.message) },
+    ]);
+    fake.connect = () => Promise.resolve();
+    await client.invoke(put('k', 1));
+  },
+);
 
 test('no node can be reached → UNAVAILABLE, retryable, without an alarm', async () => {
   vi.useRealTimers();
   const alarms: CassandraAlarm[] = [];
   const { fake, client } = openFake({ onAlarm: (alarm: CassandraAlarm) => alarms.push(alarm) });
   fake.connect = () => Promise.reject(new NoHostAvailableError({ x: REFUSED } as never));
-  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    retryable: true,
+  });
   expect(alarms).toEqual([]);
 });

@@ -1,13 +1,23 @@
-/** How a binding comes to its cluster: options, driver, first connection, coordinators, and which way reads take. */
+/**
+ * How a binding comes to its cluster: options, driver, first connection, coordinators, and which
+ * way reads take.
+ */
 import { createServer, type AddressInfo } from 'node:net';
 import type { ConnectionOptions, PeerCertificate } from 'node:tls';
 import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { parseAddress, type ServerAddress } from '../../../../src/bindings/shared/server-address.ts';
+import {
+  parseAddress,
+  type ServerAddress,
+} from '../../../../src/bindings/shared/server-address.ts';
 import { SelectedReadStrategy } from '../../../../src/bindings/cassandra/select-read-strategy.ts';
-import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
+import {
+  loadDriver,
+  type CassandraDriver,
+  type DriverHost,
+} from '../../../../src/bindings/cassandra/driver.ts';
 import {
   cassandra,
   defineStatements,
@@ -31,7 +41,8 @@ import { preliminaryReplies } from '../../../../src/research/cassandra-icg/index
 import { fakeDriver } from './fake-driver.ts';
 import { TLS_CERT } from '../../research/cassandra-icg/test-certificate.ts';
 
-const at = (...points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
+const at = (...points: readonly string[]): ServerAddress[] =>
+  points.map((point) => parseAddress(point, 9042)!);
 const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
 const driver: CassandraDriver = cassandraDriver;
 
@@ -64,7 +75,11 @@ test('driver: its options → pinned coordinators, our retries, the rest as pass
     credentials: { username: 'u', password: 'p' },
     tls: { ca: 'pem' },
     requestTimeoutMs: 5_000,
-    clientOptions: { requestTracker, contactPoints: ['elsewhere'], socketOptions: { keepAlive: false } },
+    clientOptions: {
+      requestTracker,
+      contactPoints: ['elsewhere'],
+      socketOptions: { keepAlive: false },
+    },
   });
   expect(fake.made).toEqual([]);
   await binding.whenConnected();
@@ -81,14 +96,21 @@ test('driver: its options → pinned coordinators, our retries, the rest as pass
 
 test('driver: speculation, profiles of its own → left out: one coordinator, and a write that is sent once', async () => {
   const { policies, ExecutionProfile, Client } = cassandraDriver;
-  const speculativeExecution = new policies.speculativeExecution.ConstantSpeculativeExecutionPolicy(100, 2);
-  const profile = new ExecutionProfile('default', { loadBalancing: new policies.loadBalancing.RoundRobinPolicy() });
+  const speculativeExecution = new policies.speculativeExecution.ConstantSpeculativeExecutionPolicy(
+    100,
+    2,
+  );
+  const profile = new ExecutionProfile('default', {
+    loadBalancing: new policies.loadBalancing.RoundRobinPolicy(),
+  });
   const clientOptions = { policies: { speculativeExecution }, profiles: [profile] };
   const { fake, binding } = open({ clientOptions });
   await binding.whenConnected();
   await binding.close();
   // The client of the driver shows the resulting options.
-  const { options } = new Client(fake.made[0] as never) as unknown as { options: cassandraDriver.ClientOptions };
+  const { options } = new Client(fake.made[0] as never) as unknown as {
+    options: cassandraDriver.ClientOptions;
+  };
   expect(options.policies?.speculativeExecution).toBeInstanceOf(
     policies.speculativeExecution.NoSpeculativeExecutionPolicy,
   );
@@ -112,9 +134,19 @@ async function endpointOf(address: string, options: Partial<CassandraOptions>): 
 
 test.each<[string, string, Partial<CassandraOptions>, string]>([
   ['the one of a name', '10.0.0.7', { contactPoints: ['a:19042', 'b:19042'] }, '10.0.0.7:19042'],
-  ['its own', '10.0.0.2', { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] }, '10.0.0.2:29042'],
+  [
+    'its own',
+    '10.0.0.2',
+    { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] },
+    '10.0.0.2:29042',
+  ],
   ['its own', '::1', { contactPoints: ['a:19042', '[::1]:29042'] }, '::1:29042'],
-  ['that of the first', '10.0.0.3', { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] }, '10.0.0.3:19042'],
+  [
+    'that of the first',
+    '10.0.0.3',
+    { contactPoints: ['10.0.0.1:19042', '10.0.0.2:29042'] },
+    '10.0.0.3:19042',
+  ],
   ['9042', '10.0.0.7', { contactPoints: ['a', 'b'] }, '10.0.0.7:9042'],
   [
     'that of the driver',
@@ -128,12 +160,16 @@ test.each<[string, string, Partial<CassandraOptions>, string]>([
     { contactPoints: ['127.0.0.1:19042'], translateAddress: () => '127.0.0.1' },
     '127.0.0.1:19042',
   ],
-])('ports: a node that reports only its address → %s (%#)', async (_, address, options, endpoint) => {
-  expect(await endpointOf(address, options)).toBe(endpoint);
-});
+])(
+  'ports: a node that reports only its address → %s (%#)',
+  async (_, address, options, endpoint) => {
+    expect(await endpointOf(address, options)).toBe(endpoint);
+  },
+);
 
 test('addresses: a translator of the driver → stays where there is no translateAddress', async () => {
-  const addressResolution = new cassandraDriver.policies.addressResolution.EC2MultiRegionTranslator();
+  const addressResolution =
+    new cassandraDriver.policies.addressResolution.EC2MultiRegionTranslator();
   const { fake, binding } = open({ clientOptions: { policies: { addressResolution } } });
   await binding.whenConnected();
   await binding.close();
@@ -178,7 +214,8 @@ test('TLS: a certificate for the name of a contact point, the driver connects by
     return (fake.made[0] as { sslOptions: ConnectionOptions }).sslOptions.checkServerIdentity;
   };
   const check = await identity({ tls: { ca: 'pem' } });
-  const certificate = (subjectaltname: string) => ({ subject: {}, subjectaltname }) as unknown as PeerCertificate;
+  const certificate = (subjectaltname: string) =>
+    ({ subject: {}, subjectaltname }) as unknown as PeerCertificate;
   expect(check?.('10.0.0.1', certificate('DNS:frankfurt.example'))).toBeUndefined();
   expect(check?.('10.0.0.1', certificate('IP Address:10.0.0.1'))).toBeUndefined();
   expect(check?.('10.0.0.1', certificate('DNS:elsewhere.example'))).toBeInstanceOf(Error);
@@ -210,7 +247,8 @@ test('connection: many operations at once → one connection', async () => {
 test('connection: fails → UNAVAILABLE for waiting operations, and the next operation tries again', async () => {
   const { fake, binding, client } = open();
   fake.answerAll(() => ({ rows: [] }));
-  fake.connect = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  fake.connect = () =>
+    Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await expect(binding.whenConnected()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(fake.shutdowns).toBe(fake.made.length);
@@ -247,11 +285,21 @@ test.each([
   [{ class: 'org.apache.cassandra.locator.SimpleStrategy', replication_factor: '3' }, false],
   [undefined, false],
 ])('singleDataCenter: replication %j → believed: %s', async (replication, isTrue) => {
-  const { fake, client } = open({ singleDataCenter: true, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM' });
-  fake.answerAll(({ cql }) => ({ rows: cql.includes('system_schema') && replication ? [{ replication }] : [] }));
+  const { fake, client } = open({
+    singleDataCenter: true,
+    read: 'LOCAL_QUORUM',
+    write: 'LOCAL_QUORUM',
+  });
+  fake.answerAll(({ cql }) => ({
+    rows: cql.includes('system_schema') && replication ? [{ replication }] : [],
+  }));
   const read = client.invoke(get('k'));
   if (isTrue) expect(await read).toBeUndefined();
-  else await expect(read).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'singleDataCenter' });
+  else
+    await expect(read).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'singleDataCenter',
+    });
 });
 
 test.each([
@@ -260,8 +308,15 @@ test.each([
   ["INSERT INTO t (id, body) VALUES (:id, 'mail from wide.x')", true],
   ['UPDATE t SET v = 1 WHERE id = :id -- taken from wide.x', true],
 ])('singleDataCenter: %s, wide is in two → believed: %s', async (cql, isTrue) => {
-  const statements = defineStatements({ write: { access: 'write', cql, args: z.object({ id: z.string() }) } });
-  const { fake, client } = open({ singleDataCenter: true, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM', statements });
+  const statements = defineStatements({
+    write: { access: 'write', cql, args: z.object({ id: z.string() }) },
+  });
+  const { fake, client } = open({
+    singleDataCenter: true,
+    read: 'LOCAL_QUORUM',
+    write: 'LOCAL_QUORUM',
+    statements,
+  });
   const sites = { shop: { eu: '3' }, wide: { eu: '3', us: '3' } };
   fake.answerAll(({ cql, params }) => {
     const replication = { class: NETWORK, ...sites[params[0] as keyof typeof sites] };
@@ -269,14 +324,29 @@ test.each([
   });
   const read = client.invoke(get('k'));
   if (isTrue) expect(await read).toBeUndefined();
-  else await expect(read).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'singleDataCenter' });
+  else
+    await expect(read).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'singleDataCenter',
+    });
 });
 
-function planOf(policy: object, addresses: readonly string[]): { ready: Promise<void>; plan: () => string[] } {
+function planOf(
+  policy: object,
+  addresses: readonly string[],
+): { ready: Promise<void>; plan: () => string[] } {
   const hosts = addresses.map((address) => ({ address }));
   const lb = policy as {
-    init(client: unknown, hosts: { values(): DriverHost[] }, done: (error?: Error | null) => void): void;
-    newQueryPlan(keyspace: string, options: unknown, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+    init(
+      client: unknown,
+      hosts: { values(): DriverHost[] },
+      done: (error?: Error | null) => void,
+    ): void;
+    newQueryPlan(
+      keyspace: string,
+      options: unknown,
+      done: (error: unknown, plan: Iterable<DriverHost>) => void,
+    ): void;
   };
   return {
     ready: new Promise((resolve, reject) => {
@@ -284,7 +354,11 @@ function planOf(policy: object, addresses: readonly string[]): { ready: Promise<
     }),
     plan: () => {
       let planned: string[] = [];
-      lb.newQueryPlan('shop', {}, (_, plan) => (planned = Array.from(plan, ({ address }) => address)));
+      lb.newQueryPlan(
+        'shop',
+        {},
+        (_, plan) => (planned = Array.from(plan, ({ address }) => address)),
+      );
       return planned;
     },
   };
@@ -306,13 +380,23 @@ function named(points: readonly string[], names: Map<string, string>) {
   const lookUp = (host: string): Promise<{ readonly address: string }> => {
     lookUps.push(host);
     const address = names.get(host);
-    return address === undefined ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve({ address });
+    return address === undefined
+      ? Promise.reject(new Error('ENOTFOUND'))
+      : Promise.resolve({ address });
   };
   const policy = createCoordinatorPolicy(driver, at(...points), { lookUp });
   const hosts: DriverHost[] = [];
   const lb = policy as unknown as {
-    init(client: unknown, hosts: { values(): DriverHost[] }, done: (error?: Error | null) => void): void;
-    newQueryPlan(keyspace: string, options: unknown, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+    init(
+      client: unknown,
+      hosts: { values(): DriverHost[] },
+      done: (error?: Error | null) => void,
+    ): void;
+    newQueryPlan(
+      keyspace: string,
+      options: unknown,
+      done: (error: unknown, plan: Iterable<DriverHost>) => void,
+    ): void;
     getDistance(host: DriverHost): number;
   };
   return {
@@ -325,7 +409,9 @@ function named(points: readonly string[], names: Map<string, string>) {
       }),
     plan: () =>
       new Promise<readonly string[]>((resolve) => {
-        lb.newQueryPlan('shop', {}, (_, plan) => resolve(Array.from(plan, ({ address }) => address)));
+        lb.newQueryPlan('shop', {}, (_, plan) =>
+          resolve(Array.from(plan, ({ address }) => address)),
+        );
       }),
   };
 }
@@ -349,7 +435,10 @@ test('coordinators: the only node comes back at another address → found by its
 test('coordinators: a name that cannot be found at first → the others meanwhile, looked up again, not each time', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const names = new Map([['ireland', '10.0.0.2']]);
-  const { hosts, ready, plan, distance, lookUps } = named(['frankfurt:9042', 'ireland:9042'], names);
+  const { hosts, ready, plan, distance, lookUps } = named(
+    ['frankfurt:9042', 'ireland:9042'],
+    names,
+  );
   hosts.push({ address: '10.0.0.1:9042' }, { address: '10.0.0.2:9042' });
   await ready();
   for (let n = 0; n < 10; n += 1) expect(await plan()).toEqual(['10.0.0.2:9042']);
@@ -375,7 +464,9 @@ test.each([
   ['10.1.1.1:19042', '10.1.1.1:19042'],
   ['fd00::9042', 'fd00::9042:9042'],
 ])('addresses: translated to %s → %s', (translated, endpoint) => {
-  const translator = createAddressTranslator(driver, [], (address) => (address === '10.0.0.1' ? translated : address));
+  const translator = createAddressTranslator(driver, [], (address) =>
+    address === '10.0.0.1' ? translated : address,
+  );
   let value = '';
   (translator as { translate(a: string, p: number, done: (e: string) => void): void }).translate(
     '10.0.0.1',
@@ -412,7 +503,9 @@ test('retries: of a write → each is reported, and there is no second decision 
   const error = new Error('lost');
   expect(policy.onReadTimeout(first, 4, 2, 2, false)).toMatchObject({ decision: 0 });
   expect(policy.onRequestError(first, 4, error)).toMatchObject({ decision: 1 });
-  expect(policy.onRequestError({ ...first, nbRetry: 1 }, 4, new Error('again'))).toMatchObject({ decision: 0 });
+  expect(policy.onRequestError({ ...first, nbRetry: 1 }, 4, new Error('again'))).toMatchObject({
+    decision: 0,
+  });
   expect(execution.earlierErrors).toEqual([error]);
 });
 
@@ -433,7 +526,8 @@ type Request = 'none' | 'optional' | 'required';
 
 function chooser(requested: Request, open: PreliminaryReplies['open']): SelectedReadStrategy {
   return new SelectedReadStrategy({
-    preliminaryReplies: requested === 'none' ? undefined : { isRequired: requested === 'required', open },
+    preliminaryReplies:
+      requested === 'none' ? undefined : { isRequired: requested === 'required', open },
     options: settings,
     connect: () => Promise.resolve({ driver }),
   });
@@ -442,9 +536,16 @@ function chooser(requested: Request, open: PreliminaryReplies['open']): Selected
 /** What a read fails with that wants both views. */
 function errorOf(strategy: ReadStrategy): Promise<unknown> {
   const nothing = (): void => {};
-  const views = { deliverPreliminary: nothing, failPreliminary: nothing, confirm: nothing, deliverFinal: nothing };
+  const views = {
+    deliverPreliminary: nothing,
+    failPreliminary: nothing,
+    confirm: nothing,
+    deliverFinal: nothing,
+  };
   const request = { consistency: 'QUORUM', preliminaryConsistency: 'ONE' } as const;
-  return new Promise((fail) => strategy.read({ cql: '', params: [], pageSize: 1 }, request, { ...views, fail }));
+  return new Promise((fail) =>
+    strategy.read({ cql: '', params: [], pageSize: 1 }, request, { ...views, fail }),
+  );
 }
 
 const correctable: ReadStrategy = { read: () => {}, close: async () => {} };
@@ -456,12 +557,15 @@ test.each([
   ['optional', 'is an ordinary one', ordinary, false],
   ['none', 'gives preliminary replies', found, false],
   ['required', 'gives preliminary replies', found, true],
-] as const)('preliminary replies: %s, the coordinator %s → chosen once', async (requested, _, open, isCorrectable) => {
-  const path = chooser(requested, open);
-  expect(path.hasPreliminaryReplies).toBeUndefined();
-  expect(await path.selectStrategy()).toBe(isCorrectable ? correctable : driverReads);
-  expect(path.hasPreliminaryReplies).toBe(isCorrectable);
-});
+] as const)(
+  'preliminary replies: %s, the coordinator %s → chosen once',
+  async (requested, _, open, isCorrectable) => {
+    const path = chooser(requested, open);
+    expect(path.hasPreliminaryReplies).toBeUndefined();
+    expect(await path.selectStrategy()).toBe(isCorrectable ? correctable : driverReads);
+    expect(path.hasPreliminaryReplies).toBe(isCorrectable);
+  },
+);
 
 test('way: closed while the coordinator is looked at → what was opened is closed as well', async () => {
   let opened: (path: ReadStrategy) => void = () => {};
@@ -478,7 +582,10 @@ test('way: closed while the coordinator is looked at → what was opened is clos
 
 test('preliminary replies: required, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
   const path = chooser('required', ordinary);
-  await expect(path.selectStrategy()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'preliminaryReplies' });
+  await expect(path.selectStrategy()).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    field: 'preliminaryReplies',
+  });
   expect(await errorOf(path)).toMatchObject({ code: 'UNSUPPORTED' });
 });
 

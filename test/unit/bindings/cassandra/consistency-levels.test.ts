@@ -17,12 +17,16 @@ const LAYOUTS: readonly Layout[] = [
 
 const quorum = (n: number): number => Math.floor(n / 2) + 1;
 
-/** The fewest replicas of each data centre that may take part, for each choice that the coordinator has. */
+/**
+ * The fewest replicas of each data centre that may take part, for each choice that the coordinator
+ * has.
+ */
 function choices(consistency: Consistency, layout: Layout, local: number): number[][] {
   const total = layout.reduce((sum, n) => sum + n, 0);
   const counts = { ONE: 1, TWO: 2, THREE: 3, QUORUM: quorum(total), ALL: total } as const;
   if (consistency === 'LOCAL_ONE') return [layout.map((_, at) => (at === local ? 1 : 0))];
-  if (consistency === 'LOCAL_QUORUM') return [layout.map((n, at) => (at === local ? quorum(n) : 0))];
+  if (consistency === 'LOCAL_QUORUM')
+    return [layout.map((n, at) => (at === local ? quorum(n) : 0))];
   if (consistency === 'EACH_QUORUM') return [layout.map(quorum)];
   return spread(Math.min(counts[consistency], total), layout);
 }
@@ -35,23 +39,36 @@ function spread(count: number, [first = 0, ...rest]: Layout): number[][] {
   ).flat();
 }
 
-/** Whether some read may miss some write: in no data centre are they so many that they have to meet. */
+/**
+ * Whether some read may miss some write: in no data centre are they so many that they have to meet.
+ */
 function mayMiss(read: Consistency, write: Consistency, layout: Layout): boolean {
   const places = layout.map((_, at) => at);
   return places.some((reader) =>
     places.some((writer) =>
       choices(read, layout, reader).some((r) =>
-        choices(write, layout, writer).some((w) => layout.every((n, at) => (r[at] ?? 0) + (w[at] ?? 0) <= n)),
+        choices(write, layout, writer).some((w) =>
+          layout.every((n, at) => (r[at] ?? 0) + (w[at] ?? 0) <= n),
+        ),
       ),
     ),
   );
 }
 
-const PAIRS = READ_CONSISTENCIES.flatMap((read) => READ_CONSISTENCIES.map((write) => [read, write] as const));
+const PAIRS = READ_CONSISTENCIES.flatMap((read) =>
+  READ_CONSISTENCIES.map((write) => [read, write] as const),
+);
 
-test.each(PAIRS)('levels: read %s, write %s → strong only if they meet in every replication', (read, write) => {
-  const meets = (layouts: readonly Layout[]): boolean => !layouts.some((layout) => mayMiss(read, write, layout));
-  const level = (singleDataCenter: boolean): string => getFinalLevel(read, write, singleDataCenter);
-  expect(level(false)).toBe(meets(LAYOUTS) ? 'strong' : 'quorum');
-  expect(level(true)).toBe(meets(LAYOUTS.filter(({ length }) => length === 1)) ? 'strong' : 'quorum');
-});
+test.each(PAIRS)(
+  'levels: read %s, write %s → strong only if they meet in every replication',
+  (read, write) => {
+    const meets = (layouts: readonly Layout[]): boolean =>
+      !layouts.some((layout) => mayMiss(read, write, layout));
+    const level = (singleDataCenter: boolean): string =>
+      getFinalLevel(read, write, singleDataCenter);
+    expect(level(false)).toBe(meets(LAYOUTS) ? 'strong' : 'quorum');
+    expect(level(true)).toBe(
+      meets(LAYOUTS.filter(({ length }) => length === 1)) ? 'strong' : 'quorum',
+    );
+  },
+);

@@ -1,4 +1,7 @@
-/** The real driver's classes with a client that the test answers for: what it was asked, when it answers, how it fails. */
+/**
+ * The real driver's classes with a client that the test answers for: what it was asked, when it
+ * answers, how it fails.
+ */
 import cassandraDriver from 'cassandra-driver';
 import {
   cassandra,
@@ -76,10 +79,15 @@ export function fakeDriver(): FakeDriver {
       return fake.connect();
     }
 
-    execute(text: string, params: unknown[] = [], options: DriverQueryOptions = {}): Promise<DriverResult> {
+    execute(
+      text: string,
+      params: unknown[] = [],
+      options: DriverQueryOptions = {},
+    ): Promise<DriverResult> {
       // The driver asks its policies for a node just before it sends.
       const { execution } = (options.retry ?? {}) as Partial<ExecutionRetryPolicy>;
-      if (execution?.canSend() === false) return Promise.reject(new cassandraDriver.errors.NoHostAvailableError({}));
+      if (execution?.canSend() === false)
+        return Promise.reject(new cassandraDriver.errors.NoHostAvailableError({}));
       return new Promise((resolve, reject) => {
         const executed: Executed = {
           cql: removeMark(text),
@@ -149,9 +157,12 @@ export function openFake<const O extends Partial<CassandraOptions>>(
 }
 
 /** The two reads of one operation, whichever was sent first. */
-export async function bothReads(fake: FakeDriver): Promise<{ readonly weak: Executed; readonly strong: Executed }> {
+export async function bothReads(
+  fake: FakeDriver,
+): Promise<{ readonly weak: Executed; readonly strong: Executed }> {
   const reads = [await fake.next(), await fake.next()];
-  const at = (consistency: string): Executed => reads.find((read) => read.consistency === consistency) as Executed;
+  const at = (consistency: string): Executed =>
+    reads.find((read) => read.consistency === consistency) as Executed;
   return { weak: at('ONE'), strong: at('QUORUM') };
 }
 
@@ -165,4 +176,7 @@ export function valueRow(key: string, value: unknown, written: number): object {
   return { key, value: JSON.stringify(value), written: types.Long.fromNumber(written) };
 }
 
-export const UNAVAILABLE: Error = responseError(0x1000, 'Not enough replicas (2 required but only 1 alive)');
+export const UNAVAILABLE: Error = responseError(
+  0x1000,
+  'Not enough replicas (2 required but only 1 alive)',
+);

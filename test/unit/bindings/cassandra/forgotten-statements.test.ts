@@ -1,4 +1,7 @@
-/** A node does not know a prepared statement: prepared by a new text, so that no value is encoded by former types. */
+/**
+ * A node does not know a prepared statement: prepared by a new text, so that no value is encoded by
+ * former types.
+ */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +14,9 @@ const UNPREPARED = responseError(0x2500, 'who is that?');
 const NO_TABLE = responseError(0x2200, 'table t does not exist');
 const LOST = Object.assign(new Error('ECONNRESET'), { isSocketError: true });
 /** What the driver reports once the binding has hidden its statements. */
-const HIDDEN = new cassandraDriver.errors.DriverInternalError('Unprepared response invalid, id: 0x00');
+const HIDDEN = new cassandraDriver.errors.DriverInternalError(
+  'Unprepared response invalid, id: 0x00',
+);
 
 function noHost(innerErrors: Readonly<Record<string, unknown>>): Error {
   return new cassandraDriver.errors.NoHostAvailableError(innerErrors as never);
@@ -120,7 +125,10 @@ function openTyped(getType: (text: string) => object, isKnown: boolean) {
 }
 
 test('a value does not fit the former types → prepared again, and it fits', async () => {
-  const { fake, client } = openTyped((text) => (text === fake.executed[0]?.text ? INT : TEXT), false);
+  const { fake, client } = openTyped(
+    (text) => (text === fake.executed[0]?.text ? INT : TEXT),
+    false,
+  );
   await expect(client.invoke(statements.set({ id: 'ada' }))).resolves.toBeUndefined();
   expect(fake.executed.map(({ params }) => params.length)).toEqual([1, 0, 1]);
 });

@@ -1,7 +1,17 @@
-/** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
+/**
+ * What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are
+ * kept or refused.
+ */
 import { expect, test } from 'vitest';
-import { defineStatements, oneRow, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { isOlder, SeenVersions } from '../../../../src/bindings/cassandra/session-guarantees/seen-versions.ts';
+import {
+  defineStatements,
+  oneRow,
+  type CassandraOptions,
+} from '../../../../src/bindings/cassandra/index.ts';
+import {
+  isOlder,
+  SeenVersions,
+} from '../../../../src/bindings/cassandra/session-guarantees/seen-versions.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { z } from 'zod';
 import { bothReads, openFake, valueRow, type FakeDriver } from './fake-driver.ts';
@@ -17,7 +27,8 @@ const statements = defineStatements({
   },
 });
 
-const open = <const O extends Partial<CassandraOptions>>(options: O = {} as O) => openFake({ statements, ...options });
+const open = <const O extends Partial<CassandraOptions>>(options: O = {} as O) =>
+  openFake({ statements, ...options });
 
 /** Does a write. Returns its time. */
 async function write(fake: FakeDriver, written: PromiseLike<unknown>): Promise<number> {
@@ -120,8 +131,15 @@ test('versions: more objects than are kept → the ones seen longest ago are for
 });
 
 test('versions: older, the same with another value, absent → only the first two are behind', () => {
-  const seen = { version: 5, content: 'x', isSettled: true, uncertainUpTo: -Infinity, isForgotten: false };
-  const shown = (version: number | undefined, content?: string) => isOlder({ id: 'a', version, content }, seen);
+  const seen = {
+    version: 5,
+    content: 'x',
+    isSettled: true,
+    uncertainUpTo: -Infinity,
+    isForgotten: false,
+  };
+  const shown = (version: number | undefined, content?: string) =>
+    isOlder({ id: 'a', version, content }, seen);
   expect([shown(4), shown(5, 'y'), shown(5, 'x'), shown(5), shown(6), shown(undefined)]).toEqual([
     true,
     true,
@@ -171,7 +189,8 @@ test('session: a statement without a version → no weak view, since its age is 
   const { fake, client } = open();
   using session = client.session();
   const read = client.invoke(statements.name({ user: 'ada' }), { session });
-  for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ name: 'Ada' }] });
+  for (const reading of [await fake.next(), await fake.next()])
+    reading.answer({ rows: [{ name: 'Ada' }] });
   expect(await read.settle()).toMatchObject({ level: 'strong', confirms: false, value: 'Ada' });
 });
 
@@ -265,7 +284,8 @@ test('session: two writes of one time, all replicas have another one than was sh
   (await fake.next()).answer({ rows: [valueRow('k', 'aa', 7)] });
   expect(await weak).toBe('aa');
   const read = client.invoke(get('k'), { session, levels: ['strong'] });
-  for (const rows of [[], [valueRow('k', 'zz', 7)], [valueRow('k', 'zz', 7)]]) (await fake.next()).answer({ rows });
+  for (const rows of [[], [valueRow('k', 'zz', 7)], [valueRow('k', 'zz', 7)]])
+    (await fake.next()).answer({ rows });
   await expect(read).rejects.toMatchObject({ code: 'REPLICA_BEHIND', retryable: true });
   const again = client.invoke(get('k'), { session, levels: ['strong'] });
   (await fake.next()).answer({ rows: [valueRow('k', 'zz', 7)] });

@@ -1,6 +1,6 @@
 /**
- * Three replicas behind the fake driver: of two writes each keeps the one with the later time, and hears of each in its
- * own time.
+ * Three replicas behind the fake driver: of two writes each keeps the one with the later time, and
+ * hears of each in its own time.
  */
 import type { Executed, FakeDriver } from './fake-driver.ts';
 import { valueRow } from './fake-driver.ts';
@@ -69,7 +69,8 @@ export class LwwReplicas {
   #take(executed: Executed): void {
     const { cql, params, options, consistency } = executed;
     const needed = NEEDED[consistency] ?? COUNT;
-    if (cql.startsWith('SELECT')) return this.#read([params[0]].flat() as string[], needed, executed);
+    if (cql.startsWith('SELECT'))
+      return this.#read([params[0]].flat() as string[], needed, executed);
     const [key, text] = params as [string, string];
     this.write(key, { at: options.timestamp ?? 0, text }, needed, () => executed.answer());
   }
@@ -82,7 +83,8 @@ export class LwwReplicas {
     let heard = 0;
     for (const cells of requested) {
       this.#underWay.push(() => {
-        for (const key of keys) found.set(key, newer(found.get(key) ?? NOTHING, cells.get(key) ?? NOTHING));
+        for (const key of keys)
+          found.set(key, newer(found.get(key) ?? NOTHING, cells.get(key) ?? NOTHING));
         heard += 1;
         if (heard < needed) return;
         if (needed > 1)
@@ -105,7 +107,8 @@ export class LwwReplicas {
 /** Of two of one time a deletion stays, and otherwise the greater value. */
 function newer(item: Cell, other: Cell): Cell {
   if (other.at !== item.at) return other.at > item.at ? other : item;
-  if (item.text === undefined || other.text === undefined) return item.text === undefined ? item : other;
+  if (item.text === undefined || other.text === undefined)
+    return item.text === undefined ? item : other;
   return other.text > item.text ? other : item;
 }
 

@@ -8,7 +8,9 @@ import { NodeHealth } from '../../../../src/bindings/cassandra/node-health.ts';
 
 const A = '10.0.0.1:9042';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }));
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }),
+);
 afterEach(() => void vi.useRealTimers());
 
 function open(probe: () => Promise<void> = () => Promise.reject(new Error('no answer'))) {
@@ -56,15 +58,21 @@ test('a node that answers neither its request nor a probe → silent and without
 
 test.each([
   ['rows', () => Promise.resolve()],
-  ['an error of the node', () => Promise.reject(Object.assign(new Error('overloaded'), { code: 0x1001 }))],
-])('slow statements, and the probe is answered by %s → not silent, and the connection stays', async (_, probe) => {
-  const { health, probed, closed, begin } = open(probe);
-  for (let n = 0; n < 5; n += 1) begin().moveTo(A);
-  await pass(5_000);
-  expect(health.isSilent(A)).toBe(false);
-  expect(probed.length).toBeGreaterThan(1);
-  expect(closed).toEqual([]);
-});
+  [
+    'an error of the node',
+    () => Promise.reject(Object.assign(new Error('overloaded'), { code: 0x1001 })),
+  ],
+])(
+  'slow statements, and the probe is answered by %s → not silent, and the connection stays',
+  async (_, probe) => {
+    const { health, probed, closed, begin } = open(probe);
+    for (let n = 0; n < 5; n += 1) begin().moveTo(A);
+    await pass(5_000);
+    expect(health.isSilent(A)).toBe(false);
+    expect(probed.length).toBeGreaterThan(1);
+    expect(closed).toEqual([]);
+  },
+);
 
 test('a silent node leaves the list → not probed any more, and the checks end', async () => {
   const { health, probed, unlisted, begin } = open();
@@ -98,7 +106,9 @@ test('an error of the node is an answer, a lost connection is none', async () =>
 
 test('silent, and nothing is sent any more → probed until it answers, then the checks end', async () => {
   let isBack = false;
-  const { health, probed, begin } = open(() => (isBack ? Promise.resolve() : Promise.reject(new Error('no'))));
+  const { health, probed, begin } = open(() =>
+    isBack ? Promise.resolve() : Promise.reject(new Error('no')),
+  );
   const execution = begin();
   execution.moveTo(A);
   await pass(1_100);
@@ -135,7 +145,9 @@ test('coordinators: a silent node comes last, and is first again when it answers
     lookUp: (host) => Promise.resolve({ address: host }),
   });
   const hosts = points.map(({ host, port }): DriverHost => ({ address: `${host}:${port}` }));
-  const { init } = policy as unknown as { init(client: object, hosts: object, done: () => void): void };
+  const { init } = policy as unknown as {
+    init(client: object, hosts: object, done: () => void): void;
+  };
   await new Promise<void>((done) => init.call(policy, {}, { values: () => hosts }, done));
   const order = (): string[] => policy.listNodes().map(({ address }) => address);
   expect(order()).toEqual(['10.0.0.2:9042', A]);
@@ -155,12 +167,18 @@ test('coordinators: a node without a connection → not asked, unless no node ha
   }));
   const driven = policy as unknown as {
     init(client: object, hosts: object, done: () => void): void;
-    newQueryPlan(keyspace: string, options: null, done: (error: unknown, plan: Iterable<DriverHost>) => void): void;
+    newQueryPlan(
+      keyspace: string,
+      options: null,
+      done: (error: unknown, plan: Iterable<DriverHost>) => void,
+    ): void;
   };
   await new Promise<void>((done) => driven.init({}, { values: () => hosts }, done));
   const plan = (): Promise<string[]> =>
     new Promise((resolve) =>
-      driven.newQueryPlan('shop', null, (_, nodes) => resolve(Array.from(nodes, ({ address }) => address))),
+      driven.newQueryPlan('shop', null, (_, nodes) =>
+        resolve(Array.from(nodes, ({ address }) => address)),
+      ),
     );
   expect([await plan(), policy.hasNode]).toEqual([['10.0.0.2:9042'], true]);
   connected.clear();

@@ -1,4 +1,7 @@
-/** What a session on Cassandra believes of absence, of keys that it has forgotten, and of writes that land late. */
+/**
+ * What a session on Cassandra believes of absence, of keys that it has forgotten, and of writes
+ * that land late.
+ */
 import { expect, test } from 'vitest';
 import { SessionGuarantees } from '../../../../src/bindings/cassandra/session-guarantees/session-guarantees.ts';
 import type { Session } from '../../../../src/index.ts';
@@ -6,7 +9,10 @@ import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { openFake, valueRow } from './fake-driver.ts';
 
 /** With `write: 'ONE'` the final level is `quorum`. */
-function open({ write = 'QUORUM', maxKeys = 100 }: { write?: 'QUORUM' | 'ONE'; maxKeys?: number } = {}) {
+function open({
+  write = 'QUORUM',
+  maxKeys = 100,
+}: { write?: 'QUORUM' | 'ONE'; maxKeys?: number } = {}) {
   const { fake, binding, client } = openFake({ write });
   binding.openSession = () => new SessionGuarantees(write === 'QUORUM', maxKeys);
   const session = client.session();

@@ -1,4 +1,6 @@
-/** The application's own statements: what is bound, what comes back, and nothing cut off in silence. */
+/**
+ * The application's own statements: what is bound, what comes back, and nothing cut off in silence.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -14,7 +16,10 @@ import {
   type Row,
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
-import { findBindMarkers, findKeyspaces } from '../../../../src/bindings/cassandra/statements/cql-text.ts';
+import {
+  findBindMarkers,
+  findKeyspaces,
+} from '../../../../src/bindings/cassandra/statements/cql-text.ts';
 import type { Operation } from '../../../../src/index.ts';
 import { commit, get, readVersions } from '../../../../src/operations/index.ts';
 import { transaction } from '../../../../src/transactions/index.ts';
@@ -22,7 +27,11 @@ import { defineContract, keyValueOperations } from '../../../../src/contract/ind
 import { openFake, responseError } from './fake-driver.ts';
 
 const user = z.object({ user: z.string() });
-const paged = z.object({ user: z.string(), pageState: z.string().optional(), pageSize: z.int().optional() });
+const paged = z.object({
+  user: z.string(),
+  pageState: z.string().optional(),
+  pageSize: z.int().optional(),
+});
 
 const posts = defineStatements({
   name: statement({
@@ -32,7 +41,12 @@ const posts = defineStatements({
     result: oneRow((row) => row['name'] as string),
     key: ({ user }) => user,
   }),
-  all: { access: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: rows(at, { max: 3 }) },
+  all: {
+    access: 'read',
+    cql: 'SELECT at FROM posts WHERE user = :user',
+    args: user,
+    result: rows(at, { max: 3 }),
+  },
   timeline: {
     access: 'read',
     cql: 'SELECT at FROM posts WHERE user = :user',
@@ -98,14 +112,18 @@ test('statement: a marker without a value → refused, since it would leave the 
 
 test('statement: half of a surrogate pair → refused, since another text would be kept', async () => {
   const { fake, client } = open();
-  const write = (body: string): Promise<unknown> => failure(client.invoke(posts.write({ user: 'ada', at: 5, body })));
+  const write = (body: string): Promise<unknown> =>
+    failure(client.invoke(posts.write({ user: 'ada', at: 5, body })));
   expect(await write('a\ud800')).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.body' });
   expect(fake.executed).toEqual([]);
 });
 
 test('key: half of a surrogate pair → refused, a whole pair is taken', async () => {
   const { fake, client } = open();
-  expect(await failure(client.invoke(get('\ud83d')))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.key' });
+  expect(await failure(client.invoke(get('\ud83d')))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'args.key',
+  });
   const read = client.invoke(get('😀'));
   expect((await fake.next()).params).toEqual(['😀']);
   // Cancel it: the key is checked, and its timeout would come while another file runs.
@@ -130,7 +148,9 @@ test('statement: a schema that has to wait → UNSUPPORTED', async () => {
     },
   });
   const { client } = open(slow);
-  expect(await failure(client.invoke(slow.name({ user: 'ada' })))).toMatchObject({ code: 'UNSUPPORTED' });
+  expect(await failure(client.invoke(slow.name({ user: 'ada' })))).toMatchObject({
+    code: 'UNSUPPORTED',
+  });
 });
 
 test('one: no row, one row, two rows → undefined, the value, an error', async () => {
@@ -153,13 +173,17 @@ test('rows: as many as allowed → all; one more → an error with the fix', asy
   expect(await read).toEqual([1, 2, 3]);
   const more = client.invokeStrong(posts.all({ user: 'ada' }));
   (await fake.next()).answer({ rows: [1, 2, 3, 4].map((at) => ({ at })), pageState: '00' });
-  expect(await failure(more)).toMatchObject({ code: 'INVALID_VALUE', message: expect.stringContaining('page()') });
+  expect(await failure(more)).toMatchObject({
+    code: 'INVALID_VALUE',
+    message: expect.stringContaining('page()'),
+  });
 });
 
 test('rows: the cluster ends a page early → the rest is fetched, at the same consistency', async () => {
   const { fake, client } = open();
   const read = client.invoke(posts.all({ user: 'ada' }));
-  for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ at: 1 }], pageState: 'ab' });
+  for (const reading of [await fake.next(), await fake.next()])
+    reading.answer({ rows: [{ at: 1 }], pageState: 'ab' });
   const remaining = await fake.next();
   expect([remaining.consistency, remaining.options.pageState]).toEqual(['QUORUM', 'ab']);
   remaining.answer({ rows: [{ at: 2 }] });
@@ -182,7 +206,9 @@ test('page: more to come → returns a page state; the next call goes on there',
   const first = client.invokeStrong(posts.timeline({ user: 'ada' }));
   (await fake.next()).answer({ rows: [{ at: 1 }, { at: 2 }], pageState: 'cafe' });
   expect(await first).toEqual({ rows: [1, 2], pageState: 'cafe' });
-  const second = client.invokeStrong(posts.timeline({ user: 'ada', pageState: 'cafe', pageSize: 1 }));
+  const second = client.invokeStrong(
+    posts.timeline({ user: 'ada', pageState: 'cafe', pageSize: 1 }),
+  );
   const executed = await fake.next();
   expect(executed.options).toMatchObject({ pageState: 'cafe', fetchSize: 1 });
   executed.answer({ rows: [{ at: 3 }], pageState: null });
@@ -220,11 +246,21 @@ test('page: the cluster does not know the page state → INVALID_ARGUMENT', asyn
 
 test('page: a schema that drops the page state → refused, or the first page would come for ever', async () => {
   const dropping = defineStatements({
-    timeline: { access: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: page(at) },
+    timeline: {
+      access: 'read',
+      cql: 'SELECT at FROM posts WHERE user = :user',
+      args: user,
+      result: page(at),
+    },
   });
   const { client } = open(dropping);
-  const error = await failure(client.invoke(dropping.timeline({ user: 'ada', pageState: 'ab' } as { user: string })));
-  expect(error).toMatchObject({ field: 'args.pageState', message: expect.stringContaining('schema') });
+  const error = await failure(
+    client.invoke(dropping.timeline({ user: 'ada', pageState: 'ab' } as { user: string })),
+  );
+  expect(error).toMatchObject({
+    field: 'args.pageState',
+    message: expect.stringContaining('schema'),
+  });
 });
 
 test('row schema: a row that does not fit → INVALID_VALUE with the column', async () => {
@@ -293,12 +329,28 @@ test('version: older final than the weak view → regressed, and counted', async
 });
 
 test.each<[string, () => unknown, string]>([
-  ['a read that writes', () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }), 'x.access'],
+  [
+    'a read that writes',
+    () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }),
+    'x.access',
+  ],
   ['a write that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.access'],
   ['a read without a result', () => define({ access: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
-  ['a read of nothing', () => define({ access: 'read', cql: 'SELECT a FROM t', result: noResult() }), 'x.result'],
-  ['applied without IF', () => define({ access: 'write', cql: 'DELETE FROM t', result: wasApplied() }), 'x.result'],
-  ['? without params', () => define({ access: 'write', cql: 'DELETE FROM t WHERE a = ?' }), 'x.params'],
+  [
+    'a read of nothing',
+    () => define({ access: 'read', cql: 'SELECT a FROM t', result: noResult() }),
+    'x.result',
+  ],
+  [
+    'applied without IF',
+    () => define({ access: 'write', cql: 'DELETE FROM t', result: wasApplied() }),
+    'x.result',
+  ],
+  [
+    '? without params',
+    () => define({ access: 'write', cql: 'DELETE FROM t WHERE a = ?' }),
+    'x.params',
+  ],
   ['no rows at all', () => rows(at, { max: 0 }), 'max'],
 ])('definition: %s → refused at once', (_, make, field) => {
   expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
@@ -309,19 +361,29 @@ function define(spec: object): unknown {
 }
 
 test.each([
-  [[defineStatements({ get: { access: 'write', cql: 'DELETE FROM t', args: user } })], 'statements.get'],
+  [
+    [defineStatements({ get: { access: 'write', cql: 'DELETE FROM t', args: user } })],
+    'statements.get',
+  ],
   [[posts, posts], 'statements.name'],
   [[{}], 'statements'],
 ])('binding: names that clash, or no statements (%#) → refused', (statements, field) => {
   const make = (): unknown =>
-    cassandra({ contactPoints: ['a'], keyspace: 'shop', statements: statements as unknown as Statements[] });
+    cassandra({
+      contactPoints: ['a'],
+      keyspace: 'shop',
+      statements: statements as unknown as Statements[],
+    });
   expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
 test('binding: a read sent as a write → refused', async () => {
   const { client } = open();
   const disguised = { ...posts.name({ user: 'ada' }), access: 'write' as const };
-  expect(await failure(client.invoke(disguised))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'access' });
+  expect(await failure(client.invoke(disguised))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'access',
+  });
 });
 
 const contract = defineContract('posts', {
@@ -331,27 +393,36 @@ const contract = defineContract('posts', {
 
 test('contract: its operations implemented → builders of the contract, statements of the server', async () => {
   const statements = implementStatements(contract, {
-    nameOf: { cql: 'SELECT name FROM users WHERE user = :user', result: oneRow((row) => row['name'] as string) },
+    nameOf: {
+      cql: 'SELECT name FROM users WHERE user = :user',
+      result: oneRow((row) => row['name'] as string),
+    },
   });
   const { fake, binding, client } = open(statements);
-  expect(Object.keys(contract.operations).every((name) => binding.supports({ name, args: {}, access: 'read' }))).toBe(
-    true,
-  );
+  expect(
+    Object.keys(contract.operations).every((name) =>
+      binding.supports({ name, args: {}, access: 'read' }),
+    ),
+  ).toBe(true);
   const read = client.invokeStrong(contract.nameOf({ user: 'ada' }));
   (await fake.next()).answer({ rows: [{ name: 'Ada' }] });
   expect(await read).toBe('Ada');
 });
 
 test('effect, condition: looked for in the words of the statement, not in its texts and comments', () => {
-  const read = { access: 'read', cql: '/* newest */ SELECT a FROM t WHERE user = :user', args: user } as const;
+  const read = {
+    access: 'read',
+    cql: '/* newest */ SELECT a FROM t WHERE user = :user',
+    args: user,
+  } as const;
   expect(() => defineStatements({ read: { ...read, result: oneRow(at) } })).not.toThrow();
   expect(() => defineStatements({ read: { ...read, access: 'write' } })).toThrow(
     expect.objectContaining({ field: 'read.access' }),
   );
   const cql = "INSERT INTO t (user, body) VALUES (:user, 'what if') -- if";
-  expect(() => defineStatements({ put: { access: 'write', cql, args: user, result: wasApplied() } })).toThrow(
-    expect.objectContaining({ field: 'put.result' }),
-  );
+  expect(() =>
+    defineStatements({ put: { access: 'write', cql, args: user, result: wasApplied() } }),
+  ).toThrow(expect.objectContaining({ field: 'put.result' }));
 });
 
 test('contract: an operation too few, one too many → refused', () => {
@@ -359,7 +430,9 @@ test('contract: an operation too few, one too many → refused', () => {
     cql: 'SELECT name FROM users WHERE user = :user',
     result: oneRow((row: Row) => row['name'] as string),
   };
-  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'nameOf' }));
+  expect(() => implementStatements(contract, {} as never)).toThrow(
+    expect.objectContaining({ field: 'nameOf' }),
+  );
   expect(() => implementStatements(contract, { nameOf, other: nameOf } as never)).toThrow(
     expect.objectContaining({ field: 'other' }),
   );
@@ -379,7 +452,10 @@ test.each([
 
 test.each([
   ['SELECT a FROM Shop.t', ['shop']],
-  ['BEGIN BATCH INSERT INTO a.t (k) VALUES (1); UPDATE "B c" . t SET v = 1 WHERE k = 1; APPLY BATCH', ['a', 'B c']],
+  [
+    'BEGIN BATCH INSERT INTO a.t (k) VALUES (1); UPDATE "B c" . t SET v = 1 WHERE k = 1; APPLY BATCH',
+    ['a', 'B c'],
+  ],
   ['SELECT a FROM t', []],
   ['UPDATE /* all sites */ wide.t SET v = 1', ['wide']],
   ['UPDATE -- all sites\r wide . t SET v = 1', ['wide']],

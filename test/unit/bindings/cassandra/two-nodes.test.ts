@@ -1,11 +1,18 @@
-/** The real driver with two nodes: each prepares its own statements, and one may be overloaded, slow or silent. */
+/**
+ * The real driver with two nodes: each prepares its own statements, and one may be overloaded, slow
+ * or silent.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cassandra, defineStatements, rows } from '../../../../src/bindings/cassandra/index.ts';
 import { createClient } from '../../../../src/index.ts';
 import { OPCODE } from '../../../../src/research/cassandra-icg/protocol.ts';
 import * as bodies from '../../research/cassandra-icg/bodies.ts';
-import { ScriptedNode, type Peer, type Request } from '../../research/cassandra-icg/scripted-node.ts';
+import {
+  ScriptedNode,
+  type Peer,
+  type Request,
+} from '../../research/cassandra-icg/scripted-node.ts';
 
 const REGISTER = 0x0b;
 const OVERLOADED = 0x1001;
@@ -19,7 +26,9 @@ const reportOverload: Answer = ({ stream }, peer) => peer.error(stream, OVERLOAD
 const keepSilent: Answer = () => {};
 
 /** The body of a result with one row. */
-function createRow(columns: readonly (readonly [name: string, code: number, value: Buffer])[]): Buffer {
+function createRow(
+  columns: readonly (readonly [name: string, code: number, value: Buffer])[],
+): Buffer {
   return bodies.rowsBody({
     columns: columns.map(([name, code]) => ({ name, type: { code, type: null } as never })),
     rows: [columns.map(([, , value]) => value)],
@@ -127,7 +136,9 @@ async function open({ requestTimeoutMs = 10_000 } = {}) {
   await binding.whenConnected();
   // The second node answers only once the driver has connected to it.
   a.answer = () => reportOverload;
-  await expect.poll(() => client.invokeStrong(statements.read({})).catch(() => {})).toEqual([{ v: 'x' }]);
+  await expect
+    .poll(() => client.invokeStrong(statements.read({})).catch(() => {}))
+    .toEqual([{ v: 'x' }]);
   a.answer = () => answerRow;
   for (const node of [a, b]) node.log.length = 0;
   return { a, b, client };
@@ -149,8 +160,12 @@ test('the first node is overloaded → the second one prepares the statement onc
 test('both nodes are overloaded → OVERLOADED, after one attempt at each', async () => {
   const { a, b, client } = await open();
   for (const node of [a, b]) node.answer = () => reportOverload;
-  await expect(client.invoke(statements.set({}))).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
-  for (const node of [a, b]) expect(node.log.filter((line) => line.startsWith('EXECUTE'))).toHaveLength(1);
+  await expect(client.invoke(statements.set({}))).rejects.toMatchObject({
+    code: 'OVERLOADED',
+    retryable: true,
+  });
+  for (const node of [a, b])
+    expect(node.log.filter((line) => line.startsWith('EXECUTE'))).toHaveLength(1);
 });
 
 test('the second node forgets its statement → prepared there by another text, and the first node keeps its own', async () => {
@@ -160,7 +175,12 @@ test('the second node forgets its statement → prepared there by another text, 
   b.log.length = 0;
   b.known.clear();
   await expect(client.invokeStrong(statements.read({}))).resolves.toEqual([{ v: 'x' }]);
-  expect(b.log).toEqual(['unknown SELECT v', 'unknown SELECT v', 'PREPARE SELECT v', 'EXECUTE SELECT v']);
+  expect(b.log).toEqual([
+    'unknown SELECT v',
+    'unknown SELECT v',
+    'PREPARE SELECT v',
+    'EXECUTE SELECT v',
+  ]);
   expect(a.log).not.toContain('PREPARE SELECT v');
 });
 

@@ -11,7 +11,11 @@ const args = z.object({ id: z.string() });
 const update = { access: 'write', args } as const;
 const statements = defineStatements({
   plain: { ...update, cql: "UPDATE t SET v = 'if in' WHERE id = :id", isIdempotent: true },
-  conditional: { ...update, cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS', result: wasApplied() },
+  conditional: {
+    ...update,
+    cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS',
+    result: wasApplied(),
+  },
   batch: {
     ...update,
     cql: 'BEGIN UNLOGGED BATCH INSERT INTO t (id) VALUES (:id); INSERT INTO u (id) VALUES (:id); APPLY BATCH',
@@ -27,12 +31,16 @@ const statements = defineStatements({
 const open = () => openFake({ statements });
 const OVERLOADED = responseError(0x1001, 'full');
 /** Refused by a limit of the node, before anything was executed. */
-const LIMITED = responseError(0x1001, 'Request breached global limit of 9 requests/second and triggered backpressure.');
+const LIMITED = responseError(
+  0x1001,
+  'Request breached global limit of 9 requests/second and triggered backpressure.',
+);
 const DISK_FULL = responseError(
   0x2200,
   'Guardrail replica_disk_usage violated: Write request failed because disk usage',
 );
-const writeTimeout = (writeType: string): Error => responseError(0x1100, 'Operation timed out', { writeType });
+const writeTimeout = (writeType: string): Error =>
+  responseError(0x1100, 'Operation timed out', { writeType });
 
 test.each([
   ['plain', UNAVAILABLE, 'UNAVAILABLE'],
@@ -83,15 +91,20 @@ test.each([
 test.each([
   ['a lost connection', Object.assign(new Error('ECONNRESET'), { isSocketError: true }), 'UNKNOWN'],
   ['the node was full', OVERLOADED, 'UNAVAILABLE'],
-])('sent again after %s, then rejected → the error counts the first attempt too', async (_, first, code) => {
-  const { fake, client } = open();
-  const made = client.invoke(statements.plain({ id: 'x' }));
-  const sent = await fake.next();
-  const policy = sent.options.retry as unknown as { onRequestError(info: object, level: number, error: Error): object };
-  expect(policy.onRequestError({ nbRetry: 0 }, 4, first)).toMatchObject({ decision: 1 });
-  sent.fail(UNAVAILABLE);
-  await expect(made).rejects.toMatchObject({ code, retryable: code === 'UNAVAILABLE' });
-});
+])(
+  'sent again after %s, then rejected → the error counts the first attempt too',
+  async (_, first, code) => {
+    const { fake, client } = open();
+    const made = client.invoke(statements.plain({ id: 'x' }));
+    const sent = await fake.next();
+    const policy = sent.options.retry as unknown as {
+      onRequestError(info: object, level: number, error: Error): object;
+    };
+    expect(policy.onRequestError({ nbRetry: 0 }, 4, first)).toMatchObject({ decision: 1 });
+    sent.fail(UNAVAILABLE);
+    await expect(made).rejects.toMatchObject({ code, retryable: code === 'UNAVAILABLE' });
+  },
+);
 
 test('answered, and the result does not fit → UNKNOWN with the reason, never "the call is wrong"', async () => {
   const { fake, client } = open();
@@ -162,7 +175,9 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     put1.cancel();
     const code = await failed;
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(code).toBe(fake.executed.some(({ cql }) => cql.startsWith('INSERT')) ? 'UNKNOWN' : 'ABORTED');
+    expect(code).toBe(
+      fake.executed.some(({ cql }) => cql.startsWith('INSERT')) ? 'UNKNOWN' : 'ABORTED',
+    );
   },
 );
 
@@ -171,6 +186,9 @@ test('no answer to the connection → TIMEOUT, certainly not made: the write was
   const { NoHostAvailableError, OperationTimedOutError } = cassandraDriver.errors;
   const silent = { '10.0.0.1:9042': new OperationTimedOutError('The host did not reply') };
   fake.connect = () => Promise.reject(new NoHostAvailableError(silent));
-  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({ code: 'TIMEOUT', retryable: true });
+  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({
+    code: 'TIMEOUT',
+    retryable: true,
+  });
   expect(fake.executed).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** Values as an application has them: what is read, what is written, and what is refused because another would be kept. */
+/**
+ * Values as an application has them: what is read, what is written, and what is refused because
+ * another would be kept.
+ */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { cassandra, defineStatements, oneRow } from '../../../../src/bindings/cassandra/index.ts';
@@ -63,10 +66,14 @@ class HiddenMistyped {
   }
 }
 const printing = (text: string): object => ({ __proto__: { toString: () => text } });
-const { BigDecimal, Duration, InetAddress, Integer, LocalDate, LocalTime, Long, Uuid } = cassandraDriver.types;
+const { BigDecimal, Duration, InetAddress, Integer, LocalDate, LocalTime, Long, Uuid } =
+  cassandraDriver.types;
 
 const roundTrip = (value: unknown, type: object): unknown =>
-  values.decode(values.encode(value, { name: 'x', type: type as never }) as Buffer | null, type as never);
+  values.decode(
+    values.encode(value, { name: 'x', type: type as never }) as Buffer | null,
+    type as never,
+  );
 
 test.each([
   ['a decimal without zeros of its own', '1E+3', TYPES.decimal, '1E+3'],
@@ -112,7 +119,12 @@ test.each([
   ['an address', 'fe80::1', TYPES.inet, 'fe80::1'],
   ['a date before our time', '-0044-03-15', TYPES.date, '-0044-03-15'],
   ['a date that no Date can hold, as it is read', '2147483647', TYPES.date, '2147483647'],
-  ['a timestamp as text', '2024-02-29T10:00+02:00', TYPES.timestamp, new Date('2024-02-29T08:00:00Z')],
+  [
+    'a timestamp as text',
+    '2024-02-29T10:00+02:00',
+    TYPES.timestamp,
+    new Date('2024-02-29T08:00:00Z'),
+  ],
   ['a timestamp before our time', '-000044-03-15', TYPES.timestamp, new Date('-000044-03-15')],
   ['an infinite double', -Infinity, TYPES.double, -Infinity],
   ['a user-defined type without one of its fields', {}, place, { street: null }],
@@ -186,11 +198,14 @@ test.each([
     ]),
     map(TYPES.timestamp, TYPES.text),
   ],
-])('%s, which its column does not take (%#) → refused, where something else would be kept', (value, type) => {
-  expect(() => values.encode(value, { name: 'x', type: type as never })).toThrow(
-    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.x', retryable: false }),
-  );
-});
+])(
+  '%s, which its column does not take (%#) → refused, where something else would be kept',
+  (value, type) => {
+    expect(() => values.encode(value, { name: 'x', type: type as never })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.x', retryable: false }),
+    );
+  },
+);
 
 test('a type that the protocol names by a class → seen through: what is in it, and its fields', () => {
   const MARSHAL = 'org.apache.cassandra.db.marshal.';
@@ -224,15 +239,22 @@ test('a blob of a large answer → its own bytes only', () => {
 });
 
 test('a timestamp that a Date cannot hold → an error: two of them would look the same', () => {
-  const bytes = values.encode(8_640_000_000_000_001n, { name: 'x', type: TYPES.timestamp }) as Buffer;
-  expect(() => values.decode(bytes, TYPES.timestamp)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
+  const bytes = values.encode(8_640_000_000_000_001n, {
+    name: 'x',
+    type: TYPES.timestamp,
+  }) as Buffer;
+  expect(() => values.decode(bytes, TYPES.timestamp)).toThrow(
+    expect.objectContaining({ code: 'INVALID_VALUE' }),
+  );
 });
 
 test("values of the driver's own classes → taken where they fit", () => {
   const { types } = cassandraDriver;
   const id = types.Uuid.random();
   expect(roundTrip(id, TYPES.uuid)).toBe(String(id));
-  expect(roundTrip(new types.Tuple(1, types.Long.fromNumber(2)), tuple(TYPES.int, TYPES.bigint))).toEqual([1, 2n]);
+  expect(
+    roundTrip(new types.Tuple(1, types.Long.fromNumber(2)), tuple(TYPES.int, TYPES.bigint)),
+  ).toEqual([1, 2n]);
   expect(roundTrip([id], list(TYPES.uuid))).toEqual([String(id)]);
   expect(() => values.encode(id, { name: 'x', type: TYPES.text })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
@@ -255,10 +277,16 @@ test.each([
   [LocalTime.fromString('10:20:30.5'), TYPES.time, '10:20:30.5'],
   [InetAddress.fromString('10.0.0.1'), TYPES.inet, '10.0.0.1'],
   [Duration.fromString('1mo2d3h'), TYPES.duration, '1mo2d3h'],
-  [Uuid.fromString('11111111-2222-4333-8444-555555555555'), TYPES.uuid, '11111111-2222-4333-8444-555555555555'],
+  [
+    Uuid.fromString('11111111-2222-4333-8444-555555555555'),
+    TYPES.uuid,
+    '11111111-2222-4333-8444-555555555555',
+  ],
 ])("the driver's %o → the bytes that the driver writes", (value, type, read) => {
   const { Encoder } = cassandraDriver as unknown as CassandraDriver;
-  expect(values.encode(value, { name: 'x', type: type })).toEqual(new Encoder!(4, {}).encode(value, type));
+  expect(values.encode(value, { name: 'x', type: type })).toEqual(
+    new Encoder!(4, {}).encode(value, type),
+  );
   expect(roundTrip(value, type)).toEqual(read);
 });
 
@@ -285,26 +313,37 @@ test('way 1: the driver has the types of the markers → values are written by t
   ];
   const info = { meta: undefined as object | undefined };
   fake.metadata = { getPreparedInfo: () => info };
-  const client = createClient(cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements }));
+  const client = createClient(
+    cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements }),
+  );
   const made = client.invoke(statements.price({ id: 'x', price: '1E+3' }));
   const sent = await fake.next();
   info.meta = { columns };
   expect(sent.params).toEqual([Buffer.from([255, 255, 255, 253, 1]), Buffer.from('x')]);
   columns[0]!.type = TYPES.varint;
-  expect(() => sent.params[0]).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.price' }));
+  expect(() => sent.params[0]).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.price' }),
+  );
   sent.answer();
   await made;
 });
 
 test('way 1: one replica has 1000, a quorum 10000 → corrected, not confirmed', async () => {
   const { types } = cassandraDriver;
-  const decimal = (scale: number) => new types.BigDecimal(types.Integer.fromNumber(1) as unknown as number, scale);
+  const decimal = (scale: number) =>
+    new types.BigDecimal(types.Integer.fromNumber(1) as unknown as number, scale);
   const fake = fakeDriver();
-  const client = createClient(cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements }));
+  const client = createClient(
+    cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements }),
+  );
   const read = client.invoke(statements.look({ id: 'x' }));
   const reads = [await fake.next(), await fake.next()];
-  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [{ price: decimal(-3) }] });
+  reads
+    .find(({ consistency }) => consistency === 'ONE')
+    ?.answer({ rows: [{ price: decimal(-3) }] });
   await read.when('weak');
-  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [{ price: decimal(-4) }] });
+  reads
+    .find(({ consistency }) => consistency === 'QUORUM')
+    ?.answer({ rows: [{ price: decimal(-4) }] });
   expect(await read.settle()).toMatchObject({ value: '1E+4', confirms: false });
 });

@@ -1,4 +1,7 @@
-/** Two reads through one coordinator, and what becomes of their answers and failures (C1, C3, C6 and C7). */
+/**
+ * Two reads through one coordinator, and what becomes of their answers and failures (C1, C3, C6 and
+ * C7).
+ */
 import { expect, test } from 'vitest';
 import { isCorrectableError, type CorrectableError } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
@@ -14,19 +17,35 @@ test('read: both answers alike → a weak view, and a final one that confirms it
   const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
-  expect([weak.options.prepare, weak.options.isIdempotent, strong.options.autoPage]).toEqual([true, true, false]);
+  expect([weak.options.prepare, weak.options.isIdempotent, strong.options.autoPage]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   weak.answer({ rows: [valueRow('k', { n: 1 }, 7)] });
   const early = await read.when('weak');
   strong.answer({ rows: [valueRow('k', { n: 1 }, 7)] });
   const views = [early, await read.settle()];
   expect(
-    views.map(({ level, final, confirms, value, version }) => ({ level, final, confirms, value, version })),
+    views.map(({ level, final, confirms, value, version }) => ({
+      level,
+      final,
+      confirms,
+      value,
+      version,
+    })),
   ).toEqual([
     { level: 'weak', final: false, confirms: false, value: { n: 1 }, version: 7 },
     { level: 'strong', final: true, confirms: true, value: { n: 1 }, version: 7 },
   ]);
   expect(views[1]?.value).toBe(views[0]?.value);
-  expect(binding.stats).toEqual({ finals: 1, withPreliminary: 1, diverged: 0, regressed: 0, staleFinals: 0 });
+  expect(binding.stats).toEqual({
+    finals: 1,
+    withPreliminary: 1,
+    diverged: 0,
+    regressed: 0,
+    staleFinals: 0,
+  });
 });
 
 test('read: the final answer differs → it corrects the weak one, and is counted', async () => {
@@ -128,7 +147,9 @@ test('getMany: some absent, in any order → in the order of the keys', async ()
 test('getMany: more keys than a page holds → refused, nothing is sent', async () => {
   const { fake, client } = openFake();
   const keys = Array.from({ length: 1001 }, (_, n) => `key-${n}`);
-  await expect(client.invokeStrong(getMany(keys))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(client.invokeStrong(getMany(keys))).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
   expect(fake.executed).toHaveLength(0);
 });
 
@@ -156,12 +177,18 @@ test.each([
   ['replicas failed', responseError(0x1500, 'failed')],
   ['the coordinator failed', responseError(0x0000, 'server error')],
   ['the connection was lost', Object.assign(new Error('ECONNRESET'), { isSocketError: true })],
-  ['the coordinator was silent', Object.assign(new Error('no answer'), { name: 'OperationTimedOutError' })],
+  [
+    'the coordinator was silent',
+    Object.assign(new Error('no answer'), { name: 'OperationTimedOutError' }),
+  ],
   [
     'one of the nodes tried was silent',
     Object.assign(new Error('all tried'), {
       name: 'NoHostAvailableError',
-      innerErrors: { a: 'Host considered as DOWN', b: Object.assign(new Error(''), { isSocketError: true }) },
+      innerErrors: {
+        a: 'Host considered as DOWN',
+        b: Object.assign(new Error(''), { isSocketError: true }),
+      },
     }),
   ],
 ])('put: %s → UNKNOWN, never "not done"', async (_, cause) => {
@@ -183,14 +210,22 @@ test.each([
   ['FORBIDDEN', responseError(0x2100, 'no')],
   ['FINAL_FAILED', responseError(0x2200, 'table shop.correctables_values does not exist')],
   ['UNAVAILABLE', Object.assign(new Error('x'), { isSocketError: true, requestNotWritten: true })],
-  ['UNAVAILABLE', Object.assign(new Error('x'), { name: 'NoHostAvailableError', innerErrors: { a: 'DOWN' } })],
+  [
+    'UNAVAILABLE',
+    Object.assign(new Error('x'), { name: 'NoHostAvailableError', innerErrors: { a: 'DOWN' } }),
+  ],
   ['OVERLOADED', Object.assign(new Error('x'), { name: 'BusyConnectionError' })],
   ['INVALID_ARGUMENT', new TypeError('Expected Number')],
 ])('put: refused before anything was done → %s (%#)', async (code, cause) => {
   const { fake, client } = openFake();
   const written = client.invoke(put('k', 1));
   (await fake.next()).fail(cause);
-  expect(await failure(written)).toMatchObject({ code, operation: 'put', key: 'k', cause: { code, cause } });
+  expect(await failure(written)).toMatchObject({
+    code,
+    operation: 'put',
+    key: 'k',
+    cause: { code, cause },
+  });
 });
 
 test.each([
@@ -203,7 +238,10 @@ test.each([
   ['UNAVAILABLE', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
   [
     'UNAVAILABLE',
-    Object.assign(new Error('x'), { name: 'NoHostAvailableError', innerErrors: { a: 'DOWN', b: UNAVAILABLE } }),
+    Object.assign(new Error('x'), {
+      name: 'NoHostAvailableError',
+      innerErrors: { a: 'DOWN', b: UNAVAILABLE },
+    }),
   ],
   [
     'UNAVAILABLE',

@@ -1,4 +1,7 @@
-/** Times of writing: of two writes Cassandra keeps the one with the later time, so what comes after must have a later one. */
+/**
+ * Times of writing: of two writes Cassandra keeps the one with the later time, so what comes after
+ * must have a later one.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineStatements, oneRow } from '../../../../src/bindings/cassandra/index.ts';
@@ -48,7 +51,9 @@ test('read: a version of a clock that is a little ahead → whatever is written 
     [600, statements.written({ key: 'k' })],
   ] as const) {
     const version = (Date.now() + ahead) * 1_000;
-    fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, version)] : [] }));
+    fake.answerAll(({ cql }) => ({
+      rows: cql.startsWith('SELECT') ? [valueRow('k', 1, version)] : [],
+    }));
     await client.invokeStrong(reading);
     await client.invoke(statements.remove({ key: 'other' }));
     expect(fake.executed.at(-1)?.options.timestamp).toBeGreaterThan(version);
@@ -58,7 +63,9 @@ test('read: a version of a clock that is a little ahead → whatever is written 
 test('read: a version of a clock that is far ahead → all writes of that key come after it, and nothing else', async () => {
   const [{ fake, client }, another] = [open(), open()];
   const ahead = (Date.now() + 3_600_000) * 1_000;
-  fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, ahead)] : [] }));
+  fake.answerAll(({ cql }) => ({
+    rows: cql.startsWith('SELECT') ? [valueRow('k', 1, ahead)] : [],
+  }));
   await client.invokeStrong(get('k'));
   await another.client.invoke(put('k', 2));
   expect(another.fake.executed.at(-1)?.options.timestamp).toBe(ahead + 1);
@@ -76,8 +83,14 @@ test('read: a version of the highest possible time → put fails, since it would
     rows: cql.startsWith('SELECT') ? [valueRow('late', 1, Date.now() * 1_000_000)] : [],
   }));
   await client.invokeStrong(get('late'));
-  const message = expect.stringMatching(/The write was not sent\..*Do not delete the version with USING TIMESTAMP/);
-  await expect(client.invoke(put('late', 2))).rejects.toMatchObject({ code: 'CONFLICT', retryable: false, message });
+  const message = expect.stringMatching(
+    /The write was not sent\..*Do not delete the version with USING TIMESTAMP/,
+  );
+  await expect(client.invoke(put('late', 2))).rejects.toMatchObject({
+    code: 'CONFLICT',
+    retryable: false,
+    message,
+  });
 });
 
 test('two copies of the package in one process → one clock', async () => {
@@ -100,7 +113,11 @@ test('clock: set back, standing still → goes on; a version far ahead → not f
   clock.advanceTo(3);
   clock.advanceTo(undefined);
   clock.advanceTo(2 ** 52, 'far');
-  expect([clock.next(), clock.next('near'), clock.next('far')]).toEqual([1_000_006, 1_000_007, 2 ** 52 + 1]);
+  expect([clock.next(), clock.next('near'), clock.next('far')]).toEqual([
+    1_000_006,
+    1_000_007,
+    2 ** 52 + 1,
+  ]);
 });
 
 test('clock: what was written before a moment is not later, what is written after it is', () => {

@@ -16,7 +16,9 @@ function open(options: Partial<RedisWorldOptions> = {}) {
 
 async function openBoth(options: Partial<RedisWorldOptions> = {}) {
   const { clock, world } = open(options);
-  const [dublin, oregon] = ['dublin', 'oregon'].map((site) => world.connect(site, { tokenKey: TOKEN_KEY }));
+  const [dublin, oregon] = ['dublin', 'oregon'].map((site) =>
+    world.connect(site, { tokenKey: TOKEN_KEY }),
+  );
   await clock.advance(200);
   return { clock, world, dublin: dublin!, oregon: oregon! };
 }
@@ -36,7 +38,10 @@ test('a write is acknowledged at its site, and arrives at the other one later', 
   expect(await during(clock, dublin.invokeWeak(get('a')))).toEqual({ n: 1 });
   await clock.advance(300);
   expect(await during(clock, oregon.invokeWeak(get('a')))).toEqual({ n: 1 });
-  expect(await during(clock, oregon.invokeWeak(getMany(['a', 'b'])))).toEqual([{ n: 1 }, undefined]);
+  expect(await during(clock, oregon.invokeWeak(getMany(['a', 'b'])))).toEqual([
+    { n: 1 },
+    undefined,
+  ]);
 });
 
 test('operations before the start wait until the partitions were polled', async () => {
@@ -84,7 +89,9 @@ test('a site that was not prepared yet is reported, and only latest waits for it
   const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
   await during(clock, dublin.invoke(put('a', 1)));
   expect(world.alarms).toMatchObject([{ code: 'deployment', site: 'dublin' }]);
-  await expect(during(clock, dublin.invoke(get('a')))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(during(clock, dublin.invoke(get('a')))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   world.memory('oregon').record = record;
   world.connect('oregon');
   await clock.advance(2_000);
@@ -103,7 +110,9 @@ test('serves nothing before its view is published, so that the next start knows 
   const { clock, world } = open();
   world.memory('dublin').refusesViews = true;
   const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
-  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   world.memory('dublin').refusesViews = false;
   await clock.advance(1_000);
   await during(clock, dublin.invoke(put('a', 1)));
@@ -117,7 +126,9 @@ test.each([
   Object.assign(world.memory('dublin'), loss);
   world.memory('oregon').isAway = true;
   const dublin = world.connect('dublin', { siteTimeoutMs: 300 });
-  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(during(clock, dublin.invoke(put('a', 1)))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   world.memory('oregon').isAway = false;
   await clock.advance(2_000);
   await during(clock, dublin.invoke(put('a', 1)));
@@ -194,7 +205,9 @@ test('writes that no other site had are lost with an alarm', async () => {
   world.memory('oregon').isAway = false;
   await clock.advance(2_000);
   expect(await during(clock, dublin.invokeWeak(get('a')))).toBeUndefined();
-  expect(world.alarms).toMatchObject([{ code: 'lost-writes', site: 'dublin', partitions: [findPartition('a', 3)] }]);
+  expect(world.alarms).toMatchObject([
+    { code: 'lost-writes', site: 'dublin', partitions: [findPartition('a', 3)] },
+  ]);
 });
 
 test('after FLUSHALL all keys come back, and no absent key is shown (CAUSAL-13)', async () => {
@@ -223,7 +236,11 @@ test('a gateway that starts after FLUSHALL copies all before it serves (CAUSAL-1
   await during(clock, dublin.close());
   world.flush('dublin');
   const prepared = await during(clock, world.prepare('dublin'));
-  expect(prepared).toMatchObject({ isCreated: true, restoredPartitions: 1, sites: ['dublin', 'oregon'] });
+  expect(prepared).toMatchObject({
+    isCreated: true,
+    restoredPartitions: 1,
+    sites: ['dublin', 'oregon'],
+  });
   const again = world.connect('dublin');
   expect(await during(clock, again.invokeWeak(get('a')))).toBe(1);
 });
@@ -257,7 +274,8 @@ test('a follower learns that a partition was healed, and serves it again (CAUSAL
   for (const client of clients) await during(clock, client.invoke(put('a', 1)));
   setBack();
   world.memory('oregon').isAway = false;
-  for (const client of clients) expect(await during(clock, client.invokeWeak(get('a')))).toBeUndefined();
+  for (const client of clients)
+    expect(await during(clock, client.invokeWeak(get('a')))).toBeUndefined();
   for (const client of clients) await during(clock, client.invoke(put('a', 2)));
   await clock.advance(500);
   // Each of them has seen a write that is lost.
@@ -272,7 +290,8 @@ async function expectRefused(clock: VirtualClock, write: PromiseLike<unknown>): 
 /** Each gateway that has seen the lost writes reports them. */
 function expectLossAlarms({ alarms }: CausalRedisWorld, partition: number): void {
   expect(alarms).not.toEqual([]);
-  for (const alarm of alarms) expect(alarm).toMatchObject({ code: 'lost-writes', partitions: [partition] });
+  for (const alarm of alarms)
+    expect(alarm).toMatchObject({ code: 'lost-writes', partitions: [partition] });
 }
 
 test.each([0, 1])(
@@ -349,7 +368,9 @@ test('a token with another key is refused (CAUSAL-21)', () => {
   const { world } = open();
   const session = world.open('dublin', { tokenKey: TOKEN_KEY }).openSession();
   const other = world.open('dublin', { tokenKey: 'another secret of 16' });
-  expect(() => other.openSession(session.tokens)).toThrow(expect.objectContaining({ code: 'UNAUTHENTICATED' }));
+  expect(() => other.openSession(session.tokens)).toThrow(
+    expect.objectContaining({ code: 'UNAUTHENTICATED' }),
+  );
 });
 
 test('without tokenKey, tokens hold in this process, and others are refused with the reason (CAUSAL-21)', () => {
@@ -358,14 +379,29 @@ test('without tokenKey, tokens hold in this process, and others are refused with
   expect(() => world.open('oregon').openSession(session.tokens)).not.toThrow();
   const foreign = world.open('dublin', { tokenKey: TOKEN_KEY }).openSession().tokens;
   expect(() => world.open('dublin').openSession(foreign)).toThrow(
-    expect.objectContaining({ code: 'UNAUTHENTICATED', message: expect.stringContaining('tokenKey') }),
+    expect.objectContaining({
+      code: 'UNAUTHENTICATED',
+      message: expect.stringContaining('tokenKey'),
+    }),
   );
 });
 
 test.each<[string, () => ReturnType<typeof put>, object]>([
-  ['a key over 1 KB', () => put('k'.repeat(1_025), 1), { code: 'INVALID_ARGUMENT', field: 'args.key' }],
-  ['a key of half a character', () => put('\uD800', 1), { code: 'INVALID_ARGUMENT', field: 'args.key' }],
-  ['a value over maxValueBytes', () => put('k', 'x'.repeat(99)), { code: 'INVALID_VALUE', field: 'args.value' }],
+  [
+    'a key over 1 KB',
+    () => put('k'.repeat(1_025), 1),
+    { code: 'INVALID_ARGUMENT', field: 'args.key' },
+  ],
+  [
+    'a key of half a character',
+    () => put('\uD800', 1),
+    { code: 'INVALID_ARGUMENT', field: 'args.key' },
+  ],
+  [
+    'a value over maxValueBytes',
+    () => put('k', 'x'.repeat(99)),
+    { code: 'INVALID_VALUE', field: 'args.value' },
+  ],
   ['a value that is no JSON', () => put('k', 1n), { code: 'INVALID_VALUE' }],
   [
     'a value that JSON changes',
@@ -423,7 +459,10 @@ test('close waits for a write in flight, and does not report it as not applied',
   await clock.advance(200);
   world.lostReplies.add('put');
   const unanswered = other.invoke(remove('a'));
-  const [outcome] = await Promise.all([Promise.allSettled([unanswered]), during(clock, other.close())]);
+  const [outcome] = await Promise.all([
+    Promise.allSettled([unanswered]),
+    during(clock, other.close()),
+  ]);
   expect(outcome).toMatchObject([{ status: 'rejected', reason: { code: 'UNKNOWN' } }]);
 });
 

@@ -40,7 +40,10 @@ test('a site that does not answer, and one that refuses a command, are named', a
   world.memory('oregon').isAway = true;
   const { isSound, sites } = await check();
   expect(isSound).toBe(false);
-  expect(sites[0]!.problems[0]).toMatchObject({ code: 'rights', message: expect.stringContaining('hscan') });
+  expect(sites[0]!.problems[0]).toMatchObject({
+    code: 'rights',
+    message: expect.stringContaining('hscan'),
+  });
   expect(sites[1]!.problems).toMatchObject([{ code: 'unreachable', isError: true }]);
 });
 
@@ -50,7 +53,11 @@ test('a site that gives no reply is named in time', async () => {
   const report = world.check();
   await clock.advance(5_000);
   const [problem] = (await report).sites[1]!.problems;
-  expect(problem).toMatchObject({ code: 'unreachable', isError: true, message: expect.stringContaining('PING') });
+  expect(problem).toMatchObject({
+    code: 'unreachable',
+    isError: true,
+    message: expect.stringContaining('PING'),
+  });
 });
 
 test('a site is not prepared while another one gives no reply, and that is said in time', async () => {
@@ -60,7 +67,9 @@ test('a site is not prepared while another one gives no reply, and that is said 
   await clock.advance(5_000);
   const [outcome] = await preparing;
   const message: unknown = expect.stringContaining('PING');
-  expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE', field: 'sites.oregon', message } });
+  expect(outcome).toMatchObject({
+    reason: { code: 'UNAVAILABLE', field: 'sites.oregon', message },
+  });
 });
 
 test('two deployments with one name are named', async () => {
@@ -74,7 +83,12 @@ test('two deployments with one name are named', async () => {
 test.each([
   ['a policy that drops any key', { evictionPolicy: 'allkeys-lru' }, 'eviction', true],
   ['a policy that cannot be read', { evictionPolicy: undefined }, 'unchecked', false],
-  ['neither replica nor append-only file', { replicas: 0, hasAppendOnlyFile: false }, 'persistence', false],
+  [
+    'neither replica nor append-only file',
+    { replicas: 0, hasAppendOnlyFile: false },
+    'persistence',
+    false,
+  ],
   ['a version that is too old', { version: '6.2.7' }, 'version', true],
 ])('%s → %s', async (_, fields, code, isError) => {
   const { world, check } = open();

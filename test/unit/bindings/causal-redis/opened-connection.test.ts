@@ -96,14 +96,17 @@ test('after READONLY, the name is looked up again and the server asked for its r
   let isDemoted = false;
   const answer: Answer = (command) => {
     if (command === 'INFO') return isDemoted ? REPLICA : MASTER;
-    if (isDemoted && command !== 'PING') throw createReply("READONLY You can't write against a read only replica.");
+    if (isDemoted && command !== 'PING')
+      throw createReply("READONLY You can't write against a read only replica.");
     return 'OK';
   };
   redis.servers.set(1, answer);
   expect(await connection.call('set', 'a', '1')).toBe('OK');
   isDemoted = true;
   await expect(connection.call('set', 'a', '2')).rejects.toThrow('READONLY');
-  await expect(connection.call('set', 'a', '2')).rejects.toThrow('10.0.0.1:1 is a replica, and no master');
+  await expect(connection.call('set', 'a', '2')).rejects.toThrow(
+    '10.0.0.1:1 is a replica, and no master',
+  );
   isDemoted = false; // The name leads to the new master.
   await expect.poll(() => connection.call('set', 'a', '2').catch(() => 'failed')).toBe('OK');
   expect(redis.opened.length).toBeGreaterThan(1);
@@ -114,12 +117,14 @@ test('READONLY right after the role was learned → each later failure has that 
   let isReadOnly = false;
   redis.servers.set(1, (command) => {
     if (command === 'INFO') return MASTER;
-    if (isReadOnly && command !== 'PING') throw createReply("READONLY You can't write against a read only replica.");
+    if (isReadOnly && command !== 'PING')
+      throw createReply("READONLY You can't write against a read only replica.");
     return 'OK';
   });
   expect(await connection.call('set', 'a', '1')).toBe('OK');
   isReadOnly = true;
-  for (let n = 0; n < 4; n += 1) await expect(connection.call('set', 'a', '2')).rejects.toThrow('READONLY');
+  for (let n = 0; n < 4; n += 1)
+    await expect(connection.call('set', 'a', '2')).rejects.toThrow('READONLY');
   isReadOnly = false;
   expect(await connection.call('set', 'a', '2')).toBe('OK');
 });

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/causal/limits.ts';
 import { buildPartitionScripts } from '../../../../src/bindings/causal-redis/scripts/partition-scripts.ts';
 
-const scripts = Object.entries(buildPartitionScripts({ site: 0, siteCount: 3, limits: DEFAULT_LIMITS }));
+const scripts = Object.entries(
+  buildPartitionScripts({ site: 0, siteCount: 3, limits: DEFAULT_LIMITS }),
+);
 /** Commands of Redis, and what Redis passes to a script. */
-const NAMES_OF_REDIS = /\b(TIME|HGET|HMGET|HSET|HDEL|HKEYS|HSCAN|MATCH|COUNT|KEYS|ARGV|MAX_FIELDS)\b/g;
+const NAMES_OF_REDIS =
+  /\b(TIME|HGET|HMGET|HSET|HDEL|HKEYS|HSCAN|MATCH|COUNT|KEYS|ARGV|MAX_FIELDS)\b/g;
 
 const withoutComments = (text: string): string => text.replace(/--.*$/gm, '');
 
@@ -25,12 +28,18 @@ test.each(scripts)('the script %s reads the clock at most once', (_, text) => {
 });
 
 test('what stores no more than before runs if the memory is full', () => {
-  const grows = scripts.filter(([, text]) => !text.startsWith('#!lua flags=allow-oom\n')).map(([name]) => name);
+  const grows = scripts
+    .filter(([, text]) => !text.startsWith('#!lua flags=allow-oom\n'))
+    .map(([name]) => name);
   expect(grows).toEqual(['put', 'apply', 'merge']);
 });
 
 test('limits and the own site are written into the scripts', () => {
-  const { put } = buildPartitionScripts({ site: 1, siteCount: 2, limits: { ...DEFAULT_LIMITS, maxVersions: 77 } });
+  const { put } = buildPartitionScripts({
+    site: 1,
+    siteCount: 2,
+    limits: { ...DEFAULT_LIMITS, maxVersions: 77 },
+  });
   expect(put).toContain('count >= 77');
   expect(put).toContain('dependencies[2] = stamp');
 });

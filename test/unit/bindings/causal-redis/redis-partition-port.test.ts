@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/causal/limits.ts';
 import type { CallName, PartitionCalls, Refusal } from '../../../../src/causal/partition-calls.ts';
-import type { RedisArgument, ScriptConnection } from '../../../../src/bindings/causal-redis/redis-connection.ts';
+import type {
+  RedisArgument,
+  ScriptConnection,
+} from '../../../../src/bindings/causal-redis/redis-connection.ts';
 import { createRedisPartitionPort } from '../../../../src/bindings/causal-redis/redis-partition-port.ts';
 import { encodeNumbers } from '../../../../src/bindings/causal-redis/version-codec.ts';
 
@@ -48,13 +51,26 @@ function call<N extends CallName>(
   return new Promise((resolve) => port.call({ site: 1, partition: 7 }, name, request, resolve));
 }
 
-const readRequest = { keys: ['a'], snapshot: [5, 6], acceptsMissing: false, siteTime: 3, lastSeen: 4 };
+const readRequest = {
+  keys: ['a'],
+  snapshot: [5, 6],
+  acceptsMissing: false,
+  siteTime: 3,
+  lastSeen: 4,
+};
 
 test('a call is sent by the hash of its script, with the key of the partition', async () => {
   const connection = createConnection(() => Promise.resolve([encodeNumbers([9]), Buffer.alloc(0)]));
   expect(await call(connection, 'read', readRequest)).toEqual({ clock: 9, versions: [undefined] });
   const [[command, sha, ...args]] = connection.sent as [Sent];
-  expect([command, sha.length, ...args]).toEqual(['evalsha', 40, 1, '{shop:7}', encodeNumbers([3, 4, 0, 5, 6]), 'v:a']);
+  expect([command, sha.length, ...args]).toEqual([
+    'evalsha',
+    40,
+    1,
+    '{shop:7}',
+    encodeNumbers([3, 4, 0, 5, 6]),
+    'v:a',
+  ]);
 });
 
 test('a server that does not know the script gets its text', async () => {
@@ -103,12 +119,19 @@ test.each([
   ['NOREPLICAS', {}],
   ['MISCONF', {}],
   ['NOPERM', { code: 'FORBIDDEN' }],
-])('%s comes before the first write of a script, so the call was not executed', async (word, code) => {
-  const message = `${word} as the server explains.`;
-  const connection = createConnection(() => Promise.reject(new Error(message)));
-  const detail = `the store answered "${word} as the server explains"`;
-  expect(await call(connection, 'read', readRequest)).toEqual({ refused: 'NOT_EXECUTED', detail, ...code });
-});
+])(
+  '%s comes before the first write of a script, so the call was not executed',
+  async (word, code) => {
+    const message = `${word} as the server explains.`;
+    const connection = createConnection(() => Promise.reject(new Error(message)));
+    const detail = `the store answered "${word} as the server explains"`;
+    expect(await call(connection, 'read', readRequest)).toEqual({
+      refused: 'NOT_EXECUTED',
+      detail,
+      ...code,
+    });
+  },
+);
 
 test.each([
   ["READONLY You can't write against a read only replica.", {}],
@@ -117,14 +140,20 @@ test.each([
   ['BUSY Redis is busy running a script.', {}],
   ['ERR max number of clients reached', { code: 'OVERLOADED' }],
   ['NOAUTH Authentication required.', { code: 'UNAUTHENTICATED' }],
-])('a connection that sends each command once proves that it was not executed: %s', async (message, code) => {
-  const error = Object.assign(new Error(message), { name: 'ReplyError' });
-  const connection = Object.assign(
-    createConnection(() => Promise.reject(error)),
-    { sendsOnce: true },
-  );
-  expect(await call(connection, 'read', readRequest)).toMatchObject({ refused: 'NOT_EXECUTED', ...code });
-});
+])(
+  'a connection that sends each command once proves that it was not executed: %s',
+  async (message, code) => {
+    const error = Object.assign(new Error(message), { name: 'ReplyError' });
+    const connection = Object.assign(
+      createConnection(() => Promise.reject(error)),
+      { sendsOnce: true },
+    );
+    expect(await call(connection, 'read', readRequest)).toMatchObject({
+      refused: 'NOT_EXECUTED',
+      ...code,
+    });
+  },
+);
 
 test('a key of another type was not written by this store, and is named', async () => {
   const message = 'WRONGTYPE Operation against a key holding the wrong kind of value';
@@ -145,7 +174,8 @@ test('without a connection, a call was not executed, and the cause is named', as
   expect(await call(connection, 'read', readRequest)).toEqual({
     refused: 'NOT_EXECUTED',
     code: 'UNAUTHENTICATED',
-    detail: 'there is no connection to 10.0.0.1:6379: WRONGPASS invalid username-password pair or user is disabled',
+    detail:
+      'there is no connection to 10.0.0.1:6379: WRONGPASS invalid username-password pair or user is disabled',
   });
 });
 
@@ -180,6 +210,8 @@ test('a site without a connection is UNREACHABLE', async () => {
     requestTimeoutMs: 60_000,
     getSiteView: () => {},
   });
-  const reply = await new Promise((resolve) => port.call({ site: 1, partition: 0 }, 'suspect', {}, resolve));
+  const reply = await new Promise((resolve) =>
+    port.call({ site: 1, partition: 0 }, 'suspect', {}, resolve),
+  );
   expect(reply).toEqual({ refused: 'UNREACHABLE' });
 });

@@ -62,7 +62,10 @@ test('the last writer wins, at all sites', async () => {
   await clock.advance(1);
   await oregon.invoke(put('a', 'second'));
   await clock.advance(100);
-  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual(['second', 'second']);
+  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([
+    'second',
+    'second',
+  ]);
 });
 
 test('a value with ttlMs is gone after that time, at all sites (CAUSAL-18)', async () => {
@@ -71,7 +74,10 @@ test('a value with ttlMs is gone after that time, at all sites (CAUSAL-18)', asy
   await clock.advance(400);
   expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([1, 1]);
   await clock.advance(100);
-  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([undefined, undefined]);
+  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('remove removes a key at all sites (CAUSAL-18)', async () => {
@@ -79,7 +85,10 @@ test('remove removes a key at all sites (CAUSAL-18)', async () => {
   await dublin.invoke(put('a', 1));
   await dublin.invoke(remove('a'));
   await clock.advance(50);
-  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([undefined, undefined]);
+  expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('without a link, both sites go on, latest fails, and later all copies are equal (CAUSAL-22)', async () => {
@@ -93,7 +102,10 @@ test('without a link, both sites go on, latest fails, and later all copies are e
   expect(read.latest).toMatchObject({ level: 'causal', value: ['dublin', undefined] });
   store.reconnect('dublin', 'oregon');
   await clock.advance(50);
-  const values = [await dublin.invokeWeak(getMany(['a', 'b'])), await oregon.invokeWeak(getMany(['a', 'b']))];
+  const values = [
+    await dublin.invokeWeak(getMany(['a', 'b'])),
+    await oregon.invokeWeak(getMany(['a', 'b'])),
+  ];
   expect(values).toEqual([
     ['dublin', 'oregon'],
     ['dublin', 'oregon'],
@@ -174,7 +186,10 @@ test('a client that closes ends only its own operations', async () => {
   await createClient(store.site('dublin')).close();
   await dublin.invoke(put('a', 1));
   await store.close();
-  await expect(dublin.invoke(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+  await expect(dublin.invoke(get('a'))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    retryable: false,
+  });
 });
 
 test('a cache in front shows what was written and removed (cached)', async () => {
@@ -202,8 +217,12 @@ test.each<[string, unknown, string]>([
 
 test('an unknown site → INVALID_ARGUMENT', () => {
   const { store } = open();
-  const calls = [() => store.site('paris' as never), () => (store as CausalStore).disconnect('dublin', 'paris')];
-  for (const call of calls) expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'site' }));
+  const calls = [
+    () => store.site('paris' as never),
+    () => (store as CausalStore).disconnect('dublin', 'paris'),
+  ];
+  for (const call of calls)
+    expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'site' }));
 });
 
 test.each<[string, object, string]>([
@@ -213,11 +232,21 @@ test.each<[string, object, string]>([
   ['getMany', { keys: 'a' }, 'args.keys'],
   ['getMany', { keys: ['a', 1] }, 'args.keys[1]'],
   ['getMany', { keys: Array.from({ length: 1_001 }, (_, at) => `${at}`) }, 'args.keys'],
-])('%s with arguments that do not fit → INVALID_ARGUMENT with the field', async (name, args, field) => {
-  const { dublin } = open();
-  const operation = { name, args, access: name === 'getMany' ? ('read' as const) : ('write' as const) };
-  await expect(dublin.invoke(operation)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
-});
+])(
+  '%s with arguments that do not fit → INVALID_ARGUMENT with the field',
+  async (name, args, field) => {
+    const { dublin } = open();
+    const operation = {
+      name,
+      args,
+      access: name === 'getMany' ? ('read' as const) : ('write' as const),
+    };
+    await expect(dublin.invoke(operation)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field,
+    });
+  },
+);
 
 async function settle(clock: VirtualClock): Promise<void> {
   for (let round = 0; round < 100 && clock.pendingTimers > 0; round += 1) await clock.advance(20);

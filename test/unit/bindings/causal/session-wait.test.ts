@@ -64,18 +64,24 @@ function open() {
 }
 
 const RUNS: readonly [string, (call: OperationCall) => OperationRun][] = [
-  ['write', (call) => new WriteRun(call, { access: 'write', key: 'a', kind: 'value', value: 1, ttl: 0 })],
+  [
+    'write',
+    (call) => new WriteRun(call, { access: 'write', key: 'a', kind: 'value', value: 1, ttl: 0 }),
+  ],
   ['read', (call) => new ReadRun(call, { access: 'read', keys: ['a'], isMany: false })],
 ];
 
-test.each(RUNS)('a %s that was sent in time is not failed by the deadline of its wait', async (_, create) => {
-  const { clock, outcomes, call, catchUp } = open();
-  create(call).start();
-  await clock.advance(SITE_TIMEOUT_MS - 100);
-  catchUp(true);
-  await clock.advance(1_000);
-  expect(outcomes).toEqual(['view']);
-});
+test.each(RUNS)(
+  'a %s that was sent in time is not failed by the deadline of its wait',
+  async (_, create) => {
+    const { clock, outcomes, call, catchUp } = open();
+    create(call).start();
+    await clock.advance(SITE_TIMEOUT_MS - 100);
+    catchUp(true);
+    await clock.advance(1_000);
+    expect(outcomes).toEqual(['view']);
+  },
+);
 
 test.each(RUNS)('a %s that must wait again has what is left of its time', async (_, create) => {
   const { clock, outcomes, call, catchUp } = open();

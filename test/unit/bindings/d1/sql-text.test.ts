@@ -47,6 +47,7 @@ test.each([
 
 test('a write has no begin and commit', () => {
   const sql = 'begin; delete from t; commit';
-  const define = (): unknown => defineStatements({ a: { access: 'write', sql, args, result: oneRow((row) => row) } });
+  const define = (): unknown =>
+    defineStatements({ a: { access: 'write', sql, args, result: oneRow((row) => row) } });
   expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'a.sql' }));
 });

@@ -45,7 +45,11 @@ test('memory: the backup lags → the preliminary view is old, the final is not'
 test('memory: own writes in flight → a write is simulated on top of them', async () => {
   const { clock, store } = setup();
   const early = [enqueue('q', 'a'), enqueue('q', 'b')].map((operation) => store.invoke(operation));
-  const taken = [store.invoke(dequeue('q')), store.invoke(dequeue('q')), store.invoke(dequeue('q'))];
+  const taken = [
+    store.invoke(dequeue('q')),
+    store.invoke(dequeue('q')),
+    store.invoke(dequeue('q')),
+  ];
   await clock.advance(0);
   expect(early.map(({ latest }) => latest?.level)).toEqual(['weak', 'weak']);
   expect(taken.map(({ latest }) => latest)).toMatchObject([
@@ -150,7 +154,10 @@ test('memory: closed inside a callback → no harm', async () => {
 test('memory: the backup is slower than the primary → it sends nothing after the final, and drops nothing', async () => {
   const clock = virtualClock();
   const levels = ['weak', 'causal', 'strong'] as const;
-  const store = createClient(memory({ clock, levels, delaysMs: { weak: 30, causal: 20, strong: 10 } }), { clock });
+  const store = createClient(
+    memory({ clock, levels, delaysMs: { weak: 30, causal: 20, strong: 10 } }),
+    { clock },
+  );
   const read = store.invoke(get('k'));
   await clock.advance(10);
   expect(read.state).toBe('final');
@@ -169,11 +176,14 @@ test.each<[name: string, access: 'read' | 'write', args: unknown, field: string]
   ['enqueue', 'write', { item: 1 }, 'args.queue'],
   ['dequeue', 'write', undefined, 'args'],
   ['peek', 'read', { queue: {} }, 'args.queue'],
-])('memory: %s, a %s, with %j → INVALID_ARGUMENT before anything is done', async (name, access, args, field) => {
-  const { store } = setup();
-  const requested = store.invoke({ name, access, args });
-  await expect(requested).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
-});
+])(
+  'memory: %s, a %s, with %j → INVALID_ARGUMENT before anything is done',
+  async (name, access, args, field) => {
+    const { store } = setup();
+    const requested = store.invoke({ name, access, args });
+    await expect(requested).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  },
+);
 
 test('memory: a name with another effect than its own → UNSUPPORTED, and nothing is taken', async () => {
   const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
@@ -228,7 +238,11 @@ test.each([-3_600_000, 3_600_000])(
     vi.spyOn(Date, 'now').mockImplementation(() => wallNow() + byMs);
     try {
       const lastedMs = await Promise.all([before, lasting(), lasting({ timeoutMs: 10 })]);
-      expect(lastedMs.map((ms, at) => ms > [28, 28, 8][at]! && ms < 60_000)).toEqual([true, true, true]);
+      expect(lastedMs.map((ms, at) => ms > [28, 28, 8][at]! && ms < 60_000)).toEqual([
+        true,
+        true,
+        true,
+      ]);
     } finally {
       vi.restoreAllMocks();
     }
@@ -242,7 +256,9 @@ test('memory: one idempotency key from two clients of a store → done once, the
   void a!.invoke(enqueue('q', 'x'));
   void a!.invoke(enqueue('q', 'y'));
   await clock.advance(100);
-  const taken = [a!, b!, b!].map((client) => client.invoke(dequeue('q'), { idempotencyKey: 'one' }));
+  const taken = [a!, b!, b!].map((client) =>
+    client.invoke(dequeue('q'), { idempotencyKey: 'one' }),
+  );
   await clock.advance(100);
   const later = b!.invokeWeak(dequeue('q'), { idempotencyKey: 'one' });
   const other = b!.invokeStrong(dequeue('q'), { idempotencyKey: 'two' });
@@ -285,7 +301,9 @@ test('memory: another write under the idempotency key → INVALID_ARGUMENT, not 
   void store.invoke(put('k', 1), { idempotencyKey: 'one' });
   await clock.advance(100);
   const refused = [put('k', 2), put('l', 1), enqueue('k', 1)].map((operation) =>
-    Promise.resolve(store.invoke(operation, { idempotencyKey: 'one' })).catch((error: unknown) => error),
+    Promise.resolve(store.invoke(operation, { idempotencyKey: 'one' })).catch(
+      (error: unknown) => error,
+    ),
   );
   const read = store.invokeStrong(get('k'));
   await clock.advance(100);

@@ -9,8 +9,13 @@ test('thousands come and go → each in its turn, also of a copy', () => {
   const expected = Array.from({ length: 3000 }, (_, item) => item);
   for (const item of expected) queue.push(item);
   for (let turn = 0; expected.length > 0; turn += 1) {
-    expect([queue.length, queue.at(0), queue.at(1)]).toEqual([expected.length, expected[0], expected[1]]);
-    if (turn % 500 === 0) expect([queue.copy().length, queue.copy().at(0)]).toEqual([expected.length, expected[0]]);
+    expect([queue.length, queue.at(0), queue.at(1)]).toEqual([
+      expected.length,
+      expected[0],
+      expected[1],
+    ]);
+    if (turn % 500 === 0)
+      expect([queue.copy().length, queue.copy().at(0)]).toEqual([expected.length, expected[0]]);
     queue.shift();
     expected.shift();
     if (turn >= 2000 || turn % 5 > 0) continue;

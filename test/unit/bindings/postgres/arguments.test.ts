@@ -31,12 +31,18 @@ test.each<[string, Operation, string, string]>([
   const run = vi.fn();
   const client = createClient(postgres({ primary: { run }, statements: set }));
   const failing = client.invoke(operation);
-  await expect(failing).rejects.toMatchObject({ code, retryable: false, ...(field !== '' && { field }) });
+  await expect(failing).rejects.toMatchObject({
+    code,
+    retryable: false,
+    ...(field !== '' && { field }),
+  });
   expect(run).not.toHaveBeenCalled();
 });
 
 test('an escaped backslash before u0000 is no character', async () => {
-  const run = vi.fn(async (statements: readonly unknown[]) => statements.map(() => ({ rows: [], rowCount: 1 })));
+  const run = vi.fn(async (statements: readonly unknown[]) =>
+    statements.map(() => ({ rows: [], rowCount: 1 })),
+  );
   const client = createClient(postgres({ primary: { run } }));
   await client.invoke(put('k', String.raw`\u0000`));
   expect(run).toHaveBeenCalled();

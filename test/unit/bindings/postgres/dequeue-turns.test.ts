@@ -40,7 +40,9 @@ test('a dequeue that is held back, and whose caller leaves, takes nothing later'
   const client = createClient(postgres({ primary: { run: primary.run } }));
   const first = client.invokeStrong(dequeue('seats'));
   const leaving = new AbortController();
-  const second = client.invokeStrong(dequeue('seats'), { signal: leaving.signal }).catch((error: unknown) => error);
+  const second = client
+    .invokeStrong(dequeue('seats'), { signal: leaving.signal })
+    .catch((error: unknown) => error);
   await expect.poll(primary.countTakes).toBe(HELD_BACK);
   leaving.abort();
   expect(await second).toMatchObject({ code: 'ABORTED' });

@@ -15,7 +15,10 @@ async function openSession() {
     const code = world.fail(text);
     if (code !== undefined) throw Object.assign(new Error('no'), { code });
     if (text.startsWith('insert')) world.inserts += 1;
-    return { rows: text.includes('as position') ? [{ position, in_recovery: 'false' }] : [], rowCount: 1 };
+    return {
+      rows: text.includes('as position') ? [{ position, in_recovery: 'false' }] : [],
+      rowCount: 1,
+    };
   };
   const connect = async () =>
     Object.assign(new EventEmitter(), { query, getTypeParser: () => String, release: () => {} });

@@ -1,6 +1,10 @@
 /** How long a keyed write waits for a key that another one holds. */
 import { expect, test, vi } from 'vitest';
-import { createKeyBusyError, createKeyClaim, untilKeyFree } from '../../../../src/bindings/postgres/key-claim.ts';
+import {
+  createKeyBusyError,
+  createKeyClaim,
+  untilKeyFree,
+} from '../../../../src/bindings/postgres/key-claim.ts';
 
 const claim = { table: 'keys', key: 'order 1', identity: 'order x' };
 
@@ -8,7 +12,8 @@ const claim = { table: 'keys', key: 'order 1', identity: 'order x' };
 test('the server ends a transaction without a statement after half of the remaining time', () => {
   vi.useFakeTimers();
   try {
-    const getIdleMs = (deadlineAt?: number): unknown => createKeyClaim({ ...claim, deadlineAt })[0].values[0];
+    const getIdleMs = (deadlineAt?: number): unknown =>
+      createKeyClaim({ ...claim, deadlineAt })[0].values[0];
     const nowMs = Date.now();
     expect(getIdleMs(nowMs + 4_000)).toBe('2000');
     expect(getIdleMs(nowMs + 500)).toBe('1000');

@@ -1,7 +1,14 @@
 /** A write with an idempotency key, on a connection that records its statements. */
 import { expect, test } from 'vitest';
-import { identifyOperation, writeOnceForKey } from '../../../../src/bindings/postgres/keyed-write.ts';
-import type { LentConnection, SqlPage, SqlStatement } from '../../../../src/bindings/postgres/postgres-server.ts';
+import {
+  identifyOperation,
+  writeOnceForKey,
+} from '../../../../src/bindings/postgres/keyed-write.ts';
+import type {
+  LentConnection,
+  SqlPage,
+  SqlStatement,
+} from '../../../../src/bindings/postgres/postgres-server.ts';
 import type { SqlPlan } from '../../../../src/bindings/postgres/sql-plan.ts';
 
 const written: SqlPage = {
@@ -26,7 +33,10 @@ const write = {
   position: { text: 'position', values: [] },
 };
 
-function connect(parse: LentConnection['parse'], answers: Readonly<Record<string, SqlPage>> = { insert: written }) {
+function connect(
+  parse: LentConnection['parse'],
+  answers: Readonly<Record<string, SqlPage>> = { insert: written },
+) {
   const sent: SqlStatement[] = [];
   const connection: LentConnection = {
     parse,
@@ -67,7 +77,10 @@ test('a parser that throws ends the transaction, and nothing is written', async 
 
 // @rule REPL-4
 test('arguments that are no data are refused before anything is sent', () => {
-  const args: Record<string, unknown> = { many: Array.from({ length: 20_000 }, (_, n) => n), at: new (class At {})() };
+  const args: Record<string, unknown> = {
+    many: Array.from({ length: 20_000 }, (_, n) => n),
+    at: new (class At {})(),
+  };
   expect(() => identifyOperation({ name: 'lend', args, access: 'write' })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.at' }),
   );

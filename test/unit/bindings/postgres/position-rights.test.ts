@@ -57,10 +57,14 @@ test('a server that refused to report its position is asked again after 30 secon
   const run = async (statements: readonly { text: string }[]) => {
     const asks = statements.some(({ text }) => text.includes('position'));
     if (asks && !isAllowed) throw Object.assign(new Error('permission denied'), { code: '42501' });
-    return statements.map(({ text }) => ({ rows: text.includes('position') ? [{ position }] : [], rowCount: 1 }));
+    return statements.map(({ text }) => ({
+      rows: text.includes('position') ? [{ position }] : [],
+      rowCount: 1,
+    }));
   };
   const client = createClient(postgres({ primary: { run } }));
-  const readVersion = async (): Promise<unknown> => (await client.invoke(get('k')).settle()).version;
+  const readVersion = async (): Promise<unknown> =>
+    (await client.invoke(get('k')).settle()).version;
   expect(await readVersion()).toBeUndefined();
   isAllowed = true;
   expect(await readVersion()).toBeUndefined();

@@ -1,7 +1,12 @@
 /** Positions of two servers, and what failures prove. */
 import { expect, test } from 'vitest';
 import { LogBeginnings } from '../../../../src/bindings/postgres/log-beginnings.ts';
-import { hasLost, isSuperseded, parsePosition, reached } from '../../../../src/bindings/postgres/position.ts';
+import {
+  hasLost,
+  isSuperseded,
+  parsePosition,
+  reached,
+} from '../../../../src/bindings/postgres/position.ts';
 import { toCorrectableError } from '../../../../src/bindings/postgres/sql-errors.ts';
 
 const at = (lsn: string, timeline = 1, system = '7') => ({ system, timeline, lsn });
@@ -58,14 +63,24 @@ test.each([
     primaryAt('0/90', { flushed: '0/48' }),
     true,
   ],
-  ['the same, when its log is longer again', primaryAt('0/99', { began: '0/30' }), primaryAt('0/48'), true],
+  [
+    'the same, when its log is longer again',
+    primaryAt('0/99', { began: '0/30' }),
+    primaryAt('0/48'),
+    true,
+  ],
   [
     'a whole page that was flushed, in the middle of a record',
     primaryAt('0/1F00', { began: '0/1E00' }),
     primaryAt('0/3000', { flushed: '0/2000' }),
     false,
   ],
-  ['the same start', primaryAt('0/99', { began: '0/30' }), primaryAt('0/48', { began: '0/30' }), false],
+  [
+    'the same start',
+    primaryAt('0/99', { began: '0/30' }),
+    primaryAt('0/48', { began: '0/30' }),
+    false,
+  ],
   ['an orderly restart', primaryAt('0/99'), primaryAt('0/48', { began: '0/30' }), false],
   ['a copy from before', primaryAt('0/30'), primaryAt('0/48'), true],
   [
@@ -74,14 +89,24 @@ test.each([
     primaryAt('0/60', { flushed: '0/48' }),
     false,
   ],
-  ['a failover with a loss', primaryAt('0/99', { timeline: 2, began: '0/40' }), primaryAt('0/48'), true],
+  [
+    'a failover with a loss',
+    primaryAt('0/99', { timeline: 2, began: '0/40' }),
+    primaryAt('0/48'),
+    true,
+  ],
   [
     'a failover that lost what a replica has shown',
     primaryAt('0/99', { timeline: 2, began: '0/40' }),
     at('0/48'),
     true,
   ],
-  ['a failover whose place is unknown', primaryAt('0/99', { timeline: 2 }), primaryAt('0/48'), false],
+  [
+    'a failover whose place is unknown',
+    primaryAt('0/99', { timeline: 2 }),
+    primaryAt('0/48'),
+    false,
+  ],
   ['another system', primaryAt('0/99', { system: '8' }), primaryAt('0/48'), true],
 ])('a loss is noticed from the log alone: %s', (_name, have, need, isLost) => {
   expect(hasLost(have, need)).toBe(isLost);
@@ -134,8 +159,12 @@ test.each([
 
 test('a conflict with the replay is a failure of the replica, also if another library wraps it', () => {
   expect(codeOf('read', '40001', true)).toBe('UNAVAILABLE');
-  const wrapped = new Error('query failed', { cause: Object.assign(new Error('duplicate'), { code: '23505' }) });
-  expect(toCorrectableError(wrapped, { name: 'x', access: 'write', isReplica: false })).toMatchObject({
+  const wrapped = new Error('query failed', {
+    cause: Object.assign(new Error('duplicate'), { code: '23505' }),
+  });
+  expect(
+    toCorrectableError(wrapped, { name: 'x', access: 'write', isReplica: false }),
+  ).toMatchObject({
     code: 'CONFLICT',
     retryable: false,
   });
@@ -154,5 +183,11 @@ test('a loss is noticed after an orderly restart of the new primary, if its prom
   beginnings.note({ ...promoted, began: '0/550' });
   expect(hasLost({ ...restarted, began: '0/550' }, seen, beginnings.find(restarted))).toBe(true);
   // What was seen after the restart, in another process, is not lost.
-  expect(hasLost(restarted, { ...restarted, lsn: '0/580', flushed: '0/580' }, beginnings.find(restarted))).toBe(false);
+  expect(
+    hasLost(
+      restarted,
+      { ...restarted, lsn: '0/580', flushed: '0/580' },
+      beginnings.find(restarted),
+    ),
+  ).toBe(false);
 });

@@ -1,16 +1,24 @@
 /** Which failures are those of a server, and what is known of a write. */
 import { expect, test } from 'vitest';
 import { ParserError } from '../../../../src/bindings/postgres/connections/column-parsers.ts';
-import { isServerFailure, toCorrectableError } from '../../../../src/bindings/postgres/sql-errors.ts';
+import {
+  isServerFailure,
+  toCorrectableError,
+} from '../../../../src/bindings/postgres/sql-errors.ts';
 
 const statement = { name: 'put', access: 'write', isReplica: false } as const;
 
 // @rule REPL-4
-test.each(['EPIPE', 'ECONNRESET', undefined])('a write whose connection fails with %s is UNKNOWN', (code) => {
-  expect(toCorrectableError(Object.assign(new Error('write failed'), { code }), statement)).toMatchObject({
-    code: 'UNKNOWN',
-  });
-});
+test.each(['EPIPE', 'ECONNRESET', undefined])(
+  'a write whose connection fails with %s is UNKNOWN',
+  (code) => {
+    expect(
+      toCorrectableError(Object.assign(new Error('write failed'), { code }), statement),
+    ).toMatchObject({
+      code: 'UNKNOWN',
+    });
+  },
+);
 
 // @rule REPL-2
 test.each([
@@ -29,7 +37,9 @@ test.each([
 
 // @rule REPL-2
 test.each([
-  new ParserError('no such date', { cause: Object.assign(new Error('no such date'), { code: '08006' }) }),
+  new ParserError('no such date', {
+    cause: Object.assign(new Error('no such date'), { code: '08006' }),
+  }),
   new TypeError('no such date'),
 ])('a value that %s refuses is no failure of the server', (error) => {
   const reading = { name: 'get', access: 'read', isReplica: true } as const;

@@ -27,7 +27,10 @@ class NoticingMemory extends ReplicatedMemory {
 function open() {
   const store = new NoticingMemory();
   const alarms: ReplicasAlarm[] = [];
-  const binding = replicas(store, { tokenKey: 'a secret of all processes', onAlarm: (alarm) => alarms.push(alarm) });
+  const binding = replicas(store, {
+    tokenKey: 'a secret of all processes',
+    onAlarm: (alarm) => alarms.push(alarm),
+  });
   return { store, client: createClient(binding), alarms };
 }
 
@@ -44,10 +47,17 @@ test('after a failover that has lost what a session has seen, all its views are 
 
   const moved = client.session({ tokens: session.tokens });
   for (const at of [session, session, moved])
-    expect(await client.invoke(get('k'), { session: at }).settle()).toMatchObject({ value: 1, regressed: true });
+    expect(await client.invoke(get('k'), { session: at }).settle()).toMatchObject({
+      value: 1,
+      regressed: true,
+    });
   const later = client.session({ tokens: moved.tokens });
-  expect(await client.invoke(put('k', 3), { session: later }).settle()).toMatchObject({ regressed: true });
-  expect(await client.invoke(get('k'), { session: client.session() }).settle()).not.toHaveProperty('regressed');
+  expect(await client.invoke(put('k', 3), { session: later }).settle()).toMatchObject({
+    regressed: true,
+  });
+  expect(await client.invoke(get('k'), { session: client.session() }).settle()).not.toHaveProperty(
+    'regressed',
+  );
   expect(alarms).toMatchObject([{ code: 'lost-writes' }]);
 });
 
@@ -59,7 +69,10 @@ test('a write after the failover notices the loss as well', async () => {
   await client.invoke(put('k', 1), { session });
   store.promote('near');
   await client.invoke(put('other', 1), { session });
-  expect(await client.invoke(get('k'), { session }).settle()).toMatchObject({ value: undefined, regressed: true });
+  expect(await client.invoke(get('k'), { session }).settle()).toMatchObject({
+    value: undefined,
+    regressed: true,
+  });
 });
 
 // @rule REPL-16
@@ -93,7 +106,8 @@ test('an answer of the old log that comes late does not lead the session back to
   await late;
   // The replica of the old log has what the late answer had, and not the write since then.
   const levels: string[] = [];
-  for await (const { level, value } of client.invoke(get('k'), { session })) levels.push(`${level} ${String(value)}`);
+  for await (const { level, value } of client.invoke(get('k'), { session }))
+    levels.push(`${level} ${String(value)}`);
   expect(levels).toEqual(['primary 2']);
 });
 
@@ -111,7 +125,11 @@ test('the mark travels over HTTP, with the tokens of the session', async () => {
   });
   const { port } = server.address() as AddressInfo;
   const page = createClient(
-    http(values, { url: `http://127.0.0.1:${port}/api`, levels: ['replica', 'primary'], hasSessions: true }),
+    http(values, {
+      url: `http://127.0.0.1:${port}/api`,
+      levels: ['replica', 'primary'],
+      hasSessions: true,
+    }),
   );
   onTestFinished(() => page.close());
   const session = page.session();
@@ -119,5 +137,7 @@ test('the mark travels over HTTP, with the tokens of the session', async () => {
   await page.invoke(values.put({ key: 'k', value: 1 }), { session });
   store.promote('near');
   for (let n = 0; n < 2; n += 1)
-    expect(await page.invoke(values.get({ key: 'k' }), { session }).settle()).toMatchObject({ regressed: true });
+    expect(await page.invoke(values.get({ key: 'k' }), { session }).settle()).toMatchObject({
+      regressed: true,
+    });
 });

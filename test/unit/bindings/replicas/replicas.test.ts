@@ -1,4 +1,7 @@
-/** Views of a store with replicas: which replica answers, what a failure is, how far a view is behind. */
+/**
+ * Views of a store with replicas: which replica answers, what a failure is, how far a view is
+ * behind.
+ */
 import { expect, test } from 'vitest';
 import { getLagMs, replicas } from '../../../../src/bindings/replicas/index.ts';
 import { openReplicas } from '../../../../src/bindings/replicas/replicas.ts';
@@ -113,7 +116,10 @@ test('a write whose answer is lost is UNKNOWN, one that was not sent is UNAVAILA
   store.beforeAnswer = () => {
     throw new Error('ECONNRESET');
   };
-  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
+  await expect(client.invoke(put('k', 1))).rejects.toMatchObject({
+    code: 'UNKNOWN',
+    retryable: false,
+  });
   store.isConnected = false;
   store.before = () => {
     throw new Error('ECONNREFUSED');
@@ -149,9 +155,14 @@ test('closing fails reads, and reports writes in flight as UNKNOWN', async () =>
   const reading = client.invoke(get('k'));
   const failures = Promise.allSettled([writing, reading]);
   await binding.close();
-  expect(await failures).toMatchObject([{ reason: { code: 'UNKNOWN' } }, { reason: { code: 'UNAVAILABLE' } }]);
+  expect(await failures).toMatchObject([
+    { reason: { code: 'UNKNOWN' } },
+    { reason: { code: 'UNAVAILABLE' } },
+  ]);
   expect(store.closed).toBe(1);
-  expect(() => binding.submitOperation(get('k'), ['primary'], {} as never, {} as never)).toThrow(/closed/);
+  expect(() => binding.submitOperation(get('k'), ['primary'], {} as never, {} as never)).toThrow(
+    /closed/,
+  );
 });
 
 // @rule REPL-8

@@ -16,7 +16,8 @@ type Client = ReturnType<typeof open>['client'];
 
 async function collect(client: Client, session: ReturnType<Client['session']>): Promise<string[]> {
   const views: string[] = [];
-  for await (const { level, value } of client.invoke(get('k'), { session })) views.push(`${level} ${String(value)}`);
+  for await (const { level, value } of client.invoke(get('k'), { session }))
+    views.push(`${level} ${String(value)}`);
   return views;
 }
 
@@ -147,8 +148,13 @@ test('a primary that is behind the session is read once more, then refused', asy
   const session = client.session();
   await client.invoke(put('k', 1), { session });
   const read = store.read.bind(store);
-  store.read = async (...request) => ({ ...(await read(...request)), position: { epoch: 1, at: 0 } });
-  await expect(client.invokeStrong(get('k'), { session })).rejects.toMatchObject({ code: 'REPLICA_BEHIND' });
+  store.read = async (...request) => ({
+    ...(await read(...request)),
+    position: { epoch: 1, at: 0 },
+  });
+  await expect(client.invokeStrong(get('k'), { session })).rejects.toMatchObject({
+    code: 'REPLICA_BEHIND',
+  });
   expect(binding.stats.repeatedFinals).toBe(1);
 });
 

@@ -1,6 +1,12 @@
-/** A cache of other programs in front of an origin: it is filled and dropped without waiting, and delays nothing. */
+/**
+ * A cache of other programs in front of an origin: it is filled and dropped without waiting, and
+ * delays nothing.
+ */
 import { describe, expect, test, vi } from 'vitest';
-import { openCacheAside, type CacheAsideOptions } from '../../../../src/bindings/tiered/cache-aside/cache-aside.ts';
+import {
+  openCacheAside,
+  type CacheAsideOptions,
+} from '../../../../src/bindings/tiered/cache-aside/cache-aside.ts';
 import {
   cacheAside,
   getLagMs,
@@ -58,7 +64,8 @@ describe('filling and dropping', () => {
     await settle();
     expect(cache.commands).toEqual(['get k', `set k ${TTL_MS}`]);
     const levels: string[] = [];
-    for await (const { level, value } of client.invoke(get('k'))) levels.push(`${level} ${JSON.stringify(value)}`);
+    for await (const { level, value } of client.invoke(get('k')))
+      levels.push(`${level} ${JSON.stringify(value)}`);
     expect(levels).toEqual(['cache {"name":"Ada"}', 'origin {"name":"Ada"}']);
   });
 
@@ -88,7 +95,8 @@ describe('filling and dropping', () => {
 
   // @rule TIER-8
   test('touches: a write of several keys drops all of them', async () => {
-    const touches = ({ args }: Operation): string[] => Object.values(args as Record<string, string>);
+    const touches = ({ args }: Operation): string[] =>
+      Object.values(args as Record<string, string>);
     const { cache, client } = open({ touches });
     await client.invoke({ name: 'move', args: { from: 'a', to: 'b' }, access: 'write' });
     expect(cache.commands).toEqual(['delete a', 'delete b']);
@@ -135,7 +143,10 @@ describe('filling and dropping', () => {
     await settle();
     expect(cache.texts.size).toBe(0);
     expect(onError).toHaveBeenCalledTimes(1);
-    expect(onError.mock.calls[0]).toMatchObject([{ code: 'INVALID_VALUE' }, { action: 'set', key: 'k' }]);
+    expect(onError.mock.calls[0]).toMatchObject([
+      { code: 'INVALID_VALUE' },
+      { action: 'set', key: 'k' },
+    ]);
   });
 });
 
@@ -143,7 +154,12 @@ describe('whose view, and of when', () => {
   // @rule TIER-11
   test('the view of another operation on the key, or of other arguments, is not shown', async () => {
     const { client, origin } = open();
-    const read = (name: string, args: object): Operation => ({ name, args, access: 'read', key: 'k' });
+    const read = (name: string, args: object): Operation => ({
+      name,
+      args,
+      access: 'read',
+      key: 'k',
+    });
     origin.mockImplementation(({ name, args }) => `${name} ${JSON.stringify(args)}`);
     await client.invoke(read('posts', { page: 1 }));
     for (const other of [read('posts', { page: 2 }), read('friends', { page: 1 })]) {
@@ -232,29 +248,36 @@ describe('the clock of the machine', () => {
   test.each([
     ['back', -3_600_000, TTL_MS - 20],
     ['forward by less than ttlMs', 10_000, TTL_MS - 10_020],
-  ])('set %s while the origin answers → no entry lives longer than ttlMs', async (_, byMs, leftMs) => {
-    const cache = new SharedCache();
-    const clock = virtualClock(10_000_000);
-    let offsetMs = 0;
-    const answer = deferred<string>();
-    const wallNow = (): number => clock.now() + offsetMs;
-    const options = { ...cache.functions, ttlMs: TTL_MS, origin: farAway(() => answer.promise) };
-    const tiers = openCacheAside(options, { now: clock.now, setTimer: clock.setTimer, wallNow });
-    const client = createClient(tiered(LEVELS, tiers));
-    const read = client.invoke(get('k'));
-    await clock.advance(20);
-    offsetMs = byMs;
-    answer.resolve('v');
-    await read;
-    await settle();
-    expect(cache.commands.at(-1)).toBe(`set k ${leftMs}`);
-    await clock.advance(30);
-    expect(getLagMs(await client.invoke(get('k')).when('cache'))).toBe(TTL_MS - leftMs + 30);
-  });
+  ])(
+    'set %s while the origin answers → no entry lives longer than ttlMs',
+    async (_, byMs, leftMs) => {
+      const cache = new SharedCache();
+      const clock = virtualClock(10_000_000);
+      let offsetMs = 0;
+      const answer = deferred<string>();
+      const wallNow = (): number => clock.now() + offsetMs;
+      const options = { ...cache.functions, ttlMs: TTL_MS, origin: farAway(() => answer.promise) };
+      const tiers = openCacheAside(options, { now: clock.now, setTimer: clock.setTimer, wallNow });
+      const client = createClient(tiered(LEVELS, tiers));
+      const read = client.invoke(get('k'));
+      await clock.advance(20);
+      offsetMs = byMs;
+      answer.resolve('v');
+      await read;
+      await settle();
+      expect(cache.commands.at(-1)).toBe(`set k ${leftMs}`);
+      await clock.advance(30);
+      expect(getLagMs(await client.invoke(get('k')).when('cache'))).toBe(TTL_MS - leftMs + 30);
+    },
+  );
 
   test('entries that were stored together do not expire together, and never after ttlMs', async () => {
     const cache = new SharedCache();
-    const random = vi.fn<() => number>().mockReturnValueOnce(0).mockReturnValueOnce(0.5).mockReturnValue(0.999);
+    const random = vi
+      .fn<() => number>()
+      .mockReturnValueOnce(0)
+      .mockReturnValueOnce(0.5)
+      .mockReturnValue(0.999);
     const options = { ...cache.functions, ttlMs: TTL_MS, origin: () => 'v' };
     const client = createClient(tiered(LEVELS, openCacheAside(options, virtualClock(), random)));
     for (const key of ['a', 'b', 'c']) await client.invoke(get(key));
@@ -416,7 +439,9 @@ test('with sessions: what another process has put into the cache too late is ski
   const origin: Tier = ({ access }) =>
     withDetails(`v${version.now}`, { version: (version.now += access === 'write' ? 1 : 0) });
   const tiers = cacheAside({ ...cache.functions, ttlMs: TTL_MS, origin });
-  const client = createClient(tiered(LEVELS, tiers, { sessions: versionSessions(), freshEnough: () => true }));
+  const client = createClient(
+    tiered(LEVELS, tiers, { sessions: versionSessions(), freshEnough: () => true }),
+  );
   await client.invoke(get('k'));
   await settle();
   const late = cache.texts.get('k')!;

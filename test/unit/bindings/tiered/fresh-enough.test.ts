@@ -21,7 +21,9 @@ const isFresh = (view: Parameters<typeof getLagMs>[0]): boolean => getLagMs(view
 
 function open(cache: Tier, options = {}) {
   const origin = vi.fn<Tier>(async () => withDetails('o', { version: 2 }));
-  const client = createClient(tiered(LEVELS, { cache, origin }, { freshEnough: isFresh, ...options }));
+  const client = createClient(
+    tiered(LEVELS, { cache, origin }, { freshEnough: isFresh, ...options }),
+  );
   return { client, origin };
 }
 

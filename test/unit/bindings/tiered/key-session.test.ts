@@ -30,7 +30,10 @@ test('a key of which nothing was seen is not in a token', () => {
   const session = new KeySession(reached);
   session.beginRead(get('a'));
   session.beginWrite(get('b'))(1);
-  expect(session.state).toEqual({ keys: [['b', { need: ['v', 1], needsPrimary: false }]], isPartial: false });
+  expect(session.state).toEqual({
+    keys: [['b', { need: ['v', 1], needsPrimary: false }]],
+    isPartial: false,
+  });
 });
 
 // @rule TIER-3

@@ -28,7 +28,8 @@ async function readWithDelay(microtasks: number): Promise<unknown[]> {
   );
   const client = createClient(binding);
   const views: unknown[] = [];
-  for await (const { value } of client.invoke(get('k'), { session: client.session() })) views.push(value);
+  for await (const { value } of client.invoke(get('k'), { session: client.session() }))
+    views.push(value);
   return views;
 }
 

@@ -1,9 +1,14 @@
 /**
- * What primary-backup does with the views of weaker tiers where the strongest one fails at once: offline, they are all
- * there is.
+ * What primary-backup does with the views of weaker tiers where the strongest one fails at once:
+ * offline, they are all there is.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { tiered, skipLevel, type TierMode, type Tier } from '../../../../src/bindings/tiered/index.ts';
+import {
+  tiered,
+  skipLevel,
+  type TierMode,
+  type Tier,
+} from '../../../../src/bindings/tiered/index.ts';
 import { createClient, type Client } from '../../../../src/correctable/client/client.ts';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -26,7 +31,9 @@ function offlineStore(mode: TierMode = 'parallel'): {
 } {
   const cache = deferred<unknown>();
   return {
-    client: createClient(tiered(['cache', 'origin'], { cache: () => cache.promise, origin: offline }, { mode })),
+    client: createClient(
+      tiered(['cache', 'origin'], { cache: () => cache.promise, origin: offline }, { mode }),
+    ),
     cache,
   };
 }
@@ -42,18 +49,21 @@ function outcome(result: PromiseLike<unknown>): { now: unknown } {
 }
 
 describe('primary-backup: the strongest tier fails at once, a weaker one is in flight', () => {
-  test.each(['parallel', 'sequential'] as const)('%s → its view is shown first, then the failure', async (mode) => {
-    const { client, cache } = offlineStore(mode);
-    const read = client.invoke(get('x'));
-    const reported: string[] = [];
-    read.onUpdate((value, { level }) => reported.push(`${level}=${String(value)}`));
-    read.onError(({ code, cause }) => reported.push(`${code} ${String(cause)}`));
-    await turn();
-    expect(reported).toEqual([]);
-    cache.resolve('kept');
-    await turn();
-    expect(reported).toEqual(['cache=kept', 'FINAL_FAILED Error: offline']);
-  });
+  test.each(['parallel', 'sequential'] as const)(
+    '%s → its view is shown first, then the failure',
+    async (mode) => {
+      const { client, cache } = offlineStore(mode);
+      const read = client.invoke(get('x'));
+      const reported: string[] = [];
+      read.onUpdate((value, { level }) => reported.push(`${level}=${String(value)}`));
+      read.onError(({ code, cause }) => reported.push(`${code} ${String(cause)}`));
+      await turn();
+      expect(reported).toEqual([]);
+      cache.resolve('kept');
+      await turn();
+      expect(reported).toEqual(['cache=kept', 'FINAL_FAILED Error: offline']);
+    },
+  );
 
   test('settle, when → have the weaker view', async () => {
     const { client, cache } = offlineStore();
@@ -83,12 +93,17 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is in f
 
   test('the strongest has no answer, none is stronger → the weaker view, then CLOSED_WITHOUT_FINAL', async () => {
     const cache = deferred<string>();
-    const client = createClient(tiered(['cache', 'origin'], { cache: () => cache.promise, origin: () => skipLevel }));
+    const client = createClient(
+      tiered(['cache', 'origin'], { cache: () => cache.promise, origin: () => skipLevel }),
+    );
     const reported = outcome(client.invoke(get('x')));
     await turn();
     cache.resolve('kept');
     await turn();
-    expect(reported.now).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'kept' } });
+    expect(reported.now).toMatchObject({
+      code: 'CLOSED_WITHOUT_FINAL',
+      lastView: { value: 'kept' },
+    });
   });
 
   test('three tiers → waits for those only that may still show more than is known', async () => {
@@ -122,7 +137,10 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     vi.useRealTimers();
   });
 
-  /** Those that are set from now on. No spy sees them: it would put the fake back after the real one has come. */
+  /**
+   * Those that are set from now on. No spy sees them: it would put the fake back after the real one
+   * has come.
+   */
   const timersSet = (): NodeJS.Timeout[] => {
     const handles: NodeJS.Timeout[] = [];
     globalThis.setTimeout = ((...given: Parameters<typeof setTimeout>) => {
@@ -135,7 +153,11 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
 
   const hanging = (
     origin: Tier = offline,
-  ): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isAborted: () => boolean } => {
+  ): {
+    client: Client<readonly ['cache', 'origin']>;
+    clock: VirtualClock;
+    isAborted: () => boolean;
+  } => {
     let signal: AbortSignal | undefined;
     const cache: Tier = (_, context) => {
       signal = context.signal;
@@ -153,7 +175,11 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     await vi.advanceTimersByTimeAsync(999);
     expect([reported.now, isAborted()]).toEqual(['open', false]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE, levelErrors: { origin: OFFLINE } });
+    expect(reported.now).toMatchObject({
+      code: 'FINAL_FAILED',
+      cause: OFFLINE,
+      levelErrors: { origin: OFFLINE },
+    });
     expect(isAborted()).toBe(true);
   });
 
@@ -162,7 +188,11 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     const reported = outcome(client.invoke(get('x'), { timeoutMs: 50 }));
     await turn();
     await clock.advance(50);
-    expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', retryable: false, levelErrors: { origin: OFFLINE } });
+    expect(reported.now).toMatchObject({
+      code: 'FINAL_FAILED',
+      retryable: false,
+      levelErrors: { origin: OFFLINE },
+    });
     expect(reported.now).toMatchObject({ cause: { code: 'FINAL_FAILED', cause: OFFLINE } });
     expect(isAborted()).toBe(true);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -178,7 +208,11 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     'the strongest tier failed with %s, the deadline comes first → retryable as %s',
     async (code, retryable, becomes) => {
       const domain = { name: 'notYours', data: 1 };
-      const failure = new CorrectableError(code, 'not possible', { domain, field: 'args.key', retryable });
+      const failure = new CorrectableError(code, 'not possible', {
+        domain,
+        field: 'args.key',
+        retryable,
+      });
       const { client, clock } = hanging(() => Promise.reject(failure));
       const whole = client.invoke(get('x'), { timeoutMs: 50 });
       const reported = outcome(whole.map(String));
@@ -210,7 +244,10 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     await turn();
     left.cancel();
     await client.close();
-    expect(reported.map(({ now }) => (now as CorrectableError).code)).toEqual(['ABORTED', 'UNAVAILABLE']);
+    expect(reported.map(({ now }) => (now as CorrectableError).code)).toEqual([
+      'ABORTED',
+      'UNAVAILABLE',
+    ]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(client.drops.closed).toBe(1);
   });
@@ -239,7 +276,10 @@ test('primary-backup: sequential: the limit of a level has passed before its tur
   const cache = deferred<unknown>();
   const backup = vi.fn<Tier>(hang);
   const tiers = { cache: () => cache.promise, backup, primary: () => 'p' };
-  const client = createClient(tiered(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }), { clock });
+  const client = createClient(
+    tiered(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }),
+    { clock },
+  );
   const reported = outcome(client.invoke(get('x'), { levelTimeoutsMs: { backup: 20 } }));
   await clock.advance(20);
   cache.resolve('c');

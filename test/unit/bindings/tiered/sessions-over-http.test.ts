@@ -3,7 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { http } from '../../../../src/bindings/http/index.ts';
-import { skipLevel, tiered, versionSessions, withDetails } from '../../../../src/bindings/tiered/index.ts';
+import {
+  skipLevel,
+  tiered,
+  versionSessions,
+  withDetails,
+} from '../../../../src/bindings/tiered/index.ts';
 import { signedTokens } from '../../../../src/bindings/tiered/node.ts';
 import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -18,7 +23,10 @@ import { get, put } from '../../../../src/operations/index.ts';
 import { seen } from './set-up.ts';
 
 const LEVELS = ['cache', 'origin'] as const;
-const contract = defineContract('values', { get: keyValueOperations.get, put: keyValueOperations.put });
+const contract = defineContract('values', {
+  get: keyValueOperations.get,
+  put: keyValueOperations.put,
+});
 
 interface Row {
   readonly value: unknown;
@@ -46,7 +54,9 @@ async function startServer(rows: Map<string, Row>): Promise<string> {
         return withDetails(undefined, { version });
       },
     },
-    { sessions: versionSessions({ tokens: signedTokens({ tokenKey: 'a secret of all servers' }) }) },
+    {
+      sessions: versionSessions({ tokens: signedTokens({ tokenKey: 'a secret of all servers' }) }),
+    },
   );
   const handle = httpHandler(contract, binding);
   const store = createClient(binding);
@@ -83,7 +93,8 @@ test('createHttpSession: no view of the other server is older than the page has 
 test('the http binding: a session of its client goes from server to server', async () => {
   const rows = new Map<string, Row>();
   const servers = [await startServer(rows), await startServer(rows)];
-  const connect = (url: string) => createClient(http(contract, { url, levels: LEVELS, hasSessions: true }));
+  const connect = (url: string) =>
+    createClient(http(contract, { url, levels: LEVELS, hasSessions: true }));
   const clients = servers.map(connect);
   let tokens: readonly string[] = [];
   for (let n = 0; n < 10; n += 1) {
@@ -92,7 +103,8 @@ test('the http binding: a session of its client goes from server to server', asy
     await client.invoke(contract.put({ key: 'k', value: n }), { session });
     const other = clients[(n + 1) % 2]!;
     const there = other.session({ tokens: session.tokens });
-    for await (const { value } of other.invoke(contract.get({ key: 'k' }), { session: there })) expect(value).toBe(n);
+    for await (const { value } of other.invoke(contract.get({ key: 'k' }), { session: there }))
+      expect(value).toBe(n);
     tokens = there.tokens;
   }
   for (const client of clients) await client.close();

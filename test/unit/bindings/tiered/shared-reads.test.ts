@@ -13,14 +13,21 @@ import { settle, SharedCache } from './set-up.ts';
 const LEVELS = ['cache', 'origin'] as const;
 
 const codeOf = (error: unknown): unknown => (error as CorrectableError).code;
-const messageOfCause = (error: unknown): unknown => ((error as CorrectableError).cause as Error).message;
+const messageOfCause = (error: unknown): unknown =>
+  ((error as CorrectableError).cause as Error).message;
 
 describe('equal reads at once', () => {
   /** Holds each read of the origin until the test answers it. */
   function openHeld() {
-    const reads: { answer: (value: unknown) => void; fail: (error: unknown) => void; context: TierContext }[] = [];
+    const reads: {
+      answer: (value: unknown) => void;
+      fail: (error: unknown) => void;
+      context: TierContext;
+    }[] = [];
     const origin: Tier = ({ access }, context) =>
-      access === 'write' ? undefined : new Promise((answer, fail) => reads.push({ answer, fail, context }));
+      access === 'write'
+        ? undefined
+        : new Promise((answer, fail) => reads.push({ answer, fail, context }));
     const cache = new SharedCache();
     const clock = virtualClock(1_000_000);
     const options = { ...cache.functions, ttlMs: 60_000, onError: () => {}, origin };
@@ -69,7 +76,9 @@ describe('equal reads at once', () => {
     const { reads, client, tiers } = openHeld();
     const read = (args: object): Operation => ({ name: 'page', args, access: 'read', key: 'k' });
     const as = (id: string) => createClient(withPrincipal(tiered(LEVELS, tiers), { id }));
-    const other = createClient(tiered(['cache', 'database'], { cache: tiers.cache, database: tiers.origin }));
+    const other = createClient(
+      tiered(['cache', 'database'], { cache: tiers.cache, database: tiers.origin }),
+    );
     const all = [
       client.invoke(read({ page: 1 })),
       client.invoke(read({ page: 2 })),
@@ -95,7 +104,9 @@ describe('equal reads at once', () => {
     const controllers = [0, 1, 2].map(() => new AbortController());
     const first = client.invoke(get('k'));
     await settle();
-    const others = controllers.map(({ signal }) => client.invoke(get('k'), { signal }).catch(codeOf));
+    const others = controllers.map(({ signal }) =>
+      client.invoke(get('k'), { signal }).catch(codeOf),
+    );
     await settle();
     controllers[0]!.abort();
     reads[0]!.answer('first');

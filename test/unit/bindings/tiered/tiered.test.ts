@@ -1,6 +1,11 @@
 /** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { withDetails, tiered, skipLevel, type Tier } from '../../../../src/bindings/tiered/index.ts';
+import {
+  withDetails,
+  tiered,
+  skipLevel,
+  type Tier,
+} from '../../../../src/bindings/tiered/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { heldBytes } from '../../correctable/support.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -17,18 +22,29 @@ beforeAll(() => {
 afterAll(() => printed.mockRestore());
 
 describe('primary-backup: reads', () => {
-  test.each(['parallel', 'sequential'] as const)('three tiers, %s → three views, weakest first', async (mode) => {
-    const store = createClient(
-      tiered(LEVELS, { cache: () => 'c', backup: async () => 'b', primary: async () => 'p' }, { mode }),
-    );
-    expect(await seen(store.invoke(get('x')))).toEqual(['cache=c', 'backup=b', 'primary=p!']);
-  });
+  test.each(['parallel', 'sequential'] as const)(
+    'three tiers, %s → three views, weakest first',
+    async (mode) => {
+      const store = createClient(
+        tiered(
+          LEVELS,
+          { cache: () => 'c', backup: async () => 'b', primary: async () => 'p' },
+          { mode },
+        ),
+      );
+      expect(await seen(store.invoke(get('x')))).toEqual(['cache=c', 'backup=b', 'primary=p!']);
+    },
+  );
 
   test('sequential: backup has not answered → the primary is not asked', async () => {
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const store = createClient(
-      tiered(['weak', 'strong'], { weak: () => backup.promise, strong: primary }, { mode: 'sequential' }),
+      tiered(
+        ['weak', 'strong'],
+        { weak: () => backup.promise, strong: primary },
+        { mode: 'sequential' },
+      ),
     );
     const read = store.invoke(get('x'));
     await Promise.resolve();
@@ -41,7 +57,11 @@ describe('primary-backup: reads', () => {
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const store = createClient(
-      tiered(['weak', 'strong'], { weak: () => backup.promise, strong: primary }, { mode: 'sequential' }),
+      tiered(
+        ['weak', 'strong'],
+        { weak: () => backup.promise, strong: primary },
+        { mode: 'sequential' },
+      ),
     );
     const read = store.invoke(get('x'));
     read.cancel();
@@ -53,13 +73,17 @@ describe('primary-backup: reads', () => {
   });
 
   test('parallel: backup hangs → the final comes all the same', async () => {
-    const store = createClient(tiered(['weak', 'strong'], { weak: () => new Promise(() => {}), strong: () => 'p' }));
+    const store = createClient(
+      tiered(['weak', 'strong'], { weak: () => new Promise(() => {}), strong: () => 'p' }),
+    );
     expect(await store.invoke(get('x'))).toBe('p');
   });
 
   test('parallel: backup answers after the primary → dropped and counted', async () => {
     const backup = deferred<string>();
-    const store = createClient(tiered(['weak', 'strong'], { weak: () => backup.promise, strong: () => 'p' }));
+    const store = createClient(
+      tiered(['weak', 'strong'], { weak: () => backup.promise, strong: () => 'p' }),
+    );
     expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
     backup.resolve('late');
     await new Promise(setImmediate);
@@ -69,7 +93,10 @@ describe('primary-backup: reads', () => {
   test('levels: only the requested tiers are asked', async () => {
     const backup = vi.fn<Tier>(() => 'b');
     const store = createClient(tiered(LEVELS, { cache: () => 'c', backup, primary: () => 'p' }));
-    expect(await seen(store.invoke(get('x'), { levels: ['cache', 'primary'] }))).toEqual(['cache=c', 'primary=p!']);
+    expect(await seen(store.invoke(get('x'), { levels: ['cache', 'primary'] }))).toEqual([
+      'cache=c',
+      'primary=p!',
+    ]);
     expect(await seen(store.invokeWeak(get('x')))).toEqual(['cache=c!']);
     expect(backup).not.toHaveBeenCalled();
   });
@@ -87,7 +114,9 @@ describe('primary-backup: reads', () => {
 
   test('signal: a stronger tier has answered → the signal of a hanging weaker one aborts', async () => {
     const { tier, counts } = hanging();
-    const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: async () => 'fine' }));
+    const store = createClient(
+      tiered(['cache', 'origin'], { cache: tier, origin: async () => 'fine' }),
+    );
     for (let n = 0; n < 5; n += 1) expect(await store.invoke(get('x'))).toBe('fine');
     expect(counts).toEqual({ asked: 5, aborted: 5 });
     await store.close();
@@ -145,9 +174,15 @@ describe('primary-backup: reads', () => {
 describe('primary-backup: what tiers say', () => {
   test('answer: version and meta travel with the view', async () => {
     const store = createClient(
-      tiered(['weak'], { weak: () => withDetails('v', { version: 7, meta: { from: 'backup-2' } }) }),
+      tiered(['weak'], {
+        weak: () => withDetails('v', { version: 7, meta: { from: 'backup-2' } }),
+      }),
     );
-    expect(await store.invoke(get('x')).settle()).toMatchObject({ value: 'v', version: 7, meta: { from: 'backup-2' } });
+    expect(await store.invoke(get('x')).settle()).toMatchObject({
+      value: 'v',
+      version: 7,
+      meta: { from: 'backup-2' },
+    });
   });
 
   test('a value that looks like an answer → is a value', async () => {
@@ -157,12 +192,16 @@ describe('primary-backup: what tiers say', () => {
   });
 
   test('noAnswer: a weak tier misses → its level is skipped, undefined is a value', async () => {
-    const store = createClient(tiered(LEVELS, { cache: () => skipLevel, backup: () => undefined, primary: () => 'p' }));
+    const store = createClient(
+      tiered(LEVELS, { cache: () => skipLevel, backup: () => undefined, primary: () => 'p' }),
+    );
     expect(await seen(store.invoke(get('x')))).toEqual(['backup=undefined', 'primary=p!']);
   });
 
   test('noAnswer: the strongest requested tier misses → the next stronger answers, labeled as such', async () => {
-    const store = createClient(tiered(LEVELS, { cache: () => skipLevel, backup: () => skipLevel, primary: () => 'p' }));
+    const store = createClient(
+      tiered(LEVELS, { cache: () => skipLevel, backup: () => skipLevel, primary: () => 'p' }),
+    );
     expect(await seen(store.invokeWeak(get('x')))).toEqual(['primary=p!']);
   });
 
@@ -171,13 +210,18 @@ describe('primary-backup: what tiers say', () => {
     await expect(store.invoke(get('x'))).rejects.toMatchObject({ code: 'CLOSED_WITHOUT_FINAL' });
   });
 
-  test.each(['parallel', 'sequential'] as const)('C6: a weak tier throws, %s → the final comes', async (mode) => {
-    const weak: Tier = () => {
-      throw new Error('backup down');
-    };
-    const store = createClient(tiered(['weak', 'strong'], { weak, strong: async () => 'p' }, { mode }));
-    expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
-  });
+  test.each(['parallel', 'sequential'] as const)(
+    'C6: a weak tier throws, %s → the final comes',
+    async (mode) => {
+      const weak: Tier = () => {
+        throw new Error('backup down');
+      };
+      const store = createClient(
+        tiered(['weak', 'strong'], { weak, strong: async () => 'p' }, { mode }),
+      );
+      expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
+    },
+  );
 
   test('C6: all tiers throw → the error has the failure of each level', async () => {
     const down = new Error('backup down');
@@ -202,14 +246,19 @@ describe('primary-backup: what tiers say', () => {
     const store = createClient(
       tiered(['weak', 'strong'], { weak: () => skipLevel, strong: () => Promise.reject(gone) }),
     );
-    await expect(store.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'FINAL_FAILED', cause: gone });
+    await expect(store.invokeWeak(get('x'))).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+      cause: gone,
+    });
   });
 });
 
 describe('primary-backup: updates', () => {
   test('the tier throws → the error says that the write may have been made', async () => {
     const gone = new Error('database gone');
-    const store = createClient(tiered(['cache', 'database'], { cache: vi.fn(), database: () => Promise.reject(gone) }));
+    const store = createClient(
+      tiered(['cache', 'database'], { cache: vi.fn(), database: () => Promise.reject(gone) }),
+    );
     await expect(store.invoke(put('home', 1))).rejects.toMatchObject({
       code: 'FINAL_FAILED',
       message: 'put "home": the write at database failed and may have been made; see cause',
@@ -223,7 +272,9 @@ describe('primary-backup: updates', () => {
       const weak = vi.fn<Tier>();
       const strong = vi.fn<Tier>(async () => 'done');
       const store = createClient(tiered(['weak', 'strong'], { weak, strong }));
-      expect(await seen(store.invoke(put('x', 1), { levels: [...levels] }))).toEqual(['strong=done!']);
+      expect(await seen(store.invoke(put('x', 1), { levels: [...levels] }))).toEqual([
+        'strong=done!',
+      ]);
       expect(strong).toHaveBeenCalledTimes(1);
       expect(weak).not.toHaveBeenCalled();
     },
@@ -276,7 +327,11 @@ describe('primary-backup: closing and options', () => {
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const options = { mode: 'sequential', supports, close } as const;
-    const binding = tiered(LEVELS, { cache: () => skipLevel, backup: () => backup.promise, primary }, options);
+    const binding = tiered(
+      LEVELS,
+      { cache: () => skipLevel, backup: () => backup.promise, primary },
+      options,
+    );
     expect([binding.name, binding.consistencyLevels()]).toEqual(['tiered', LEVELS]);
     const store = createClient(binding);
     const read = seen(store.invoke(get('x')));
@@ -305,7 +360,8 @@ test('a tier gets the principal of the submission', async () => {
         levels,
         sink,
         new Proxy(context, {
-          get: (target, name) => (name === 'principal' ? ada : (Reflect.get(target, name) as unknown)),
+          get: (target, name) =>
+            name === 'principal' ? ada : (Reflect.get(target, name) as unknown),
         }),
       ),
   };

@@ -1,4 +1,6 @@
-/** Sessions of tiers by their versions: no view is older than what the session has written or seen. */
+/**
+ * Sessions of tiers by their versions: no view is older than what the session has written or seen.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { signedTokens } from '../../../../src/bindings/tiered/node.ts';
 import {
@@ -106,7 +108,9 @@ describe('early views', () => {
     await client.invoke(get('x'), { session, levels: ['backup'] });
     expect(await seen(client.invoke(get('x'), { session }))).toEqual(['backup=b', 'primary=p!']);
     await client.invokeStrong(get('x'), { session });
-    expect(await seen(client.invoke(get('x'), { session, levels: ['cache', 'backup'] }))).toEqual(['primary=p!']);
+    expect(await seen(client.invoke(get('x'), { session, levels: ['cache', 'backup'] }))).toEqual([
+      'primary=p!',
+    ]);
   });
 });
 
@@ -126,7 +130,9 @@ describe('final views', () => {
     const { rows, client, session } = open();
     await client.invoke(put('k', 'new'), { session });
     rows.late.push({ value: 'old', version: 0 }, { value: 'old', version: 0 });
-    const error: unknown = await client.invoke(get('k'), { session }).catch((failure: unknown) => failure);
+    const error: unknown = await client
+      .invoke(get('k'), { session })
+      .catch((failure: unknown) => failure);
     expect(isCorrectableError(error, 'REPLICA_BEHIND') && error.retryable).toBe(true);
     expect(String(error)).toContain('the level "origin" is behind');
     expect(await client.invoke(get('k'), { session })).toBe('new');
@@ -139,7 +145,10 @@ describe('final views', () => {
     rows.origin.set('k', { value: 'new', version: 2 });
     rows.late.push({ value: 'old', version: 1 });
     const client2 = createClient(tiered(LEVELS, rows.tiers, { sessions, mode: 'sequential' }));
-    expect(await seen(client2.invoke(get('k'), { session: client2.session() }))).toEqual(['cache=new', 'origin=new!']);
+    expect(await seen(client2.invoke(get('k'), { session: client2.session() }))).toEqual([
+      'cache=new',
+      'origin=new!',
+    ]);
     expect(sessions.stats.repeatedFinals).toBe(1);
     expect(client.levels).toEqual(LEVELS);
     session.close();
@@ -177,7 +186,10 @@ describe('final views', () => {
     await client.invoke(get('k'), { session });
     rows.origin.delete('k');
     rows.cache.set('k', { value: 'first', version: 7 });
-    expect(await seen(client.invoke(get('k'), { session }))).toEqual(['cache=first', 'origin=undefined!']);
+    expect(await seen(client.invoke(get('k'), { session }))).toEqual([
+      'cache=first',
+      'origin=undefined!',
+    ]);
     expect(await seen(client.invoke(get('k'), { session }))).toEqual(['origin=undefined!']);
     rows.origin.set('k', { value: 'second', version: 1 });
     expect(await client.invoke(get('k'), { session })).toBe('second');
@@ -188,18 +200,23 @@ describe('a row that is deleted and created again, with versions from 1', () => 
   const lateRow = { value: 'first life', version: 5 };
 
   // @rule TIER-3
-  test.each(['this session', 'another client'])('%s removes it → the earlier row is not shown', async (remover) => {
-    const { rows, client, session } = open();
-    if (remover === 'this session') await client.invoke(remove('k'), { session });
-    else expect(await client.invoke(get('k'), { session })).toBeUndefined();
-    await client.invoke(put('k', 'second life'), { session });
-    expect(await client.invoke(get('k'), { session })).toBe('second life');
-    rows.cache.set('k', lateRow); // by a process that read it before
-    for (const continued of [session, client.session({ tokens: session.tokens })]) {
-      expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual(['origin=second life!']);
-      expect(await client.invokeStrong(get('k'), { session: continued })).toBe('second life');
-    }
-  });
+  test.each(['this session', 'another client'])(
+    '%s removes it → the earlier row is not shown',
+    async (remover) => {
+      const { rows, client, session } = open();
+      if (remover === 'this session') await client.invoke(remove('k'), { session });
+      else expect(await client.invoke(get('k'), { session })).toBeUndefined();
+      await client.invoke(put('k', 'second life'), { session });
+      expect(await client.invoke(get('k'), { session })).toBe('second life');
+      rows.cache.set('k', lateRow); // by a process that read it before
+      for (const continued of [session, client.session({ tokens: session.tokens })]) {
+        expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual([
+          'origin=second life!',
+        ]);
+        expect(await client.invokeStrong(get('k'), { session: continued })).toBe('second life');
+      }
+    },
+  );
 
   // @rule TIER-3
   test('a read in flight while it is removed → the new row is read', async () => {
@@ -207,7 +224,9 @@ describe('a row that is deleted and created again, with versions from 1', () => 
     const first = deferred<unknown>();
     const answers: unknown[] = [first.promise];
     const origin: Tier = (operation) =>
-      operation.access === 'read' && answers.length > 0 ? answers.shift() : rows.tiers.origin(operation);
+      operation.access === 'read' && answers.length > 0
+        ? answers.shift()
+        : rows.tiers.origin(operation);
     const client = createClient(tiered(LEVELS, { cache: rows.tiers.cache, origin }, { sessions }));
     const own = client.session();
     const late = client.invokeStrong(get('k'), { session: own });
@@ -222,12 +241,15 @@ describe('a row that is deleted and created again, with versions from 1', () => 
   test('a token that has no room for the key → the earlier row is not shown', async () => {
     const { rows, client, session } = open();
     await client.invoke(remove('k'), { session });
-    for (let n = 0; n < 50; n += 1) await client.invoke(put(`a key with a long name ${n}`, n), { session });
+    for (let n = 0; n < 50; n += 1)
+      await client.invoke(put(`a key with a long name ${n}`, n), { session });
     await client.invoke(put('k', 'second life'));
     rows.cache.set('k', lateRow);
     const continued = client.session({ tokens: session.tokens });
     for (let n = 0; n < 2; n += 1)
-      expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual(['origin=second life!']);
+      expect(await seen(client.invoke(get('k'), { session: continued }))).toEqual([
+        'origin=second life!',
+      ]);
   });
 
   // @rule TIER-3
@@ -239,7 +261,10 @@ describe('a row that is deleted and created again, with versions from 1', () => 
     rows.cache.set('k', lateRow);
     expect(await seen(client.invoke(get('k'), { session }))).toEqual(['origin=second life!']);
     rows.cache.set('k', { value: 'second life', version: 7 });
-    expect(await seen(client.invoke(get('k'), { session }))).toEqual(['cache=second life', 'origin=second life!']);
+    expect(await seen(client.invoke(get('k'), { session }))).toEqual([
+      'cache=second life',
+      'origin=second life!',
+    ]);
   });
 });
 
@@ -250,7 +275,10 @@ describe('what a version belongs to', () => {
     rows.cache.set('other', { value: 'kept', version: 0 });
     rows.origin.set('other', { value: 'kept', version: 0 });
     await client.invoke(put('k', 'new'), { session });
-    expect(await seen(client.invoke(get('other'), { session }))).toEqual(['cache=kept', 'origin=kept!']);
+    expect(await seen(client.invoke(get('other'), { session }))).toEqual([
+      'cache=kept',
+      'origin=kept!',
+    ]);
   });
 
   // @rule TIER-4
@@ -273,7 +301,10 @@ describe('what a version belongs to', () => {
     await client.invoke({ name: 'import', args: { value: 0 }, access: 'write' }, { session });
     for (const key of ['a', 'b']) {
       expect(await seen(client.invoke(get(key), { session }))).toEqual([`origin=${key}!`]);
-      expect(await seen(client.invoke(get(key), { session }))).toEqual([`cache=${key}`, `origin=${key}!`]);
+      expect(await seen(client.invoke(get(key), { session }))).toEqual([
+        `cache=${key}`,
+        `origin=${key}!`,
+      ]);
     }
   });
 
@@ -323,7 +354,9 @@ describe('versions', () => {
   test('texts need a function: without it, a read in a session fails and names the fix', async () => {
     const { rows, client, session } = open();
     rows.origin.set('k', { value: 'new', version: '0/16B3748' });
-    const error: unknown = await client.invoke(get('k'), { session }).catch((failure: unknown) => failure);
+    const error: unknown = await client
+      .invoke(get('k'), { session })
+      .catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: 'INVALID_VALUE', field: 'version' });
     expect(String(error)).toContain('pass "reached" to versionSessions');
     expect(await client.invoke(get('k'))).toBe('new');
@@ -331,7 +364,8 @@ describe('versions', () => {
 
   // @rule TIER-6
   test('a write whose version cannot be compared is no failure', async () => {
-    const origin: Tier = ({ access }) => withDetails('v', { version: access === 'write' ? 'text' : 1 });
+    const origin: Tier = ({ access }) =>
+      withDetails('v', { version: access === 'write' ? 'text' : 1 });
     const tiers = { cache: () => withDetails('c', { version: 1 }), origin };
     const client = createClient(tiered(LEVELS, tiers, { sessions: versionSessions() }));
     const session = client.session();
@@ -355,15 +389,21 @@ describe('versions', () => {
 
 describe('tokens', () => {
   // @rule TIER-5
-  test.each(['key', 'store'] as const)('per %s: a token carries a session to another process', async (per) => {
-    const { rows, client, session } = open({ per });
-    rows.cache.set('k', { value: 'old', version: 0 });
-    await client.invoke(put('k', 'new'), { session });
-    const other = open({ per }, rows).client;
-    const there = other.session({ tokens: session.tokens });
-    expect(await seen(other.invoke(get('k'), { session: there }))).toEqual(['origin=new!']);
-    expect(await seen(other.invoke(get('k'), { session: other.session() }))).toEqual(['cache=old', 'origin=new!']);
-  });
+  test.each(['key', 'store'] as const)(
+    'per %s: a token carries a session to another process',
+    async (per) => {
+      const { rows, client, session } = open({ per });
+      rows.cache.set('k', { value: 'old', version: 0 });
+      await client.invoke(put('k', 'new'), { session });
+      const other = open({ per }, rows).client;
+      const there = other.session({ tokens: session.tokens });
+      expect(await seen(other.invoke(get('k'), { session: there }))).toEqual(['origin=new!']);
+      expect(await seen(other.invoke(get('k'), { session: other.session() }))).toEqual([
+        'cache=old',
+        'origin=new!',
+      ]);
+    },
+  );
 
   // @rule TIER-5
   test('per key: a token has the latest keys. For the others, the strongest level answers first', async () => {
@@ -377,9 +417,15 @@ describe('tokens', () => {
     expect(token.length).toBeLessThan(1_300);
     const other = open({}, rows).client;
     const there = other.session({ tokens: [token] });
-    expect(await seen(other.invoke(get('key 99'), { session: there }))).toEqual(['cache=99', 'origin=99!']);
+    expect(await seen(other.invoke(get('key 99'), { session: there }))).toEqual([
+      'cache=99',
+      'origin=99!',
+    ]);
     expect(await seen(other.invoke(get('key 0'), { session: there }))).toEqual(['origin=0!']);
-    expect(await seen(other.invoke(get('key 0'), { session: there }))).toEqual(['cache=0', 'origin=0!']);
+    expect(await seen(other.invoke(get('key 0'), { session: there }))).toEqual([
+      'cache=0',
+      'origin=0!',
+    ]);
   });
 
   // @rule TIER-5
@@ -401,7 +447,8 @@ describe('tokens', () => {
       open({ per: 'store' }, rows).client,
       open({ tokens: signedTokens({ tokenKey: 'another secret of all' }) }, rows).client,
     ];
-    for (const client of others) expect(() => client.session({ tokens: [token] })).toThrow('not made by');
+    for (const client of others)
+      expect(() => client.session({ tokens: [token] })).toThrow('not made by');
     const { client } = open({ tokens: signedTokens() }, rows);
     expect(() => client.session({ tokens: [token] })).toThrow('tokenKey');
   });

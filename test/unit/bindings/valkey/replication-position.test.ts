@@ -23,7 +23,12 @@ test('a primary and a replica have the offset of what they show', () => {
 
 // @rule REPL-11
 test('a replica that copies all data has no position, nor has a reply without one', () => {
-  const replica = { role: 'slave', master_replid: 'a', slave_repl_offset: 5, master_sync_in_progress: 1 };
+  const replica = {
+    role: 'slave',
+    master_replid: 'a',
+    slave_repl_offset: 5,
+    master_sync_in_progress: 1,
+  };
   expect(parsePosition(info(replica))).toBeUndefined();
   expect(parsePosition(parseInfo(''))).toBeUndefined();
 });

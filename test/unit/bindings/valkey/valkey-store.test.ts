@@ -1,4 +1,7 @@
-/** Which primary counts, for the process and for a session. The server is a socket that replies as a test says. */
+/**
+ * Which primary counts, for the process and for a session. The server is a socket that replies as a
+ * test says.
+ */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { ReplicaCall } from '../../../../src/bindings/replicas/index.ts';
@@ -58,14 +61,18 @@ async function open() {
   });
   const clock = virtualClock();
   const servers = new Map([['primary', primary]]);
-  const store = new ValkeyStore({ servers, prefix: '', waitForReplicas: 0, waitTimeoutMs: 1_000 }, clock);
+  const store = new ValkeyStore(
+    { servers, prefix: '', waitForReplicas: 0, waitTimeoutMs: 1_000 },
+    clock,
+  );
   const alarms: string[] = [];
   store.reportTo(({ code }) => alarms.push(code));
   endings.push(
     () => store.close(),
     () => server.close(),
   );
-  const call = (after?: ValkeyPosition) => ({ after, markSent() {}, markUnsent() {} }) as unknown as ReplicaCall;
+  const call = (after?: ValkeyPosition) =>
+    ({ after, markSent() {}, markUnsent() {} }) as unknown as ReplicaCall;
   const read = (after?: ValkeyPosition) => store.read(get('k'), 'primary', call(after));
   const write = (after?: ValkeyPosition) => store.write(put('k', 1), call(after));
   return { alarms, clock, read, route, write };
@@ -77,10 +84,16 @@ const REFUSED = { code: 'UNAVAILABLE', retryable: true };
 test('a session that has seen a promotion refuses the old primary for itself only', async () => {
   const { read, write, route, alarms } = await open();
   const advice = 'If the promotion was taken back, open a new session.';
-  await expect(read(AT_PROMOTED)).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining(advice) });
+  await expect(read(AT_PROMOTED)).rejects.toMatchObject({
+    ...REFUSED,
+    message: expect.stringContaining(advice),
+  });
   await expect(write(AT_PROMOTED)).rejects.toMatchObject(REFUSED);
   expect(route.writes).toBe(0);
-  expect(await read()).toMatchObject({ value: 1, position: { id: A, isVolatile: true, runId: 'r' } });
+  expect(await read()).toMatchObject({
+    value: 1,
+    position: { id: A, isVolatile: true, runId: 'r' },
+  });
   expect(await write()).toMatchObject({ position: { id: A } });
   expect(alarms).toEqual([]);
 });

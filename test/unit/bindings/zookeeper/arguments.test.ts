@@ -1,10 +1,21 @@
 /** What the ZooKeeper client and binding refuse before anything is sent. */
 import { expect, test } from 'vitest';
 import { checkPath, Chroot } from '../../../../src/bindings/zookeeper/client/path.ts';
-import { parseConnectString, ServerPool } from '../../../../src/bindings/zookeeper/client/server-pool.ts';
+import {
+  parseConnectString,
+  ServerPool,
+} from '../../../../src/bindings/zookeeper/client/server-pool.ts';
 import { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { encodeNodeName, parseSequenceNumber, Paths } from '../../../../src/bindings/zookeeper/paths.ts';
-import { computeMinThreshold, assertThreshold, zookeeper } from '../../../../src/bindings/zookeeper/index.ts';
+import {
+  encodeNodeName,
+  parseSequenceNumber,
+  Paths,
+} from '../../../../src/bindings/zookeeper/paths.ts';
+import {
+  computeMinThreshold,
+  assertThreshold,
+  zookeeper,
+} from '../../../../src/bindings/zookeeper/index.ts';
 
 test.each(['', 'a', '/a/', '//', '/a//b', '/./a', '/a/..', '/\u0000', '/a\ud83d\ude00'])(
   'path: %j → BAD_ARGUMENTS',
@@ -17,11 +28,18 @@ test.each(['/', '/a', '/a b', '/ä/ö', '/a.b', '/...'])('path: %j → taken', (
   expect(checkPath(path)).toBe(path);
 });
 
-test.each(['a\ud800', '\udc00'])('key, queue: %j, which has half of a surrogate pair → INVALID_ARGUMENT', (name) => {
-  const paths = new Paths('/shop');
-  expect(() => paths.key(name)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'key' }));
-  expect(() => paths.queue(name)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'queue' }));
-});
+test.each(['a\ud800', '\udc00'])(
+  'key, queue: %j, which has half of a surrogate pair → INVALID_ARGUMENT',
+  (name) => {
+    const paths = new Paths('/shop');
+    expect(() => paths.key(name)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'key' }),
+    );
+    expect(() => paths.queue(name)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'queue' }),
+    );
+  },
+);
 
 test('path: sequential with an empty name → taken, the number follows', () => {
   expect(checkPath('/queue/', true)).toBe('/queue/');
@@ -38,9 +56,12 @@ test('connect string: hosts, ports, IPv6, chroot → parsed', () => {
   });
 });
 
-test.each(['', 'a:0', 'a:b', 'a,,b', 'a:99999', 'http://a:1'])('connect string: %j → BAD_ARGUMENTS', (text) => {
-  expect(() => parseConnectString(text)).toThrow(/BAD_ARGUMENTS/);
-});
+test.each(['', 'a:0', 'a:b', 'a,,b', 'a:99999', 'http://a:1'])(
+  'connect string: %j → BAD_ARGUMENTS',
+  (text) => {
+    expect(() => parseConnectString(text)).toThrow(/BAD_ARGUMENTS/);
+  },
+);
 
 test('chroot: there and back → the same path, and only below it', () => {
   const chroot = new Chroot('/app');
@@ -53,7 +74,8 @@ test('chroot: there and back → the same path, and only below it', () => {
 test('servers: a failing one → the next; a preferred one → first in each round', () => {
   const { servers } = parseConnectString('a:1,b:2,c:3');
   const ring = new ServerPool(servers);
-  const ports = (count: number): number[] => Array.from({ length: count }, () => ring.getNext().server.port);
+  const ports = (count: number): number[] =>
+    Array.from({ length: count }, () => ring.getNext().server.port);
   expect(ports(4)).toEqual([1, 2, 3, 1]);
   ring.recordSuccess('b:2');
   expect(ports(3)).toEqual([3, 1, 2]);
@@ -75,11 +97,20 @@ test('client: more than a request may hold → refused, not cut off by the serve
 
 test('client: no server answers → the request fails unsent, once the session would have expired', async () => {
   await using zk = new ZooKeeper('127.0.0.1:1', { sessionTimeoutMs: 50 });
-  await expect(zk.create('/a', null)).rejects.toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: false });
+  await expect(zk.create('/a', null)).rejects.toMatchObject({
+    code: 'CONNECTION_LOSS',
+    mayHaveTakenEffect: false,
+  });
 });
 
 test('names: any → one part of a path', () => {
-  expect(['a/b', '.', '..', 'ä', 'a b'].map(encodeNodeName)).toEqual(['a%2Fb', '%2E', '%2E%2E', '%C3%A4', 'a%20b']);
+  expect(['a/b', '.', '..', 'ä', 'a b'].map(encodeNodeName)).toEqual([
+    'a%2Fb',
+    '%2E',
+    '%2E%2E',
+    '%C3%A4',
+    'a%20b',
+  ]);
   expect(new Paths('/r').queue('a/b').item(7)).toBe('/r/queues/a%2Fb/i/-0000000007');
   expect(parseSequenceNumber('id.3-0000000042')).toBe(42);
 });
@@ -94,7 +125,9 @@ test('threshold: what others may take while agreement takes so long → no less 
 
 test('threshold: unknown rates of other consumers → no threshold is enough', () => {
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1 })).toBe(Infinity);
-  expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, minSlotIntervalMs: 40 })).toBe(Infinity);
+  expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, minSlotIntervalMs: 40 })).toBe(
+    Infinity,
+  );
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, commitLatencyMs: 40 })).toBe(Infinity);
   expect(() => assertThreshold(1_000_000, { consumers: 2, maxInFlight: 1 })).toThrow(
     /minSlotIntervalMs, commitLatencyMs/,

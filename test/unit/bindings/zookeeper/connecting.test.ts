@@ -45,5 +45,8 @@ test('connected: closed → rejects, not to be retried', async () => {
   await using ensemble = await FakeEnsemble.start();
   const binding = zookeeper({ servers: ensemble.connectString });
   await binding.close();
-  await expect(binding.whenConnected()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+  await expect(binding.whenConnected()).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    retryable: false,
+  });
 });

@@ -1,4 +1,6 @@
-/** Who else takes from queues: as the reader's server has it, and nothing while that is not known. */
+/**
+ * Who else takes from queues: as the reader's server has it, and nothing while that is not known.
+ */
 import { expect, test } from 'vitest';
 import { computeMaxConcurrentWrites } from '../../../../src/correctable/throttle/concurrent-writes.ts';
 import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
@@ -55,7 +57,8 @@ function open(): {
 } {
   const server = new Server();
   let reader = server.client();
-  const retryLost = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> => request(reader);
+  const retryLost = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> =>
+    request(reader);
   const writer: { state: SessionState } = { state: 'connected' };
   const sessions = {
     consumerId: 'me',
@@ -70,7 +73,8 @@ function open(): {
 }
 
 const pace = JSON.stringify({ maxInFlight: 5, minSlotIntervalMs: 40 });
-const agreed = (registry: ConsumerRegistry): void => registry.commitLatency.end(registry.commitLatency.begin(0), 30);
+const agreed = (registry: ConsumerRegistry): void =>
+  registry.commitLatency.end(registry.commitLatency.begin(0), 30);
 
 test('consumers: not looked yet → nothing is known, and a look begins', async () => {
   const { server, registry } = open();
@@ -83,7 +87,11 @@ test('consumers: not looked yet → nothing is known, and a look begins', async 
 
 test('consumers: others → their paces, once it is known how long agreement takes', async () => {
   const { server, registry } = open();
-  server.change({ me: pace, ann: pace, bob: JSON.stringify({ maxInFlight: 1, minSlotIntervalMs: 0 }) });
+  server.change({
+    me: pace,
+    ann: pace,
+    bob: JSON.stringify({ maxInFlight: 1, minSlotIntervalMs: 0 }),
+  });
   await registry.refresh();
   expect(registry.concurrentWriters).toBeUndefined();
   agreed(registry);

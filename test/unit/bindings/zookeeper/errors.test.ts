@@ -1,4 +1,7 @@
-/** What the binding makes of the client's errors: its hints are for users of the binding, who have no client of their own. */
+/**
+ * What the binding makes of the client's errors: its hints are for users of the binding, who have
+ * no client of their own.
+ */
 import { expect, test } from 'vitest';
 import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
 import { toCorrectableError } from '../../../../src/bindings/zookeeper/errors.ts';

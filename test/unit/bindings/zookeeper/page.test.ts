@@ -1,4 +1,7 @@
-/** The code of docs/bindings/zookeeper.md runs, on the tests' own servers in the place of those that it names. */
+/**
+ * The code of docs/bindings/zookeeper.md runs, on the tests' own servers in the place of those that
+ * it names.
+ */
 import { expect, test } from 'vitest';
 import { ZooKeeper } from '../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';

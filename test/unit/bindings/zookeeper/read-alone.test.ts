@@ -29,7 +29,8 @@ test('weak and strong → the failure after a second', async () => {
   const client = await setUp();
   const setTimer = vi.spyOn(systemClock, 'setTimer');
   onTestFinished(() => setTimer.mockRestore());
-  const isOver = (): (() => void) | undefined => setTimer.mock.calls.find(([, delayMs]) => delayMs === 1_000)?.[0];
+  const isOver = (): (() => void) | undefined =>
+    setTimer.mock.calls.find(([, delayMs]) => delayMs === 1_000)?.[0];
   const read = client.invoke(get('k'));
   const failed = Promise.resolve(read).catch((error: unknown) => error);
   await expect.poll(isOver).toBeDefined();
@@ -40,5 +41,8 @@ test('weak and strong → the failure after a second', async () => {
 test('the limit of the weak level passes → the failure then', async () => {
   const client = await setUp();
   const failed = client.invoke(get('k'), { levelTimeoutsMs: { weak: 20 } });
-  await expect(failed).rejects.toMatchObject({ code: 'FORBIDDEN', levelErrors: { weak: { code: 'TIMEOUT' } } });
+  await expect(failed).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+    levelErrors: { weak: { code: 'TIMEOUT' } },
+  });
 });

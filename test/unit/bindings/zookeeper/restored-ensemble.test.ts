@@ -1,4 +1,7 @@
-/** An ensemble that was restored from a backup or created again: it has lost what a binding has seen. */
+/**
+ * An ensemble that was restored from a backup or created again: it has lost what a binding has
+ * seen.
+ */
 import { describe, expect, test } from 'vitest';
 import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -38,7 +41,9 @@ describe('a binding', () => {
     for (let n = 0; n < 20; n += 1) await shop.client.invoke(put('k', n), { session });
     await using after = await createAgain(before);
     await eventually(() => shop.client.invoke(get('k')));
-    const failure = await shop.client.invoke(get('k'), { session }).catch((error: unknown) => error);
+    const failure = await shop.client
+      .invoke(get('k'), { session })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'REPLICA_BEHIND', retryable: true });
     expect(await shop.client.invoke(get('k'), { session })).toBeUndefined();
     await shop.client.invoke(put('k', 'again'), { session });
@@ -54,7 +59,9 @@ describe('a binding', () => {
     await using after = await createAgain(before);
     await eventually(() => shop.client.invoke(get('k')));
     await shop.client.invoke(put('other', 1), { session });
-    expect(await outcomeOf(shop.client.invokeWeak(get('k'), { session }))).toBe('REPLICA_BEHIND, retryable');
+    expect(await outcomeOf(shop.client.invokeWeak(get('k'), { session }))).toBe(
+      'REPLICA_BEHIND, retryable',
+    );
     expect(await outcomeOf(shop.client.invokeWeak(get('other'), { session }))).toBe(1);
     expect(after.servers).toHaveLength(1);
   });
@@ -67,7 +74,8 @@ describe('a binding', () => {
     await using after = await createAgain(before);
     await eventually(() => shop.client.invoke(enqueue(QUEUE, 'second life')));
     const views: unknown[] = [];
-    for await (const { level, value } of shop.client.invoke(dequeue(QUEUE))) views.push([level, value]);
+    for await (const { level, value } of shop.client.invoke(dequeue(QUEUE)))
+      views.push([level, value]);
     expect(views.at(-1)).toEqual(['strong', { item: 'second life' }]);
     expect(await shop.client.invoke(dequeue(QUEUE))).toBeNull();
     expect(after.servers).toHaveLength(1);

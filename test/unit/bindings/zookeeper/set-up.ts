@@ -36,7 +36,9 @@ export async function stock({ client }: Shop, count: number): Promise<void> {
 
 /** What a dequeue brings: the item, `null`, or the code of its failure. */
 export async function sale({ client }: Shop): Promise<unknown> {
-  return outcomeOf(client.invokeStrong(dequeue<string>(QUEUE)).then((found) => found?.item ?? null));
+  return outcomeOf(
+    client.invokeStrong(dequeue<string>(QUEUE)).then((found) => found?.item ?? null),
+  );
 }
 
 export function outcomeOf(operation: PromiseLike<unknown>): Promise<unknown> {
@@ -63,12 +65,22 @@ export function findLastWriter(ensemble: FakeEnsemble): bigint {
   return session;
 }
 
-/** Resolves once so many requests of a kind are in a server's list, which a test empties where it begins to count. */
-export async function come(server: FakeServer, count: number, isOne: (seen: Seen) => boolean): Promise<void> {
+/**
+ * Resolves once so many requests of a kind are in a server's list, which a test empties where it
+ * begins to count.
+ */
+export async function come(
+  server: FakeServer,
+  count: number,
+  isOne: (seen: Seen) => boolean,
+): Promise<void> {
   await expect.poll(() => server.requests.filter(isOne).length).toBeGreaterThanOrEqual(count);
 }
 
-/** Cuts a server off from its clients, and resolves once the reader and the writer of a binding have noticed. */
+/**
+ * Cuts a server off from its clients, and resolves once the reader and the writer of a binding have
+ * noticed.
+ */
 export async function cutOff(server: FakeServer): Promise<void> {
   const before = server.refusals;
   server.connectionsMax = 0;

@@ -8,7 +8,8 @@ import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { LEVELS, manual, unhandledDuring } from '../support.ts';
 
-const errorOf = (c: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(c).catch((error: unknown) => error);
+const errorOf = (c: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(c).catch((error: unknown) => error);
 
 test('COR-1: no timeout → the binding gets no deadline', async () => {
   const binding = scriptedBinding(LEVELS);
@@ -19,7 +20,9 @@ test('COR-1: no timeout → the binding gets no deadline', async () => {
 test('COR-1: the limit of the strongest level has passed → its signal has aborted, also where it is asked for then', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
-  const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { strong: 10 } });
+  const read = createClient(binding, { clock }).invoke(get('k'), {
+    levelTimeoutsMs: { strong: 10 },
+  });
   const failed = errorOf(read);
   const call = await binding.next();
   await clock.advance(10);
@@ -43,12 +46,15 @@ test('COR-10: a write that certainly was not sent, and has timed out → UNAVAIL
 test.each([
   ['a read', get('k'), 'INVALID_VALUE', /chain$/],
   ['a write', put('k', 1), 'UNKNOWN', /the write may take effect all the same$/],
-])('COR-14: a binding gives a promise for the value of %s → %s', async (_what, operation, code, message) => {
-  const binding = scriptedBinding(LEVELS);
-  const failed = errorOf(createClient(binding).invoke<unknown>(operation));
-  (await binding.next()).view(Promise.resolve(1), 'weak');
-  expect(await failed).toMatchObject({ code, message: expect.stringMatching(message) as string });
-});
+])(
+  'COR-14: a binding gives a promise for the value of %s → %s',
+  async (_what, operation, code, message) => {
+    const binding = scriptedBinding(LEVELS);
+    const failed = errorOf(createClient(binding).invoke<unknown>(operation));
+    (await binding.next()).view(Promise.resolve(1), 'weak');
+    expect(await failed).toMatchObject({ code, message: expect.stringMatching(message) as string });
+  },
+);
 
 test('COR-5: a callback throws, and the platform has a place for that → reported there', async () => {
   const report = vi.fn<(error: unknown) => void>();
@@ -85,19 +91,26 @@ test.each(['onUpdate', 'onFinal', 'onError'] as const)(
 
 test('idempotencyKey: a write → the binding gets it, at a retry too', async () => {
   const binding = scriptedBinding(LEVELS);
-  const client = createClient(binding, { retry: retryPolicy({ attempts: 2, backoff: { delayMs: () => 0 } }) });
+  const client = createClient(binding, {
+    retry: retryPolicy({ attempts: 2, backoff: { delayMs: () => 0 } }),
+  });
   const written = client.invoke(put('k', 1), { idempotencyKey: 'order-4711' });
   const first = await binding.next();
   first.fail(new CorrectableError('OVERLOADED', 'later'));
   const second = await binding.next();
   second.view(undefined, 'strong');
   await written;
-  expect([first, second].map(({ context }) => context.idempotencyKey)).toEqual(['order-4711', 'order-4711']);
+  expect([first, second].map(({ context }) => context.idempotencyKey)).toEqual([
+    'order-4711',
+    'order-4711',
+  ]);
 });
 
 test('idempotencyKey: a read → ignored', async () => {
   const binding = scriptedBinding(LEVELS);
-  void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'), { idempotencyKey: 'order-4711' });
+  void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'), {
+    idempotencyKey: 'order-4711',
+  });
   expect((await binding.next()).context.idempotencyKey).toBeUndefined();
 });
 
@@ -107,22 +120,29 @@ test.each([[''], ['x'.repeat(129)], ['a\nb'], ['\0'], ['\ud800'], [7], [null]])(
     const binding = scriptedBinding(LEVELS);
     const client = createClient(binding);
     for (const operation of [put('k', 1), get('k')]) {
-      const error = await errorOf(client.invoke(operation as never, { idempotencyKey: key as never }));
+      const error = await errorOf(
+        client.invoke(operation as never, { idempotencyKey: key as never }),
+      );
       expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' });
     }
     expect(binding.calls).toEqual([]);
   },
 );
 
-test.each([['x'.repeat(128)], ['commande nº 4711 – 注文 🧾']])('idempotencyKey: %j → sent', async (idempotencyKey) => {
-  const binding = scriptedBinding(LEVELS);
-  void createClient(binding, { timeoutMs: Infinity }).invoke(put('k', 1), { idempotencyKey });
-  expect((await binding.next()).context.idempotencyKey).toBe(idempotencyKey);
-});
+test.each([['x'.repeat(128)], ['commande nº 4711 – 注文 🧾']])(
+  'idempotencyKey: %j → sent',
+  async (idempotencyKey) => {
+    const binding = scriptedBinding(LEVELS);
+    void createClient(binding, { timeoutMs: Infinity }).invoke(put('k', 1), { idempotencyKey });
+    expect((await binding.next()).context.idempotencyKey).toBe(idempotencyKey);
+  },
+);
 
 test('idempotencyKey: a binding without keys → UNSUPPORTED, and the write was not sent', async () => {
   const binding = Object.assign(scriptedBinding(LEVELS), { hasIdempotencyKeys: undefined });
-  const error = await errorOf(createClient(binding).invoke(put('k', 1), { idempotencyKey: 'order-4711' }));
+  const error = await errorOf(
+    createClient(binding).invoke(put('k', 1), { idempotencyKey: 'order-4711' }),
+  );
   expect(error).toMatchObject({ code: 'UNSUPPORTED', field: 'idempotencyKey' });
   expect((error as Error).message).toContain('The write was not sent');
   expect(binding.calls).toEqual([]);
@@ -148,5 +168,7 @@ test('onReconnect: the binding reports it, a cache in front too → so does the 
 test('onReconnect: a binding without a connection → never called; no function → INVALID_ARGUMENT', () => {
   const client = createClient(scriptedBinding(LEVELS));
   expect(client.onReconnect(() => {})()).toBeUndefined();
-  expect(() => client.onReconnect('refresh' as never)).toThrow(expect.objectContaining({ field: 'listener' }));
+  expect(() => client.onReconnect('refresh' as never)).toThrow(
+    expect.objectContaining({ field: 'listener' }),
+  );
 });

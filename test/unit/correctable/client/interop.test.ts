@@ -54,7 +54,9 @@ test('COR-12: several next() at once → views in order, the rest done', async (
   const steps = [iterator.next(), iterator.next(), iterator.next()];
   sink.view(1, 'weak');
   sink.view(2, 'strong');
-  expect((await Promise.all(steps)).map(({ value, done }) => done === true || value?.value)).toEqual([1, 2, true]);
+  expect(
+    (await Promise.all(steps)).map(({ value, done }) => done === true || value?.value),
+  ).toEqual([1, 2, true]);
 });
 
 test('COR-12: return() → pending reads end, the error of the operation is not its business any more', async () => {
@@ -70,32 +72,41 @@ test('COR-12: return() → pending reads end, the error of the operation is not 
   expect(reasons).toEqual([]);
 });
 
-/** What an iterator gives for the calls, each by itself and all at once, as an async generator of the views does. */
-test.each(['throw', 'return', 'next, throw', 'next, return', 'next next next, throw', 'next next, return next'])(
-  'COR-12: an iterator after %s → as an async generator',
-  async (calls) => {
-    const drive = async (iterator: AsyncGenerator<unknown>): Promise<unknown[]> => {
-      const outcomes: unknown[] = [];
-      for (const group of calls.split(', ')) {
-        const steps = group.split(' ').map((name) => {
-          const step =
-            name === 'throw' ? iterator.throw(new Error('left')) : iterator[name as 'return'](Promise.resolve(7));
-          return step.then(({ done, value }) => (done === true ? value : 'a view'), String);
-        });
-        outcomes.push(...(await Promise.all(steps)));
-      }
-      return [...outcomes, await iterator.next()];
-    };
-    async function* native(): AsyncGenerator<unknown> {
-      yield* [1, 2];
+/**
+ * What an iterator gives for the calls, each by itself and all at once, as an async generator of
+ * the views does.
+ */
+test.each([
+  'throw',
+  'return',
+  'next, throw',
+  'next, return',
+  'next next next, throw',
+  'next next, return next',
+])('COR-12: an iterator after %s → as an async generator', async (calls) => {
+  const drive = async (iterator: AsyncGenerator<unknown>): Promise<unknown[]> => {
+    const outcomes: unknown[] = [];
+    for (const group of calls.split(', ')) {
+      const steps = group.split(' ').map((name) => {
+        const step =
+          name === 'throw'
+            ? iterator.throw(new Error('left'))
+            : iterator[name as 'return'](Promise.resolve(7));
+        return step.then(({ done, value }) => (done === true ? value : 'a view'), String);
+      });
+      outcomes.push(...(await Promise.all(steps)));
     }
-    const { c, sink } = manual<number>();
-    const iterator = c[Symbol.asyncIterator]() as AsyncGenerator<unknown>;
-    sink.view(1, 'weak');
-    sink.view(2, 'strong');
-    expect(await drive(iterator)).toEqual(await drive(native()));
-  },
-);
+    return [...outcomes, await iterator.next()];
+  };
+  async function* native(): AsyncGenerator<unknown> {
+    yield* [1, 2];
+  }
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]() as AsyncGenerator<unknown>;
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
+  expect(await drive(iterator)).toEqual(await drive(native()));
+});
 
 test('COR-12: yield* of a Correctable, into which its consumer throws → the generator catches that error', async () => {
   const { c, sink } = manual<number>();
@@ -143,7 +154,11 @@ test('COR-12: getSnapshot → one object until something changes', () => {
   sink.view(0, 'weak');
   expect(getSnapshot(c)).toBe(second);
   sink.fail(new Error('down'));
-  expect(getSnapshot(c)).toMatchObject({ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } });
+  expect(getSnapshot(c)).toMatchObject({
+    state: 'error',
+    latest: { value: 1 },
+    error: { code: 'FINAL_FAILED' },
+  });
 });
 
 test('COR-12: a Correctable is no Promise, and its tag names it', () => {
@@ -156,7 +171,9 @@ test('COR-12: console.log of lines in a key and an error for a value → one lin
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user\n7'));
   binding.calls[0]!.view(new Error('down'), 'weak');
-  expect(inspect(read)).toMatch(/^Correctable\(get "user 7"\) \{ pending, weak: .*Error: down.*\}$/);
+  expect(inspect(read)).toMatch(
+    /^Correctable\(get "user 7"\) \{ pending, weak: .*Error: down.*\}$/,
+  );
   binding.calls[0]!.view(1, 'strong');
 });
 
@@ -182,7 +199,9 @@ test('COR-12: console.log → one line: the operation, the state, the latest vie
 test('COR-12: console.log of a value that holds its own Correctable → an end of it', () => {
   const { c, sink } = manual<object>();
   sink.view({ c }, 'weak');
-  expect(inspect(c)).toMatch(/^Correctable\(operation\) \{ pending, weak: \{ c: .*\[Object\].* \}$/);
+  expect(inspect(c)).toMatch(
+    /^Correctable\(operation\) \{ pending, weak: \{ c: .*\[Object\].* \}$/,
+  );
 });
 
 test('COR-13: the executor calls the sink on the spot → the Correctable is born closed', async () => {
@@ -271,7 +290,11 @@ test('COR-13: withSink → the sink of a Correctable, and its signal', async () 
 test('COR-13: withSink: options → its deadline and its signal; what comes later is dropped', async () => {
   const clock = virtualClock();
   const events: CorrectableEvent[] = [];
-  const late = correctable(LEVELS).withSink<number>({ clock, timeoutMs: 5, onEvent: (event) => events.push(event) });
+  const late = correctable(LEVELS).withSink<number>({
+    clock,
+    timeoutMs: 5,
+    onEvent: (event) => events.push(event),
+  });
   const code = codeOf(late.correctable);
   await clock.advance(5);
   expect(await code).toBe('TIMEOUT');
@@ -287,7 +310,9 @@ test('COR-13: of and from → one final view; the rejection is the cause', async
   expect(await correctableFromValue(1)).toBe(1);
   expect(await correctableFromPromise(Promise.resolve(2))).toBe(2);
   const cause = new Error('no');
-  expect(await correctableFromPromise(Promise.reject(cause)).catch((error: unknown) => error)).toMatchObject({ cause });
+  expect(
+    await correctableFromPromise(Promise.reject(cause)).catch((error: unknown) => error),
+  ).toMatchObject({ cause });
   expect(await codeOf(correctableFromValue(Promise.resolve(1)))).toBe('INVALID_VALUE');
   await settled();
 });

@@ -1,4 +1,7 @@
-/** COR-12: Correctables of another copy of the package, as a component library brings one of its own. */
+/**
+ * COR-12: Correctables of another copy of the package, as a component library brings one of its
+ * own.
+ */
 import { expect, test, vi } from 'vitest';
 import { respondWithViews } from '../../../../src/http/index.ts';
 import type { Binding, Operation } from '../../../../src/index.ts';
@@ -102,7 +105,11 @@ test('COR-12: snapshots of one of another copy → one object until something ch
   expect(getSnapshot(c)).toBe(before);
   sink.view(1, 'weak');
   const after = getSnapshot(c);
-  expect([before.latest, after.latest?.value, getSnapshot(c) === after]).toEqual([undefined, 1, true]);
+  expect([before.latest, after.latest?.value, getSnapshot(c) === after]).toEqual([
+    undefined,
+    1,
+    true,
+  ]);
 });
 
 test('COR-12: one of another copy fails → the snapshots in its listener and later have the error', () => {

@@ -7,7 +7,8 @@ import { harm, read } from './calls.ts';
 const retained = { input: { isKept: true } };
 const behind = { ...retained, outcome: 'REPLICA_BEHIND' };
 
-const faults = (calls: readonly Call[]): string[] => calmFaults(calls, { hasEarlyViews: () => true });
+const faults = (calls: readonly Call[]): string[] =>
+  calmFaults(calls, { hasEarlyViews: () => true });
 
 function many(count: number, make: (at: number) => Call): Call[] {
   return Array.from({ length: count }, (_, n) => make(n * 10));
@@ -18,7 +19,9 @@ test('calm: sessions fail with REPLICA_BEHIND without a fault of the cluster →
     ...many(50, (at) => read([at, at + 9], 'a', retained)),
     ...many(5, (at) => read([at, at + 9], 'a', behind)),
   ];
-  expect(faults(calls)).toEqual([expect.stringMatching(/^5 of 55 reads in sessions failed with REPLICA_BEHIND/)]);
+  expect(faults(calls)).toEqual([
+    expect.stringMatching(/^5 of 55 reads in sessions failed with REPLICA_BEHIND/),
+  ]);
   expect(faults([...calls, harm([0, 10])])).toEqual([]);
   expect(faults([...calls, harm([0, 10], 'quorum-frankfurt-0')])).toEqual([]);
   expect(faults([...calls, harm([0, 10], 'quorum-ireland-1')])).toHaveLength(1);
@@ -43,14 +46,21 @@ test('calm: a kind of read without early views → a fault; reads of one level, 
 test('calm: a key that cannot be read after all was healed → a fault, unless another try could', () => {
   const afterwards = { input: { isKept: true, isAfterwards: true } };
   const failed = read([0, 9], null, { ...afterwards, outcome: 'REPLICA_BEHIND' });
-  expect(faults([failed, failed])).toEqual([expect.stringMatching(/cannot read it after all was healed/)]);
+  expect(faults([failed, failed])).toEqual([
+    expect.stringMatching(/cannot read it after all was healed/),
+  ]);
   expect(faults([failed, read([10, 19], 'a', afterwards)])).toEqual([]);
 });
 
 test('confirmations: same as the view before → no fault; another value, or a weaker view, one', () => {
   const right = read([0, 9], 'a', { weak: 'a' });
   expect(confirmationFaults([right, read([0, 9], 'b', { weak: 'a' })])).toEqual([]);
-  const [early, final] = right.views as [NonNullable<Call['views']>[0], NonNullable<Call['views']>[0]];
-  expect(confirmationFaults([{ ...right, views: [early, { ...final, value: ['b'] }] }])).toHaveLength(1);
+  const [early, final] = right.views as [
+    NonNullable<Call['views']>[0],
+    NonNullable<Call['views']>[0],
+  ];
+  expect(
+    confirmationFaults([{ ...right, views: [early, { ...final, value: ['b'] }] }]),
+  ).toHaveLength(1);
   expect(confirmationFaults([{ ...right, views: [final, early] }])).toHaveLength(1);
 });

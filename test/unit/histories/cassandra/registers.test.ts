@@ -12,20 +12,35 @@ function faults(...calls: readonly Call[]): string[] {
 }
 
 test('registers: what may be → no fault', () => {
-  expect(faults(write([0, 9], 'a'), read([10, 19], 'a'), write([20, 29], 'b'), finally_('b'))).toEqual([]);
+  expect(
+    faults(write([0, 9], 'a'), read([10, 19], 'a'), write([20, 29], 'b'), finally_('b')),
+  ).toEqual([]);
   // Two writes at the same time, of which the one that began later is answered first.
-  expect(faults(write([0, 30], 'a'), write([1, 9], 'b', b), read([40, 49], 'b'), finally_('b'))).toEqual([]);
+  expect(
+    faults(write([0, 30], 'a'), write([1, 9], 'b', b), read([40, 49], 'b'), finally_('b')),
+  ).toEqual([]);
   // The outcome is unknown: the value may be there from the beginning, later, or never.
   expect(faults(write([0, 9], 'a', UNKNOWN), finally_('a'))).toEqual([]);
   expect(faults(write([0, 9], 'a', UNKNOWN), finally_(null))).toEqual([]);
-  expect(faults(write([0, 9], 'a'), write([10, 19], 'b', UNKNOWN), read([20, 29], 'a'), finally_('b'))).toEqual([]);
-  expect(faults(write([0, 9], 'a'), write([10, 19], null), read([20, 29], null), finally_(null))).toEqual([]);
+  expect(
+    faults(write([0, 9], 'a'), write([10, 19], 'b', UNKNOWN), read([20, 29], 'a'), finally_('b')),
+  ).toEqual([]);
+  expect(
+    faults(write([0, 9], 'a'), write([10, 19], null), read([20, 29], null), finally_(null)),
+  ).toEqual([]);
   expect(faults(write([0, 9], 'a', NOT_MADE), read([20, 29], null), finally_(null))).toEqual([]);
   // A weak view may be behind.
-  expect(faults(write([0, 9], 'a'), write([10, 19], 'b'), read([20, 29], 'b', { weak: 'a' }), finally_('b'))).toEqual(
+  expect(
+    faults(
+      write([0, 9], 'a'),
+      write([10, 19], 'b'),
+      read([20, 29], 'b', { weak: 'a' }),
+      finally_('b'),
+    ),
+  ).toEqual([]);
+  expect(faults(write([0, 9], 'a'), read([20, 29], 'a', { weak: null }), finally_('a'))).toEqual(
     [],
   );
-  expect(faults(write([0, 9], 'a'), read([20, 29], 'a', { weak: null }), finally_('a'))).toEqual([]);
 });
 
 test('registers: an acknowledged write that is gone → a fault, in views and in the end', () => {
@@ -35,7 +50,8 @@ test('registers: an acknowledged write that is gone → a fault, in views and in
   expect(faults(write([0, 9], 'a'), write([10, 19], 'b'), finally_('a'))).toEqual([
     expect.stringMatching(/shown "a" .*without put "b"/),
   ]);
-  // A deletion that came before does not explain it, one that came after does not bring back what it deleted.
+  // A deletion that came before does not explain it, one that came after does not bring back what
+  // it deleted.
   expect(faults(write([0, 9], null), write([10, 19], 'a'), finally_(null))).toHaveLength(1);
   expect(faults(write([0, 9], 'a'), write([10, 19], null), finally_('a'))).toHaveLength(1);
   // Both under way at the same time: the one that began later has the later stamp.
@@ -55,7 +71,9 @@ test('registers: a value that failed as not made is there → a fault, also in a
 
 test('registers: a value that no call wrote, or not yet → a fault', () => {
   expect(faults(finally_('x'))).toEqual([expect.stringMatching(/which no call wrote/)]);
-  expect(faults(read([0, 9], 'a'), write([20, 29], 'a'))).toEqual([expect.stringMatching(/before put "a"/)]);
+  expect(faults(read([0, 9], 'a'), write([20, 29], 'a'))).toEqual([
+    expect.stringMatching(/before put "a"/),
+  ]);
 });
 
 test('registers: a strong view behind an earlier one → a fault, unless replicas are not repaired', () => {
@@ -81,7 +99,9 @@ test('registers: a condition is stamped while it is in flight, one without an ou
   expect(faults(swap([0, 20], null, 'a'), write([10, 30], 'b', b), finally_('a'))).toEqual([]);
   expect(faults(swap([0, 20], null, 'a'), write([21, 30], 'b', b), finally_('a'))).toHaveLength(1);
   expect(faults(write([0, 9], 'b'), swap([20, 30], 'b', 'a'), finally_('b'))).toHaveLength(1);
-  expect(faults(swap([0, 20], null, 'a', UNKNOWN), write([21, 30], 'b', b), finally_('a'))).toEqual([]);
+  expect(faults(swap([0, 20], null, 'a', UNKNOWN), write([21, 30], 'b', b), finally_('a'))).toEqual(
+    [],
+  );
 });
 
 test('registers: what expires → may be gone from then on, not before', () => {

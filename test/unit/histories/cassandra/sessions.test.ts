@@ -45,11 +45,19 @@ test('sessions: a final behind the early view of the same read → a fault', () 
 });
 
 test('sessions: what was surely gone and is shown again → a fault; what was written since is none', () => {
-  const gone = [write([0, 9], 'a', other), write([10, 19], null, other), read([20, 29], null, retained)];
+  const gone = [
+    write([0, 9], 'a', other),
+    write([10, 19], null, other),
+    read([20, 29], null, retained),
+  ];
   expect(sessionFaults([...gone, read([30, 39], null, { ...retained, weak: 'a' })])).toEqual([
     expect.stringMatching(/had seen it gone/),
   ]);
   expect(
-    sessionFaults([...gone, write([30, 39], 'c', other), read([40, 49], 'c', { ...retained, weak: 'c' })]),
+    sessionFaults([
+      ...gone,
+      write([30, 39], 'c', other),
+      read([40, 49], 'c', { ...retained, weak: 'c' }),
+    ]),
   ).toEqual([]);
 });

@@ -12,7 +12,9 @@ const shape = (span: [number, number], value: string | null, level = 'strong'): 
 const settled = [reshape([0, 9], 'bigint 1'), reshape([100, 109], 'timestamp 2')];
 
 test('shapes: what the column held at that time → no fault', () => {
-  expect(shapeFaults([...settled, shape([10, 19], 'bigint 1'), shape([110, 119], 'timestamp 2')])).toEqual([]);
+  expect(
+    shapeFaults([...settled, shape([10, 19], 'bigint 1'), shape([110, 119], 'timestamp 2')]),
+  ).toEqual([]);
   for (const value of ['bigint 1', 'timestamp 2', null])
     expect(shapeFaults([...settled, shape([90, 105], value)])).toEqual([]);
   expect(shapeFaults([...settled, shape([110, 119], null, 'weak')])).toEqual([]);

@@ -6,28 +6,46 @@ import type {
   RecordedTransaction,
 } from '../../../histories/transactions/recorded-transaction.ts';
 
-export const append = (key: string, element: Element): ListOperation => ({ append: [key, element] });
+export const append = (key: string, element: Element): ListOperation => ({
+  append: [key, element],
+});
 export const read = (key: string, ...list: Element[]): ListOperation => ({ read: [key, list] });
 
-/** Creates a committed transaction that overlaps with all others, unless `changes` says otherwise. */
+/**
+ * Creates a committed transaction that overlaps with all others, unless `changes` says otherwise.
+ */
 export function transaction(
   id: string,
   operations: readonly ListOperation[],
   changes: Partial<RecordedTransaction> = {},
 ): RecordedTransaction {
-  return { id, process: id, startAt: 0, endAt: 1_000, outcome: 'committed', operations, ...changes };
+  return {
+    id,
+    process: id,
+    startAt: 0,
+    endAt: 1_000,
+    outcome: 'committed',
+    operations,
+    ...changes,
+  };
 }
 
 export interface KnownHistory {
   readonly about: string;
   readonly history: readonly RecordedTransaction[];
-  /** The anomalies of the history, each once; none if a strictly serializable store can have given it. */
+  /**
+   * The anomalies of the history, each once; none if a strictly serializable store can have given
+   * it.
+   */
   readonly anomalies: readonly AnomalyName[];
   /** Their names by adya, which looks for others. */
   readonly byAdya: readonly string[];
 }
 
-const between = (startAt: number, endAt: number): Partial<RecordedTransaction> => ({ startAt, endAt });
+const between = (startAt: number, endAt: number): Partial<RecordedTransaction> => ({
+  startAt,
+  endAt,
+});
 const UNKNOWN = { outcome: 'unknown' } as const;
 
 export const CLEAN_HISTORIES: readonly KnownHistory[] = [
@@ -35,7 +53,11 @@ export const CLEAN_HISTORIES: readonly KnownHistory[] = [
     about: 'transactions one after the other',
     history: [
       transaction('a', [append('x', 1), read('x', 1)], between(0, 10)),
-      transaction('b', [read('x', 1), append('x', 2), append('y', 3), read('x', 1, 2)], between(20, 30)),
+      transaction(
+        'b',
+        [read('x', 1), append('x', 2), append('y', 3), read('x', 1, 2)],
+        between(20, 30),
+      ),
       transaction('c', [read('x', 1, 2), read('y', 3)], between(40, 50)),
     ],
   },
@@ -90,7 +112,10 @@ export const FAULTY_HISTORIES: readonly KnownHistory[] = [
     about: 'aborted read',
     anomalies: ['G1a'],
     byAdya: ['G1a'],
-    history: [transaction('a', [append('x', 1)], { outcome: 'aborted' }), transaction('b', [read('x', 1)])],
+    history: [
+      transaction('a', [append('x', 1)], { outcome: 'aborted' }),
+      transaction('b', [read('x', 1)]),
+    ],
   },
   {
     about: 'intermediate read',
@@ -106,7 +131,10 @@ export const FAULTY_HISTORIES: readonly KnownHistory[] = [
     about: 'circular information flow',
     anomalies: ['G1c'],
     byAdya: ['G1c'],
-    history: [transaction('a', [append('x', 1), read('y', 2)]), transaction('b', [append('y', 2), read('x', 1)])],
+    history: [
+      transaction('a', [append('x', 1), read('y', 2)]),
+      transaction('b', [append('y', 2), read('x', 1)]),
+    ],
   },
   {
     about: 'read skew',
@@ -164,7 +192,10 @@ export const FAULTY_HISTORIES: readonly KnownHistory[] = [
     about: 'a read of what was written later',
     anomalies: ['realtime'],
     byAdya: ['G1c-realtime'],
-    history: [transaction('a', [read('x', 1)], between(0, 10)), transaction('b', [append('x', 1)], between(20, 30))],
+    history: [
+      transaction('a', [read('x', 1)], between(0, 10)),
+      transaction('b', [append('x', 1)], between(20, 30)),
+    ],
   },
   {
     about: 'a stale read beside an unknown append that was seen',
@@ -199,7 +230,10 @@ export const FAULTY_HISTORIES: readonly KnownHistory[] = [
     about: 'lost append',
     anomalies: ['lost append', 'realtime'],
     byAdya: ['G-single-item-realtime'],
-    history: [transaction('a', [append('x', 1)], between(0, 10)), transaction('b', [read('x')], between(20, 30))],
+    history: [
+      transaction('a', [append('x', 1)], between(0, 10)),
+      transaction('b', [read('x')], between(20, 30)),
+    ],
   },
   {
     about: 'an append that was applied twice',
@@ -211,7 +245,10 @@ export const FAULTY_HISTORIES: readonly KnownHistory[] = [
     about: 'two appends of one transaction in another order',
     anomalies: ['G1b', 'incompatible orders'],
     byAdya: ['G1b'],
-    history: [transaction('a', [append('x', 1), append('x', 2)]), transaction('b', [read('x', 2, 1)])],
+    history: [
+      transaction('a', [append('x', 1), append('x', 2)]),
+      transaction('b', [read('x', 2, 1)]),
+    ],
   },
   {
     about: 'incompatible orders',

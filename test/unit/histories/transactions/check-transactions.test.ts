@@ -1,6 +1,9 @@
 /** The checker of transactions on histories whose anomalies are known. */
 import { expect, test } from 'vitest';
-import { checkTransactions, formatAnomaly } from '../../../histories/transactions/check-transactions.ts';
+import {
+  checkTransactions,
+  formatAnomaly,
+} from '../../../histories/transactions/check-transactions.ts';
 import type { RecordedTransaction } from '../../../histories/transactions/recorded-transaction.ts';
 import { append, CLEAN_HISTORIES, FAULTY_HISTORIES, read, transaction } from './build.ts';
 

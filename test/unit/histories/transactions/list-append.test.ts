@@ -1,10 +1,15 @@
-/** The workload of transactions, on a store whose faults are known, and on those of this project. */
+/**
+ * The workload of transactions, on a store whose faults are known, and on those of this project.
+ */
 import { expect, test } from 'vitest';
 import { CorrectableError } from '../../../../src/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { memory } from '../../../../src/bindings/memory/index.ts';
 import { transaction } from '../../../../src/transactions/index.ts';
-import { checkTransactions, formatAnomaly } from '../../../histories/transactions/check-transactions.ts';
+import {
+  checkTransactions,
+  formatAnomaly,
+} from '../../../histories/transactions/check-transactions.ts';
 import { runListAppend, type Transact } from '../../../histories/transactions/run-list-append.ts';
 import { StoreWithFaults, type StoreFaults } from './store-with-faults.ts';
 
@@ -19,7 +24,9 @@ test('a store without faults → no anomaly, and all outcomes occur', async () =
   const store = new StoreWithFaults({});
   const history = await runListAppend({ ...LOAD, transact: store.transact });
   expect(checkTransactions(history).map(formatAnomaly)).toEqual([]);
-  expect(new Set(history.map(({ outcome }) => outcome))).toEqual(new Set(['committed', 'aborted', 'unknown']));
+  expect(new Set(history.map(({ outcome }) => outcome))).toEqual(
+    new Set(['committed', 'aborted', 'unknown']),
+  );
   expect(history.some(({ id }) => id.includes('run'))).toBe(true);
 });
 
@@ -36,7 +43,10 @@ test.each(FAULTS)('a store with the fault %o → an anomaly', async (faults) => 
 });
 
 test('an error that is no outcome ends the workload', async () => {
-  const failing = runListAppend({ ...LOAD, transact: () => Promise.reject(new TypeError('a bug')) });
+  const failing = runListAppend({
+    ...LOAD,
+    transact: () => Promise.reject(new TypeError('a bug')),
+  });
   await expect(failing).rejects.toThrow('a bug');
 });
 
@@ -48,6 +58,7 @@ test('a final read that fails ends the workload, as lost appends would not be fo
 
 test('transactions on a memory store whose backup lags → no anomaly', async () => {
   const store = createClient(memory({ delaysMs: { weak: 0, strong: 2 }, lagMs: 3 }));
-  const transact: Transact = (_, run, kind) => transaction(store, run, kind === 'snapshot' ? {} : { level: 'strong' });
+  const transact: Transact = (_, run, kind) =>
+    transaction(store, run, kind === 'snapshot' ? {} : { level: 'strong' });
   expect(await judge(transact, 60)).toEqual([]);
 });

@@ -25,7 +25,10 @@ const STORES = {
     const sites = ['ireland', 'frankfurt', 'virginia'] as const;
     const latency = { 'ireland-frankfurt': 2, 'ireland-virginia': 10, 'frankfurt-virginia': 10 };
     const deployment = createEmbedded(keyValueService, { sites, latency });
-    return { bindings: sites.map((site) => deployment.site(site)), close: () => deployment.close() };
+    return {
+      bindings: sites.map((site) => deployment.site(site)),
+      close: () => deployment.close(),
+    };
   },
 };
 

@@ -1,9 +1,18 @@
-/** Random histories of four transactions, most of which are faulty: few enough to try all orders. */
+/**
+ * Random histories of four transactions, most of which are faulty: few enough to try all orders.
+ */
 import fc from 'fast-check';
-import type { ListOperation, RecordedTransaction } from '../../../histories/transactions/recorded-transaction.ts';
+import type {
+  ListOperation,
+  RecordedTransaction,
+} from '../../../histories/transactions/recorded-transaction.ts';
 
 /** Lists that a read may return. */
-const read = fc.record({ key: fc.constantFrom('x', 'y'), reader: fc.nat({ max: 3 }), list: fc.nat({ max: 5 }) });
+const read = fc.record({
+  key: fc.constantFrom('x', 'y'),
+  reader: fc.nat({ max: 3 }),
+  list: fc.nat({ max: 5 }),
+});
 const times = fc.record({ startAt: fc.nat({ max: 30 }), durationMs: fc.nat({ max: 30 }) });
 const LISTS: readonly (readonly number[])[] = [[], [0], [1], [0, 1], [1, 0], [0, 1, 2]];
 
@@ -25,7 +34,14 @@ function build({ writers, reads, times: intervals, isReadFirst }: Draws): Record
     );
     const operations = isReadFirst ? [...own, ...appends] : [...appends, ...own];
     const endAt = startAt + durationMs;
-    return { id: `t${index}`, process: `p${index}`, startAt, endAt, outcome: 'committed', operations };
+    return {
+      id: `t${index}`,
+      process: `p${index}`,
+      startAt,
+      endAt,
+      outcome: 'committed',
+      operations,
+    };
   });
 }
 

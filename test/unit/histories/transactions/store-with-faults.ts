@@ -1,4 +1,7 @@
-/** Optimistic transactions on a store in this process, read from a copy that lags, with faults to be found. */
+/**
+ * Optimistic transactions on a store in this process, read from a copy that lags, with faults to be
+ * found.
+ */
 import { CorrectableError } from '../../../../src/index.ts';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { Refusal, type ListTransaction } from '../../../histories/transactions/run-recorder.ts';
@@ -60,7 +63,8 @@ export class StoreWithFaults {
       await run(this.#createTransaction(reads, writes));
     } catch (error) {
       if (error === CHANGED) return false;
-      if (error instanceof Refusal && this.#faults.skipsValidation !== true && !isUnchanged()) return false;
+      if (error instanceof Refusal && this.#faults.skipsValidation !== true && !isUnchanged())
+        return false;
       throw error;
     }
     await this.#travel();
@@ -120,5 +124,6 @@ export class StoreWithFaults {
 }
 
 function applyTo(rows: Rows, writes: Writes): void {
-  for (const [key, value] of writes) rows.set(key, { version: (rows.get(key) ?? ABSENT).version + 1, value });
+  for (const [key, value] of writes)
+    rows.set(key, { version: (rows.get(key) ?? ABSENT).version + 1, value });
 }

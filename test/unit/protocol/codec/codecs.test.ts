@@ -1,7 +1,12 @@
 /** What both codecs do alike: the value domain, what they refuse to send, frames. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EncodedField, canFitFrame, packFrames, type Codec } from '../../../../src/protocol/codec/codec.ts';
+import {
+  EncodedField,
+  canFitFrame,
+  packFrames,
+  type Codec,
+} from '../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
 
@@ -21,16 +26,24 @@ const { value: domain } = fc.letrec((tie) => ({
     { maxDepth: 4 },
     fc.constantFrom(null, undefined, true, false),
     fc.string({ unit: 'binary' }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (number === 0 ? 0 : number)),
+    fc
+      .double({ noNaN: true, noDefaultInfinity: true })
+      .map((number) => (number === 0 ? 0 : number)),
     fc.bigInt(),
     fc.date({ noInvalidDate: true }),
     fc.uint8Array(),
     fc.array(tie('value')),
-    fc.dictionary(fc.oneof(plainKey, fc.constantFrom('$date', '$bytes', '$x', '$$', '$')), tie('defined'), {
-      noNullPrototype: true,
-    }),
+    fc.dictionary(
+      fc.oneof(plainKey, fc.constantFrom('$date', '$bytes', '$x', '$$', '$')),
+      tie('defined'),
+      {
+        noNullPrototype: true,
+      },
+    ),
   ),
-  defined: fc.oneof(fc.integer(), fc.string(), fc.bigInt(), tie('value')).map((value) => value ?? null),
+  defined: fc
+    .oneof(fc.integer(), fc.string(), fc.bigInt(), tie('value'))
+    .map((value) => value ?? null),
 }));
 
 describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
@@ -53,7 +66,9 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
   });
 
   test('property that is undefined → left out; undefined elsewhere → kept', () => {
-    expect(throughTheWire(codec, { a: undefined, b: [undefined] })).toStrictEqual({ b: [undefined] });
+    expect(throughTheWire(codec, { a: undefined, b: [undefined] })).toStrictEqual({
+      b: [undefined],
+    });
     expect(throughTheWire(codec, undefined)).toBeUndefined();
   });
 
@@ -78,7 +93,15 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
 
   test('encoded field → the same as the field itself', () => {
     const value = { at: new Date(5), $: [1n] };
-    const spliced = codec.encodeMessage([1, 'view', 0, 0, new EncodedField(codec.encodeValue(value)), 'a"b', null]);
+    const spliced = codec.encodeMessage([
+      1,
+      'view',
+      0,
+      0,
+      new EncodedField(codec.encodeValue(value)),
+      'a"b',
+      null,
+    ]);
     const whole = codec.encodeMessage([1, 'view', 0, 0, value, 'a"b', null]);
     expect(codec.frame([spliced])).toEqual(codec.frame([whole]));
   });
@@ -87,7 +110,9 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
 describe.each(CODECS)('%s codec: refuses to send', (_name, codec) => {
   test('an instance of a class that hides its name → rejected', () => {
     const odd: unknown = Object.create({ constructor: undefined, a: 1 });
-    expect(() => codec.encodeValue(odd)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
+    expect(() => codec.encodeValue(odd)).toThrow(
+      expect.objectContaining({ code: 'INVALID_VALUE' }),
+    );
   });
 
   const cycle: unknown[] = [];
@@ -116,7 +141,9 @@ describe.each(CODECS)('%s codec: refuses to send', (_name, codec) => {
   });
 
   test('a cycle → INVALID_VALUE, not a stack overflow', () => {
-    expect(() => codec.encodeValue(cycle)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }) as Error);
+    expect(() => codec.encodeValue(cycle)).toThrow(
+      expect.objectContaining({ code: 'INVALID_VALUE' }) as Error,
+    );
   });
 });
 
@@ -125,14 +152,19 @@ describe.each(CODECS)('%s codec: frames', (_name, codec) => {
 
   test('rows beyond the size limit → several frames, none above it, all rows in order', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { minLength: 1 }), (texts) => {
-        const rows = texts.map(row);
-        const frames = packFrames(codec, rows, 400);
-        for (const frame of frames) expect(Buffer.byteLength(frame)).toBeLessThanOrEqual(400);
-        expect(frames.flatMap((frame) => codec.decode(frame)).map((decoded) => (decoded as unknown[])[5])).toEqual(
-          texts,
-        );
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { minLength: 1 }),
+        (texts) => {
+          const rows = texts.map(row);
+          const frames = packFrames(codec, rows, 400);
+          for (const frame of frames) expect(Buffer.byteLength(frame)).toBeLessThanOrEqual(400);
+          expect(
+            frames
+              .flatMap((frame) => codec.decode(frame))
+              .map((decoded) => (decoded as unknown[])[5]),
+          ).toEqual(texts);
+        },
+      ),
     );
   });
 
@@ -148,7 +180,11 @@ describe.each(CODECS)('%s codec: frames', (_name, codec) => {
   test('rows of several ticks, out of order → the frame holds them in the order given', () => {
     const rows = [row('a'), row('b'), row('c')] as const;
     const frame = codec.frame([rows[0], rows[2], rows[1]]);
-    expect(codec.decode(frame).map((decoded) => (decoded as unknown[])[5])).toEqual(['a', 'c', 'b']);
+    expect(codec.decode(frame).map((decoded) => (decoded as unknown[])[5])).toEqual([
+      'a',
+      'c',
+      'b',
+    ]);
   });
 
   test.each([

@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
 import { checkPortable, copyForWire } from '../../../../src/protocol/codec/portable-values.ts';
-import { EncodedField, UndecodableMessage, type Codec } from '../../../../src/protocol/codec/codec.ts';
+import {
+  EncodedField,
+  UndecodableMessage,
+  type Codec,
+} from '../../../../src/protocol/codec/codec.ts';
 import { MAX_DEPTH } from '../../../../src/values/value-kinds.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
@@ -12,7 +16,18 @@ import { scaleRuns } from '../../../support/lane.ts';
 const CODECS = { json: jsonCodec, msgpack: msgpackCodec };
 
 /** All that has no parts, and what is written as more than it is. */
-const leaf = fc.constantFrom<unknown>(1, 'text', null, true, undefined, 7n, new Date(0), new Uint8Array([1]), {}, []);
+const leaf = fc.constantFrom<unknown>(
+  1,
+  'text',
+  null,
+  true,
+  undefined,
+  7n,
+  new Date(0),
+  new Uint8Array([1]),
+  {},
+  [],
+);
 
 const wrap = {
   list: (inner: unknown): unknown => [inner],
@@ -25,7 +40,10 @@ const wrap = {
 const deep = fc
   .tuple(
     leaf,
-    fc.array(fc.constantFrom(...Object.values(wrap)), { minLength: MAX_DEPTH - 4, maxLength: MAX_DEPTH + 1 }),
+    fc.array(fc.constantFrom(...Object.values(wrap)), {
+      minLength: MAX_DEPTH - 4,
+      maxLength: MAX_DEPTH + 1,
+    }),
   )
   .map(([inner, wraps]) => wraps.reduce((value, item) => item(value), inner));
 
@@ -33,7 +51,11 @@ const deep = fc
 const WAYS: Record<string, (codec: Codec, value: unknown) => readonly unknown[]> = {
   'as a field': (_codec, value) => [1, 'view', value],
   'encoded before': (codec, value) => [1, 'view', new EncodedField(codec.encodeValue(value))],
-  'beside one that was encoded before': (codec, value) => [1, new EncodedField(codec.encodeValue('x')), value],
+  'beside one that was encoded before': (codec, value) => [
+    1,
+    new EncodedField(codec.encodeValue('x')),
+    value,
+  ],
 };
 
 /** What `act` gives; `undefined` where it refuses a value. */

@@ -6,7 +6,11 @@ import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 
 describe('JSON codec: reads what is hostile', () => {
   test.each([
-    ['the key __proto__', '[[1,"submit","a","read",1,{"x":{"__proto__":{"admin":true}}}]]', [5, 'x']],
+    [
+      'the key __proto__',
+      '[[1,"submit","a","read",1,{"x":{"__proto__":{"admin":true}}}]]',
+      [5, 'x'],
+    ],
     ['an unknown tag', '[[1,"submit","a","read",1,{"$evil":1}]]', [5]],
     ['a tag with company', '[[1,"submit","a","read",1,{"$date":1,"a":2}]]', [5]],
     ['bytes that are no base64', '[[1,"submit","a","read",1,[{"$bytes":"***"}]]]', [5, 0]],
@@ -14,8 +18,16 @@ describe('JSON codec: reads what is hostile', () => {
     ['a date beyond time', '[[1,"submit","a","read",1,{"$date":1e99}]]', [5]],
     ['a number beyond all', '[[1,"submit","a","read",1,{"x":[1e999]}]]', [5, 'x', 0]],
     ['one below all', '[[1,"submit","a","read",1,-1e999]]', [5]],
-    ['half of a surrogate pair', String.raw`[[1,"submit","a","read",1,["\uD83D\uDE00","\ud83d"]]]`, [5, 1]],
-    ['half of a pair in a key', String.raw`[[1,"submit","a","read",1,{"x":{"\udE00":1}}]]`, [5, 'x']],
+    [
+      'half of a surrogate pair',
+      String.raw`[[1,"submit","a","read",1,["\uD83D\uDE00","\ud83d"]]]`,
+      [5, 1],
+    ],
+    [
+      'half of a pair in a key',
+      String.raw`[[1,"submit","a","read",1,{"x":{"\udE00":1}}]]`,
+      [5, 'x'],
+    ],
   ])('%s → that row only, with the path', (_, text, path) => {
     const [bad, good] = jsonCodec.decode(`${text.slice(0, -1)},[2,"cancel"]]`);
     expect(bad).toBeInstanceOf(UndecodableMessage);
@@ -24,7 +36,9 @@ describe('JSON codec: reads what is hostile', () => {
   });
 
   test('numbers → as they are, -0 as 0', () => {
-    const [row] = jsonCodec.decode('[[1,"view",0,0,[-0,{"x":-0.0},1e308,5e-324,-1]]]') as [unknown[]];
+    const [row] = jsonCodec.decode('[[1,"view",0,0,[-0,{"x":-0.0},1e308,5e-324,-1]]]') as [
+      unknown[],
+    ];
     // `toStrictEqual` distinguishes -0 from 0.
     expect(row[4]).toStrictEqual([0, { x: 0 }, 1e308, 5e-324, -1]);
   });
@@ -38,12 +52,16 @@ describe('JSON codec: reads what is hostile', () => {
 
   test('nesting without end → refused, not a stack overflow', () => {
     const depth = 200_000;
-    const [row] = jsonCodec.decode(`[[1,"submit","a","read",1,${'['.repeat(depth)}${']'.repeat(depth)}]]`);
+    const [row] = jsonCodec.decode(
+      `[[1,"submit","a","read",1,${'['.repeat(depth)}${']'.repeat(depth)}]]`,
+    );
     expect(row).toBeInstanceOf(UndecodableMessage);
   });
 
   test.each(['', '{', '{}', '1', 'null'])('frame %j → PROTOCOL', (frame) => {
-    expect(() => jsonCodec.decode(frame)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }) as Error);
+    expect(() => jsonCodec.decode(frame)).toThrow(
+      expect.objectContaining({ code: 'PROTOCOL' }) as Error,
+    );
   });
 
   test('bytes instead of text → PROTOCOL', () => {
@@ -68,7 +86,9 @@ describe('JSON codec: reads what is hostile', () => {
           '{"$bigint":"1e9"}',
         ),
         fc.array(tie('text')).map((items) => `[${items.join(',')}]`),
-        fc.array(tie('text')).map((items) => `{${items.map((item, n) => `"${n}":${item}`).join(',')}}`),
+        fc
+          .array(tie('text'))
+          .map((items) => `{${items.map((item, n) => `"${n}":${item}`).join(',')}}`),
       ),
     }));
     fc.assert(
@@ -92,6 +112,9 @@ describe('JSON codec: reads what is hostile', () => {
   });
 });
 
-test.each(['', 'abc', 'Zoë', '€ \u07ff\u0800\uffff', '💩'])('byteLength of %j → that of UTF-8', (text) => {
-  expect(jsonCodec.byteLength(text)).toBe(Buffer.byteLength(text));
-});
+test.each(['', 'abc', 'Zoë', '€ \u07ff\u0800\uffff', '💩'])(
+  'byteLength of %j → that of UTF-8',
+  (text) => {
+    expect(jsonCodec.byteLength(text)).toBe(Buffer.byteLength(text));
+  },
+);

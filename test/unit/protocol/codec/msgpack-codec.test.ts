@@ -1,4 +1,7 @@
-/** What is the msgpack codec's own: that others read and write the same, and what it refuses to read. */
+/**
+ * What is the msgpack codec's own: that others read and write the same, and what it refuses to
+ * read.
+ */
 import fc from 'fast-check';
 import { Packr } from 'msgpackr';
 import { describe, expect, test } from 'vitest';
@@ -10,9 +13,16 @@ import { sharesOf, testShares, unnoted } from '../../../support/property-shares.
 import { scaleRuns, slowCases } from '../../../support/lane.ts';
 
 /** Another implementation of MessagePack, without its own extensions. */
-const other = new Packr({ useRecords: false, mapsAsObjects: true, encodeUndefinedAsNil: false, variableMapSize: true });
+const other = new Packr({
+  useRecords: false,
+  mapsAsObjects: true,
+  encodeUndefinedAsNil: false,
+  variableMapSize: true,
+});
 
-const plain = fc.jsonValue({ maxDepth: 4 }).filter((value) => !/"(__proto__|\$)/.test(JSON.stringify(value)));
+const plain = fc
+  .jsonValue({ maxDepth: 4 })
+  .filter((value) => !/"(__proto__|\$)/.test(JSON.stringify(value)));
 
 /** A frame of one submission whose arguments are these bytes, and of a row after it. */
 function frameWith(args: readonly number[]): Uint8Array<ArrayBuffer> {
@@ -28,8 +38,12 @@ describe('msgpack codec: beside another implementation', () => {
   test('what it writes → the other reads', () => {
     fc.assert(
       fc.property(fc.array(plain), (rows) => {
-        const frame = msgpackCodec.frame(rows.map((value) => msgpackCodec.encodeMessage([1, 'view', 0, 0, value])));
-        expect(other.unpack(frame as Uint8Array)).toEqual(rows.map((value) => [1, 'view', 0, 0, normal(value)]));
+        const frame = msgpackCodec.frame(
+          rows.map((value) => msgpackCodec.encodeMessage([1, 'view', 0, 0, value])),
+        );
+        expect(other.unpack(frame as Uint8Array)).toEqual(
+          rows.map((value) => [1, 'view', 0, 0, normal(value)]),
+        );
       }),
     );
   });
@@ -38,7 +52,9 @@ describe('msgpack codec: beside another implementation', () => {
     fc.assert(
       fc.property(fc.array(plain), (rows) => {
         const frame = new Uint8Array(other.pack(rows.map((value) => [1, 'view', 0, 0, value])));
-        expect(msgpackCodec.decode(frame)).toEqual(rows.map((value) => [1, 'view', 0, 0, normal(value)]));
+        expect(msgpackCodec.decode(frame)).toEqual(
+          rows.map((value) => [1, 'view', 0, 0, normal(value)]),
+        );
       }),
     );
   });
@@ -48,7 +64,13 @@ describe('msgpack codec: beside another implementation', () => {
     (count) => {
       const list = Array.from({ length: count }, (_, at) => at);
       const map = Object.fromEntries(list.map((at) => [`k${at}`, at]));
-      for (const value of [list, map, 'é'.repeat(count), 'x'.repeat(count), new Uint8Array(count).fill(7)]) {
+      for (const value of [
+        list,
+        map,
+        'é'.repeat(count),
+        'x'.repeat(count),
+        new Uint8Array(count).fill(7),
+      ]) {
         const row = [1, 'view', 0, 0, value] as const;
         const frame = msgpackCodec.frame([msgpackCodec.encodeMessage(row as never)]);
         expect(msgpackCodec.decode(frame)).toEqual([row]);
@@ -73,10 +95,16 @@ describe('msgpack codec: beside another implementation', () => {
   });
 });
 
-/** Frames of what is sent, whole or with some bytes changed, cut or put in; and bytes that never were a frame. */
+/**
+ * Frames of what is sent, whole or with some bytes changed, cut or put in; and bytes that never
+ * were a frame.
+ */
 const damaged = fc
   .tuple(
-    fc.array(fc.anything({ withBigInt: true, withDate: true, maxDepth: 2 }), { minLength: 1, maxLength: 3 }),
+    fc.array(fc.anything({ withBigInt: true, withDate: true, maxDepth: 2 }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 2 }),
     fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat() }),
   )
@@ -84,11 +112,17 @@ const damaged = fc
     const frame = msgpackCodec.frame(values.map(encoded)) as Uint8Array<ArrayBuffer>;
     const bytes = frame.slice();
     for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
-    return { bytes: end === undefined ? bytes : bytes.slice(0, end % bytes.length), isDamaged: changes.length > 0 };
+    return {
+      bytes: end === undefined ? bytes : bytes.slice(0, end % bytes.length),
+      isDamaged: changes.length > 0,
+    };
   });
 const anyBytes = fc.oneof(
   { weight: 6, arbitrary: damaged },
-  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }).map((bytes) => ({ bytes, isDamaged: true })) },
+  {
+    weight: 1,
+    arbitrary: fc.uint8Array({ maxLength: 64 }).map((bytes) => ({ bytes, isDamaged: true })),
+  },
 );
 
 /** What cannot be sent is left out. */
@@ -106,7 +140,8 @@ const readsAny = (note: Note): fc.IRawProperty<unknown> =>
       const rows = msgpackCodec.decode(new Uint8Array(bytes));
       note('rows');
       if (isDamaged) note('rows of a frame that was damaged');
-      if (rows.some((row) => row instanceof UndecodableMessage)) note('a row that cannot be decoded');
+      if (rows.some((row) => row instanceof UndecodableMessage))
+        note('a row that cannot be decoded');
     } catch (error) {
       expect(error).toMatchObject({ code: 'PROTOCOL' });
       note('PROTOCOL');
@@ -156,20 +191,25 @@ describe('msgpack codec: reads what is hostile', () => {
   });
 
   test('text instead of bytes → PROTOCOL', () => {
-    expect(() => msgpackCodec.decode('[]')).toThrow(expect.objectContaining({ code: 'PROTOCOL' }) as Error);
+    expect(() => msgpackCodec.decode('[]')).toThrow(
+      expect.objectContaining({ code: 'PROTOCOL' }) as Error,
+    );
   });
 
   test('any bytes → rows or PROTOCOL, nothing else', async () => {
     await fc.assert(readsAny(unnoted), { numRuns: scaleRuns(2000) });
   });
 
-  testShares('the bytes for that → about as many are rows as not, most with something wrong in them', async () => {
-    const shares = await sharesOf(readsAny);
-    expect(shares['rows']).toBeGreaterThan(0.3);
-    expect(shares['PROTOCOL']).toBeGreaterThan(0.3);
-    expect(shares['rows of a frame that was damaged']).toBeGreaterThan(0.1);
-    expect(shares['a row that cannot be decoded']).toBeGreaterThan(0.02);
-  });
+  testShares(
+    'the bytes for that → about as many are rows as not, most with something wrong in them',
+    async () => {
+      const shares = await sharesOf(readsAny);
+      expect(shares['rows']).toBeGreaterThan(0.3);
+      expect(shares['PROTOCOL']).toBeGreaterThan(0.3);
+      expect(shares['rows of a frame that was damaged']).toBeGreaterThan(0.1);
+      expect(shares['a row that cannot be decoded']).toBeGreaterThan(0.02);
+    },
+  );
 
   test('object so large that it does not fit the block, with gaps → every entry, in the right number', () => {
     for (const size of [15, 16, 300, 70_000]) {
@@ -200,7 +240,10 @@ describe('msgpack codec: reads what is hostile', () => {
     expect(() => msgpackCodec.encodeMessage([2, 'view', 0, 0, nested])).toThrow(
       expect.objectContaining({ code: 'INVALID_VALUE' }) as Error,
     );
-    const frame = msgpackCodec.frame([good, msgpackCodec.encodeMessage([3, 'pong'])]) as Uint8Array<ArrayBuffer>;
+    const frame = msgpackCodec.frame([
+      good,
+      msgpackCodec.encodeMessage([3, 'pong']),
+    ]) as Uint8Array<ArrayBuffer>;
     expect(msgpackCodec.decode(frame)).toEqual([
       [1, 'view', 0, 0, { odd: 1 }],
       [3, 'pong'],
@@ -208,7 +251,9 @@ describe('msgpack codec: reads what is hostile', () => {
   });
 
   test('bytes of the frame are used again → what was read stays as it was', () => {
-    const frame = msgpackCodec.frame([msgpackCodec.encodeMessage([1, 'view', 0, 0, new Uint8Array([1, 2, 3])])]);
+    const frame = msgpackCodec.frame([
+      msgpackCodec.encodeMessage([1, 'view', 0, 0, new Uint8Array([1, 2, 3])]),
+    ]);
     const [row] = msgpackCodec.decode(frame as Uint8Array<ArrayBuffer>);
     (frame as Uint8Array).fill(0);
     expect((row as unknown[])[4]).toEqual(new Uint8Array([1, 2, 3]));

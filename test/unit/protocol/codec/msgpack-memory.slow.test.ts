@@ -1,4 +1,6 @@
-/** What the msgpack codec writes is kept by others for long: it holds no more memory than it fills. */
+/**
+ * What the msgpack codec writes is kept by others for long: it holds no more memory than it fills.
+ */
 import { expect, test } from 'vitest';
 import type { Span } from '../../../../src/protocol/codec/codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
@@ -38,7 +40,9 @@ for (const [name, letter] of Object.entries(letters)) {
 
 test('a value that is refused after a large part → what comes next holds a small block', () => {
   expect(() => msgpackCodec.encodeValue(['x'.repeat(300_000), NaN])).toThrow(/NaN/);
-  expect((msgpackCodec.encodeValue(1) as Uint8Array).buffer.byteLength).toBeLessThanOrEqual(BLOCK_BYTES);
+  expect((msgpackCodec.encodeValue(1) as Uint8Array).buffer.byteLength).toBeLessThanOrEqual(
+    BLOCK_BYTES,
+  );
 });
 
 test('many large parts → written in time that grows with their size', () => {

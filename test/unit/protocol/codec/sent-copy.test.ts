@@ -1,4 +1,6 @@
-/** A value that stays in the process arrives as it would at the other end, and is a copy of its own. */
+/**
+ * A value that stays in the process arrives as it would at the other end, and is a copy of its own.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
@@ -15,7 +17,19 @@ const key = fc.oneof(
   fc.constantFrom('$bytes', '$$', '1'),
 );
 const leaf = fc.oneof(
-  fc.constantFrom<unknown>(undefined, null, true, -0, 0, 1.5, Number.NaN, '\ud800', 7n, new Date(5), []),
+  fc.constantFrom<unknown>(
+    undefined,
+    null,
+    true,
+    -0,
+    0,
+    1.5,
+    Number.NaN,
+    '\ud800',
+    7n,
+    new Date(5),
+    [],
+  ),
   fc.string(),
   fc.uint8Array().map((bytes) => (bytes.length % 2 === 0 ? bytes : Buffer.from(bytes))),
 );
@@ -43,7 +57,10 @@ test.each([
   ['a date', new Date(5)],
   ['a list', [1]],
 ])('%s → another copy, alone and in an object', (_name, value) => {
-  const copies = [copyForWire(value, 'args'), (copyForWire({ value }, 'args') as { value: unknown }).value];
+  const copies = [
+    copyForWire(value, 'args'),
+    (copyForWire({ value }, 'args') as { value: unknown }).value,
+  ];
   expect(copies).toStrictEqual([value, value]);
   expect(copies).not.toContain(value);
 });

@@ -1,15 +1,31 @@
-/** Functions over the operations of a contract: each handler gets its arguments as the schemas give them back. */
+/**
+ * Functions over the operations of a contract: each handler gets its arguments as the schemas give
+ * them back.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { tiered, skipLevel, withDetails, type TierContext } from '../../../../src/bindings/tiered/index.ts';
+import {
+  tiered,
+  skipLevel,
+  withDetails,
+  type TierContext,
+} from '../../../../src/bindings/tiered/index.ts';
 import { createHandler, defineContract, isDomainError } from '../../../../src/contract/index.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 
 const articles = defineContract('articles', {
-  article: { access: 'read', args: z.object({ id: z.string().transform(Number) }), result: z.string() },
+  article: {
+    access: 'read',
+    args: z.object({ id: z.string().transform(Number) }),
+    result: z.string(),
+  },
   latest: { access: 'read', args: z.object({}), result: z.string() },
-  rename: { access: 'write', args: z.object({ id: z.string(), title: z.string() }), result: z.string() },
+  rename: {
+    access: 'write',
+    args: z.object({ id: z.string(), title: z.string() }),
+    result: z.string(),
+  },
 });
 
 test('an operation → its handler, with the arguments that the schema makes, what the caller hands on, and itself', () => {
@@ -24,7 +40,9 @@ test('arguments that do not fit, operations of no contract → refused before an
   const article = vi.fn(() => '');
   const ask = createHandler(articles, { article }, article);
   const wrong = { ...articles.article({ id: '7' }), args: { id: 7 } };
-  expect(() => ask(wrong, undefined)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.id' }));
+  expect(() => ask(wrong, undefined)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.id' }),
+  );
   expect(() => ask(get('k'), undefined)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   expect(article).not.toHaveBeenCalled();
 });
@@ -34,7 +52,10 @@ test('an operation without a handler → what is done otherwise, or UNSUPPORTED 
   const latest = articles.latest({});
   expect(createHandler(articles, {}, otherwise)(latest, 'context')).toBe(skipLevel);
   expect(otherwise.mock.calls).toEqual([[latest, 'context']]);
-  const rejection = expect.objectContaining({ code: 'UNSUPPORTED', message: expect.stringContaining("'latest'") });
+  const rejection = expect.objectContaining({
+    code: 'UNSUPPORTED',
+    message: expect.stringContaining("'latest'"),
+  });
   expect(() => createHandler(articles, {})(latest, 'context')).toThrow(rejection);
 });
 
@@ -58,7 +79,11 @@ test('tiers of levels → typed handlers; a cache that has some operations only 
   const titles = new Map([['7', 'Storm nears']]);
   const store = createClient(
     tiered(['cache', 'origin'], {
-      cache: createHandler(articles, { article: ({ id }, { level }) => `${id} of ${level}` }, () => skipLevel),
+      cache: createHandler(
+        articles,
+        { article: ({ id }, { level }) => `${id} of ${level}` },
+        () => skipLevel,
+      ),
       origin: createHandler(articles, {
         article: async ({ id }, { signal }) => `${titles.get(String(id))} ${signal.aborted}`,
         latest: () => 'Cup final',
@@ -76,7 +101,9 @@ test('tiers of levels → typed handlers; a cache that has some operations only 
     'origin: Storm nears false',
   ]);
   expect(await seen(store.invokeWeak(articles.latest({})))).toEqual(['origin: Cup final']);
-  expect(await store.invoke(articles.rename({ id: '7', title: 'Storm passes' }))).toBe('Storm passes');
+  expect(await store.invoke(articles.rename({ id: '7', title: 'Storm passes' }))).toBe(
+    'Storm passes',
+  );
   await store.close();
 });
 
@@ -92,14 +119,21 @@ const bank = defineContract('bank', {
 
 describe('results', () => {
   const wrong = (result: unknown) => () => result as { cents: number };
-  const invalid = expect.objectContaining({ code: 'INVALID_VALUE', field: 'result.cents' }) as Error;
+  const invalid = expect.objectContaining({
+    code: 'INVALID_VALUE',
+    field: 'result.cents',
+  }) as Error;
 
   test.each([
     ['a value', { cents: 'many' }],
     ['a value with details', withDetails({ cents: 'many' }, { version: 1 })],
   ])('%s that does not fit the contract → INVALID_VALUE with the path', (_name, result) => {
-    expect(() => createHandler(bank, { balance: wrong(result) })(bank.balance({}), undefined)).toThrow(invalid);
-    expect(() => createHandler(bank, {}, wrong(result))(bank.balance({}), undefined)).toThrow(invalid);
+    expect(() =>
+      createHandler(bank, { balance: wrong(result) })(bank.balance({}), undefined),
+    ).toThrow(invalid);
+    expect(() => createHandler(bank, {}, wrong(result))(bank.balance({}), undefined)).toThrow(
+      invalid,
+    );
   });
 
   test('a promise of one that does not fit → rejects', async () => {
@@ -119,14 +153,19 @@ describe('results', () => {
 
   test('ones that fit → leave as the schema returns them; details and skipped levels stay', () => {
     const more = { cents: 1, owner: 'ada' };
-    const ask = (result: unknown) => createHandler(bank, { balance: wrong(result) })(bank.balance({}), undefined);
+    const ask = (result: unknown) =>
+      createHandler(bank, { balance: wrong(result) })(bank.balance({}), undefined);
     expect(ask(more)).toEqual({ cents: 1 });
-    expect(ask(withDetails(more, { version: 7 }))).toEqual(withDetails({ cents: 1 }, { version: 7 }));
+    expect(ask(withDetails(more, { version: 7 }))).toEqual(
+      withDetails({ cents: 1 }, { version: 7 }),
+    );
     expect(ask(skipLevel)).toBe(skipLevel);
   });
 
   test('checksResults: false → leave as they are', () => {
-    const ask = createHandler(bank, { balance: wrong('much') }, undefined, { checksResults: false });
+    const ask = createHandler(bank, { balance: wrong('much') }, undefined, {
+      checksResults: false,
+    });
     expect(ask(bank.balance({}), undefined)).toBe('much');
   });
 
@@ -138,7 +177,10 @@ describe('results', () => {
     const onError = vi.fn();
     const store = createClient(tiered(['cache', 'origin'], tiers, { onError }));
     expect(await store.invoke(bank.balance({}))).toEqual({ cents: 7 });
-    expect(onError).toHaveBeenCalledExactlyOnceWith(invalid, expect.objectContaining({ level: 'cache' }));
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      invalid,
+      expect.objectContaining({ level: 'cache' }),
+    );
     await store.close();
   });
 });
@@ -164,7 +206,10 @@ describe('errors', () => {
         expect(given.db.raw()).toBe('raw rows');
         expect(given.getUser()).toBe('ada');
         expect(given).toHaveProperty('errors.notEnough');
-        expect({ ...given }).toEqual({ db, errors: { notEnough: expect.any(Function) as unknown } });
+        expect({ ...given }).toEqual({
+          db,
+          errors: { notEnough: expect.any(Function) as unknown },
+        });
         return null;
       },
     });
@@ -180,8 +225,12 @@ describe('errors', () => {
       },
     });
     const store = createClient(tiered(['origin'], { origin }));
-    const error: unknown = await store.invoke(bank.withdraw({ cents: 7 })).catch((failure: unknown) => failure);
-    expect(isDomainError(error, withdraw, 'notEnough') && error.domain.data).toEqual({ balance: 3 });
+    const error: unknown = await store
+      .invoke(bank.withdraw({ cents: 7 }))
+      .catch((failure: unknown) => failure);
+    expect(isDomainError(error, withdraw, 'notEnough') && error.domain.data).toEqual({
+      balance: 3,
+    });
     expect(error).toMatchObject({ code: 'DOMAIN', retryable: false });
     await store.close();
   });
@@ -192,7 +241,10 @@ describe('errors', () => {
         throw errors.notEnough({ balance: 'none' as never });
       },
     });
-    const invalid = expect.objectContaining({ code: 'INVALID_VALUE', field: 'result.balance' }) as Error;
+    const invalid = expect.objectContaining({
+      code: 'INVALID_VALUE',
+      field: 'result.balance',
+    }) as Error;
     expect(() => ask(bank.withdraw({ cents: 7 }), undefined)).toThrow(invalid);
   });
 });

@@ -16,10 +16,18 @@ const catalogue: OperationRegistry = {
   name: 'shop',
   hash: 'f00',
   operations: {
-    dequeue: { access: 'write', args: z.object({ queue: z.string(), count: z.number().default(1) }) },
+    dequeue: {
+      access: 'write',
+      args: z.object({ queue: z.string(), count: z.number().default(1) }),
+    },
   },
 };
-const dequeue: Operation = { name: 'dequeue', access: 'write', args: { queue: 'q', count: 2 }, key: 'q' };
+const dequeue: Operation = {
+  name: 'dequeue',
+  access: 'write',
+  args: { queue: 'q', count: 2 },
+  key: 'q',
+};
 
 test('listed operation → is sent as it was given; who executes it gets what the schema fills in', () => {
   expect(isRegistered(catalogue, dequeue)).toBe(true);
@@ -41,9 +49,18 @@ test('operation that a gateway has parsed → is sent on as it came, and parsed 
   };
   const parsed = checkOperationOf('pay', { euros: 5 }, cents);
   expect(parsed.args).toEqual({ euros: 500 });
-  expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'of 500' });
+  expect(checkOperation(cents, parsed)).toMatchObject({
+    name: 'pay',
+    args: { euros: 5 },
+    key: 'of 500',
+  });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
-  expect(restoreInputArgs(parsed)).toEqual({ name: 'pay', access: 'write', args: { euros: 5 }, key: 'of 500' });
+  expect(restoreInputArgs(parsed)).toEqual({
+    name: 'pay',
+    access: 'write',
+    args: { euros: 5 },
+    key: 'of 500',
+  });
 });
 
 test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | undefined]>([
@@ -60,7 +77,11 @@ test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | u
 test.each<[what: string, key: () => unknown, cause: string]>([
   ['throws', () => Object.keys(undefined as never), 'Cannot convert undefined'],
   ['gives no text', () => 7, 'of type number'],
-  ['returns a promise that rejects', () => Promise.reject(new Error('no caller waits for it')), 'of type object'],
+  [
+    'returns a promise that rejects',
+    () => Promise.reject(new Error('no caller waits for it')),
+    'of type object',
+  ],
 ])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
   const args = { queue: 'mine' };
@@ -68,7 +89,9 @@ test.each<[what: string, key: () => unknown, cause: string]>([
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'args',
-      cause: expect.objectContaining({ message: expect.stringContaining(cause) as string }) as Error,
+      cause: expect.objectContaining({
+        message: expect.stringContaining(cause) as string,
+      }) as Error,
     }) as Error,
   );
 });
@@ -76,7 +99,10 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
   const parsed = checkOperationOf('dequeue', { queue: 'q' }, catalogue, {});
   const args = { queue: 'tenant-7/q', count: 1 };
-  for (const copy of [{ ...parsed, args }, Object.create(parsed, { args: { value: args } }) as Operation]) {
+  for (const copy of [
+    { ...parsed, args },
+    Object.create(parsed, { args: { value: args } }) as Operation,
+  ]) {
     expect(restoreInputArgs(copy)).toBe(copy);
     expect(parseArgs(catalogue, copy)).toEqual(args);
     expect(CheckedOperation.getPrepared(copy)).toBeUndefined();

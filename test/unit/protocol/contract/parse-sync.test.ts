@@ -1,4 +1,7 @@
-/** Schemas that answer later are refused, whatever they do, and no promise of theirs is left to reject alone. */
+/**
+ * Schemas that answer later are refused, whatever they do, and no promise of theirs is left to
+ * reject alone.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
@@ -27,7 +30,8 @@ const BY_RESULT: Record<string, (name: z.ZodString) => z.core.$ZodType> = {
   'a check': (name) => name.superRefine(async () => later()),
   'a schema of its own': () => z.custom(() => later() as never),
   'a union': (name) => z.union([name.refine(() => later()), z.string()]),
-  'a codec': () => z.codec(z.string(), z.number(), { decode: () => later(), encode: () => later() }),
+  'a codec': () =>
+    z.codec(z.string(), z.number(), { decode: () => later(), encode: () => later() }),
 };
 
 describe.each(Object.entries(SYNTACTIC))('schema with %s that is an async function', (_, of) => {
@@ -86,12 +90,20 @@ test('schema that makes ever new ones → ends', () => {
 
 test('result that is a promise → INVALID_VALUE, and may reject', () => {
   const check = createResultCheck({ put: { result: z.any() } });
-  expect(() => check('put', later())).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }) as Error);
+  expect(() => check('put', later())).toThrow(
+    expect.objectContaining({ code: 'INVALID_VALUE' }) as Error,
+  );
 });
 
 test('result whose schema throws → INVALID_VALUE with the cause', () => {
-  const check = createResultCheck({ put: { result: z.any().refine((value: { rows: [] }) => value.rows.length < 5) } });
+  const check = createResultCheck({
+    put: { result: z.any().refine((value: { rows: [] }) => value.rows.length < 5) },
+  });
   expect(() => check('put', null)).toThrow(
-    expect.objectContaining({ code: 'INVALID_VALUE', field: 'result', cause: expect.any(TypeError) }) as Error,
+    expect.objectContaining({
+      code: 'INVALID_VALUE',
+      field: 'result',
+      cause: expect.any(TypeError),
+    }) as Error,
   );
 });

@@ -1,4 +1,7 @@
-/** Schemas that contain each other: fingerprints see what they are, not of how many objects, and end soon. */
+/**
+ * Schemas that contain each other: fingerprints see what they are, not of how many objects, and end
+ * soon.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
@@ -20,7 +23,9 @@ function getSchema(nodes: readonly Node[], isLazy: boolean): z.ZodMiniType {
         ? { enumerable: true, value: z.lazy(() => made[to] as z.ZodMiniType) }
         : { enumerable: true, configurable: true, get: () => made[to] },
     ]);
-    return z.object(Object.defineProperties({ label: z.literal(label) }, Object.fromEntries(fields)) as object);
+    return z.object(
+      Object.defineProperties({ label: z.literal(label) }, Object.fromEntries(fields)) as object,
+    );
   });
   return made[0] as z.ZodMiniType;
 }
@@ -34,7 +39,9 @@ function areAlike(item: readonly Node[], other: readonly Node[]): boolean {
   for (const [a, b] of pairs.values()) {
     const [left, right] = [item[a] as Node, other[b] as Node];
     if (left.label !== right.label || left.inner.length !== right.inner.length) return false;
-    left.inner.forEach((to, n) => pairs.set(`${to}/${right.inner[n]}`, [to, right.inner[n] as number]));
+    left.inner.forEach((to, n) =>
+      pairs.set(`${to}/${right.inner[n]}`, [to, right.inner[n] as number]),
+    );
   }
   return true;
 }
@@ -42,7 +49,10 @@ function areAlike(item: readonly Node[], other: readonly Node[]): boolean {
 const graph = (maxCount: number): fc.Arbitrary<readonly Node[]> =>
   fc.integer({ min: 1, max: maxCount }).chain((count) => {
     const inner = fc.array(fc.nat({ max: count - 1 }), { maxLength: 3 });
-    return fc.array(fc.record({ label: fc.constantFrom('a', 'b'), inner }), { minLength: count, maxLength: count });
+    return fc.array(fc.record({ label: fc.constantFrom('a', 'b'), inner }), {
+      minLength: count,
+      maxLength: count,
+    });
   });
 
 /** The same schemas, each made twice: each reference picks one of the two at random. */
@@ -72,16 +82,19 @@ test.each([
 test.each([
   ['getters', false],
   ['lazy schemas', true],
-])('schemas that are made again here and there, by %s → the fingerprint that they have', (_, isLazy) => {
-  fc.assert(
-    fc.property(
-      graph(6).chain((nodes) => fc.tuple(fc.constant(nodes), copied(nodes))),
-      ([nodes, copies]) => {
-        expect(hashOf(copies, isLazy)).toBe(hashOf(nodes, isLazy));
-      },
-    ),
-  );
-});
+])(
+  'schemas that are made again here and there, by %s → the fingerprint that they have',
+  (_, isLazy) => {
+    fc.assert(
+      fc.property(
+        graph(6).chain((nodes) => fc.tuple(fc.constant(nodes), copied(nodes))),
+        ([nodes, copies]) => {
+          expect(hashOf(copies, isLazy)).toBe(hashOf(nodes, isLazy));
+        },
+      ),
+    );
+  },
+);
 
 /** Types of a document that may all contain each other. */
 const mesh = (count: number, last = 'last'): readonly Node[] =>

@@ -2,14 +2,22 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import * as full from 'zod';
 import * as z from 'zod/mini';
-import { hashOperation, hashOperations, hashSchema } from '../../../../src/protocol/contract/schema-hash.ts';
+import {
+  hashOperation,
+  hashOperations,
+  hashSchema,
+} from '../../../../src/protocol/contract/schema-hash.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
 const get = { access: 'read', args: z.object({ key: z.string() }), result: z.string() };
-const put = { access: 'write', args: z.object({ key: z.string(), value: z.string() }), result: z.null() };
+const put = {
+  access: 'write',
+  args: z.object({ key: z.string(), value: z.string() }),
+  result: z.null(),
+};
 
 test('operations: one is added → the others keep their fingerprints', () => {
   const before = hashOperations({ get });
@@ -31,7 +39,11 @@ test.each([
   ['another name', 'records', { get, put }],
   ['an operation less', 'rows', { get }],
   ['an operation that is called otherwise', 'rows', { get, set: put }],
-  ['another operation below a name', 'rows', { get: { ...get, args: z.object({ key: z.number() }) }, put }],
+  [
+    'another operation below a name',
+    'rows',
+    { get: { ...get, args: z.object({ key: z.number() }) }, put },
+  ],
   ['operations that have changed names', 'rows', { get: put, put: get }],
 ])('contract: %s → another fingerprint', (_, name, operations) => {
   expect(hashSchema(name, operations)).not.toBe(hashSchema('rows', { get, put }));
@@ -42,20 +54,29 @@ test('contract: its operations in another order → the same fingerprint', () =>
 });
 
 test('operation: the same schemas made again → the same fingerprint', () => {
-  expect(hashOperation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })).toBe(
-    hashOperation(get),
-  );
+  expect(
+    hashOperation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() }),
+  ).toBe(hashOperation(get));
 });
 
-const hashOf = (result: z.core.$ZodType): string => hashOperation({ access: 'read', args: z.null(), result });
+const hashOf = (result: z.core.$ZodType): string =>
+  hashOperation({ access: 'read', args: z.null(), result });
 
 test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
   ['a field called error', z.object({ error: z.string() }), z.object({ error: z.number() })],
-  ['a field called abort', z.object({ a: z.string(), abort: z.boolean() }), z.object({ a: z.string() })],
+  [
+    'a field called abort',
+    z.object({ a: z.string(), abort: z.boolean() }),
+    z.object({ a: z.string() }),
+  ],
   ['a value called error', z.enum(['ok', 'error']), z.enum(['ok'])],
   ['a bigint and its digits', z.literal(5n), z.literal('5')],
   ['undefined and null', z.literal(undefined), z.literal(null)],
-  ['bounds without end', z.number().check(z.maximum(Infinity)), z.number().check(z.maximum(-Infinity))],
+  [
+    'bounds without end',
+    z.number().check(z.maximum(Infinity)),
+    z.number().check(z.maximum(-Infinity)),
+  ],
   ['what a lazy schema stands for', z.lazy(() => z.string()), z.lazy(() => z.number())],
   ['a default and none', z._default(z.number(), 1), z.number()],
   ['a default and a prefault', z._default(z.number(), 1), z.prefault(z.number(), 1)],
@@ -87,9 +108,12 @@ test.each<[what: string, one: () => unknown, other: () => unknown]>([
   ['fixed ones', () => 1, () => 2],
   ['a random one', () => crypto.randomUUID(), () => crypto.randomUUID()],
   ['one that cannot be made here', () => Object.keys(undefined as never), () => ['a']],
-])('defaults that differ, %s → one fingerprint: a default is of the end that fills it in', (_, item, other) => {
-  expect(hashOf(z._default(z.any(), item))).toBe(hashOf(z._default(z.any(), other)));
-});
+])(
+  'defaults that differ, %s → one fingerprint: a default is of the end that fills it in',
+  (_, item, other) => {
+    expect(hashOf(z._default(z.any(), item))).toBe(hashOf(z._default(z.any(), other)));
+  },
+);
 
 test('default that is made by a function → never run for a fingerprint, which may count or look at the time', () => {
   const make = vi.fn(() => Date.now());
@@ -112,6 +136,7 @@ test('schemas that contain themselves → end, and differ where they do', () => 
   };
   expect(hashOf(list(z.string()))).toBe(hashOf(list(z.string())));
   expect(hashOf(list(z.string()))).not.toBe(hashOf(list(z.number())));
-  const endless = (): z.ZodMiniType => z.lazy(() => z.object({ left: endless(), right: endless() }));
+  const endless = (): z.ZodMiniType =>
+    z.lazy(() => z.object({ left: endless(), right: endless() }));
   expect(hashOf(endless())).toBe(hashOf(endless()));
 });

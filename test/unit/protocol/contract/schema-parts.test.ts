@@ -21,7 +21,10 @@ test.each([
 });
 
 test.each([
-  ['a check, which may give another', z.object({ n }).check((context) => void (context.value = shared))],
+  [
+    'a check, which may give another',
+    z.object({ n }).check((context) => void (context.value = shared)),
+  ],
   ['a part under a symbol', z.object({ n, [Symbol('more')]: z.any().default(shared) } as never)],
   ['a condition', z.object({ n }).refine(() => true)],
   ['a transformation', z.object({ n }).transform(() => shared)],

@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientMessageKinds } from '../../../../src/protocol/messages/client-messages.ts';
-import { isSimpleSubmit, isSimpleView, createMessageCheck } from '../../../../src/protocol/messages/message-check.ts';
+import {
+  isSimpleSubmit,
+  isSimpleView,
+  createMessageCheck,
+} from '../../../../src/protocol/messages/message-check.ts';
 import { serverMessageKinds } from '../../../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../../../src/server/gateway/context/compile-schema.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
@@ -15,13 +19,26 @@ const check = createMessageCheck(kinds);
 const compiled = createMessageCheck(kinds, { compile: compileSchema });
 
 const hello = { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'] };
-const welcome = { version: 1, levels: ['weak'], memoryId: 'm', limits: { maxFrameBytes: 1, maxInFlight: 1 } };
+const welcome = {
+  version: 1,
+  levels: ['weak'],
+  memoryId: 'm',
+  limits: { maxFrameBytes: 1, maxInFlight: 1 },
+};
 
 const GOOD: readonly unknown[][] = [
   [0, 'hello', hello],
   [0, 'hello', { ...hello, token: 't', contract: { name: 'shop', hash: 'ff' } }],
   [0, 'welcome', welcome],
-  [0, 'welcome', { ...welcome, principal: 'p', contract: { name: 'shop', hash: 'ff', operations: { get: '0f' } } }],
+  [
+    0,
+    'welcome',
+    {
+      ...welcome,
+      principal: 'p',
+      contract: { name: 'shop', hash: 'ff', operations: { get: '0f' } },
+    },
+  ],
   [1, 'submit', 'get', 'read', 3, { key: 'x' }],
   [1, 'submit', 'get', 'read', 3, undefined, null, 100, 'trace'],
   [1, 'submit', 'put', 'write', 3, {}, null, null, null, null, ['ireland', 1], true],
@@ -93,11 +110,31 @@ const SHORT_CUTS = [
 ] as const;
 
 /** What lies at the edges of what a place of a row may hold. */
-const EDGES = [0, 1, 30, 31, 2 ** 31 - 1, 2 ** 31, 2 ** 53, 1.5, -1, '', 'get', 'x'.repeat(1025), null, undefined];
+const EDGES = [
+  0,
+  1,
+  30,
+  31,
+  2 ** 31 - 1,
+  2 ** 31,
+  2 ** 53,
+  1.5,
+  -1,
+  '',
+  'get',
+  'x'.repeat(1025),
+  null,
+  undefined,
+];
 
-/** Rows of `kind` that are right, or have something else in one or two places, or an end too early. */
+/**
+ * Rows of `kind` that are right, or have something else in one or two places, or an end too early.
+ */
 function nearlyRight(kind: keyof typeof PLAIN): fc.Arbitrary<readonly unknown[]> {
-  const part = fc.oneof(fc.constantFrom<unknown>(...EDGES, 'read', 'write', 'view', 'confirm'), fc.anything());
+  const part = fc.oneof(
+    fc.constantFrom<unknown>(...EDGES, 'read', 'write', 'view', 'confirm'),
+    fc.anything(),
+  );
   const place = fc.tuple(fc.nat(9), part);
   const changes = fc.oneof(
     { weight: 1, arbitrary: fc.constant([]) },
@@ -107,11 +144,13 @@ function nearlyRight(kind: keyof typeof PLAIN): fc.Arbitrary<readonly unknown[]>
     { weight: 6, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.integer({ min: 3, max: 9 }) },
   );
-  return fc.tuple(fc.constantFrom<readonly unknown[]>(...PLAIN[kind]), changes, length).map(([row, places, end]) => {
-    const changed = [...row];
-    for (const [at, value] of places) changed[at % (row.length + 1)] = value;
-    return changed.slice(0, end);
-  });
+  return fc
+    .tuple(fc.constantFrom<readonly unknown[]>(...PLAIN[kind]), changes, length)
+    .map(([row, places, end]) => {
+      const changed = [...row];
+      for (const [at, value] of places) changed[at % (row.length + 1)] = value;
+      return changed.slice(0, end);
+    });
 }
 
 const holdsTo =
@@ -125,7 +164,8 @@ const holdsTo =
       }
       expect(bad).toBeUndefined();
       note('taken');
-      if (!PLAIN[kind].some((plain) => isDeepStrictEqual(plain, row))) note('taken with something unusual');
+      if (!PLAIN[kind].some((plain) => isDeepStrictEqual(plain, row)))
+        note('taken with something unusual');
     });
 
 describe('rows', () => {

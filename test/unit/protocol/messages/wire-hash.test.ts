@@ -6,7 +6,10 @@ import { clientMessageKinds } from '../../../../src/protocol/messages/client-mes
 import { serverMessageKinds } from '../../../../src/protocol/messages/server-messages.ts';
 import { PROTOCOL_VERSION } from '../../../../src/protocol/codec/version.ts';
 
-/** One line a version, for ever. A new hash needs a new version: an old peer would misread the new rows. */
+/**
+ * One line a version, for ever. A new hash needs a new version: an old peer would misread the new
+ * rows.
+ */
 const HISTORY: Readonly<Record<number, string>> = {
   1: 'b5863acfb322619c',
   2: '8efa39f63e0b8169',

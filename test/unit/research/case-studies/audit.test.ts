@@ -1,7 +1,18 @@
-/** Looking at all data of a site: pages follow each other, what is broken is answer, and equal data gives equal digests. */
+/**
+ * Looking at all data of a site: pages follow each other, what is broken is answer, and equal data
+ * gives equal digests.
+ */
 import { createClient } from 'correctables';
 import { defineContract } from 'correctables/contract';
-import { blue, counter, createEmbedded, defineService, set, table, type Invariants } from 'correctables/server';
+import {
+  blue,
+  counter,
+  createEmbedded,
+  defineService,
+  set,
+  table,
+  type Invariants,
+} from 'correctables/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditAll, auditOperation, auditPages } from '../../../../research/case-studies/audit.ts';
@@ -9,15 +20,24 @@ import { ofAllRows, type Bonds } from '../../../../research/case-studies/cross-t
 import { CountingStore } from '../../../../research/case-studies/user.ts';
 
 const contract = defineContract('things', {
-  add: { access: 'write', args: z.object({ keys: z.array(z.string()), amount: z.int() }), result: z.null() },
+  add: {
+    access: 'write',
+    args: z.object({ keys: z.array(z.string()), amount: z.int() }),
+    result: z.null(),
+  },
   audit: auditOperation,
 });
-const tables = { things: table({ amount: counter(), tags: set<string>() }), others: table({ amount: counter() }) };
+const tables = {
+  things: table({ amount: counter(), tags: set<string>() }),
+  others: table({ amount: counter() }),
+};
 const invariants: Invariants<typeof tables> = {
   things: { 'there is no less than nothing': ({ amount }) => amount >= 0 },
 };
 const bonds: Bonds<typeof tables> = {
-  things: { 'all are as many': (key, { things }) => things.row(key).amount === things.row('thing-0').amount },
+  things: {
+    'all are as many': (key, { things }) => things.row(key).amount === things.row('thing-0').amount,
+  },
 };
 
 const service = defineService(contract, {
@@ -61,8 +81,13 @@ test('exactly as many rows as a page has → all of them, and an end; no page ta
   const deployment = createEmbedded(service, { sites: ['ue'], generators: { maxSteps: 1000 } });
   const client = createClient(deployment.site('ue'));
   await client.invoke(contract.add({ keys: KEYS.slice(0, 100), amount: 1 }));
-  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 100, broken: [] });
+  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({
+    rows: 100,
+    broken: [],
+  });
   await client.invoke(contract.add({ keys: KEYS, amount: 1 }));
-  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 1201 });
+  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({
+    rows: 1201,
+  });
   await deployment.close();
 });

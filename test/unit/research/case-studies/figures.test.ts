@@ -17,7 +17,9 @@ const interaction = (more: Partial<Interaction>): Interaction => ({
 test('interactions → shares of operations and of interactions, latencies by request, site and color', () => {
   const stats = new Tally();
   for (const ms of [1, 2, 3]) stats.add(interaction({ ms, operations: 2 }));
-  stats.add(interaction({ request: 'buy', site: 'uw', ms: 100, operations: 3, updates: 2, red: 1 }));
+  stats.add(
+    interaction({ request: 'buy', site: 'uw', ms: 100, operations: 3, updates: 2, red: 1 }),
+  );
   stats.add(interaction({ request: 'buy', site: 'uw', ms: 2, updates: 1 }));
   const { requests, sites, ...sums } = stats.figures(2);
   expect(sums).toEqual({
@@ -27,9 +29,18 @@ test('interactions → shares of operations and of interactions, latencies by re
     failures: {},
   });
   expect(requests['home']).toEqual({ blue: { count: 3, p50: 2, p95: 3, p99: 3 }, red: null });
-  expect(requests['buy']).toMatchObject({ blue: { count: 1, p50: 2 }, red: { count: 1, p50: 100 } });
-  expect(sites).toMatchObject({ ue: { interactions: 3 }, uw: { interactions: 2, red: { p99: 100 } } });
-  expect(stats.cells.map(({ site, request }) => `${site} ${request}`)).toEqual(['ue home', 'uw buy']);
+  expect(requests['buy']).toMatchObject({
+    blue: { count: 1, p50: 2 },
+    red: { count: 1, p50: 100 },
+  });
+  expect(sites).toMatchObject({
+    ue: { interactions: 3 },
+    uw: { interactions: 2, red: { p99: 100 } },
+  });
+  expect(stats.cells.map(({ site, request }) => `${site} ${request}`)).toEqual([
+    'ue home',
+    'uw buy',
+  ]);
 });
 
 test('one that failed → counted by its code, and nowhere else', () => {
@@ -54,5 +65,9 @@ test('more than are kept → percentiles of the latest, and the count of all', (
 });
 
 test('nothing yet → no shares, rather than none of nothing', () => {
-  expect(new Tally().figures(0.1)).toMatchObject({ interactions: 0, shares: { blue: 0, red: 0 }, requests: {} });
+  expect(new Tally().figures(0.1)).toMatchObject({
+    interactions: 0,
+    shares: { blue: 0, red: 0 },
+    requests: {},
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * The colors of RUBiS and Quoddy, as they are declared and wrong (RedBlue, OSDI 2012, Table 2). The seed is in the name of
- * what fails.
+ * The colors of RUBiS and Quoddy, as they are declared and wrong (RedBlue, OSDI 2012, Table 2). The
+ * seed is in the name of what fails.
  */
 import { withColors } from 'correctables/server';
 import { analyzeColors } from 'correctables/testing';
@@ -15,15 +15,20 @@ const RUNS = 3000;
 /** What is wrong shows itself soon. */
 const WRONG_RUNS = 1000;
 
-const label: typeof analyzeColors = (service, options) => analyzeColors(service, { seed: SEED, ...options });
+const label: typeof analyzeColors = (service, options) =>
+  analyzeColors(service, { seed: SEED, ...options });
 
 describe('rubis', () => {
   const { arbitraries, requests, service } = rubis;
 
   test(`as it is, ${RUNS} runs from seed ${SEED} → two red, all others blue, none without a try`, () => {
     const report = label(service, { runs: RUNS, arbitraries, requests: requests.length });
-    expect(report.shadows.filter(({ declaredColor, verdict }) => verdict !== declaredColor)).toEqual([]);
-    const reds = report.shadows.filter(({ declaredColor }) => declaredColor === 'red').map(({ name }) => name);
+    expect(
+      report.shadows.filter(({ declaredColor, verdict }) => verdict !== declaredColor),
+    ).toEqual([]);
+    const reds = report.shadows
+      .filter(({ declaredColor }) => declaredColor === 'red')
+      .map(({ name }) => name);
     expect(reds).toEqual(['registerUser', 'storeBuyNow']);
     // Now and then no bid fits its form, which is no fault.
     expect(report.generators.filter(({ isFault }) => isFault)).toEqual([]);
@@ -38,11 +43,17 @@ describe('rubis', () => {
     });
   });
 
-  test.each(['registerUser', 'storeBuyNow'])(`%s declared blue → refused within ${WRONG_RUNS} runs`, (name) => {
-    const wrong = withColors(service, { [name]: 'blue' });
-    const { shadows } = label(wrong, { runs: WRONG_RUNS, arbitraries });
-    expect(shadows.find((item) => item.name === name)).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
-  });
+  test.each(['registerUser', 'storeBuyNow'])(
+    `%s declared blue → refused within ${WRONG_RUNS} runs`,
+    (name) => {
+      const wrong = withColors(service, { [name]: 'blue' });
+      const { shadows } = label(wrong, { runs: WRONG_RUNS, arbitraries });
+      expect(shadows.find((item) => item.name === name)).toMatchObject({
+        declaredColor: 'blue',
+        verdict: 'unsafe',
+      });
+    },
+  );
 });
 
 describe('quoddy', () => {
@@ -64,8 +75,11 @@ describe('quoddy', () => {
   });
 });
 
-test.each([rubisStudy, quoddyStudy])('$name with what loads its data → no alarm', ({ service, arbitraries }) => {
-  const report = label(service, { runs: WRONG_RUNS, arbitraries });
-  expect(report.shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
-  expect(report.generators.filter(({ isFault }) => isFault)).toEqual([]);
-});
+test.each([rubisStudy, quoddyStudy])(
+  '$name with what loads its data → no alarm',
+  ({ service, arbitraries }) => {
+    const report = label(service, { runs: WRONG_RUNS, arbitraries });
+    expect(report.shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
+    expect(report.generators.filter(({ isFault }) => isFault)).toEqual([]);
+  },
+);

@@ -1,4 +1,7 @@
-/** The command line of the case studies: defaults as documented, and bad input refused with the flag's name. */
+/**
+ * The command line of the case studies: defaults as documented, and bad input refused with the
+ * flag's name.
+ */
 import { expect, test } from 'vitest';
 import { mixNamed, parseOptions } from '../../../../research/case-studies/options.ts';
 import { UsageError } from '../../../../engines/usage-error.ts';
@@ -42,5 +45,7 @@ test('the mix: the first one unless given; one that there is not → refused wit
   const mixes = { shopping: {}, browsing: {} };
   expect(mixNamed(undefined, mixes)).toBe('shopping');
   expect(mixNamed('browsing', mixes)).toBe('browsing');
-  expect(() => mixNamed('bidding', mixes)).toThrow('--mix takes one of shopping, browsing, not "bidding"');
+  expect(() => mixNamed('bidding', mixes)).toThrow(
+    '--mix takes one of shopping, browsing, not "bidding"',
+  );
 });

@@ -1,4 +1,7 @@
-/** The auctions of RUBiS: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.2). */
+/**
+ * The auctions of RUBiS: what its transactions do, and what two sites do together (RedBlue, OSDI
+ * 2012, §7.2).
+ */
 import { expect, test } from 'vitest';
 import { rubis, rubisStudy } from '../../../../research/case-studies/rubis/contract.ts';
 import { service } from '../../../../research/case-studies/rubis/service.ts';
@@ -6,13 +9,32 @@ import { study } from '../../../../research/case-studies/rubis/study.ts';
 import { getFinal, twoSites, until, type TwoSites } from './two-sites.ts';
 
 const person = (nickname: string) => {
-  return { nickname, password: `of ${nickname}`, firstName: 'First', lastName: 'Last', email: 'e', region: 'r1' };
+  return {
+    nickname,
+    password: `of ${nickname}`,
+    firstName: 'First',
+    lastName: 'Last',
+    email: 'e',
+    region: 'r1',
+  };
 };
 
-const thing = (user: string, more: { quantity?: number; buyNow?: number; category?: string; days?: number } = {}) => {
+const thing = (
+  user: string,
+  more: { quantity?: number; buyNow?: number; category?: string; days?: number } = {},
+) => {
   const { quantity = 1, buyNow = 0, category = 'c1', days = 7 } = more;
   const prices = { initialPrice: 10_00, reservePrice: 0, buyNow };
-  return { user, name: 'a lamp', description: 'of brass', category, region: 'r1', quantity, ...prices, days };
+  return {
+    user,
+    name: 'a lamp',
+    description: 'of brass',
+    category,
+    region: 'r1',
+    quantity,
+    ...prices,
+    days,
+  };
 };
 
 async function register({ east }: TwoSites, nickname: string): Promise<string> {
@@ -23,7 +45,12 @@ async function offer({ east }: TwoSites, ...asked: Parameters<typeof thing>): Pr
   return (await east.invoke(rubis.registerItem(thing(...asked)))).item;
 }
 
-const bidOf = (user: string, item: string, bid: number, more: { quantity?: number; minBid?: number } = {}) => {
+const bidOf = (
+  user: string,
+  item: string,
+  bid: number,
+  more: { quantity?: number; minBid?: number } = {},
+) => {
   const { quantity = 1, minBid = 0 } = more;
   return rubis.storeBid({ user, item, quantity, bid, maxBid: bid, minBid });
 };
@@ -36,7 +63,10 @@ test('a free nickname → registered in the red order; one that is taken → nul
   expect(level).toBe('strong');
   const user = value.user ?? '';
   expect(await sites.west.invoke(rubis.registerUser(person('ann')))).toEqual({ user: null });
-  expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).toMatchObject({ nickname: 'ann', rating: 0 });
+  expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).toMatchObject({
+    nickname: 'ann',
+    rating: 0,
+  });
   expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).not.toHaveProperty('password');
   expect(await sites.east.invoke(rubis.viewUserInfo({ user: 'unknown' }))).toBeNull();
 });
@@ -49,12 +79,24 @@ test('an item → found by category and region until it ends, sooner ends first'
   const items = (found: readonly { readonly item: string }[]) => found.map(({ item }) => item);
   const first = { page: 0, size: 20 };
   const { east } = sites;
-  expect(items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', ...first })))).toEqual([soon, late]);
-  expect(items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 1, size: 1 })))).toEqual([late]);
+  expect(
+    items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', ...first }))),
+  ).toEqual([soon, late]);
+  expect(
+    items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 1, size: 1 }))),
+  ).toEqual([late]);
   const where = { category: 'c2', region: 'r1' };
-  expect(items(await east.invoke(rubis.searchItemsByRegion({ ...where, ...first })))).toEqual([elsewhere]);
-  expect(await east.invoke(rubis.searchItemsByRegion({ ...where, region: 'r2', ...first }))).toEqual([]);
-  expect(await east.invoke(rubis.viewItem({ item: soon }))).toMatchObject({ price: 0, bids: 0, stock: 0 });
+  expect(items(await east.invoke(rubis.searchItemsByRegion({ ...where, ...first })))).toEqual([
+    elsewhere,
+  ]);
+  expect(
+    await east.invoke(rubis.searchItemsByRegion({ ...where, region: 'r2', ...first })),
+  ).toEqual([]);
+  expect(await east.invoke(rubis.viewItem({ item: soon }))).toMatchObject({
+    price: 0,
+    bids: 0,
+    stock: 0,
+  });
   expect(await east.invoke(rubis.viewItem({ item: 'none' }))).toBeNull();
 });
 
@@ -78,7 +120,10 @@ test('bids → blue; the highest is the price, one on an older form is kept, one
   expect(history?.bids.map(({ bid }) => bid).toSorted()).toEqual([10_00, 11_00, 12_00]);
   expect(history?.bids.map(({ nickname }) => nickname)).toContain('ann');
   expect(await east.invoke(rubis.viewBidHistory({ item: 'none' }))).toBeNull();
-  expect(await east.invoke(rubis.putBid({ ...loginOf('ann'), item }))).toMatchObject({ user: ann, minBid: 13_00 });
+  expect(await east.invoke(rubis.putBid({ ...loginOf('ann'), item }))).toMatchObject({
+    user: ann,
+    minBid: 13_00,
+  });
   expect(await east.invoke(rubis.putBid({ ...loginOf('bob'), item }))).toBeNull();
 });
 
@@ -95,9 +140,13 @@ test('bought at once → red; the last piece ends the sale; what is not there is
   await east.invoke(buy(1));
   expect(await east.invoke(buy(1))).toEqual({ purchase: null });
   expect((await east.invoke(bidOf('bob', item, 60_00))).bid).toBeNull();
-  expect(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 0, size: 20 }))).toEqual([]);
+  expect(
+    await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 0, size: 20 })),
+  ).toEqual([]);
   const auctioned = await offer(sites, 'zoe');
-  expect(await east.invoke(rubis.storeBuyNow({ user: 'ann', item: auctioned, quantity: 1 }))).toEqual({
+  expect(
+    await east.invoke(rubis.storeBuyNow({ user: 'ann', item: auctioned, quantity: 1 })),
+  ).toEqual({
     purchase: null,
   });
 });
@@ -111,10 +160,20 @@ test('comments → the rating is their sum, whichever site they come from; an un
     rubis.storeComment({ from: 'bob', user: ann, item: 'lamp', rating, text: `${rating}` });
   await Promise.all([east.invoke(about(5)), west.invoke(about(-3)), east.invoke(about(0))]);
   for (const client of [east, west]) {
-    const found = await until(client, rubis.viewUserInfo({ user: ann }), (user) => user?.comments.length === 3);
+    const found = await until(
+      client,
+      rubis.viewUserInfo({ user: ann }),
+      (user) => user?.comments.length === 3,
+    );
     expect(found?.rating).toBe(2);
   }
-  const aboutUnknown = rubis.storeComment({ from: ann, user: 'unknown', item: 'lamp', rating: 5, text: '' });
+  const aboutUnknown = rubis.storeComment({
+    from: ann,
+    user: 'unknown',
+    item: 'lamp',
+    rating: 5,
+    text: '',
+  });
   expect(await east.invoke(aboutUnknown)).toEqual({ comment: null });
   expect(sites.alarms).toEqual([]);
 });
@@ -123,7 +182,15 @@ test('a sale that has ended → its history begins with the latest bid, and who 
   await using sites = twoSites(study.service);
   const { east } = sites;
   const dayAgo = Date.now() - 24 * 3_600_000;
-  const about = { name: 'a', description: '', seller: 'u', category: 'c', region: 'r', startsAt: 0, quantity: 1 };
+  const about = {
+    name: 'a',
+    description: '',
+    seller: 'u',
+    category: 'c',
+    region: 'r',
+    startsAt: 0,
+    quantity: 1,
+  };
   const prices = { initialPrice: 1, reservePrice: 0, buyNow: 0 };
   const offers = [
     ['ann', 30, 1000],
@@ -133,11 +200,16 @@ test('a sale that has ended → its history begins with the latest bid, and who 
   const bids = offers.map(([user, bid, at]) => {
     return { id: user, bid: { user, item: 'lamp', quantity: 1, bid, maxBid: bid, at } };
   });
-  const users = offers.map(([user]) => ({ user, profile: { ...person(user), registeredAt: 0 }, comments: [] }));
+  const users = offers.map(([user]) => ({
+    user,
+    profile: { ...person(user), registeredAt: 0 },
+    comments: [],
+  }));
   const items = [{ item: 'lamp', about: { ...about, ...prices }, endsAt: dayAgo, bids }];
   await east.invoke(rubisStudy.load({ categories: [], regions: [], users, items }));
   const history = await east.invoke(rubisStudy.viewBidHistory({ item: 'lamp' }));
   expect(history?.bids.map(({ nickname }) => nickname)).toEqual(['bob', 'cid', 'ann']);
-  const wonBy = async (user: string) => (await east.invoke(rubisStudy.aboutMe(loginOf(user))))?.won.length;
+  const wonBy = async (user: string) =>
+    (await east.invoke(rubisStudy.aboutMe(loginOf(user))))?.won.length;
   expect([await wonBy('ann'), await wonBy('bob')]).toEqual([1, 0]);
 });

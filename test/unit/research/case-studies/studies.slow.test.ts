@@ -1,7 +1,14 @@
-/** The case studies with data and users: everything loads, every request works, and both sites end with the same data. */
+/**
+ * The case studies with data and users: everything loads, every request works, and both sites end
+ * with the same data.
+ */
 import type { Operation } from 'correctables';
 import { expect, test } from 'vitest';
-import { drawnFrom, type Audit, type CaseStudy } from '../../../../research/case-studies/case-study.ts';
+import {
+  drawnFrom,
+  type Audit,
+  type CaseStudy,
+} from '../../../../research/case-studies/case-study.ts';
 import { mixes as quoddyMixes } from '../../../../research/case-studies/quoddy/mixes.ts';
 import { study as quoddy } from '../../../../research/case-studies/quoddy/study.ts';
 import { mixes as rubisMixes } from '../../../../research/case-studies/rubis/mixes.ts';
@@ -29,7 +36,9 @@ test('rubis → 26 requests; 15 of a hundred are writes; those of a nickname and
 test('quoddy → 13 requests; 15 of a hundred are writes', () => {
   expect(Object.keys(quoddyMixes.social)).toHaveLength(13);
   expect(sumOf(quoddyMixes.social)).toBe(100);
-  expect(sumOf(quoddyMixes.social, ['updateStatus', 'addFriend', 'confirmFriend', 'addToFollow'])).toBe(15);
+  expect(
+    sumOf(quoddyMixes.social, ['updateStatus', 'addFriend', 'confirmFriend', 'addToFollow']),
+  ).toBe(15);
 });
 
 const RUNS: readonly { readonly study: CaseStudy; readonly scale: number }[] = [
@@ -42,7 +51,9 @@ test.each(RUNS)(
   async ({ study, scale }) => {
     await using sites = twoSites(study.service);
     const stores = [storeOf(sites.east), storeOf(sites.west)] as const;
-    await Promise.all(Array.from(study.populate(scale, seeded(SEED)), (operation) => stores[0].ask(operation)));
+    await Promise.all(
+      Array.from(study.populate(scale, seeded(SEED)), (operation) => stores[0].ask(operation)),
+    );
     const loaded = await sameAtBoth(study, sites);
 
     // What is loaded again is there already.
@@ -88,16 +99,26 @@ test('interrupted while data is loaded → no more of it is, and all sites have 
     { site: 'ue', client: sites.east, awayMs: 0 },
     { site: 'uw', client: sites.west, awayMs: 0 },
   ] as const;
-  const loaded = await load({ ...quoddy, populate }, doors, { scale: 0.01, seed: SEED, signal: interrupted.signal });
+  const loaded = await load({ ...quoddy, populate }, doors, {
+    scale: 0.01,
+    seed: SEED,
+    signal: interrupted.signal,
+  });
   expect([generated, loaded]).toEqual([3, 3]);
-  expect(await sameAtBoth(quoddy, sites)).toMatchObject({ rows: expect.any(Number) as number, broken: [] });
+  expect(await sameAtBoth(quoddy, sites)).toMatchObject({
+    rows: expect.any(Number) as number,
+    broken: [],
+  });
 });
 
 /** Waits until both sites have the same data. */
 async function sameAtBoth(study: CaseStudy, { east, west }: TwoSites): Promise<Audit> {
   for (;;) {
     // Strong reads: the site has taken in what was sent to it meanwhile.
-    const [item, other] = [await study.audit({ ask: strongly(east) }), await study.audit({ ask: strongly(west) })];
+    const [item, other] = [
+      await study.audit({ ask: strongly(east) }),
+      await study.audit({ ask: strongly(west) }),
+    ];
     if (item.digest === other.digest) return item;
   }
 }

@@ -1,4 +1,7 @@
-/** The labels of TPC-W's shadow operations: as RedBlue (OSDI 2012, Table 2) counts them, and refused where one is wrong. */
+/**
+ * The labels of TPC-W's shadow operations: as RedBlue (OSDI 2012, Table 2) counts them, and refused
+ * where one is wrong.
+ */
 import { withColors } from 'correctables/server';
 import { analyzeColors } from 'correctables/testing';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +27,9 @@ describe('labels', () => {
     const silent: readonly string[] = ['blue', 'undecided'];
     const fits = (declared: string, verdict: string): boolean =>
       declared === 'red' ? verdict === 'red' : silent.includes(verdict);
-    expect(report.shadows.filter(({ declaredColor, verdict }) => !fits(declaredColor, verdict))).toEqual([]);
+    expect(
+      report.shadows.filter(({ declaredColor, verdict }) => !fits(declaredColor, verdict)),
+    ).toEqual([]);
     expect(report.generators).toEqual([]);
   });
 
@@ -37,19 +42,26 @@ describe('labels', () => {
       transactions: 20,
       reads: 13,
     });
-    const red = ofPaper.filter(({ declaredColor }) => declaredColor === 'red').map(({ name }) => name);
+    const red = ofPaper
+      .filter(({ declaredColor }) => declaredColor === 'red')
+      .map(({ name }) => name);
     expect(red).toEqual(WRONG.map(([name]) => name));
     expect(ofPaper.length - red.length).toBe(14);
   });
 
-  test.each(WRONG)(`%s declared blue → refused within ${WRONG_RUNS} runs from seed %s`, (name, seed) => {
-    const { shadows } = analyzeColors(withColors(service, { [name]: 'blue' }), {
-      runs: WRONG_RUNS,
-      seed,
-      arbitraries,
-    });
-    const wrong = shadows.find((item) => item.name === name);
-    expect(wrong).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
-    expect(wrong?.counterexample?.explanation.join(' ')).toContain("breaks 'the stock is never negative'");
-  });
+  test.each(WRONG)(
+    `%s declared blue → refused within ${WRONG_RUNS} runs from seed %s`,
+    (name, seed) => {
+      const { shadows } = analyzeColors(withColors(service, { [name]: 'blue' }), {
+        runs: WRONG_RUNS,
+        seed,
+        arbitraries,
+      });
+      const wrong = shadows.find((item) => item.name === name);
+      expect(wrong).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
+      expect(wrong?.counterexample?.explanation.join(' ')).toContain(
+        "breaks 'the stock is never negative'",
+      );
+    },
+  );
 });

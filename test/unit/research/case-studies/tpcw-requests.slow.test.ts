@@ -1,4 +1,7 @@
-/** The clicks of TPC-W's users: each asks for one to four transactions, and all can be done at any time. */
+/**
+ * The clicks of TPC-W's users: each asks for one to four transactions, and all can be done at any
+ * time.
+ */
 import { createClient } from 'correctables';
 import { createEmbedded } from 'correctables/server';
 import { expect, test } from 'vitest';
@@ -14,7 +17,11 @@ const SCALE = 0.001;
 test('every request, many times and in any order → one to four transactions, writes where TPC-W has them', async () => {
   const alarms: string[] = [];
   const onAlarm = ({ message }: { readonly message: string }): void => void alarms.push(message);
-  const deployment = createEmbedded(study.service, { sites: ['ue'], onAlarm, generators: { determinismCheckRate: 1 } });
+  const deployment = createEmbedded(study.service, {
+    sites: ['ue'],
+    onAlarm,
+    generators: { determinismCheckRate: 1 },
+  });
   const client = createClient(deployment.site('ue'));
   const store = new CountingStore(client);
   for (const operation of study.populate(SCALE, seeded(1))) await store.ask(operation);
@@ -31,7 +38,12 @@ test('every request, many times and in any order → one to four transactions, w
     expect(store.asked.operations, name).toBeLessThanOrEqual(4);
     if (store.asked.updates > 0) updating.add(name);
   }
-  expect([...updating].sort()).toEqual(['adminConfirm', 'buyConfirm', 'buyRequest', 'shoppingCart']);
+  expect([...updating].sort()).toEqual([
+    'adminConfirm',
+    'buyConfirm',
+    'buyRequest',
+    'shoppingCart',
+  ]);
   expect(await study.audit(store)).toMatchObject({ broken: [] });
   expect(alarms).toEqual([]);
   await deployment.close();

@@ -1,4 +1,7 @@
-/** TPC-W's bookstore: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.1, Figure 7). */
+/**
+ * TPC-W's bookstore: what its transactions do, and what two sites do together (RedBlue, OSDI 2012,
+ * §7.1, Figure 7).
+ */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Embedded } from 'correctables/server';
@@ -17,7 +20,11 @@ let deployment: Embedded<'ue' | 'uw'>;
 let east: Client<RedBlueLevels>;
 let west: Client<RedBlueLevels>;
 
-const book = (item: string, stock: number, more: { title?: string; subject?: string; published?: string } = {}) => {
+const book = (
+  item: string,
+  stock: number,
+  more: { title?: string; subject?: string; published?: string } = {},
+) => {
   const { title = `Book ${item}`, subject = 'ARTS', published = '2001-01-01' } = more;
   return {
     item,
@@ -53,11 +60,23 @@ const stockOf = async (item: string): Promise<number | undefined> =>
 const wish = (cart: string, customer = 'c1') => ({ cart, customer, payment, shipType: 'AIR' });
 
 beforeEach(async () => {
-  deployment = createEmbedded(service, { sites: ['ue', 'uw'], generators: { determinismCheckRate: 1 } });
+  deployment = createEmbedded(service, {
+    sites: ['ue', 'uw'],
+    generators: { determinismCheckRate: 1 },
+  });
   east = createClient(deployment.site('ue'));
   west = createClient(deployment.site('uw'));
-  await east.invoke(tpcw.loadAuthors({ authors: [{ author: 'a1', firstName: 'Ann', lastName: 'Author' }] }));
-  const customer = { customer: 'c1', uname: 'u1', person: newPerson(random), address: HOME, discount: 0.5, orders: [] };
+  await east.invoke(
+    tpcw.loadAuthors({ authors: [{ author: 'a1', firstName: 'Ann', lastName: 'Author' }] }),
+  );
+  const customer = {
+    customer: 'c1',
+    uname: 'u1',
+    person: newPerson(random),
+    address: HOME,
+    discount: 0.5,
+    orders: [],
+  };
   await east.invoke(tpcw.loadCustomers({ customers: [customer] }));
 });
 
@@ -69,13 +88,18 @@ describe('Figure 7', () => {
     const cart = await openCart('1');
     await east.invoke(tpcw.doCart({ cart, item: null, quantities: [{ item: '1', quantity: 3 }] }));
     const levels: string[] = [];
-    const purchase = east.invoke(tpcw.doBuyConfirm(wish(cart))).onFinal((_, view) => levels.push(view.level));
+    const purchase = east
+      .invoke(tpcw.doBuyConfirm(wish(cart)))
+      .onFinal((_, view) => levels.push(view.level));
     const bought = await purchase;
     expect(levels).toEqual(['strong']);
     // Half price for three of 10.00, 8.25 % tax, 3.00 for sending and 1.00 each.
     expect(bought).toMatchObject({ totalCents: Math.round(1500 * 1.0825) + 600 });
     expect(await stockOf('1')).toBe(27);
-    expect(await east.invoke(tpcw.getCart({ cart, discount: 0 }))).toEqual({ lines: [], subtotalCents: 0 });
+    expect(await east.invoke(tpcw.getCart({ cart, discount: 0 }))).toEqual({
+      lines: [],
+      subtotalCents: 0,
+    });
     expect(await east.invoke(tpcw.getMostRecentOrder({ uname: 'u1' }))).toMatchObject({
       order: bought?.order,
       status: 'pending',
@@ -99,7 +123,9 @@ describe('Figure 7', () => {
     await east.invoke(tpcw.doCart({ cart, item: null, quantities: [{ item: '1', quantity: 33 }] }));
     expect(await east.invoke(tpcw.doBuyConfirm(wish(cart)))).toBeNull();
     expect(await stockOf('1')).toBe(12);
-    expect((await east.invoke(tpcw.getCart({ cart, discount: 0 }))).lines).toMatchObject([{ item: '1', quantity: 33 }]);
+    expect((await east.invoke(tpcw.getCart({ cart, discount: 0 }))).lines).toMatchObject([
+      { item: '1', quantity: 33 },
+    ]);
     expect(await east.invoke(tpcw.getMostRecentOrder({ uname: 'u1' }))).toBeNull();
   });
 
@@ -107,9 +133,13 @@ describe('Figure 7', () => {
     await east.invoke(tpcw.loadItems({ items: [book('1', 30)] }));
     const carts = [await openCart('1'), await openCart('1')] as const;
     for (const cart of carts) {
-      await east.invoke(tpcw.doCart({ cart, item: null, quantities: [{ item: '1', quantity: 20 }] }));
+      await east.invoke(
+        tpcw.doCart({ cart, item: null, quantities: [{ item: '1', quantity: 20 }] }),
+      );
     }
-    while ((await west.invoke(tpcw.getCart({ cart: carts[1], discount: 0 }))).lines[0]?.quantity !== 20);
+    while (
+      (await west.invoke(tpcw.getCart({ cart: carts[1], discount: 0 }))).lines[0]?.quantity !== 20
+    );
     const bought = await Promise.all([
       east.invoke(tpcw.doBuyConfirm(wish(carts[0]))),
       west.invoke(tpcw.doBuyConfirm(wish(carts[1]))),
@@ -122,18 +152,23 @@ describe('Figure 7', () => {
 describe('carts', () => {
   beforeEach(() => east.invoke(tpcw.loadItems({ items: [book('1', 30), book('2', 30)] })));
 
-  const lines = (value: { readonly lines: readonly { item: string; quantity: number }[] }): string[] =>
-    value.lines.map(({ item, quantity }) => `${quantity} of ${item}`).sort();
+  const lines = (value: {
+    readonly lines: readonly { item: string; quantity: number }[];
+  }): string[] => value.lines.map(({ item, quantity }) => `${quantity} of ${item}`).sort();
 
   test('a book, the same again, other quantities, one of them none → as asked', async () => {
     const { cart } = await east.invoke(tpcw.createEmptyCart({}));
-    const change = async (item: string | null, ...quantities: { item: string; quantity: number }[]) =>
-      lines(await east.invoke(tpcw.doCart({ cart, item, quantities })));
+    const change = async (
+      item: string | null,
+      ...quantities: { item: string; quantity: number }[]
+    ) => lines(await east.invoke(tpcw.doCart({ cart, item, quantities })));
     expect(await change('1')).toEqual(['1 of 1']);
     expect(await change('1')).toEqual(['2 of 1']);
     expect(await change('2')).toEqual(['1 of 2', '2 of 1']);
     expect(await change(null, { item: '1', quantity: 7 })).toEqual(['1 of 2', '7 of 1']);
-    expect(await change(null, { item: '1', quantity: 0 }, { item: '2', quantity: 4 })).toEqual(['4 of 2']);
+    expect(await change(null, { item: '1', quantity: 0 }, { item: '2', quantity: 4 })).toEqual([
+      '4 of 2',
+    ]);
     expect(await change(null)).toEqual(['4 of 2']);
     expect(lines(await east.invoke(tpcw.getCart({ cart, discount: 0 })))).toEqual(['4 of 2']);
   });
@@ -157,7 +192,10 @@ describe('carts', () => {
     ]);
     for (const client of [east, west]) {
       while ((await client.invoke(tpcw.getCart({ cart, discount: 0 }))).lines.length < 2);
-      expect(lines(await client.invoke(tpcw.getCart({ cart, discount: 0 })))).toEqual(['1 of 1', '1 of 2']);
+      expect(lines(await client.invoke(tpcw.getCart({ cart, discount: 0 })))).toEqual([
+        '1 of 1',
+        '1 of 2',
+      ]);
     }
   });
 });
@@ -167,9 +205,14 @@ describe('customers', () => {
     const sign = () => tpcw.createNewCustomer({ person: newPerson(random), address: AWAY });
     const [item, two] = await Promise.all([east.invoke(sign()), west.invoke(sign())]);
     expect(item.customer).not.toBe(two.customer);
-    expect(await east.invoke(tpcw.getCustomer({ uname: item.uname }))).toMatchObject({ ...item, address: AWAY });
+    expect(await east.invoke(tpcw.getCustomer({ uname: item.uname }))).toMatchObject({
+      ...item,
+      address: AWAY,
+    });
     expect(await east.invoke(tpcw.getUserName({ customer: item.customer }))).toBe(item.uname);
-    expect(await east.invoke(tpcw.getPassword({ uname: item.uname }))).toBe(item.uname.toLowerCase());
+    expect(await east.invoke(tpcw.getPassword({ uname: item.uname }))).toBe(
+      item.uname.toLowerCase(),
+    );
   });
 });
 
@@ -189,23 +232,46 @@ describe('books', () => {
   const titles = (found: readonly { title: string }[]): string[] => found.map(({ title }) => title);
 
   test('searches → by title, author and subject; new ones first', async () => {
-    expect(titles(await east.invoke(tpcw.doTitleSearch({ title: 'the s' })))).toEqual(['The Sea', 'The See']);
+    expect(titles(await east.invoke(tpcw.doTitleSearch({ title: 'the s' })))).toEqual([
+      'The Sea',
+      'The See',
+    ]);
     expect(await east.invoke(tpcw.doAuthorSearch({ author: 'auth' }))).toHaveLength(3);
     expect(await east.invoke(tpcw.doAuthorSearch({ author: 'unknown' }))).toEqual([]);
-    expect(titles(await east.invoke(tpcw.doSubjectSearch({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
-    expect(titles(await east.invoke(tpcw.getNewProducts({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
-    expect(await east.invoke(tpcw.getBook({ item: '3' }))).toMatchObject({ authorName: 'Ann Author', stock: 30 });
+    expect(titles(await east.invoke(tpcw.doSubjectSearch({ subject: 'ARTS' })))).toEqual([
+      'An End',
+      'The Sea',
+    ]);
+    expect(titles(await east.invoke(tpcw.getNewProducts({ subject: 'ARTS' })))).toEqual([
+      'An End',
+      'The Sea',
+    ]);
+    expect(await east.invoke(tpcw.getBook({ item: '3' }))).toMatchObject({
+      authorName: 'Ann Author',
+      stock: 30,
+    });
   });
 
   test('bought together → best sellers of the subject, and shown beside each other after the next write', async () => {
     const cart = await openCart('1', '2', '2', '3');
     await east.invoke(tpcw.doBuyConfirm(wish(cart)));
-    expect(titles(await east.invoke(tpcw.getBestSellers({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
+    expect(titles(await east.invoke(tpcw.getBestSellers({ subject: 'ARTS' })))).toEqual([
+      'An End',
+      'The Sea',
+    ]);
     expect(await east.invoke(tpcw.getRelated({ item: '1' }))).toEqual([]);
-    await east.invoke(tpcw.adminUpdate({ item: '1', costCents: 5, image: 'new', thumbnail: 'new' }));
+    await east.invoke(
+      tpcw.adminUpdate({ item: '1', costCents: 5, image: 'new', thumbnail: 'new' }),
+    );
     const related = await east.invoke(tpcw.getRelated({ item: '1' }));
     expect(related.map(({ item }) => item)).toEqual(['2', '3']);
-    expect(await east.invoke(tpcw.getBook({ item: '1' }))).toMatchObject({ costCents: 5, image: 'new' });
-    expect(titles(await east.invoke(tpcw.getNewProducts({ subject: 'ARTS' })))).toEqual(['The Sea', 'An End']);
+    expect(await east.invoke(tpcw.getBook({ item: '1' }))).toMatchObject({
+      costCents: 5,
+      image: 'new',
+    });
+    expect(titles(await east.invoke(tpcw.getNewProducts({ subject: 'ARTS' })))).toEqual([
+      'The Sea',
+      'An End',
+    ]);
   });
 });

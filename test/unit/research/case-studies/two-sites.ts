@@ -53,6 +53,8 @@ export async function getFinal<T>(
 export function storeOf(client: Client<RedBlueLevels>): Store {
   return {
     ask: async (operation) =>
-      operation.access === 'read' ? client.invoke(operation, { levels: ['causal'] }) : client.invoke(operation),
+      operation.access === 'read'
+        ? client.invoke(operation, { levels: ['causal'] })
+        : client.invoke(operation),
   };
 }

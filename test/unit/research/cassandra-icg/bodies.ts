@@ -1,4 +1,6 @@
-/** Bodies of responses as a node writes them, for tests. Written apart from the client's own code. */
+/**
+ * Bodies of responses as a node writes them, for tests. Written apart from the client's own code.
+ */
 import type { Column, ColumnType } from '../../../../src/research/cassandra-icg/columns.ts';
 
 const short = (value: number): Buffer => {
@@ -13,7 +15,8 @@ const int = (value: number): Buffer => {
   return bytes;
 };
 
-const string = (text: string): Buffer => Buffer.concat([short(Buffer.byteLength(text)), Buffer.from(text)]);
+const string = (text: string): Buffer =>
+  Buffer.concat([short(Buffer.byteLength(text)), Buffer.from(text)]);
 const shortBytes = (bytes: Uint8Array): Buffer => Buffer.concat([short(bytes.length), bytes]);
 const longBytes = (bytes: Uint8Array | null): Buffer =>
   bytes === null ? int(-1) : Buffer.concat([int(bytes.length), bytes]);
@@ -39,7 +42,13 @@ function type({ code, info }: ColumnType): Buffer {
         readonly fields: readonly { readonly name: string; readonly type: ColumnType }[];
       };
       const written = fields.map((field) => Buffer.concat([string(field.name), type(field.type)]));
-      return Buffer.concat([short(code), string(keyspace), string(name), short(fields.length), ...written]);
+      return Buffer.concat([
+        short(code),
+        string(keyspace),
+        string(name),
+        short(fields.length),
+        ...written,
+      ]);
     }
     case 0x31:
       return Buffer.concat([short(code), short(inner.length), ...inner.map(type)]);
@@ -65,7 +74,8 @@ export interface RowsBody {
 
 /** RESULT Rows. */
 export function rowsBody({ columns, rows, pageState, skipMetadata = false }: RowsBody): Buffer {
-  const flags = (skipMetadata ? NO_METADATA : GLOBAL_TABLE) | (pageState === undefined ? 0 : MORE_PAGES);
+  const flags =
+    (skipMetadata ? NO_METADATA : GLOBAL_TABLE) | (pageState === undefined ? 0 : MORE_PAGES);
   return Buffer.concat([
     int(2),
     int(flags),
@@ -78,10 +88,15 @@ export function rowsBody({ columns, rows, pageState, skipMetadata = false }: Row
 }
 
 export const voidBody = (): Buffer => int(1);
-export const setKeyspaceBody = (keyspace: string): Buffer => Buffer.concat([int(3), string(keyspace)]);
+export const setKeyspaceBody = (keyspace: string): Buffer =>
+  Buffer.concat([int(3), string(keyspace)]);
 
 /** RESULT Prepared. */
-export function preparedBody(id: Uint8Array, parameters: readonly Column[], columns: readonly Column[]): Buffer {
+export function preparedBody(
+  id: Uint8Array,
+  parameters: readonly Column[],
+  columns: readonly Column[],
+): Buffer {
   const keys = parameters.length > 0 ? [int(1), short(0)] : [int(0)];
   return Buffer.concat([
     int(4),
@@ -97,7 +112,11 @@ export function preparedBody(id: Uint8Array, parameters: readonly Column[], colu
 }
 
 /** ERROR; `rest` is what some codes have behind the message. */
-export function errorBody(code: number, message: string, remaining: Buffer = Buffer.alloc(0)): Buffer {
+export function errorBody(
+  code: number,
+  message: string,
+  remaining: Buffer = Buffer.alloc(0),
+): Buffer {
   return Buffer.concat([int(code), string(message), remaining]);
 }
 
@@ -128,7 +147,9 @@ export function prelude({
   readonly warnings?: readonly string[];
   readonly payload?: Readonly<Record<string, Uint8Array>>;
 }): Buffer {
-  const entries = Object.entries(payload ?? {}).map(([key, value]) => Buffer.concat([string(key), longBytes(value)]));
+  const entries = Object.entries(payload ?? {}).map(([key, value]) =>
+    Buffer.concat([string(key), longBytes(value)]),
+  );
   return Buffer.concat([
     ...(warnings === undefined ? [] : [short(warnings.length), ...warnings.map(string)]),
     ...(payload === undefined ? [] : [short(entries.length), ...entries]),

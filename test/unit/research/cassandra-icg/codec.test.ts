@@ -1,4 +1,7 @@
-/** The bytes of the protocol client, held to those of `cassandra-driver`: requests the same, responses read the same. */
+/**
+ * The bytes of the protocol client, held to those of `cassandra-driver`: requests the same,
+ * responses read the same.
+ */
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +16,13 @@ import { ValueConverter } from '../../../../src/bindings/cassandra/value-convert
 import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } from './bodies.ts';
 import { failureOf } from './reads.ts';
 import { tables, type TypedValues } from './cql-columns.ts';
-import { driverReader, driverRequests, driverValue, executionOptions, VERSION } from './driver-oracle.ts';
+import {
+  driverReader,
+  driverRequests,
+  driverValue,
+  executionOptions,
+  VERSION,
+} from './driver-oracle.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 const driver = cassandra as unknown as CassandraDriver;
@@ -73,7 +82,10 @@ describe('requests: the bytes of the driver', () => {
           });
           const meta = { columns: columnsOf(columns) };
           const params = input.map((value, at) => driverValue(value, columns[at]!.type));
-          const theirs = new driverRequests.ExecuteRequest('', id, params, options, meta).write(encoder, at);
+          const theirs = new driverRequests.ExecuteRequest('', id, params, options, meta).write(
+            encoder,
+            at,
+          );
           expect(inStream(frame, at).toString('hex')).toBe(theirs.toString('hex'));
         },
       ),
@@ -96,7 +108,11 @@ describe('requests: the bytes of the driver', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), stream, (text, at) => {
         const cql = text.replaceAll('"', '""');
-        const use = new driverRequests.QueryRequest(`USE "${cql}"`, null, executionOptions({ consistency: 1 }));
+        const use = new driverRequests.QueryRequest(
+          `USE "${cql}"`,
+          null,
+          executionOptions({ consistency: 1 }),
+        );
         const token = Buffer.from(`\0${text}\0secret`);
         const pairs = [
           [requests.encodePrepare(text), new driverRequests.PrepareRequest(text)],
@@ -105,7 +121,9 @@ describe('requests: the bytes of the driver', () => {
           [requests.encodeAuthResponse(token), new driverRequests.AuthResponseRequest(token)],
         ] as const;
         for (const [ours, theirs] of pairs) {
-          expect(inStream(ours, at).toString('hex')).toBe(theirs.write(encoder, at).toString('hex'));
+          expect(inStream(ours, at).toString('hex')).toBe(
+            theirs.write(encoder, at).toString('hex'),
+          );
         }
       }),
       { numRuns: scaleRuns(100) },
@@ -114,7 +132,9 @@ describe('requests: the bytes of the driver', () => {
 
   test('parameters: too few, or none of the type → an error that names them', () => {
     const columns: Column[] = [{ name: 'n', type: { code: 0x09, type: null } }];
-    expect(() => requests.encodeParameters([], columns, values)).toThrow(/params: 0 given, the statement has 1/);
+    expect(() => requests.encodeParameters([], columns, values)).toThrow(
+      /params: 0 given, the statement has 1/,
+    );
     expect(() => requests.encodeParameters(['one'], columns, values)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.n' }),
     );
@@ -157,42 +177,65 @@ describe('responses: read as the driver reads them', () => {
 
   test('Prepared: any parameters and columns are read as they were written', () => {
     fc.assert(
-      fc.property(tables, tables, fc.uint8Array({ minLength: 1, maxLength: 16 }), (first, second, id) => {
-        const body = preparedBody(id, columnsOf(first.columns), columnsOf(second.columns));
-        const response = read(OPCODE.result, body);
-        if (response.kind !== 'prepared') throw new Error(response.kind);
-        const theirs = driverReader(body, { opcode: OPCODE.result });
-        theirs.readInt();
-        expect(response.id).toEqual(Buffer.from(theirs.readShortBytes()));
-        expect(response.parameters).toEqual(theirs.readMetadata(4).columns);
-      }),
+      fc.property(
+        tables,
+        tables,
+        fc.uint8Array({ minLength: 1, maxLength: 16 }),
+        (first, second, id) => {
+          const body = preparedBody(id, columnsOf(first.columns), columnsOf(second.columns));
+          const response = read(OPCODE.result, body);
+          if (response.kind !== 'prepared') throw new Error(response.kind);
+          const theirs = driverReader(body, { opcode: OPCODE.result });
+          theirs.readInt();
+          expect(response.id).toEqual(Buffer.from(theirs.readShortBytes()));
+          expect(response.parameters).toEqual(theirs.readMetadata(4).columns);
+        },
+      ),
     );
   });
 
   test('ERROR: its number and message; what some have behind is passed over', () => {
-    for (const behind of [errorRest.readTimeout(4, 1, 2), errorRest.unprepared(Buffer.of(7, 8)), Buffer.alloc(0)]) {
+    for (const behind of [
+      errorRest.readTimeout(4, 1, 2),
+      errorRest.unprepared(Buffer.of(7, 8)),
+      Buffer.alloc(0),
+    ]) {
       const error = { code: 0x1200, message: 'late' };
-      expect(read(OPCODE.error, errorBody(0x1200, 'late', behind))).toMatchObject({ kind: 'error', error });
+      expect(read(OPCODE.error, errorBody(0x1200, 'late', behind))).toMatchObject({
+        kind: 'error',
+        error,
+      });
     }
   });
 
   test('SUPPORTED: any options are read as they were written, behind warnings and a payload too', () => {
     // The driver's maps are objects, which cannot hold this name.
     const name = fc.string().filter((item) => item !== '__proto__');
-    const options = fc.dictionary(name, fc.array(fc.string(), { maxLength: 3 }), { maxKeys: 5, noNullPrototype: true });
-    const payloads = fc.dictionary(name, fc.uint8Array({ maxLength: 9 }), { maxKeys: 3, noNullPrototype: true });
+    const options = fc.dictionary(name, fc.array(fc.string(), { maxLength: 3 }), {
+      maxKeys: 5,
+      noNullPrototype: true,
+    });
+    const payloads = fc.dictionary(name, fc.uint8Array({ maxLength: 9 }), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    });
     fc.assert(
-      fc.property(options, payloads, fc.array(fc.string(), { maxLength: 2 }), (supported, payload, warnings) => {
-        const flags = FLAG.payload | FLAG.warning;
-        const body = Buffer.concat([prelude({ warnings, payload }), supportedBody(supported)]);
-        const response = read(OPCODE.supported, body, flags);
-        if (response.kind !== 'supported') throw new Error(response.kind);
-        const reader = driverReader(body, { opcode: OPCODE.supported, flags });
-        const info = reader.readFlagsInfo();
-        expect(info.warnings).toEqual(warnings);
-        expect(Object.fromEntries(response.payload!)).toEqual(info.customPayload);
-        expect(Object.fromEntries(response.options)).toEqual(reader.readStringMultiMap());
-      }),
+      fc.property(
+        options,
+        payloads,
+        fc.array(fc.string(), { maxLength: 2 }),
+        (supported, payload, warnings) => {
+          const flags = FLAG.payload | FLAG.warning;
+          const body = Buffer.concat([prelude({ warnings, payload }), supportedBody(supported)]);
+          const response = read(OPCODE.supported, body, flags);
+          if (response.kind !== 'supported') throw new Error(response.kind);
+          const reader = driverReader(body, { opcode: OPCODE.supported, flags });
+          const info = reader.readFlagsInfo();
+          expect(info.warnings).toEqual(warnings);
+          expect(Object.fromEntries(response.payload!)).toEqual(info.customPayload);
+          expect(Object.fromEntries(response.options)).toEqual(reader.readStringMultiMap());
+        },
+      ),
     );
   });
 });
@@ -209,7 +252,10 @@ describe('responses: any bytes → a response or PROTOCOL, nothing else', () => 
   test('any body of any kind', () => {
     fc.assert(
       fc.property(opcodes, fc.nat(15), anyBody, (opcode, flags, body) => {
-        expect(failureOf(() => readAll(opcode, Buffer.from(body), flags))).toBeOneOf([undefined, 'PROTOCOL']);
+        expect(failureOf(() => readAll(opcode, Buffer.from(body), flags))).toBeOneOf([
+          undefined,
+          'PROTOCOL',
+        ]);
       }),
       { numRuns: scaleRuns(2_000) },
     );
@@ -239,7 +285,10 @@ describe('responses: any bytes → a response or PROTOCOL, nothing else', () => 
   test('a compressed frame, types within types without end → PROTOCOL', () => {
     expect(failureOf(() => read(OPCODE.ready, Buffer.alloc(0), 1))).toBe('PROTOCOL');
     const lists = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0x20)));
-    const body = Buffer.concat([Buffer.of(0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), lists]);
+    const body = Buffer.concat([
+      Buffer.of(0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0),
+      lists,
+    ]);
     expect(failureOf(() => read(OPCODE.result, body))).toBe('PROTOCOL');
   });
 

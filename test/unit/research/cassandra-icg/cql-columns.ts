@@ -10,12 +10,19 @@ export interface TypedValues {
 }
 
 /** A few columns, each with the values of `rows` rows; null is one of them. */
-export const tables: fc.Arbitrary<{ readonly rowCount: number; readonly columns: readonly TypedValues[] }> = fc
-  .nat(4)
-  .chain((rowCount) => {
-    const column = anyType().chain(({ type, value }) => {
-      const values = fc.array(fc.option(value, { freq: 6 }), { minLength: rowCount, maxLength: rowCount });
-      return fc.record({ type: fc.constant(type), values });
+export const tables: fc.Arbitrary<{
+  readonly rowCount: number;
+  readonly columns: readonly TypedValues[];
+}> = fc.nat(4).chain((rowCount) => {
+  const column = anyType().chain(({ type, value }) => {
+    const values = fc.array(fc.option(value, { freq: 6 }), {
+      minLength: rowCount,
+      maxLength: rowCount,
     });
-    return fc.record({ rowCount: fc.constant(rowCount), columns: fc.array(column, { minLength: 1, maxLength: 5 }) });
+    return fc.record({ type: fc.constant(type), values });
   });
+  return fc.record({
+    rowCount: fc.constant(rowCount),
+    columns: fc.array(column, { minLength: 1, maxLength: 5 }),
+  });
+});

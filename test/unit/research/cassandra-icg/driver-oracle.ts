@@ -1,4 +1,7 @@
-/** The protocol as `cassandra-driver` speaks it, from inside the package: what this client's bytes are held to. */
+/**
+ * The protocol as `cassandra-driver` speaks it, from inside the package: what this client's bytes
+ * are held to.
+ */
 import { createRequire } from 'node:module';
 import cassandra from 'cassandra-driver';
 import type { DriverEncoder } from '../../../../src/bindings/cassandra/driver.ts';
@@ -15,7 +18,10 @@ interface Header {
 
 export interface DriverReader {
   readonly offset: number;
-  readFlagsInfo(): { readonly warnings?: string[]; readonly customPayload?: Record<string, Buffer> };
+  readFlagsInfo(): {
+    readonly warnings?: string[];
+    readonly customPayload?: Record<string, Buffer>;
+  };
   readInt(): number;
   readShortBytes(): Buffer;
   readMetadata(kind: number): { readonly columns: unknown[]; readonly pageState?: Buffer };
@@ -50,8 +56,14 @@ const { FrameReader } = require('cassandra-driver/lib/readers') as Readers;
 export const VERSION = 4;
 
 /** The driver's reader of a body. */
-export function driverReader(body: Buffer, { opcode, flags = 0 }: { opcode: number; flags?: number }): DriverReader {
-  return new FrameReader({ version: VERSION, flags, opcode, streamId: 0, readBodyLength: body.length }, body);
+export function driverReader(
+  body: Buffer,
+  { opcode, flags = 0 }: { opcode: number; flags?: number },
+): DriverReader {
+  return new FrameReader(
+    { version: VERSION, flags, opcode, streamId: 0, readBodyLength: body.length },
+    body,
+  );
 }
 
 /** The part of the driver's `ExecutionOptions` that its requests ask. */
@@ -76,8 +88,14 @@ export function executionOptions(options: {
 
 const { types } = cassandra;
 
-/** A plain value in the driver's own classes, made by nothing of the package: what the driver is to write. */
-export function driverValue(value: unknown, type: { readonly code: number; readonly info?: unknown }): unknown {
+/**
+ * A plain value in the driver's own classes, made by nothing of the package: what the driver is to
+ * write.
+ */
+export function driverValue(
+  value: unknown,
+  type: { readonly code: number; readonly info?: unknown },
+): unknown {
   if (value === null) return null;
   const info = type.info as never;
   switch (type.code) {
@@ -104,17 +122,25 @@ export function driverValue(value: unknown, type: { readonly code: number; reado
         : (value as unknown[]).map((item) => driverValue(item, info));
     case 0x21: {
       const [key, item] = info as [{ code: number }, { code: number }];
-      const entries = Array.isArray(value) ? (value as [unknown, unknown][]) : Object.entries(value as object);
-      return new Map(entries.map(([of, entry]) => [driverValue(of, key), driverValue(entry, item)]));
+      const entries = Array.isArray(value)
+        ? (value as [unknown, unknown][])
+        : Object.entries(value as object);
+      return new Map(
+        entries.map(([of, entry]) => [driverValue(of, key), driverValue(entry, item)]),
+      );
     }
     case 0x30: {
       const { fields } = info as { fields: { name: string; type: { code: number } }[] };
       const input = value as Record<string, unknown>;
-      return Object.fromEntries(fields.map((field) => [field.name, driverValue(input[field.name], field.type)]));
+      return Object.fromEntries(
+        fields.map((field) => [field.name, driverValue(input[field.name], field.type)]),
+      );
     }
     case 0x31:
       return types.Tuple.fromArray(
-        (value as unknown[]).map((item, at) => driverValue(item, (info as { code: number }[])[at]!)),
+        (value as unknown[]).map((item, at) =>
+          driverValue(item, (info as { code: number }[])[at]!),
+        ),
       );
     default:
       return value;

@@ -1,4 +1,7 @@
-/** Failures of the protocol client become those that the driver's would: the way that a read took does not show. */
+/**
+ * Failures of the protocol client become those that the driver's would: the way that a read took
+ * does not show.
+ */
 import { expect, test } from 'vitest';
 import type { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { toCorrectableError } from '../../../../src/bindings/cassandra/errors.ts';
@@ -12,8 +15,13 @@ function driverError(name: string, code: number | undefined): Error {
 }
 
 test('failures: an error of the node, by either client → the same code, with its cause', () => {
-  for (const code of [0x000a, 0x0100, 0x1000, 0x1001, 0x1002, 0x1200, 0x1300, 0x2000, 0x2100, 0x2200, 0x2500]) {
-    const ours = new CqlError('SERVER', 'as scripted', { node: 'n', server: { code, message: 'as scripted' } });
+  for (const code of [
+    0x000a, 0x0100, 0x1000, 0x1001, 0x1002, 0x1200, 0x1300, 0x2000, 0x2100, 0x2200, 0x2500,
+  ]) {
+    const ours = new CqlError('SERVER', 'as scripted', {
+      node: 'n',
+      server: { code, message: 'as scripted' },
+    });
     const theirs = toCorrectableError(driverError('ResponseError', code), requested);
     const translated = toCorrectableError(ours, requested);
     expect(translated).toMatchObject({ name: 'CorrectableError', cause: ours });
@@ -34,6 +42,10 @@ test('failures: of the connection or of the read → a code of their own, with t
   };
   for (const [code, expected] of Object.entries(codes)) {
     const cause = new CqlError(code as CqlErrorCode, 'why', { node: 'n:9042' });
-    expect(toCorrectableError(cause, requested)).toMatchObject({ code: expected, cause, message: 'get: n:9042: why' });
+    expect(toCorrectableError(cause, requested)).toMatchObject({
+      code: expected,
+      cause,
+      message: 'get: n:9042: why',
+    });
   }
 });

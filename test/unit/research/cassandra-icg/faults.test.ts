@@ -25,7 +25,9 @@ describe('a connection that is lost', () => {
     });
     await using opened = await open(node.address);
     expect(await opened.read().over).toEqual(['preliminary a', 'final plain']);
-    expect(opened.plain.requests).toEqual([{ consistency: 'QUORUM', preliminaryConsistency: undefined }]);
+    expect(opened.plain.requests).toEqual([
+      { consistency: 'QUORUM', preliminaryConsistency: undefined },
+    ]);
   });
 
   test('before any view → both views the plain way; later ones incrementally again', async () => {
@@ -86,7 +88,8 @@ describe('a connection that is lost', () => {
       const reads = [opened.read(), opened.read()];
       const heard = await Promise.all(reads.map(({ over }) => over));
       // A read that got nonsense fails; a read that only shared the connection does not.
-      for (const reported of heard) expect([['fail PROTOCOL'], PLAIN_VIEWS]).toContainEqual(reported);
+      for (const reported of heard)
+        expect([['fail PROTOCOL'], PLAIN_VIEWS]).toContainEqual(reported);
       expect(heard).toContainEqual(PLAIN_VIEWS);
       node.onExecute = answer;
       await readsWayThree(opened);
@@ -102,7 +105,8 @@ describe('a connection that is lost', () => {
   async function anyBytes(numRuns: number): Promise<void> {
     let nonsense: Uint8Array = new Uint8Array();
     await using node = await ScriptedNode.start();
-    // What looks like the start of a frame swallows the answers that follow, until there are enough of them.
+    // What looks like the start of a frame swallows the answers that follow, until there are enough
+    // of them.
     const settings = { requestTimeoutMs: 100 };
     await using opened = await open(node.address, {
       maxFrameBytes: 500,
@@ -111,7 +115,11 @@ describe('a connection that is lost', () => {
       settings,
     });
     const likely = fc
-      .tuple(fc.constantFrom(0, 2, 8), fc.constantFrom(0, 4, 8, 12), fc.uint8Array({ maxLength: 80 }))
+      .tuple(
+        fc.constantFrom(0, 2, 8),
+        fc.constantFrom(0, 4, 8, 12),
+        fc.uint8Array({ maxLength: 80 }),
+      )
       .map(([opcode, flags, body]) => responseFrame({ stream: 0, opcode, flags, body }));
     const bytes = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 80 }), likely);
     await fc.assert(
@@ -198,7 +206,8 @@ describe('a node that sends nothing', () => {
     node.onExecute = () => {};
     const reads = Array.from({ length: 300 }, () => opened.read().over);
     const ends = new Set((await Promise.all(reads)).map((reported) => reported.at(-1)));
-    // Those that were still waiting when the connection was given up went the plain way, in time or not.
+    // Those that were still waiting when the connection was given up went the plain way, in time or
+    // not.
     expect([...ends].every((end) => end === 'fail TIMEOUT' || end === 'final plain')).toBe(true);
     node.onExecute = answer;
     await readsWayThree(opened);
@@ -216,7 +225,11 @@ describe('closing', () => {
     await reads[0]!.until(1);
     await Promise.all([opened.path.close(), opened.path.close()]);
     await Promise.all(reads.map(({ over }) => over));
-    expect(reads.map(({ events: reported }) => reported.at(-1))).toEqual(['fail CLOSED', 'fail CLOSED', 'fail CLOSED']);
+    expect(reads.map(({ events: reported }) => reported.at(-1))).toEqual([
+      'fail CLOSED',
+      'fail CLOSED',
+      'fail CLOSED',
+    ]);
     expect(await opened.read().over).toEqual(['fail CLOSED']);
     await node.until(({ peers }) => peers.every(({ socket }) => socket.destroyed));
     expect(opened.plain.isClosed).toBe(false);

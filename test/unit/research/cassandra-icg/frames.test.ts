@@ -1,8 +1,17 @@
 /** Cutting the bytes of a connection into frames. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createResponseSplitter, type Frame } from '../../../../src/research/cassandra-icg/frames.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../support/property-shares.ts';
+import {
+  createResponseSplitter,
+  type Frame,
+} from '../../../../src/research/cassandra-icg/frames.ts';
+import {
+  onceEach,
+  sharesOf,
+  testShares,
+  unnoted,
+  type Note,
+} from '../../../support/property-shares.ts';
 import { createCorruptFrames } from '../../../support/corrupt-frames.ts';
 import { responseFrame } from './bodies.ts';
 import { failureOf } from './reads.ts';
@@ -21,23 +30,30 @@ const frames = fc.array(
 );
 
 /** With its body as text: that is compared at once. */
-const shown = ({ body, ...header }: Omit<Frame, 'body'> & { readonly body: Uint8Array }): unknown => {
+const shown = ({
+  body,
+  ...header
+}: Omit<Frame, 'body'> & { readonly body: Uint8Array }): unknown => {
   return { ...header, body: Buffer.from(body).toString('hex') };
 };
 
 test('frames: cut anywhere → each whole and in order', () => {
   fc.assert(
-    fc.property(frames, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (sent, cuts) => {
-      const bytes = Buffer.concat(sent.map(responseFrame));
-      const splitter = createResponseSplitter(MAX_BYTES);
-      const seen: unknown[] = [];
-      for (let at = 0, n = 0; at < bytes.length; n += 1) {
-        const size = cuts[n % cuts.length] as number;
-        splitter.push(bytes.subarray(at, at + size), (frame) => seen.push(shown(frame)));
-        at += size;
-      }
-      expect(seen).toEqual(sent.map(shown));
-    }),
+    fc.property(
+      frames,
+      fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }),
+      (sent, cuts) => {
+        const bytes = Buffer.concat(sent.map(responseFrame));
+        const splitter = createResponseSplitter(MAX_BYTES);
+        const seen: unknown[] = [];
+        for (let at = 0, n = 0; at < bytes.length; n += 1) {
+          const size = cuts[n % cuts.length] as number;
+          splitter.push(bytes.subarray(at, at + size), (frame) => seen.push(shown(frame)));
+          at += size;
+        }
+        expect(seen).toEqual(sent.map(shown));
+      },
+    ),
   );
 });
 
@@ -52,12 +68,18 @@ test('frames: byte by byte, a large one → put together once', () => {
 });
 
 test('frames: one that is longer than two bytes can say, then another → both whole', () => {
-  const sent = [70_000, 3].map((bytes, stream) => ({ stream, opcode: 8, body: Buffer.alloc(bytes, 7) }));
+  const sent = [70_000, 3].map((bytes, stream) => ({
+    stream,
+    opcode: 8,
+    body: Buffer.alloc(bytes, 7),
+  }));
   const bytes = Buffer.concat(sent.map(responseFrame));
   const seen: unknown[] = [];
   const splitter = createResponseSplitter(1 << 20);
   for (let at = 0; at < bytes.length; at += 4096) {
-    splitter.push(bytes.subarray(at, at + 4096), ({ stream, body }) => seen.push([stream, body.length]));
+    splitter.push(bytes.subarray(at, at + 4096), ({ stream, body }) =>
+      seen.push([stream, body.length]),
+    );
   }
   expect(seen).toEqual([
     [0, 70_000],
@@ -82,13 +104,18 @@ test('frames: any bytes → frames or PROTOCOL, nothing else', async () => {
 
 testShares('frames: the bytes → frames in many runs, and what is none', async () => {
   const shares = await sharesOf(framesOrProtocol, 200);
-  for (const description of ['a frame', 'PROTOCOL']) expect(shares[description], description).toBeGreaterThan(0.2);
+  for (const description of ['a frame', 'PROTOCOL'])
+    expect(shares[description], description).toBeGreaterThan(0.2);
 });
 
 test('frames: another version, a request, a longer body than allowed → PROTOCOL with the cause', () => {
   const push = (frame: Buffer): void => createResponseSplitter(8).push(frame, () => {});
   const frame = { stream: 0, opcode: 2, body: Buffer.alloc(0) };
-  expect(() => push(responseFrame({ ...frame, version: 0x85 }))).toThrow('protocol version 5; version 4 is needed');
+  expect(() => push(responseFrame({ ...frame, version: 0x85 }))).toThrow(
+    'protocol version 5; version 4 is needed',
+  );
   expect(() => push(responseFrame({ ...frame, version: 0x48 }))).toThrow('no answers of CQL');
-  expect(() => push(responseFrame({ ...frame, body: Buffer.alloc(9) }))).toThrow('9 bytes: more than maxFrameBytes');
+  expect(() => push(responseFrame({ ...frame, body: Buffer.alloc(9) }))).toThrow(
+    '9 bytes: more than maxFrameBytes',
+  );
 });

@@ -28,11 +28,15 @@ describe('opening', () => {
     expect(await failureOf(tryOpen(stranger.address))).toBe('PROTOCOL');
 
     await using silent = await ScriptedNode.start({ onRequest: () => true });
-    expect(await failureOf(tryOpen(silent.address, { connectTimeoutMs: 50 }))).toBe('CONNECTION_LOST');
+    expect(await failureOf(tryOpen(silent.address, { connectTimeoutMs: 50 }))).toBe(
+      'CONNECTION_LOST',
+    );
 
     await using newer = await ScriptedNode.start({
       onRequest({ stream }, peer) {
-        peer.send(responseFrame({ stream, opcode: OPCODE.error, body: Buffer.alloc(0), version: 0x85 }));
+        peer.send(
+          responseFrame({ stream, opcode: OPCODE.error, body: Buffer.alloc(0), version: 0x85 }),
+        );
         return true;
       },
     });
@@ -48,10 +52,13 @@ describe('authentication', () => {
     ScriptedNode.start({
       onExecute: answer,
       onRequest({ opcode, stream, body }, peer) {
-        if (opcode === OPCODE.startup) peer.reply(stream, OPCODE.authenticate, Buffer.from('\0\u0002PA'));
+        if (opcode === OPCODE.startup)
+          peer.reply(stream, OPCODE.authenticate, Buffer.from('\0\u0002PA'));
         else if (opcode !== OPCODE.authResponse) return false;
-        else if (challenges-- > 0) peer.reply(stream, OPCODE.authChallenge, challengeBody(Buffer.from('PLAIN-START')));
-        else if (body.subarray(4).equals(token)) peer.reply(stream, OPCODE.authSuccess, Buffer.of(255, 255, 255, 255));
+        else if (challenges-- > 0)
+          peer.reply(stream, OPCODE.authChallenge, challengeBody(Buffer.from('PLAIN-START')));
+        else if (body.subarray(4).equals(token))
+          peer.reply(stream, OPCODE.authSuccess, Buffer.of(255, 255, 255, 255));
         else peer.error(stream, 0x0100);
         return true;
       },
@@ -67,9 +74,13 @@ describe('authentication', () => {
     await using node = await guarded(0);
     expect(await failureOf(tryOpen(node.address))).toBe('AUTHENTICATION');
     const wrong = { ...credentials, password: 'x' };
-    expect(await failureOf(tryOpen(node.address, { settings: { credentials: wrong } }))).toBe('AUTHENTICATION 0x100');
+    expect(await failureOf(tryOpen(node.address, { settings: { credentials: wrong } }))).toBe(
+      'AUTHENTICATION 0x100',
+    );
     await using other = await guarded(5);
-    expect(await failureOf(tryOpen(other.address, { settings: { credentials } }))).toBe('AUTHENTICATION');
+    expect(await failureOf(tryOpen(other.address, { settings: { credentials } }))).toBe(
+      'AUTHENTICATION',
+    );
   });
 });
 
@@ -86,9 +97,9 @@ describe('TLS', () => {
     await using node = await ScriptedNode.start({ tls });
     await expect(tryOpen(node.address, { settings: { tls: {} } })).rejects.toThrow('self-signed');
     await using bare = await ScriptedNode.start();
-    expect(await failureOf(tryOpen(bare.address, { connectTimeoutMs: 200, settings: { tls: {} } }))).toBe(
-      'CONNECTION_LOST',
-    );
+    expect(
+      await failureOf(tryOpen(bare.address, { connectTimeoutMs: 200, settings: { tls: {} } })),
+    ).toBe('CONNECTION_LOST');
   });
 });
 

@@ -4,7 +4,10 @@ import { CqlError } from '../../../../src/research/cassandra-icg/cql-error.ts';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
 import type { Script } from './scripted-node.ts';
 import type { CassandraDriver } from '../../../../src/bindings/cassandra/driver.ts';
-import { openPluginReads, type PluginReadStrategy } from '../../../../src/research/cassandra-icg/plugin-reads.ts';
+import {
+  openPluginReads,
+  type PluginReadStrategy,
+} from '../../../../src/research/cassandra-icg/plugin-reads.ts';
 import type { PluginLimits } from '../../../../src/research/cassandra-icg/options.ts';
 import { parseAddress } from '../../../../src/bindings/shared/server-address.ts';
 import type {
@@ -51,7 +54,8 @@ export class Heard implements ReadSink {
 
   /** Resolves once there are `count` events. */
   async until(count: number): Promise<void> {
-    while (this.events.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.events.length < count)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   #say(description: string, isEnd = false): void {
@@ -138,11 +142,17 @@ export async function tryOpen(
 }
 
 function textOf({ rows, pageState }: Page): string {
-  return rows.map((row) => String(row['v'])).join(',') + (pageState === undefined ? '' : ` more ${pageState}`);
+  return (
+    rows.map((row) => String(row['v'])).join(',') +
+    (pageState === undefined ? '' : ` more ${pageState}`)
+  );
 }
 
 export function codeOf(error: unknown): string {
-  const { code, server } = error as { readonly code?: string; readonly server?: { readonly code: number } };
+  const { code, server } = error as {
+    readonly code?: string;
+    readonly server?: { readonly code: number };
+  };
   return server === undefined ? String(code) : `${code} 0x${server.code.toString(16)}`;
 }
 
@@ -155,7 +165,10 @@ export const VIEWS = ['preliminary a', 'confirm'];
 /** The views of the plain way in these tests. */
 export const PLAIN_VIEWS = ['preliminary plain', 'final plain'];
 
-/** The code of the error, the error as text if it is of another kind, or `undefined` if there is none. */
+/**
+ * The code of the error, the error as text if it is of another kind, or `undefined` if there is
+ * none.
+ */
 export function failureOf(action: () => void): string | undefined {
   try {
     action();

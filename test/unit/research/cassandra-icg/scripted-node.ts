@@ -1,4 +1,7 @@
-/** A node with scripted replies: one CQL server on this machine, with every fault that a script can name. */
+/**
+ * A node with scripted replies: one CQL server on this machine, with every fault that a script can
+ * name.
+ */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { OPCODE } from '../../../../src/research/cassandra-icg/protocol.ts';
@@ -56,7 +59,11 @@ export class Peer {
   }
 
   error(stream: number, code: number, remaining?: Buffer): void {
-    this.reply(stream, OPCODE.error, bodies.errorBody(code, `scripted 0x${code.toString(16)}`, remaining));
+    this.reply(
+      stream,
+      OPCODE.error,
+      bodies.errorBody(code, `scripted 0x${code.toString(16)}`, remaining),
+    );
   }
 
   /** Rows of texts, as the answer number `icg` of an incremental read, or as a normal one. */
@@ -74,16 +81,26 @@ export class Peer {
   }
 
   #result(stream: number, body: Buffer, icg: number | undefined): void {
-    const front = icg === undefined ? Buffer.alloc(0) : bodies.prelude({ payload: { icg: Buffer.of(icg) } });
+    const front =
+      icg === undefined ? Buffer.alloc(0) : bodies.prelude({ payload: { icg: Buffer.of(icg) } });
     const flags = icg === undefined ? 0 : FLAG_PAYLOAD;
-    this.send(bodies.responseFrame({ stream, opcode: OPCODE.result, flags, body: Buffer.concat([front, body]) }));
+    this.send(
+      bodies.responseFrame({
+        stream,
+        opcode: OPCODE.result,
+        flags,
+        body: Buffer.concat([front, body]),
+      }),
+    );
   }
 }
 
 export interface NodeSettings {
   /** What to do with an EXECUTE; it is never answered unless given. */
   readonly onExecute?: Script;
-  /** What to do with other requests, instead of what a node does. @returns whether it has done it */
+  /**
+   * What to do with other requests, instead of what a node does. @returns whether it has done it
+   */
   readonly onRequest?: (request: Request, peer: Peer) => boolean;
   readonly isCorrectable?: boolean;
   readonly parameters?: readonly Column[];
@@ -108,13 +125,16 @@ export class ScriptedNode implements AsyncDisposable {
     this.onRequest = settings.onRequest ?? (() => false);
     this.columns = settings.columns ?? COLUMNS;
     const accept = (socket: Socket): void => this.#accept(socket);
-    this.#server = settings.tls === undefined ? createServer(accept) : createTlsServer(settings.tls, accept);
+    this.#server =
+      settings.tls === undefined ? createServer(accept) : createTlsServer(settings.tls, accept);
     this.#server.on('tlsClientError', () => {});
   }
 
   static async start(settings: NodeSettings = {}): Promise<ScriptedNode> {
     const node = new ScriptedNode(settings);
-    await new Promise<void>((resolve) => node.#server.listen(settings.port ?? 0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) =>
+      node.#server.listen(settings.port ?? 0, '127.0.0.1', resolve),
+    );
     return node;
   }
 
@@ -168,7 +188,10 @@ export class ScriptedNode implements AsyncDisposable {
     socket.on('data', (chunk: Buffer) => {
       peer.chunks += 1;
       retained = Buffer.concat([retained, chunk]);
-      while (retained.length >= HEADER_BYTES && retained.length >= HEADER_BYTES + retained.readInt32BE(5)) {
+      while (
+        retained.length >= HEADER_BYTES &&
+        retained.length >= HEADER_BYTES + retained.readInt32BE(5)
+      ) {
         const end = HEADER_BYTES + retained.readInt32BE(5);
         const request = requestOf(retained.subarray(0, end));
         retained = retained.subarray(end);
@@ -187,7 +210,10 @@ export class ScriptedNode implements AsyncDisposable {
       case OPCODE.startup:
         return peer.reply(stream, OPCODE.ready);
       case OPCODE.options: {
-        const options = { CQL_VERSION: ['3.4.7'], ...(isCorrectable && { CORRECTABLES_ICG: ['1'] }) };
+        const options = {
+          CQL_VERSION: ['3.4.7'],
+          ...(isCorrectable && { CORRECTABLES_ICG: ['1'] }),
+        };
         return peer.reply(stream, OPCODE.supported, bodies.supportedBody(options));
       }
       case OPCODE.query:

@@ -1,4 +1,7 @@
-/** A self-signed certificate for 127.0.0.1, with its key: known to everybody, so for tests of TLS only. */
+/**
+ * A self-signed certificate for 127.0.0.1, with its key: known to everybody, so for tests of TLS
+ * only.
+ */
 
 export const TLS_KEY: string = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgN08olcVYHIffJRAZ

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../../src/research/cassandra-icg/protocol.ts';
 import { errorRest } from './bodies.ts';
 import { removeMark } from '../../../../src/bindings/cassandra/prepared-texts.ts';
-import type { ReadRequest, ReadStatement } from '../../../../src/bindings/cassandra/read-strategy.ts';
+import type {
+  ReadRequest,
+  ReadStatement,
+} from '../../../../src/bindings/cassandra/read-strategy.ts';
 import { open, type Opened } from './reads.ts';
 import { COLUMNS, ScriptedNode, SKIP_METADATA, type Script } from './scripted-node.ts';
 
@@ -12,7 +15,11 @@ const READ_TIMEOUT = 0x1200;
 const ONE_REPLICA = { consistency: 'ONE', preliminaryConsistency: undefined };
 
 describe('answers', () => {
-  const cases: readonly { readonly name: string; readonly script: Script; readonly events: readonly string[] }[] = [
+  const cases: readonly {
+    readonly name: string;
+    readonly script: Script;
+    readonly events: readonly string[];
+  }[] = [
     {
       name: 'a preliminary, a confirmation → both views',
       script({ stream }, peer) {
@@ -100,7 +107,8 @@ describe('answers', () => {
 
   test('an error of a node → its number, and which node', async () => {
     await using node = await ScriptedNode.start({
-      onExecute: ({ stream }, peer) => peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2)),
+      onExecute: ({ stream }, peer) =>
+        peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2)),
     });
     await using opened = await open(node.address);
     const heard = opened.read({ preliminaryConsistency: undefined });
@@ -114,14 +122,20 @@ describe('answers', () => {
 
   test('too few replicas, and no preliminary → that of one replica stands, the final view fails', async () => {
     await using node = await ScriptedNode.start({
-      onExecute: ({ stream }, peer) => peer.error(stream, UNAVAILABLE, errorRest.unavailable(4, 2, 1)),
+      onExecute: ({ stream }, peer) =>
+        peer.error(stream, UNAVAILABLE, errorRest.unavailable(4, 2, 1)),
     });
     await using opened = await open(node.address);
     expect(await opened.read().over).toEqual(['preliminary plain', 'fail SERVER 0x1000']);
     opened.plain.failure = new Error('nor that');
-    expect(await opened.read().over).toEqual(['preliminary failed undefined', 'fail SERVER 0x1000']);
+    expect(await opened.read().over).toEqual([
+      'preliminary failed undefined',
+      'fail SERVER 0x1000',
+    ]);
     expect(opened.plain.requests).toEqual([ONE_REPLICA, ONE_REPLICA]);
-    expect(await opened.read({ preliminaryConsistency: undefined }).over).toEqual(['fail SERVER 0x1000']);
+    expect(await opened.read({ preliminaryConsistency: undefined }).over).toEqual([
+      'fail SERVER 0x1000',
+    ]);
     expect(opened.plain.requests.length).toBe(2);
   });
 
@@ -186,16 +200,21 @@ describe('requests', () => {
   });
 
   test('parameters that are none of the column → left to the driver, which looks whether the types have changed', async () => {
-    await using node = await ScriptedNode.start({ parameters: [{ name: 'n', type: { code: 0x09, type: null } }] });
+    await using node = await ScriptedNode.start({
+      parameters: [{ name: 'n', type: { code: 0x09, type: null } }],
+    });
     await using opened = await open(node.address);
-    for (const params of [['one'], []]) expect((await opened.read({ params }).over).at(-1)).toBe('final plain');
+    for (const params of [['one'], []])
+      expect((await opened.read({ params }).over).at(-1)).toBe('final plain');
     expect(node.count(OPCODE.execute)).toBe(0);
   });
 });
 
 describe('statements', () => {
   test('many reads of a new statement → prepared once', async () => {
-    await using node = await ScriptedNode.start({ onExecute: ({ stream }, peer) => peer.rows(stream, ['a']) });
+    await using node = await ScriptedNode.start({
+      onExecute: ({ stream }, peer) => peer.rows(stream, ['a']),
+    });
     await using opened = await open(node.address);
     await Promise.all(Array.from({ length: 50 }, () => opened.read().over));
     await opened.read().over;
@@ -237,7 +256,8 @@ describe('statements', () => {
 
   test('forgotten again and again → the error of the node', async () => {
     await using node = await ScriptedNode.start({
-      onExecute: ({ stream }, peer) => peer.error(stream, UNPREPARED, errorRest.unprepared(Buffer.of(1))),
+      onExecute: ({ stream }, peer) =>
+        peer.error(stream, UNPREPARED, errorRest.unprepared(Buffer.of(1))),
     });
     await using opened = await open(node.address);
     expect(await opened.read().over).toEqual(['fail SERVER 0x2500']);
@@ -245,7 +265,9 @@ describe('statements', () => {
   });
 
   test('columns that became others under it, as many as before → read as what they are, not as what they were', async () => {
-    await using node = await ScriptedNode.start({ columns: [{ name: 'v', type: { code: 0x09, type: null } }] });
+    await using node = await ScriptedNode.start({
+      columns: [{ name: 'v', type: { code: 0x09, type: null } }],
+    });
     await using opened = await open(node.address);
     const bytes = Buffer.alloc(4);
     bytes.writeFloatBE(1.5);
@@ -269,7 +291,10 @@ describe('statements that the coordinator answers once', () => {
     peer.confirm(stream);
   };
   /** Whether a read goes by two requests. */
-  async function isPlain(opened: Opened, change: Partial<ReadStatement & ReadRequest> = {}): Promise<boolean> {
+  async function isPlain(
+    opened: Opened,
+    change: Partial<ReadStatement & ReadRequest> = {},
+  ): Promise<boolean> {
     const before = opened.plain.requests.length;
     await opened.read(change).over;
     return opened.plain.requests.length > before;
@@ -311,7 +336,9 @@ describe('statements that the coordinator answers once', () => {
 
   test('one key of `IN ?` has two answers, several have one → the several go by two requests all the same', async () => {
     const byKeys = {
-      parameters: [{ name: 'ids', type: { code: 0x20, type: null, info: { code: 0x0d, type: null } } }],
+      parameters: [
+        { name: 'ids', type: { code: 0x20, type: null, info: { code: 0x0d, type: null } } },
+      ],
     };
     await using node = await ScriptedNode.start({ ...byKeys, onExecute: twice });
     await using opened = await open(node.address);

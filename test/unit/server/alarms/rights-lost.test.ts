@@ -14,7 +14,10 @@ test('rights of many rows are lost → the sum of each field, and the rows that 
     field: 'seats',
     amount: n + 1,
   }));
-  raise.onRightsLost(origins.sites[1]!, [...seats, { table: 'events', key: 'e0', field: 'coats', amount: 17 }]);
+  raise.onRightsLost(origins.sites[1]!, [
+    ...seats,
+    { table: 'events', key: 'e0', field: 'coats', amount: 17 },
+  ]);
   expect(alarms).toMatchObject([{ kind: 'rights-lost', site: 'ireland', peer: 'virginia' }]);
   expect(alarms[0]?.message).toBe(
     'Site ireland: virginia was closed with rights that no site can take any more: ' +

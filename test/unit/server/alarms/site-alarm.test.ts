@@ -25,7 +25,10 @@ test('a generator throws 2,000 times in a second → ten alarms; the next second
 
 test('what it threw is long → its beginning, and how long it was', () => {
   const messages: string[] = [];
-  createGeneratorAlarm('ireland', ({ message }) => messages.push(message))('book', `bad ${'y'.repeat(10_000)}`);
+  createGeneratorAlarm('ireland', ({ message }) => messages.push(message))(
+    'book',
+    `bad ${'y'.repeat(10_000)}`,
+  );
   expect(messages[0]!.length).toBeLessThan(700);
   expect(messages[0]).toMatch(/book.*bad yyy.*10004 characters/);
 });

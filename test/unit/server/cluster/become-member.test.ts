@@ -17,7 +17,12 @@ test('the red log does not answer → the outcome is not known, with what it wai
 test('the change is delivered → its outcome', async () => {
   const changes = new PendingChanges(() => undefined);
   const reply = changes.wait('a/1');
-  const outcome = { kind: 'changed', id: 'a/1', origin: undefined, problem: 'another change waits' } as const;
+  const outcome = {
+    kind: 'changed',
+    id: 'a/1',
+    origin: undefined,
+    problem: 'another change waits',
+  } as const;
   changes.onChanged(outcome);
   expect(await reply).toEqual(outcome);
 });

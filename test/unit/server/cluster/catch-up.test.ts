@@ -1,4 +1,7 @@
-/** A site that takes the state of another one: donors of no use, a full disk, and a site that was closed meanwhile. */
+/**
+ * A site that takes the state of another one: donors of no use, a full disk, and a site that was
+ * closed meanwhile.
+ */
 // @rule CLU-A7, CLU-A8, PART-G11
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
@@ -13,7 +16,10 @@ import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 const NUMBERS = { nextSegment: 1, nextCheckpoint: 1 };
 
-/** The second of three sites, which has stopped, and two donors: the first has less, the third has all. */
+/**
+ * The second of three sites, which has stopped, and two donors: the first has less, the third has
+ * all.
+ */
 function createHost(change: Partial<CatchUpContext> = {}): CatchUpContext & {
   readonly events: string[];
   readonly installed: RecoveredState[];
@@ -35,7 +41,11 @@ function createHost(change: Partial<CatchUpContext> = {}): CatchUpContext & {
     origin: siteAt(1),
     signal: new AbortController().signal,
     getPeers: () => ['a', 'c'],
-    receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late, bytes: 3 << 20 }),
+    receive: async ([donor = '']) => ({
+      donor,
+      shared: donor === 'a' ? early : late,
+      bytes: 3 << 20,
+    }),
     recover: () => ({ stored, ...NUMBERS }),
     install: async ({ state }) => void installed.push(state),
     onProblem: () => {},
@@ -62,7 +72,9 @@ test('all donors lack something that is only here → one alarm with the reasons
     if (attempts === 20) ending.abort(new Error('the node is closed'));
     return { ...(await host.receive(['a'], ...others)), donor: donors[0] as string };
   };
-  await expect(catchUp({ ...host, signal: ending.signal, receive })).rejects.toThrow('the node is closed');
+  await expect(catchUp({ ...host, signal: ending.signal, receive })).rejects.toThrow(
+    'the node is closed',
+  );
   expect(host.events).toEqual([
     expect.stringMatching(/^transfer-refused: .* a: .* lacks .* c: .* lacks .*cluster retire/),
   ]);
@@ -105,7 +117,10 @@ test('the site was closed meanwhile → the reason, and its own operations that 
   };
   const operation = { id: 'x', site: siteAt(1), sequence: 2 };
   const entry = { kind: 'blue', operation };
-  const stored = { local: { start: 0, entries: [entry] }, red: { start: 0, entries: [] } } as unknown as RecoveredState;
+  const stored = {
+    local: { start: 0, entries: [entry] },
+    red: { start: 0, entries: [] },
+  } as unknown as RecoveredState;
   const closed = await catchUp(createHost({ receive, recover: () => ({ stored, ...NUMBERS }) }));
   expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
 });
@@ -115,7 +130,10 @@ test('the red logs were restored without the site → it keeps of its copies wha
   const log = { start: 0, entries: [{ origin: siteAt(1), epoch: 1, sequence: 1, record }] };
   const host = createHost();
   const { stored } = host.recover();
-  const recover = () => ({ stored: { ...stored, red: log, partitions: [log, log] } as RecoveredState, ...NUMBERS });
+  const recover = () => ({
+    stored: { ...stored, red: log, partitions: [log, log] } as RecoveredState,
+    ...NUMBERS,
+  });
   const receive: CatchUpContext['receive'] = async (donors, ...others) => {
     const received = await host.receive(donors.slice(1), ...others);
     const { sections, smallParts } = received.shared;
@@ -127,5 +145,7 @@ test('the red logs were restored without the site → it keeps of its copies wha
   const kept = [0, 0, 1].map((length) => ({ length, isLossy: false }));
   await catchUp({ ...host, recover, receive, kept });
   const [installed] = host.installed;
-  expect([installed?.red, installed?.partitions].flat().map((item) => item?.entries.length)).toEqual([0, 0, 1]);
+  expect(
+    [installed?.red, installed?.partitions].flat().map((item) => item?.entries.length),
+  ).toEqual([0, 0, 1]);
 });

@@ -7,7 +7,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePorts, LOOPBACK } from '../../../../engines/ports.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { ClusterAddress } from '../../../../src/server/cluster/cluster-file.ts';
-import { ClusterLinks, type ClusterLinksOptions } from '../../../../src/server/cluster/cluster-links.ts';
+import {
+  ClusterLinks,
+  type ClusterLinksOptions,
+} from '../../../../src/server/cluster/cluster-links.ts';
 import type { ClusterKeys } from '../../../../src/server/cluster/key-file.ts';
 import { LinkConnection } from '../../../../src/server/cluster/link-connection.ts';
 import { dialSecurely } from '../../../../src/server/cluster/link-security.ts';
@@ -69,7 +72,10 @@ async function createAddresses(...names: readonly string[]): Promise<Addresses> 
 }
 
 const waitForLink = (node: TestNode, peer: string): Promise<void> =>
-  vi.waitFor(() => expect(node.links.isConnected(peer)).toBe(true), { timeout: 10_000, interval: 5 });
+  vi.waitFor(() => expect(node.links.isConnected(peer)).toBe(true), {
+    timeout: 10_000,
+    interval: 5,
+  });
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 
 test('messages arrive in order; slices and requests arrive too, and traffic is counted', async () => {
@@ -83,16 +89,28 @@ test('messages arrive in order; slices and requests arrive too, and traffic is c
   await expect(a.links.request('b', 'fail', null)).rejects.toThrow('it cannot be done');
   await vi.waitFor(() => expect(b.slices).toEqual(['a: slice']));
   expect(b.received).toEqual(texts.map((text) => `a: ${text}`));
-  expect(a.links.status[0]).toMatchObject({ peer: 'b', isConnected: true, sentMessages: 100, queuedMessages: 0 });
+  expect(a.links.status[0]).toMatchObject({
+    peer: 'b',
+    isConnected: true,
+    sentMessages: 100,
+    queuedMessages: 0,
+  });
   expect(b.links.status[0]).toMatchObject({ peer: 'a', receivedMessages: 100 });
   await vi.waitFor(() => expect(a.links.status[0]?.roundTripMs).toBeGreaterThan(0));
   expect([a.alarms, b.alarms]).toEqual([[], []]);
 });
 
 test('the link to the leader of the red log is down → the alarm reports what waits, and what to run', async () => {
-  const a = await openNode('a', await createAddresses('a', 'b'), { downAlarmMs: 1, getRedLeader: () => 'b' });
-  const message = expect.stringMatching(/red operations and strong reads wait.*run cluster restore-red\.$/);
-  await vi.waitFor(() => expect(a.alarms).toEqual([expect.objectContaining({ kind: 'link-down', message })]));
+  const a = await openNode('a', await createAddresses('a', 'b'), {
+    downAlarmMs: 1,
+    getRedLeader: () => 'b',
+  });
+  const message = expect.stringMatching(
+    /red operations and strong reads wait.*run cluster restore-red\.$/,
+  );
+  await vi.waitFor(() =>
+    expect(a.alarms).toEqual([expect.objectContaining({ kind: 'link-down', message })]),
+  );
 });
 
 test('a link that is lost → alarm, and another one when it is up again', async () => {
@@ -117,8 +135,13 @@ test('a link that is lost → alarm, and another one when it is up again', async
 });
 
 test('a link is down before the site serves → the alarm does not claim that operations continue', async () => {
-  const a = await openNode('a', await createAddresses('a', 'b'), { downAlarmMs: 1, isServing: () => false });
-  await vi.waitFor(() => expect(a.alarms[0]?.message).toMatch(/\. This site does not serve yet\.$/));
+  const a = await openNode('a', await createAddresses('a', 'b'), {
+    downAlarmMs: 1,
+    isServing: () => false,
+  });
+  await vi.waitFor(() =>
+    expect(a.alarms[0]?.message).toMatch(/\. This site does not serve yet\.$/),
+  );
 });
 
 test('a second key → is accepted, and the first one is used to connect', async () => {
@@ -139,8 +162,12 @@ test.each([
   await vi.waitFor(() => expect(refusals()).toHaveLength(1));
   b.links.send('a', bytesOf('secret'));
   // After more attempts there is still one.
-  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(2), { timeout: 10_000 });
-  expect(refusals()).toMatchObject([{ kind: 'link-refused', message: expect.stringMatching(problem) as string }]);
+  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(2), {
+    timeout: 10_000,
+  });
+  expect(refusals()).toMatchObject([
+    { kind: 'link-refused', message: expect.stringMatching(problem) as string },
+  ]);
   expect(refusals()[0]?.message).not.toContain('SSL');
   expect([a.received, a.links.isConnected('b')]).toEqual([[], false]);
 });
@@ -151,16 +178,22 @@ test('a site that is not in the file, and one at the address of another → both
   const a = await openNode('a', { a: addressA });
   const c = await openNode('c', { c: addresses['c'] as ClusterAddress, a: addressA });
   const d = await openNode('b', { b: addressB, d: addressA });
-  await vi.waitFor(() => expect(c.alarms[0]?.message).toContain('it is the site c, which a does not know'));
+  await vi.waitFor(() =>
+    expect(c.alarms[0]?.message).toContain('it is the site c, which a does not know'),
+  );
   await vi.waitFor(() => expect(d.alarms[0]?.message).toContain('it has dialed d, and this is a'));
-  await vi.waitFor(() => expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-refused', 'link-refused']));
+  await vi.waitFor(() =>
+    expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-refused', 'link-refused']),
+  );
 });
 
 test('a site that is about to join → is refused without an alarm at either end', async () => {
   const addresses = await createAddresses('a', 'b');
   const a = await openNode('a', { a: addresses['a'] as ClusterAddress });
   const b = await openNode('b', addresses, { isJoining: () => true });
-  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(1), {
+    timeout: 10_000,
+  });
   expect([a.alarms, b.alarms]).toEqual([[], []]);
 });
 
@@ -175,28 +208,39 @@ test('strangers that send no TLS, or nothing → no alarm', async () => {
 });
 
 test.each([
-  ['another engine', { engine: 'etcd' }, 'redLog.engine of cluster.json is etcd at b, and built-in at a'],
-  ['another order', { founders: ['b', 'a'] }, 'the order of sites of cluster.json is b, a at b, and a, b at a'],
+  [
+    'another engine',
+    { engine: 'etcd' },
+    'redLog.engine of cluster.json is etcd at b, and built-in at a',
+  ],
+  [
+    'another order',
+    { founders: ['b', 'a'] },
+    'the order of sites of cluster.json is b, a at b, and a, b at a',
+  ],
   [
     'another leader of the red log',
     { red: { generation: 0, leader: 'b' } },
     'redLog.leader of cluster.json is b at b, and a at a',
   ],
-])('a peer with %s in its cluster.json → is refused, and both ends name the field', async (_what, change, problem) => {
-  const addresses = await createAddresses('a', 'b');
-  const setup = { engine: 'built-in', founders: ['a', 'b'], red: { generation: 0, leader: 'a' } };
-  const a = await openNode('a', addresses, { getSetup: () => setup });
-  const b = await openNode('b', addresses, { getSetup: () => ({ ...setup, ...change }) });
-  const refused = { kind: 'link-refused', message: expect.stringContaining(problem) as string };
-  await vi.waitFor(() => {
-    expect(a.alarms).toContainEqual(expect.objectContaining(refused));
-    expect(b.alarms).toContainEqual(expect.objectContaining({ ...refused, peer: 'a' }));
-  });
-  expect([a.links.isConnected('b'), b.links.isConnected('a')]).toEqual([false, false]);
-  expect(b.links.refusal).toBe(
-    `no other site accepts its connections: a refuses them, since ${problem}: start both with the same file`,
-  );
-});
+])(
+  'a peer with %s in its cluster.json → is refused, and both ends name the field',
+  async (_what, change, problem) => {
+    const addresses = await createAddresses('a', 'b');
+    const setup = { engine: 'built-in', founders: ['a', 'b'], red: { generation: 0, leader: 'a' } };
+    const a = await openNode('a', addresses, { getSetup: () => setup });
+    const b = await openNode('b', addresses, { getSetup: () => ({ ...setup, ...change }) });
+    const refused = { kind: 'link-refused', message: expect.stringContaining(problem) as string };
+    await vi.waitFor(() => {
+      expect(a.alarms).toContainEqual(expect.objectContaining(refused));
+      expect(b.alarms).toContainEqual(expect.objectContaining({ ...refused, peer: 'a' }));
+    });
+    expect([a.links.isConnected('b'), b.links.isConnected('a')]).toEqual([false, false]);
+    expect(b.links.refusal).toBe(
+      `no other site accepts its connections: a refuses them, since ${problem}: start both with the same file`,
+    );
+  },
+);
 
 test('one site refuses this one, and another one accepts it → it is not refused by all', async () => {
   const addresses = await createAddresses('a', 'b', 'c');
@@ -226,7 +270,11 @@ test('strangers that make up deployments and keys → two alarms, all are counte
   const a = await openNode('a', addresses);
   const stranger = (deployment: string): Promise<unknown> => {
     const keys = { ...createKeys(second), deployment };
-    return requestOfOperator({ address: addresses['a'] as ClusterAddress, to: 'a', keys }, 'status', null);
+    return requestOfOperator(
+      { address: addresses['a'] as ClusterAddress, to: 'a', keys },
+      'status',
+      null,
+    );
   };
   const claims = ['deployment', ...Array.from({ length: 120 }, (_, index) => `made up ${index}`)];
   for (const claim of claims) await expect(stranger(claim)).rejects.toThrow('it has another key');
@@ -244,10 +292,14 @@ test('more silent connections than there are places → a site and a command sti
   const addresses = await createAddresses('a', 'b');
   const address = addresses['a'] as ClusterAddress;
   await openNode('a', addresses);
-  const silent = Array.from({ length: 600 }, () => connect(address.port, LOOPBACK).on('error', () => {}));
+  const silent = Array.from({ length: 600 }, () =>
+    connect(address.port, LOOPBACK).on('error', () => {}),
+  );
   onTestFinished(() => silent.forEach((socket) => socket.destroy()));
   await Promise.all(silent.map((socket) => once(socket, 'connect')));
-  expect(await requestOfOperator({ address, to: 'a', keys: createKeys(first) }, 'status', 1)).toMatchObject({
+  expect(
+    await requestOfOperator({ address, to: 'a', keys: createKeys(first) }, 'status', 1),
+  ).toMatchObject({
     body: 1,
   });
   const b = await openNode('b', addresses);
@@ -255,17 +307,23 @@ test('more silent connections than there are places → a site and a command sti
 });
 
 // Else the handshake would have to time out first, after 5 s.
-test('a stranger that sends nothing → closing does not wait for it', { timeout: 4500 }, async () => {
-  const addresses = await createAddresses('a');
-  const a = await openNode('a', addresses);
-  const stranger = connect((addresses['a'] as ClusterAddress).port, '127.0.0.1');
-  await once(stranger, 'connect');
-  await Promise.all([a.links.close(), once(stranger, 'close')]);
-});
+test(
+  'a stranger that sends nothing → closing does not wait for it',
+  { timeout: 4500 },
+  async () => {
+    const addresses = await createAddresses('a');
+    const a = await openNode('a', addresses);
+    const stranger = connect((addresses['a'] as ClusterAddress).port, '127.0.0.1');
+    await once(stranger, 'connect');
+    await Promise.all([a.links.close(), once(stranger, 'close')]);
+  },
+);
 
 test('another program at the address of a site → the alarm names that as the cause', async () => {
   const addresses = await createAddresses('a', 'b');
-  const web = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const web = createServer((socket) =>
+    socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  );
   await once(web.listen((addresses['b'] as ClusterAddress).port, '127.0.0.1'), 'listening');
   onTestFinished(() => void web.close());
   const a = await openNode('a', addresses);
@@ -277,12 +335,18 @@ test('a command → gets replies with the key, but sends no messages', async () 
   await openNode('a', addresses);
   const address = addresses['a'] as ClusterAddress;
   const target = { address, to: 'a', keys: createKeys(first) };
-  expect(await requestOfOperator(target, 'status', 1)).toEqual({ from: null, kind: 'status', body: 1 });
+  expect(await requestOfOperator(target, 'status', 1)).toEqual({
+    from: null,
+    kind: 'status',
+    body: 1,
+  });
   await expect(requestOfOperator(target, 'fail', null)).rejects.toThrow('it cannot be done');
-  await expect(requestOfOperator({ ...target, to: 'b' }, 'status', null)).rejects.toThrow('it has dialed b');
-  await expect(requestOfOperator({ ...target, keys: createKeys(second) }, 'status', null)).rejects.toThrow(
-    /^it has another key: compare the key files of both$/,
+  await expect(requestOfOperator({ ...target, to: 'b' }, 'status', null)).rejects.toThrow(
+    'it has dialed b',
   );
+  await expect(
+    requestOfOperator({ ...target, keys: createKeys(second) }, 'status', null),
+  ).rejects.toThrow(/^it has another key: compare the key files of both$/);
 });
 
 test('a queue that is full → drops, with an alarm', async () => {
@@ -306,7 +370,12 @@ test('an address in use → the error names it and how to continue', async () =>
 
 test.each([
   ['the next version, which reads this one', 5, 4, undefined],
-  ['a version that does not read this one', 6, 5, 'b uses version 6 of links, and a uses version 4: upgrade a'],
+  [
+    'a version that does not read this one',
+    6,
+    5,
+    'b uses version 6 of links, and a uses version 4: upgrade a',
+  ],
 ])('%s → %s', async (_, version, oldest, refused) => {
   const addresses = await createAddresses('a', 'b');
   const { links } = await openNode('a', addresses);
@@ -315,8 +384,16 @@ test.each([
   const connection = new LinkConnection(socket, { onRequest: () => null, onClosed: () => {} });
   onTestFinished(() => connection.close());
   connection.isKnown = true;
-  const reply = await connection.request('connect', { version, oldest, deployment: 'deployment', from: 'b', to: 'a' });
+  const reply = await connection.request('connect', {
+    version,
+    oldest,
+    deployment: 'deployment',
+    from: 'b',
+    to: 'a',
+  });
   const known = { site: 'a', version: 4, oldest: 4 };
-  expect(reply).toEqual(refused === undefined ? known : { refused: expect.stringContaining(refused) as string });
+  expect(reply).toEqual(
+    refused === undefined ? known : { refused: expect.stringContaining(refused) as string },
+  );
   expect(links.refusedConnections).toBe(refused === undefined ? 0 : 1);
 });

@@ -29,13 +29,18 @@ test('a step is repeated until there is room, with one alarm for each change', a
     return 'done';
   });
   expect(await done).toBe('done');
-  expect(problems).toEqual([undefined, ...Array(2).fill(expect.stringContaining('waiting for room on the disk'))]);
+  expect(problems).toEqual([
+    undefined,
+    ...Array(2).fill(expect.stringContaining('waiting for room on the disk')),
+  ]);
   expect([alarms, room.problem]).toEqual([['disk-full', 'disk-has-room'], undefined]);
 });
 
 test('what fails for another reason is not repeated', async () => {
   const { room, alarms } = createRoom();
-  await expect(room.repeat(() => Promise.reject(new Error('taken over')))).rejects.toThrow('taken over');
+  await expect(room.repeat(() => Promise.reject(new Error('taken over')))).rejects.toThrow(
+    'taken over',
+  );
   expect(alarms).toEqual([]);
 });
 

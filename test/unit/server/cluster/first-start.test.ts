@@ -1,6 +1,9 @@
 /** Whom a first start asks, and what it does with the answers. */
 import { expect, test } from 'vitest';
-import { waitUntilUnknown, type IdentifyReply } from '../../../../src/server/cluster/first-start.ts';
+import {
+  waitUntilUnknown,
+  type IdentifyReply,
+} from '../../../../src/server/cluster/first-start.ts';
 
 const UNKNOWN: IdentifyReply = { isKnown: false, founders: null };
 
@@ -24,7 +27,10 @@ function start(answers: Readonly<Record<string, () => IdentifyReply>>) {
 }
 
 test('all others do not know it → begins', async () => {
-  const { done, waits } = start({ b: () => UNKNOWN, c: () => ({ isKnown: false, founders: ['a', 'b', 'c'] }) });
+  const { done, waits } = start({
+    b: () => UNKNOWN,
+    c: () => ({ isKnown: false, founders: ['a', 'b', 'c'] }),
+  });
   await done;
   expect(waits).toEqual([]);
 });
@@ -41,8 +47,15 @@ test('one site cannot be reached → waits for it, and reports it once', async (
 });
 
 test('one knows it → is refused, with what to do', async () => {
-  const { done } = start({ b: () => UNKNOWN, c: () => ({ isKnown: true, founders: ['a', 'b', 'c'] }) });
-  await expect(done).rejects.toMatchObject({ code: 'UNAVAILABLE', field: 'dataDir', retryable: false });
+  const { done } = start({
+    b: () => UNKNOWN,
+    c: () => ({ isKnown: true, founders: ['a', 'b', 'c'] }),
+  });
+  await expect(done).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    field: 'dataDir',
+    retryable: false,
+  });
   await expect(done).rejects.toThrow(/c knows the site a already.*start it with --rebuild/);
 });
 
@@ -52,7 +65,10 @@ test('a deployment that was created with other sites → is refused', async () =
 });
 
 test('a site with another version of the service → is refused', async () => {
-  const { done } = start({ b: () => ({ ...UNKNOWN, service: 'v1' }), c: () => ({ ...UNKNOWN, service: 'v2' }) });
+  const { done } = start({
+    b: () => ({ ...UNKNOWN, service: 'v1' }),
+    c: () => ({ ...UNKNOWN, service: 'v2' }),
+  });
   await expect(done).rejects.toThrow('c has another version of the service');
 });
 

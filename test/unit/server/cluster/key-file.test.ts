@@ -2,7 +2,11 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createKeyFile, followKeyFile, readKeyFile } from '../../../../src/server/cluster/key-file.ts';
+import {
+  createKeyFile,
+  followKeyFile,
+  readKeyFile,
+} from '../../../../src/server/cluster/key-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 function createPath(): string {
@@ -21,7 +25,9 @@ test('create → a file for its owner alone; a second time changes nothing', () 
 });
 
 test('no file → the error explains how to get one', () => {
-  expect(() => readKeyFile(createPath())).toThrow('run correctables cluster init once, otherwise copy the key file');
+  expect(() => readKeyFile(createPath())).toThrow(
+    'run correctables cluster init once, otherwise copy the key file',
+  );
 });
 
 test('a file that every user can read → rejected', () => {
@@ -33,7 +39,9 @@ test('a file that every user can read → rejected', () => {
 
 test('a file that cannot be read → the error names it, and the call of the system', () => {
   const path = temporaryFolder();
-  expect(() => readKeyFile(path)).toThrow(`keyFile: ${path} cannot be read: EISDIR: illegal operation on a directory`);
+  expect(() => readKeyFile(path)).toThrow(
+    `keyFile: ${path} cannot be read: EISDIR: illegal operation on a directory`,
+  );
 });
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
@@ -55,7 +63,8 @@ test.each<readonly [object | string, string]>([
 test('the keys of a node follow its file, unless that is damaged or of another deployment', () => {
   const path = createPath();
   const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
-  const write = (value: object): void => writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
+  const write = (value: object): void =>
+    writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
   write({ ...VALID, keys: [first] });
   const followed = followKeyFile(path);
   const bytes = (): number[] => followed.keys.map((key) => key.bytes[0] as number);
@@ -73,7 +82,8 @@ test('the keys of a node follow its file, unless that is damaged or of another d
 test('a key file that a node that runs cannot use is reported once, and counts once it can be used', () => {
   const path = createPath();
   const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
-  const write = (value: object): void => writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
+  const write = (value: object): void =>
+    writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
   write({ ...VALID, keys: [first] });
   const problems: string[] = [];
   const followed = followKeyFile(path, (problem) => problems.push(problem));

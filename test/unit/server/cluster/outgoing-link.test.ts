@@ -1,7 +1,11 @@
 /** Which version two ends of a link use. */
 // @rule CLU-U1
 import { expect, test } from 'vitest';
-import { agreeOnVersion, describeMismatch, parseVersions } from '../../../../src/server/cluster/outgoing-link.ts';
+import {
+  agreeOnVersion,
+  describeMismatch,
+  parseVersions,
+} from '../../../../src/server/cluster/outgoing-link.ts';
 
 const [v3, v4, v5] = [
   { version: 3, oldest: 3 },
@@ -10,7 +14,9 @@ const [v3, v4, v5] = [
 ];
 
 test('the same or adjacent versions → the older one', () => {
-  expect([agreeOnVersion(v4, v4), agreeOnVersion(v4, v3), agreeOnVersion(v3, v4)]).toEqual([4, 3, 3]);
+  expect([agreeOnVersion(v4, v4), agreeOnVersion(v4, v3), agreeOnVersion(v3, v4)]).toEqual([
+    4, 3, 3,
+  ]);
   expect([agreeOnVersion(v4, v5), agreeOnVersion(v5, v4)]).toEqual([4, 4]);
 });
 
@@ -25,9 +31,9 @@ test('versions further apart → none, and the message names both and which site
 
 test('an end that names one version knows that one alone; one that names none is refused', () => {
   expect(parseVersions({ version: 3 })).toEqual(v3);
-  expect([parseVersions({ oldest: 3 }), parseVersions({ version: '3' }), parseVersions(null)]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect([
+    parseVersions({ oldest: 3 }),
+    parseVersions({ version: '3' }),
+    parseVersions(null),
+  ]).toEqual([undefined, undefined, undefined]);
 });

@@ -14,11 +14,15 @@ const KEYS: ClusterKeys = {
   sessionKey: randomBytes(32),
 };
 const [HEARTBEAT_MS, CHUNK_BYTES, CHUNK_MS] = [20, 4096, 4];
-/** Takes tens of heartbeats on the way. A link is given up after five without a sign of the peer. */
+/**
+ * Takes tens of heartbeats on the way. A link is given up after five without a sign of the peer.
+ */
 const LARGE_BYTES = 500_000;
 
 /** Passes on so many bytes in a time, towards the target. Counts its connections. */
-async function openSlowProxy(target: ClusterAddress): Promise<{ address: ClusterAddress; connections: () => number }> {
+async function openSlowProxy(
+  target: ClusterAddress,
+): Promise<{ address: ClusterAddress; connections: () => number }> {
   const [port] = (await freePorts(1)) as [number];
   const sockets = new Set<Socket>();
   let count = 0;
@@ -80,8 +84,16 @@ async function openSlowPair(): Promise<SlowPair> {
     return links;
   };
   const [a, b] = [await open('a', 'b'), await open('b', 'a')];
-  await vi.waitFor(() => expect([a.isConnected('b'), b.isConnected('a')]).toEqual([true, true]), { timeout: 5000 });
-  return { a, b, events, contents, connections: () => proxies.a.connections() + proxies.b.connections() };
+  await vi.waitFor(() => expect([a.isConnected('b'), b.isConnected('a')]).toEqual([true, true]), {
+    timeout: 5000,
+  });
+  return {
+    a,
+    b,
+    events,
+    contents,
+    connections: () => proxies.a.connections() + proxies.b.connections(),
+  };
 }
 
 test('a message that is on its way for long → arrives in both directions, and others pass it', async () => {
@@ -94,7 +106,11 @@ test('a message that is on its way for long → arrives in both directions, and 
   expect(events).toEqual([]);
 
   await vi.waitFor(() => expect(events).toHaveLength(3), { timeout: 10_000 });
-  expect([...events].sort()).toEqual(['a has 500000 bytes of b', 'b has 1 bytes of a', 'b has 500000 bytes of a']);
+  expect([...events].sort()).toEqual([
+    'a has 500000 bytes of b',
+    'b has 1 bytes of a',
+    'b has 500000 bytes of a',
+  ]);
   expect(connections()).toBe(2);
 });
 
@@ -103,5 +119,7 @@ test('a message that travels in parts → is the same at the other end', async (
   const sent = [randomBytes(100_000), randomBytes(10), randomBytes(65_536)];
   for (const content of sent) a.send('b', content);
   await vi.waitFor(() => expect(contents).toHaveLength(3), { timeout: 5000 });
-  expect(contents.map((content) => content.toString('hex'))).toEqual(sent.map((content) => content.toString('hex')));
+  expect(contents.map((content) => content.toString('hex'))).toEqual(
+    sent.map((content) => content.toString('hex')),
+  );
 });

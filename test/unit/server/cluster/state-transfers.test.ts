@@ -2,13 +2,18 @@
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { EMPTY_OWN_STATE } from '../../../../src/server/records/checkpoint.ts';
-import { StateTransfers, type TransferRefusal } from '../../../../src/server/cluster/state-transfers.ts';
+import {
+  StateTransfers,
+  type TransferRefusal,
+} from '../../../../src/server/cluster/state-transfers.ts';
 import { NodeFiles, nodeTiming } from '../../../../src/server/storage/disk/node-files.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const ROWS = new Map(Array.from({ length: 50 }, (_, row) => [`row ${row}`, 'x'.repeat(100_000)] as const));
+const ROWS = new Map(
+  Array.from({ length: 50 }, (_, row) => [`row ${row}`, 'x'.repeat(100_000)] as const),
+);
 const VIRGINIA = siteAt(1);
 
 const { setInterval: realInterval, clearInterval: clearRealInterval } = globalThis;
@@ -48,7 +53,8 @@ function createNode(site: string, files = new NodeFiles(join(root, site))): Stat
     files,
     maxClockSkewMs: 1000,
     links: {
-      request: (peer, _kind, body) => deliver(peer, (to) => void to.onRequest(site, JSON.parse(JSON.stringify(body)))),
+      request: (peer, _kind, body) =>
+        deliver(peer, (to) => void to.onRequest(site, JSON.parse(JSON.stringify(body)))),
       sendSlice: (peer, content) => {
         sliceCount += 1;
         return deliver(peer, (to) => to.onSlice(site, garbage.get(site) ?? content));
@@ -56,9 +62,11 @@ function createNode(site: string, files = new NodeFiles(join(root, site))): Stat
       isConnected: isUp,
     },
     admit: (receiver, { directory }) =>
-      refusals.get(site) ?? (directory === `directory of ${receiver}` ? undefined : { reason: 'no' }),
+      refusals.get(site) ??
+      (directory === `directory of ${receiver}` ? undefined : { reason: 'no' }),
     onStalled: (problem) => void events.push(`stalled: ${problem}`),
-    onFullChanged: (because) => void events.push(because === undefined ? 'has room' : `full: ${because.message}`),
+    onFullChanged: (because) =>
+      void events.push(because === undefined ? 'has room' : `full: ${because.message}`),
   });
   nodes.set(site, node);
   return node;
@@ -92,7 +100,9 @@ function createDonor(site: string): StateTransfers {
 const { signal } = new AbortController();
 
 function useFakeTimers(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
 }
 
 /** Until it is disposed, timers run about twenty times as fast. Files are real. */
@@ -110,10 +120,18 @@ function speedUpTimers(): Disposable {
 test('a donor that is connected → its state, without operations of a wild clock', async () => {
   createDonor('ireland');
   const receiver = createNode('virginia');
-  const { donor, shared } = await receiver.receive(VIRGINIA, () => ['frankfurt', 'ireland'], signal);
+  const { donor, shared } = await receiver.receive(
+    VIRGINIA,
+    () => ['frankfurt', 'ireland'],
+    signal,
+  );
   expect(donor).toBe('ireland');
   expect(shared.sections['rows']).toEqual(ROWS);
-  expect(shared.smallParts).toEqual({ log: { delivered: 3 }, replica: { unsent: [] }, donor: 'ireland' });
+  expect(shared.smallParts).toEqual({
+    log: { delivered: 3 },
+    replica: { unsent: [] },
+    donor: 'ireland',
+  });
   expect(receiver.progress).toBeUndefined();
 });
 
@@ -121,7 +139,9 @@ test('the link is lost on the way → goes on where it was', async () => {
   createDonor('ireland');
   const receiver = createNode('virginia');
   const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
-  await vi.waitFor(() => expect(receiver.progress?.bytes).toBeGreaterThan(1_000_000), { interval: 1 });
+  await vi.waitFor(() => expect(receiver.progress?.bytes).toBeGreaterThan(1_000_000), {
+    interval: 1,
+  });
   down.add('ireland');
   down.delete('ireland');
   receiver.onConnected('ireland');
@@ -135,7 +155,10 @@ test('a donor that does not admit the receiver → the reason is seen, and it is
   refusals.set('ireland', { reason: 'ireland has not taken the change' });
   const receiver = createNode('virginia');
   const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
-  await vi.waitFor(() => expect(receiver.progress?.problem).toContain('has not taken the change'), 5000);
+  await vi.waitFor(
+    () => expect(receiver.progress?.problem).toContain('has not taken the change'),
+    5000,
+  );
   refusals.clear();
   receiver.onConnected('ireland');
   expect((await receiving).shared.sections['rows']).toEqual(ROWS);
@@ -164,7 +187,11 @@ test('slices that cannot be read → another donor', async () => {
   using _timers = speedUpTimers();
   for (const site of ['ireland', 'frankfurt']) createDonor(site);
   garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
-  const { shared } = await createNode('virginia').receive(VIRGINIA, () => ['ireland', 'frankfurt'], signal);
+  const { shared } = await createNode('virginia').receive(
+    VIRGINIA,
+    () => ['ireland', 'frankfurt'],
+    signal,
+  );
   expect(shared.smallParts).toMatchObject({ donor: 'frankfurt' });
 });
 

@@ -18,9 +18,13 @@ async function save(replies: Readonly<Record<string, unknown>>) {
     peers: Object.keys(replies),
     request: (peer) => {
       // It is written before anything is awaited.
-      expect(JSON.parse(files.get('unsent-operations.json') ?? '')).toMatchObject({ operations: UNSENT });
+      expect(JSON.parse(files.get('unsent-operations.json') ?? '')).toMatchObject({
+        operations: UNSENT,
+      });
       const reply = replies[peer];
-      return reply === undefined ? Promise.reject(new Error('the link is down')) : Promise.resolve(reply);
+      return reply === undefined
+        ? Promise.reject(new Error('the link is down'))
+        : Promise.resolve(reply);
     },
     signal: new AbortController().signal,
     maxWaitMs: 1,
@@ -43,7 +47,12 @@ test.each([
     [9],
     'no other site has: 1',
   ],
-  ['no site answers → all, as uncertain', { a: undefined }, [7, 8, 9], 'no other site is known to have: 3'],
+  [
+    'no site answers → all, as uncertain',
+    { a: undefined },
+    [7, 8, 9],
+    'no other site is known to have: 3',
+  ],
   [
     'no end is known yet → all',
     { a: { members: [{ origin: ORIGIN, state: 'closing' }] } },

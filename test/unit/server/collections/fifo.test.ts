@@ -1,4 +1,6 @@
-/** Lists that grow at the end and shrink at the front, and the windows of operations made of them. */
+/**
+ * Lists that grow at the end and shrink at the front, and the windows of operations made of them.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fifo } from '../../../../src/server/collections/fifo.ts';
@@ -19,9 +21,14 @@ describe('fifo', () => {
           else if ('push' in item) list.push(item.push);
           else list.insert(Math.min(item.at, list.size), item.insert);
           if (item !== 'shift' && 'push' in item) expected.push(item.push);
-          if (item !== 'shift' && 'insert' in item) expected.splice(Math.min(item.at, expected.length), 0, item.insert);
+          if (item !== 'shift' && 'insert' in item)
+            expected.splice(Math.min(item.at, expected.length), 0, item.insert);
           expect(list.slice()).toEqual(expected);
-          expect([list.size, list.at(0), list.at(-1)]).toEqual([expected.length, expected[0], undefined]);
+          expect([list.size, list.at(0), list.at(-1)]).toEqual([
+            expected.length,
+            expected[0],
+            undefined,
+          ]);
           expect(list.slice(1, 3)).toEqual(expected.slice(1, 3));
         }
       }),
@@ -47,7 +54,9 @@ describe('operation window', () => {
         const sorted = sequences.toSorted((a, b) => a - b);
         expect(window.all().map(({ sequence }) => sequence)).toEqual(sorted);
         for (let sequence = 0; sequence <= 61; sequence += 1) {
-          expect(window.get(sequence)?.sequence).toBe(sequences.includes(sequence) ? sequence : undefined);
+          expect(window.get(sequence)?.sequence).toBe(
+            sequences.includes(sequence) ? sequence : undefined,
+          );
         }
         const taken: number[] = [];
         for (let item = window.takeUpTo(upTo); item !== undefined; item = window.takeUpTo(upTo)) {

@@ -1,10 +1,19 @@
-/** Labeling finds and reports the operations that must be red, and no others (docs/spec/redblue.md, RB-K1–K8). */
+/**
+ * Labeling finds and reports the operations that must be red, and no others (docs/spec/redblue.md,
+ * RB-K1–K8).
+ */
 // @rule RB-K4, RB-K5, RB-K8
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { ColorAnalysis, analyzeColors } from '../../../../src/server/color-analysis/analyze-colors.ts';
-import { hasViolations, type ColorReport } from '../../../../src/server/color-analysis/color-report.ts';
+import {
+  ColorAnalysis,
+  analyzeColors,
+} from '../../../../src/server/color-analysis/analyze-colors.ts';
+import {
+  hasViolations,
+  type ColorReport,
+} from '../../../../src/server/color-analysis/color-report.ts';
 import { uncertified } from '../../../../src/server/records/reply.ts';
 import { defineService, withColors, type Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -17,7 +26,10 @@ const RUNS = 400;
 const verdictsIn = ({ shadows }: ColorReport): Record<string, string> =>
   Object.fromEntries(shadows.map(({ name, verdict }) => [name, verdict]));
 
-const formatCounterexample = ({ shadows }: ColorReport, name: string): readonly string[] | undefined =>
+const formatCounterexample = (
+  { shadows }: ColorReport,
+  name: string,
+): readonly string[] | undefined =>
   shadows.find((item) => item.name === name)?.counterexample?.explanation;
 
 describe('conditions that return a promise', () => {
@@ -25,9 +37,14 @@ describe('conditions that return a promise', () => {
   const service = bankService();
 
   test('of a row → the operation that changes the row is unsafe, and the counterexample has the reason', () => {
-    const report = analyzeColors({ ...service, invariants: { accounts: { promising } } }, { runs: 20 });
+    const report = analyzeColors(
+      { ...service, invariants: { accounts: { promising } } },
+      { runs: 20 },
+    );
     expect(verdictsIn(report)).toMatchObject({ deposit: 'unsafe' });
-    expect(formatCounterexample(report, 'deposit')?.at(-1)).toMatch(/breaks 'promising': it returned a promise: /);
+    expect(formatCounterexample(report, 'deposit')?.at(-1)).toMatch(
+      /breaks 'promising': it returned a promise: /,
+    );
   });
 
   test('of all tables → nothing can be tried, and each verdict has the reason', () => {
@@ -83,8 +100,8 @@ interface Named {
 }
 
 /**
- * A service of one update, `go`, that pushes to a queue, or adds to a counter; and a shadow operation that is never
- * chosen.
+ * A service of one update, `go`, that pushes to a queue, or adds to a counter; and a shadow
+ * operation that is never chosen.
  */
 function oneUpdate(does: 'push' | 'addOne' | 'addTwo', color: 'blue' | 'red'): Service {
   const service = defineService(element, {
@@ -96,7 +113,9 @@ function oneUpdate(does: 'push' | 'addOne' | 'addTwo', color: 'blue' | 'red'): S
     }),
     generators: {
       go: ({ key }, { shadow }) => {
-        return does === 'push' ? shadow.push({ key }, null) : shadow.add({ key, sum: does === 'addOne' ? 1 : 2 }, null);
+        return does === 'push'
+          ? shadow.push({ key }, null)
+          : shadow.add({ key, sum: does === 'addOne' ? 1 : 2 }, null);
       },
     },
     invariants: { rows: { 'is not five': (row) => row.sum !== 5 } },
@@ -121,14 +140,21 @@ describe('rules', () => {
   test('a shadow operation that no run has chosen is undecided, never blue', () => {
     const report = analyzeColors(oneUpdate('push', 'red'), { runs: 20 });
     const reason = 'no run has chosen it';
-    const undecided = { name: 'never', operation: null, declaredColor: 'blue', verdict: 'undecided', reason };
+    const undecided = {
+      name: 'never',
+      operation: null,
+      declaredColor: 'blue',
+      verdict: 'undecided',
+      reason,
+    };
     expect(createVerdict(report, 'never')).toEqual(undecided);
   });
 
   test('counts each partner operation once a try', () => {
     const reason = /^no counterexample in (\d+) tries beside add \((\d+)\)/;
     const report = analyzeColors(oneUpdate('addTwo', 'blue'), { runs: 40 });
-    const [, tries, beside] = reason.exec(report.shadows.find(({ name }) => name === 'add')?.reason ?? '') ?? [];
+    const [, tries, beside] =
+      reason.exec(report.shadows.find(({ name }) => name === 'add')?.reason ?? '') ?? [];
     expect(Number(tries)).toBeGreaterThan(10);
     expect(beside).toBe(tries);
   });
@@ -136,7 +162,11 @@ describe('rules', () => {
   test('a shadow operation that breaks an invariant by itself is unsafe, whatever its color', () => {
     const report = analyzeColors(oneUpdate('addOne', 'red'), { runs: 200 });
     const reason = 'makes a valid state invalid by itself, at one site';
-    expect(createVerdict(report, 'add')).toMatchObject({ declaredColor: 'red', verdict: 'unsafe', reason });
+    expect(createVerdict(report, 'add')).toMatchObject({
+      declaredColor: 'red',
+      verdict: 'unsafe',
+      reason,
+    });
     expect(formatCounterexample(report, 'add')?.slice(-2)).toEqual([
       "Ireland, where all of this is known: go { key: 'a' }.",
       "Then rows 'a' breaks 'is not five': items is [], sum is 5.",
@@ -146,7 +176,11 @@ describe('rules', () => {
   test('the shadow operation of an always-red operation is red', () => {
     const service = bankService({ withdraw: 'blue' });
     const report = analyzeColors({ ...service, alwaysRed: new Set(['withdraw']) }, { runs: RUNS });
-    expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declaredColor: 'red', verdict: 'red' });
+    expect(report.shadows[1]).toMatchObject({
+      name: 'withdraw',
+      declaredColor: 'red',
+      verdict: 'red',
+    });
   });
 });
 
@@ -158,7 +192,9 @@ test('a removed row → its invariants are checked no more', () => {
   const titles = defineService(contract, {
     tables: { notes: table({ text: register<string>() }, { removable: true }) },
     shadowOperations: ({ notes }) => ({
-      write: blue(({ key, text }: { key: string; text: string }) => [notes.row(key).text.write(text)]),
+      write: blue(({ key, text }: { key: string; text: string }) => [
+        notes.row(key).text.write(text),
+      ]),
       remove: blue(({ key }: Named) => [notes.remove(key)]),
     }),
     generators: {
@@ -167,7 +203,10 @@ test('a removed row → its invariants are checked no more', () => {
     },
     invariants: { notes: { 'has a text': ({ text }) => text !== undefined } },
   }) as unknown as Service;
-  expect(verdictsIn(analyzeColors(titles, { runs: 200 }))).toEqual({ write: 'blue', remove: 'blue' });
+  expect(verdictsIn(analyzeColors(titles, { runs: 200 }))).toEqual({
+    write: 'blue',
+    remove: 'blue',
+  });
 });
 
 describe('faults in the bank', () => {
@@ -187,13 +226,17 @@ describe('faults in the bank', () => {
 
 describe('generators', () => {
   const createFindings = ({ generators }: ColorReport): readonly string[] =>
-    generators.filter(({ isFault }) => isFault).map(({ operation, problem }) => `${operation}: ${problem}`);
+    generators
+      .filter(({ isFault }) => isFault)
+      .map(({ operation, problem }) => `${operation}: ${problem}`);
 
   test('a generator that keeps state is reported', () => {
     let times = 0;
     const isPaid = (): boolean => (times += 1) % 3 === 0;
     const report = analyzeColors(bankService({ isPaid }), { runs: 100 });
-    expect(createFindings(report)).toEqual(['withdraw: run twice on the same, it does not do the same']);
+    expect(createFindings(report)).toEqual([
+      'withdraw: run twice on the same, it does not do the same',
+    ]);
     expect(hasViolations(report)).toBe(true);
   });
 
@@ -202,7 +245,10 @@ describe('generators', () => {
     type Builders = Readonly<Record<string, (args: object, reply: unknown) => unknown>>;
     const balance = (args: object, { shadow }: { readonly shadow: Builders }): unknown =>
       shadow['deposit']?.({ ...args, cents: 1 }, 1);
-    const generators = { ...service.generators, balance: balance as unknown as Service['generators'][string] };
+    const generators = {
+      ...service.generators,
+      balance: balance as unknown as Service['generators'][string],
+    };
     const report = analyzeColors({ ...service, generators }, { runs: 100 });
     expect(createFindings(report)).toEqual([
       'balance: a read, it has chosen a shadow operation, which no site applies',
@@ -258,9 +304,13 @@ const seats = defineContract('seats', {
 
 describe('pairs', () => {
   const service = defineService(seats, {
-    tables: { halls: table({ title: register<string>(), isClosed: register<boolean>(), taken: counter() }) },
+    tables: {
+      halls: table({ title: register<string>(), isClosed: register<boolean>(), taken: counter() }),
+    },
     shadowOperations: ({ halls }) => ({
-      open: blue(({ key, text }: { key: string; text: string }) => [halls.row(key).title.write(text)]),
+      open: blue(({ key, text }: { key: string; text: string }) => [
+        halls.row(key).title.write(text),
+      ]),
       close: red(({ key }: { key: string }) => [halls.row(key).isClosed.write(true)]),
       take: blue(({ key }: { key: string }) => [halls.row(key).taken.add(1)]),
     }),
@@ -276,11 +326,17 @@ describe('pairs', () => {
         return shadow.take({ key }, true);
       },
     },
-    invariants: { halls: { 'closed halls are empty': (row) => row.isClosed !== true || row.taken === 0 } },
+    invariants: {
+      halls: { 'closed halls are empty': (row) => row.isClosed !== true || row.taken === 0 },
+    },
   }) as unknown as Service;
 
   test('of two operations that break an invariant together, both must be red, whatever they are declared', () => {
-    expect(verdictsIn(analyzeColors(service, { runs: 1000 }))).toEqual({ open: 'blue', close: 'red', take: 'unsafe' });
+    expect(verdictsIn(analyzeColors(service, { runs: 1000 }))).toEqual({
+      open: 'blue',
+      close: 'red',
+      take: 'unsafe',
+    });
   });
 });
 
@@ -311,20 +367,27 @@ describe('operations that are not tried', () => {
         start: ({ key }, { shadow, now }) => shadow.start({ key, at: now }, null),
         end: ({ key }, { tables, shadow, now }) => {
           const { at, ends } = tables.rows.row(key);
-          return at === undefined || now - at < 30 * 86_400_000 || ends > 0 ? null : shadow.end({ key }, null);
+          return at === undefined || now - at < 30 * 86_400_000 || ends > 0
+            ? null
+            : shadow.end({ key }, null);
         },
       },
       invariants: { rows: { 'ends once': ({ ends }) => ends <= 1 } },
     }) as unknown as Service;
-    expect(verdictsIn(analyzeColors(later, { runs: 200 }))).toEqual({ start: 'blue', end: 'unsafe' });
+    expect(verdictsIn(analyzeColors(later, { runs: 200 }))).toEqual({
+      start: 'blue',
+      end: 'unsafe',
+    });
   });
 });
 
 describe('what has room for some', () => {
   const hall = defineContract('hall', { enter: { access: 'write', args: note, result: z.null() } });
   const hallFor = (room: number, asks: 'guests' | 'count'): Service => {
-    const sizeOf = (row: { readonly guests: ReadonlySet<string>; readonly count: number }): number =>
-      asks === 'count' ? row.count : row.guests.size;
+    const sizeOf = (row: {
+      readonly guests: ReadonlySet<string>;
+      readonly count: number;
+    }): number => (asks === 'count' ? row.count : row.guests.size);
     return defineService(hall, {
       tables: { halls: table({ guests: set<string>(), count: counter() }) },
       shadowOperations: ({ halls }) => ({
@@ -341,12 +404,14 @@ describe('what has room for some', () => {
     }) as unknown as Service;
   };
 
-  test.each([...slowCases(['guests of eight names', 'guests', 8] as const), ['sixteen', 'count', 16] as const])(
-    '%s: becomes full',
-    (_name, asks, room) => {
-      expect(verdictsIn(analyzeColors(hallFor(room, asks), { runs: 2000 }))).toEqual({ enter: 'unsafe' });
-    },
-  );
+  test.each([
+    ...slowCases(['guests of eight names', 'guests', 8] as const),
+    ['sixteen', 'count', 16] as const,
+  ])('%s: becomes full', (_name, asks, room) => {
+    expect(verdictsIn(analyzeColors(hallFor(room, asks), { runs: 2000 }))).toEqual({
+      enter: 'unsafe',
+    });
+  });
 });
 
 describe('options', () => {
@@ -371,7 +436,9 @@ describe('options', () => {
       }),
     };
     const report = analyzeColors(bankService(), { runs: 100, arbitraries });
-    expect(formatCounterexample(report, 'withdraw')?.[1]).toMatch(/^Ireland: withdraw \{ account: 'a'/);
+    expect(formatCounterexample(report, 'withdraw')?.[1]).toMatch(
+      /^Ireland: withdraw \{ account: 'a'/,
+    );
   });
 
   test('names an arbitrary that throws', () => {
@@ -380,7 +447,9 @@ describe('options', () => {
         throw new Error('none');
       },
     };
-    expect(() => analyzeColors(bankService(), { runs: 9, arbitraries })).toThrow(/arbitraries\.deposit threw/);
+    expect(() => analyzeColors(bankService(), { runs: 9, arbitraries })).toThrow(
+      /arbitraries\.deposit threw/,
+    );
   });
 
   test('reports an operation as untried if its arguments are never accepted', () => {
@@ -398,8 +467,13 @@ describe('options', () => {
   });
 
   test('ends when shouldContinue returns false, and reports the number of runs', () => {
-    expect(analyzeColors(bankService(), { runs: 100, shouldContinue: (made) => made < 5 }).runs).toBe(5);
-    const labeling = new ColorAnalysis(bankService(), { runs: 100, shouldContinue: (made) => made < 5 });
+    expect(
+      analyzeColors(bankService(), { runs: 100, shouldContinue: (made) => made < 5 }).runs,
+    ).toBe(5);
+    const labeling = new ColorAnalysis(bankService(), {
+      runs: 100,
+      shouldContinue: (made) => made < 5,
+    });
     labeling.continueRuns();
     expect([labeling.isDone, labeling.report.runs]).toEqual([true, 5]);
   });
@@ -422,13 +496,16 @@ describe('an invariant of all tables that does not hold of empty ones', () => {
       generators: {
         hire: (args, { shadow }) => (mayHire ? shadow.hire(args, null) : null),
         leave: (args, { tables, shadow }) => {
-          const onDuty = tables.people.keys().filter((key) => tables.people.row(key).onDuty === true);
+          const onDuty = tables.people
+            .keys()
+            .filter((key) => tables.people.row(key).onDuty === true);
           return onDuty.length > 1 && onDuty.includes(args.key) ? shadow.leave(args, null) : null;
         },
         greet: (args, { shadow }) => shadow.greet(args, null),
       },
       snapshotInvariants: {
-        'a doctor is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
+        'a doctor is on duty': ({ people }) =>
+          people.keys().some((key) => people.row(key).onDuty === true),
       },
     }) as unknown as Service;
 
@@ -440,7 +517,11 @@ describe('an invariant of all tables that does not hold of empty ones', () => {
 
   test('leaves untried what no run has chosen in a valid state, and reports that', () => {
     const report = analyzeColors(staffService(false), { runs: 90 });
-    expect(verdictsIn(report)).toEqual({ hire: 'undecided', leave: 'undecided', greet: 'undecided' });
+    expect(verdictsIn(report)).toEqual({
+      hire: 'undecided',
+      leave: 'undecided',
+      greet: 'undecided',
+    });
     expect(report.shadows[2]?.reason).toBe(
       "no run has chosen it in a valid state: of empty tables 'a doctor is on duty' does not hold",
     );

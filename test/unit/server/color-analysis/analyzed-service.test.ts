@@ -1,4 +1,6 @@
-/** A service as the analysis sees it: what is red by itself, and which colors its contract declares. */
+/**
+ * A service as the analysis sees it: what is red by itself, and which colors its contract declares.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -18,7 +20,9 @@ interface Named {
 const names = z.object({ key: z.string() });
 
 test('a reply that is computed when it is applied → red without a search', () => {
-  const contract = defineContract('counting', { count: { access: 'write', args: names, result: z.int() } });
+  const contract = defineContract('counting', {
+    count: { access: 'write', args: names, result: z.int() },
+  });
   const service = defineService(contract, {
     tables: { rows: table({ sum: counter() }) },
     shadowOperations: ({ rows }) => ({
@@ -51,20 +55,28 @@ test('an operation that its contract declares blue, tried with a red shadow oper
   }) as unknown as Service;
   const report = analyzeColors(withColors(service, { add: 'red' }), { runs: 20 });
   expect(report.generators).toEqual([]);
-  expect(report.shadows[0]).toMatchObject({ name: 'add', operation: 'add', declaredColor: 'red', verdict: 'blue' });
+  expect(report.shadows[0]).toMatchObject({
+    name: 'add',
+    operation: 'add',
+    declaredColor: 'red',
+    verdict: 'blue',
+  });
 });
 
 test('an operation that is always red, or chosen as red → its effects are stamped in the red order', () => {
-  const judged = createAnalyzedService({ ...bankService({ withdraw: 'blue' }), alwaysRed: new Set(['withdraw']) });
+  const judged = createAnalyzedService({
+    ...bankService({ withdraw: 'blue' }),
+    alwaysRed: new Set(['withdraw']),
+  });
   const entryOf = (operation: string, color: 'blue' | 'red'): number => {
     const args = { account: 'a', cents: 1 };
     const step = { operation, args, serial: 1, seed: 1, atMs: 0 };
     const choice = { shadow: operation, color, args, effects: [], reply: null } as const;
     return stampChoice(judged, step, choice, new StampGenerator(), HERE).stamp.entry;
   };
-  expect([entryOf('withdraw', 'blue'), entryOf('deposit', 'blue'), entryOf('deposit', 'red')]).toEqual([
-    RED,
-    HERE,
-    RED,
-  ]);
+  expect([
+    entryOf('withdraw', 'blue'),
+    entryOf('deposit', 'blue'),
+    entryOf('deposit', 'red'),
+  ]).toEqual([RED, HERE, RED]);
 });

@@ -38,8 +38,12 @@ export function bankService(faults: BankFaults = {}): Service {
   return defineService(bank, {
     tables: { accounts: table({ balance: counter(), limit: counter() }) },
     shadowOperations: ({ accounts }) => ({
-      deposit: shadow(({ account, cents }: Booking) => [accounts.row(account).balance.add(deposited(cents))]),
-      withdraw: shadow(({ account, cents }: Booking) => [accounts.row(account)[takenFrom].add(-cents)]),
+      deposit: shadow(({ account, cents }: Booking) => [
+        accounts.row(account).balance.add(deposited(cents)),
+      ]),
+      withdraw: shadow(({ account, cents }: Booking) => [
+        accounts.row(account)[takenFrom].add(-cents),
+      ]),
     }),
     colors: { deposit: 'blue', withdraw },
     generators: {
@@ -52,7 +56,10 @@ export function bankService(faults: BankFaults = {}): Service {
       balance: ({ account }, { tables }) => tables.accounts.row(account).balance,
     },
     invariants: {
-      accounts: { notOverdrawn: (row) => row.balance >= 0, notBeyondLimit: (row) => row.limit >= 0 },
+      accounts: {
+        notOverdrawn: (row) => row.balance >= 0,
+        notBeyondLimit: (row) => row.limit >= 0,
+      },
     },
   }) as unknown as Service;
 }

@@ -1,4 +1,7 @@
-/** Generators that change their arguments are blamed for that, and those that do not are not, whatever a schema makes. */
+/**
+ * Generators that change their arguments are blamed for that, and those that do not are not,
+ * whatever a schema makes.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -19,16 +22,23 @@ class Tags extends Set<string> {}
 
 const CHANGED = ['it changes its arguments'];
 
-/** Returns the problems that labeling reports for a generator that makes this change to its parsed arguments. */
+/**
+ * Returns the problems that labeling reports for a generator that makes this change to its parsed
+ * arguments.
+ */
 function problemsOf(
   make: () => unknown,
   change: (args: { n: number; made: unknown; list: number[] }) => void,
 ): string[] {
-  const args = z.object({ n: z.int().min(1).max(5) }).transform(({ n }) => ({ n, made: make(), list: [n] }));
+  const args = z
+    .object({ n: z.int().min(1).max(5) })
+    .transform(({ n }) => ({ n, made: make(), list: [n] }));
   const contract = defineContract('made', { add: { access: 'write', args, result: z.null() } });
   const service = defineService(contract, {
     tables: { rows: table({ sum: counter() }) },
-    shadowOperations: ({ rows }) => ({ add: blue(({ n }: { n: number }) => [rows.row('k').sum.add(n)]) }),
+    shadowOperations: ({ rows }) => ({
+      add: blue(({ n }: { n: number }) => [rows.row('k').sum.add(n)]),
+    }),
     generators: {
       add: (value, { shadow }) => {
         const { n } = value;
@@ -37,7 +47,9 @@ function problemsOf(
       },
     },
   });
-  return analyzeColors(service, { runs: scaleRuns(20), seed: 1 }).generators.map(({ problem }) => problem);
+  return analyzeColors(service, { runs: scaleRuns(20), seed: 1 }).generators.map(
+    ({ problem }) => problem,
+  );
 }
 
 function cyclic(): object {

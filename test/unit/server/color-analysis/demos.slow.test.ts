@@ -1,6 +1,6 @@
 /**
- * The services of the demos, as they are and with each red shadow operation declared blue: what is wrong is found, what is
- * right raises no alarm. The seed is in the name of what fails.
+ * The services of the demos, as they are and with each red shadow operation declared blue: what is
+ * wrong is found, what is right raises no alarm. The seed is in the name of what fails.
  */
 import { describe, expect, test } from 'vitest';
 import { service as ads } from '../../../../demo/ad-server/service.ts';
@@ -25,11 +25,14 @@ const DEMOS = { ads, bank, ledger, rights, social, tickets, twissandra } as unkn
 >;
 
 /**
- * Red though no run asks for it. Each operation of the ledger is there in both colors, to be seen in its order. A user
- * of the social network follows at most 50 others, which is more than a run has.
+ * Red though no run asks for it. Each operation of the ledger is there in both colors, to be seen
+ * in its order. A user of the social network follows at most 50 others, which is more than a run
+ * has.
  */
 const RED_BY_CHOICE = ['book', 'follow', 'unfollow'];
-/** Of operations that are `alwaysRed`: declared blue, they would run in the red order all the same. */
+/**
+ * Of operations that are `alwaysRed`: declared blue, they would run in the red order all the same.
+ */
 const ALWAYS_RED = ['push', 'stock', 'post'];
 
 describe.each(Object.entries(DEMOS))('%s', (_name, service) => {
@@ -50,16 +53,22 @@ const REDS = Object.entries(DEMOS).flatMap(([demo, service]) =>
 );
 
 describe('declared blue', () => {
-  test.each(REDS)(`$demo: $name, refused within ${WRONG_RUNS} runs from seed ${SEED}`, ({ service, name }) => {
-    let wrong: Service;
-    try {
-      wrong = withColors(service, { [name]: 'blue' });
-    } catch (error) {
-      // What makes its reply when it is applied cannot even be declared so.
-      expect(isCorrectableError(error, 'INVALID_ARGUMENT') && error.field).toBe(`colors.${name}`);
-      return;
-    }
-    const { shadows } = analyzeColors(wrong, { runs: WRONG_RUNS, seed: SEED });
-    expect(shadows.find((item) => item.name === name)).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
-  });
+  test.each(REDS)(
+    `$demo: $name, refused within ${WRONG_RUNS} runs from seed ${SEED}`,
+    ({ service, name }) => {
+      let wrong: Service;
+      try {
+        wrong = withColors(service, { [name]: 'blue' });
+      } catch (error) {
+        // What makes its reply when it is applied cannot even be declared so.
+        expect(isCorrectableError(error, 'INVALID_ARGUMENT') && error.field).toBe(`colors.${name}`);
+        return;
+      }
+      const { shadows } = analyzeColors(wrong, { runs: WRONG_RUNS, seed: SEED });
+      expect(shadows.find((item) => item.name === name)).toMatchObject({
+        declaredColor: 'blue',
+        verdict: 'unsafe',
+      });
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** Generators that do not do the same twice: each gives itself away, by whatever differs, and reads do too. */
+/**
+ * Generators that do not do the same twice: each gives itself away, by whatever differs, and reads
+ * do too.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -25,7 +28,13 @@ interface Named {
 type CallResult = (n: number, refuse: (data: number) => Error) => unknown;
 
 /** A service whose generators change their results if the test wants it. */
-function moody({ add = () => undefined, look = () => 0 }: { add?: CallResult; look?: CallResult }): Service {
+function moody({
+  add = () => undefined,
+  look = () => 0,
+}: {
+  add?: CallResult;
+  look?: CallResult;
+}): Service {
   const times = { add: 0, look: 0 };
   const never = (): Error => new Error('it refuses nothing');
   return defineService(contract, {
@@ -42,7 +51,9 @@ function moody({ add = () => undefined, look = () => 0 }: { add?: CallResult; lo
 }
 
 const problemsOf = (service: Service): readonly string[] =>
-  analyzeColors(service, { runs: 60 }).generators.map(({ operation, problem }) => `${operation}: ${problem}`);
+  analyzeColors(service, { runs: 60 }).generators.map(
+    ({ operation, problem }) => `${operation}: ${problem}`,
+  );
 
 const notTheSame = 'run twice on the same, it does not do the same';
 
@@ -90,12 +101,19 @@ test('a run by itself → each generator runs once, also for seeds with which a 
 
 describe('a service of reads alone', () => {
   const alone = defineContract('looks', { look: { access: 'read', args: names, result: z.int() } });
-  const lastCheckedNumber = (look: (n: number, choose: () => unknown) => unknown): readonly string[] => {
+  const lastCheckedNumber = (
+    look: (n: number, choose: () => unknown) => unknown,
+  ): readonly string[] => {
     let times = 0;
     const service = defineService(alone, {
       tables: { rows: table({ sum: counter() }) },
-      shadowOperations: ({ rows }) => ({ add: blue(({ key }: Named) => [rows.row(key).sum.add(1)]) }),
-      generators: { look: (args, { shadow }) => look((times += 1), () => shadow.add(args, 0 as never)) as number },
+      shadowOperations: ({ rows }) => ({
+        add: blue(({ key }: Named) => [rows.row(key).sum.add(1)]),
+      }),
+      generators: {
+        look: (args, { shadow }) =>
+          look((times += 1), () => shadow.add(args, 0 as never)) as number,
+      },
     });
     return problemsOf(service as unknown as Service);
   };

@@ -1,7 +1,13 @@
 /** Stories and values as people read them. */
 import { describe, expect, test } from 'vitest';
-import { formatValue, formatFields } from '../../../../src/server/color-analysis/values/format-values.ts';
-import { formatBrokenInvariant, formatCall } from '../../../../src/server/color-analysis/color-report.ts';
+import {
+  formatValue,
+  formatFields,
+} from '../../../../src/server/color-analysis/values/format-values.ts';
+import {
+  formatBrokenInvariant,
+  formatCall,
+} from '../../../../src/server/color-analysis/color-report.ts';
 
 describe('values', () => {
   test.each<[unknown, string]>([
@@ -28,13 +34,19 @@ describe('sentences', () => {
 
   test('what does not hold of a row, of all tables, and where the condition threw', () => {
     const broken = { invariant: 'notOverdrawn', isOfRow: true, rows: [row] };
-    expect(formatBrokenInvariant(broken)).toBe("Then accounts 'a' breaks 'notOverdrawn': balance is -1.");
+    expect(formatBrokenInvariant(broken)).toBe(
+      "Then accounts 'a' breaks 'notOverdrawn': balance is -1.",
+    );
     expect(formatBrokenInvariant({ ...broken, error: 'threw: no owner' })).toBe(
       "Then accounts 'a' breaks 'notOverdrawn': it threw: no owner.",
     );
-    expect(formatBrokenInvariant({ ...broken, isOfRow: false, rows: [row, { ...row, key: 'b', fields: {} }] })).toBe(
-      "Then 'notOverdrawn' does not hold: accounts 'a' with balance is -1; no accounts 'b'.",
-    );
+    expect(
+      formatBrokenInvariant({
+        ...broken,
+        isOfRow: false,
+        rows: [row, { ...row, key: 'b', fields: {} }],
+      }),
+    ).toBe("Then 'notOverdrawn' does not hold: accounts 'a' with balance is -1; no accounts 'b'.");
   });
 
   test('a call with arguments and one without', () => {

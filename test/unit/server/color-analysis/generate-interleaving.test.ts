@@ -1,4 +1,6 @@
-/** Meetings that are drawn: an operation that needs a past gets one, and a drawing can be repeated. */
+/**
+ * Meetings that are drawn: an operation that needs a past gets one, and a drawing can be repeated.
+ */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { generateInterleaving } from '../../../../src/server/color-analysis/generate-interleaving.ts';
@@ -21,22 +23,31 @@ describe('a meeting', () => {
   test('goes on with its past until the operation finds what it needs', () => {
     const meetings = SEEDS.flatMap((seed) => generated(seed).interleaving ?? []);
     expect(meetings.length).toBeGreaterThan(SEEDS.length / 2);
-    expect(meetings.every(({ here, past }) => here.operation === 'withdraw' && past.length > 0)).toBe(true);
+    expect(
+      meetings.every(({ here, past }) => here.operation === 'withdraw' && past.length > 0),
+    ).toBe(true);
   });
 
   test('has the wanted operation at the other site, and up to two more', () => {
     const meetings = SEEDS.flatMap((seed) => generated(seed, 5).interleaving ?? []);
     expect(new Set(meetings.map(({ there }) => there[0]?.operation))).toEqual(new Set(['deposit']));
     expect(new Set(meetings.map(({ there }) => there.length))).toEqual(new Set([1, 2, 3]));
-    expect(meetings.every(({ place, there }) => place >= 0 && place <= 2 * there.length)).toBe(true);
+    expect(meetings.every(({ place, there }) => place >= 0 && place <= 2 * there.length)).toBe(
+      true,
+    );
   });
 
   test('has steps with serials of their own, and no step that chose nothing', () => {
     for (const seed of SEEDS) {
       const { interleaving, results: executed } = generated(seed, 5);
-      const steps = interleaving === undefined ? [] : [...interleaving.past, interleaving.here, ...interleaving.there];
+      const steps =
+        interleaving === undefined
+          ? []
+          : [...interleaving.past, interleaving.here, ...interleaving.there];
       expect(new Set(steps.map(({ serial }) => serial)).size).toBe(steps.length);
-      expect(executed.map(({ outcome }) => outcome?.choice === undefined)).toEqual(steps.map(() => false));
+      expect(executed.map(({ outcome }) => outcome?.choice === undefined)).toEqual(
+        steps.map(() => false),
+      );
     }
   });
 

@@ -1,4 +1,7 @@
-/** What a meeting is drawn by: states in which all holds, rights that are left, and what stands in the run already. */
+/**
+ * What a meeting is drawn by: states in which all holds, rights that are left, and what stands in
+ * the run already.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Random } from '../../../../src/server/collections/random.ts';
@@ -53,13 +56,18 @@ describe('a meeting', () => {
         greet: (args, { shadow }) => shadow.greet(args, null),
       },
       snapshotInvariants: {
-        'a doctor is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
+        'a doctor is on duty': ({ people }) =>
+          people.keys().some((key) => people.row(key).onDuty === true),
       },
     }) as unknown as Service;
-    const meetings = meetingsOf(drawings(new SearchContext(staff), { scope: NARROW, here: 'greet', there: 'greet' }));
+    const meetings = meetingsOf(
+      drawings(new SearchContext(staff), { scope: NARROW, here: 'greet', there: 'greet' }),
+    );
     expect(meetings.length).toBeGreaterThan(SEEDS.length / 2);
     // It gives up after some tries.
-    const unheld = meetings.filter(({ past }) => !past.some(({ operation }) => operation === 'hire'));
+    const unheld = meetings.filter(
+      ({ past }) => !past.some(({ operation }) => operation === 'hire'),
+    );
     expect(unheld.length).toBeLessThan(meetings.length / 10);
   });
 
@@ -80,7 +88,8 @@ describe('a meeting', () => {
       }),
       generators: {
         open: (a, { shadow }) => shadow.open(a, null),
-        sell: (a, { tables, shadow }) => tables.events.row('E').seats.left >= a.seats && shadow.sell(a, true),
+        sell: (a, { tables, shadow }) =>
+          tables.events.row('E').seats.left >= a.seats && shadow.sell(a, true),
       },
     }) as unknown as Service;
     const workshop = new SearchContext(sale);
@@ -95,16 +104,26 @@ describe('a meeting', () => {
 
   test('of an operation beside itself → now and then with the same arguments', () => {
     const meetings = meetingsOf(
-      drawings(new SearchContext(bankService()), { scope: WIDE, here: 'deposit', there: 'deposit' }),
+      drawings(new SearchContext(bankService()), {
+        scope: WIDE,
+        here: 'deposit',
+        there: 'deposit',
+      }),
     );
-    const alike = meetings.filter(({ here, there }) => JSON.stringify(here.args) === JSON.stringify(there[0]?.args));
+    const alike = meetings.filter(
+      ({ here, there }) => JSON.stringify(here.args) === JSON.stringify(there[0]?.args),
+    );
     expect(alike.length).toBeGreaterThan(meetings.length / 6);
     expect(alike.length).toBeLessThan(meetings.length / 2);
   });
 
   test('has a random time among those of the other site', () => {
     const meetings = meetingsOf(
-      drawings(new SearchContext(bankService()), { scope: NARROW, here: 'deposit', there: 'deposit' }),
+      drawings(new SearchContext(bankService()), {
+        scope: NARROW,
+        here: 'deposit',
+        there: 'deposit',
+      }),
     );
     const places = meetings.filter(({ there }) => there.length === 1).map(({ place }) => place);
     expect([...new Set(places)].toSorted()).toEqual([0, 1, 2]);
@@ -118,17 +137,31 @@ describe('values from the run', () => {
     });
     const tickets = defineService(contract, {
       tables: { rows: table({ sum: counter() }) },
-      shadowOperations: ({ rows }) => ({ issue: blue(({ key }: Named) => [rows.row(key).sum.add(1)]) }),
-      generators: { issue: (args, { shadow }) => shadow.issue(args, { ticket: `for ${args.key}` }) },
+      shadowOperations: ({ rows }) => ({
+        issue: blue(({ key }: Named) => [rows.row(key).sum.add(1)]),
+      }),
+      generators: {
+        issue: (args, { shadow }) => shadow.issue(args, { ticket: `for ${args.key}` }),
+      },
     }) as unknown as Service;
-    const [drawing] = drawings(new SearchContext(tickets), { scope: NARROW, here: 'issue', there: 'issue' });
+    const [drawing] = drawings(new SearchContext(tickets), {
+      scope: NARROW,
+      here: 'issue',
+      there: 'issue',
+    });
     expect(drawing?.pool.texts('ticket')).toEqual(['for a']);
   });
 
   test('numbers → as they stand, not only as they were added', () => {
     const five = (): object => ({ account: 'a', cents: 5 });
-    const workshop = new SearchContext(bankService(), { arbitraries: { deposit: five, withdraw: five } });
-    const all = drawings(workshop, { scope: { ...NARROW, past: 5 }, here: 'deposit', there: 'deposit' });
+    const workshop = new SearchContext(bankService(), {
+      arbitraries: { deposit: five, withdraw: five },
+    });
+    const all = drawings(workshop, {
+      scope: { ...NARROW, past: 5 },
+      here: 'deposit',
+      there: 'deposit',
+    });
     expect(all.some(({ pool }) => pool.numbers('balance').includes(10))).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Two sites that meet, of which one takes, both do, or neither: the report names the holder of rights only for takes.
+ * Two sites that meet, of which one takes, both do, or neither: the report names the holder of
+ * rights only for takes.
  */
 // @rule RIGHTS-13
 import { expect, test } from 'vitest';
@@ -25,13 +26,21 @@ const hall = defineService(defineContract('hall', { open: update, sit: update, s
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
-    sit: (args, { tables, shadow }) => (tables.halls.row('H').parties === 0 ? shadow.sit(args, null) : null),
-    stand: (args, { tables, shadow }) => (tables.halls.row('H').parties === 0 ? shadow.stand(args, null) : null),
+    sit: (args, { tables, shadow }) =>
+      tables.halls.row('H').parties === 0 ? shadow.sit(args, null) : null,
+    stand: (args, { tables, shadow }) =>
+      tables.halls.row('H').parties === 0 ? shadow.stand(args, null) : null,
   },
   invariants: { halls: { 'one party': ({ parties }) => parties <= 1 } },
 }) as unknown as Service;
 
-const step = (operation: string, serial: number): Step => ({ operation, args: {}, serial, seed: 1, atMs: 1000 });
+const step = (operation: string, serial: number): Step => ({
+  operation,
+  args: {},
+  serial,
+  seed: 1,
+  atMs: 1000,
+});
 
 test.each([
   ['sit', 'sit', true],
@@ -39,10 +48,17 @@ test.each([
   ['stand', 'sit', true],
   ['stand', 'stand', false],
 ])('%s beside %s → the report names the holder of the rights: %s', (here, there, isNamed) => {
-  const interleaving = { past: [step('open', 1)], here: step(here, 2), there: [step(there, 3)], place: 0 };
+  const interleaving = {
+    past: [step('open', 1)],
+    here: step(here, 2),
+    there: [step(there, 3)],
+    place: 0,
+  };
   const { violation } = runInterleaving(new SearchContext(hall), interleaving);
   expect(violation?.kind).toBe('beside');
-  expect(violation && formatCounterexample(violation).includes('Who takes holds the rights to it.')).toBe(isNamed);
+  expect(
+    violation && formatCounterexample(violation).includes('Who takes holds the rights to it.'),
+  ).toBe(isNamed);
 });
 
 test('a take that does not commute → the report names the holder too', () => {
@@ -57,8 +73,7 @@ test('a take that does not commute → the report names the holder too', () => {
       takes,
       difference: { here: row, there: row },
     });
-  expect([of(true), of(false)].map((lines) => lines.includes('Who takes holds the rights to it.'))).toEqual([
-    true,
-    false,
-  ]);
+  expect(
+    [of(true), of(false)].map((lines) => lines.includes('Who takes holds the rights to it.')),
+  ).toEqual([true, false]);
 });

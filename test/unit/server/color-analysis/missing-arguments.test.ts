@@ -6,10 +6,17 @@ import type { ColorAnalysisOptions } from '../../../../src/server/color-analysis
 import { analyzeColors } from '../../../../src/server/color-analysis/analyze-colors.ts';
 import { blue, counter, defineService, table } from '../../../../src/server/index.ts';
 
-const even = z.object({ email: z.string().refine((text) => text.endsWith('@example.org')), seats: z.int() });
+const even = z.object({
+  email: z.string().refine((text) => text.endsWith('@example.org')),
+  seats: z.int(),
+});
 const contract = defineContract('mail', {
   subscribe: { access: 'write', args: even, result: z.null() },
-  cancel: { access: 'write', args: z.string().refine((text) => text.length === 77), result: z.null() },
+  cancel: {
+    access: 'write',
+    args: z.string().refine((text) => text.length === 77),
+    result: z.null(),
+  },
 });
 const service = defineService(contract, {
   tables: { people: table({ seats: counter() }) },
@@ -22,14 +29,18 @@ const service = defineService(contract, {
   },
 });
 const findProblem = (operation: string, options: ColorAnalysisOptions = {}): string | undefined =>
-  analyzeColors(service, { runs: 20, ...options }).generators.find((found) => found.operation === operation)?.problem;
+  analyzeColors(service, { runs: 20, ...options }).generators.find(
+    (found) => found.operation === operation,
+  )?.problem;
 
 test('arguments that no schema alone can give → the message has arbitraries with their fields', () => {
   expect(findProblem('subscribe')).toBe(
     'no arguments were drawn that its contract takes. Give arbitraries that draw them: ' +
       'export const arbitraries = { subscribe: ({ pick }) => ({ email: pick([…]), seats: pick([…]) }) }',
   );
-  expect(findProblem('cancel')).toMatch(/arbitraries = \{ cancel: \(\{ pick \}\) => pick\(\[…\]\) \}$/);
+  expect(findProblem('cancel')).toMatch(
+    /arbitraries = \{ cancel: \(\{ pick \}\) => pick\(\[…\]\) \}$/,
+  );
 });
 
 test('arbitraries whose arguments the contract refuses → the message says why', () => {

@@ -1,4 +1,7 @@
-/** Labeling warns, without an invariant, if a write brings back a row that another operation removes. */
+/**
+ * Labeling warns, without an invariant, if a write brings back a row that another operation
+ * removes.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -7,7 +10,16 @@ import type { ColorWarning } from '../../../../src/server/color-analysis/color-r
 import { checkColorsAtStartup } from '../../../../src/server/deployment/startup-color-check.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { shadow } from '../../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../../../src/server/service/tables.ts';
 
 const key = z.object({ key: z.enum(['a', 'b']) });
 const text = key.extend({ text: z.enum(['x', 'y']) });
@@ -37,10 +49,16 @@ interface Variant {
 
 function createTasks({ change = 'note', colors = {}, checksRow = false }: Variant = {}) {
   return defineService(contract, {
-    tables: { tasks: table(FIELDS, { removable: true }), notes: table({ note: register<string>() }) },
+    tables: {
+      tasks: table(FIELDS, { removable: true }),
+      notes: table({ note: register<string>() }),
+    },
     shadowOperations: ({ tasks, notes }) => {
       const row = (a: Key) => tasks.row(a.key);
-      const changes: Record<string, (a: Text) => readonly ReturnType<ReturnType<typeof row>['note']['write']>[]> = {
+      const changes: Record<
+        string,
+        (a: Text) => readonly ReturnType<ReturnType<typeof row>['note']['write']>[]
+      > = {
         title: (a) => [row(a).title.write(a.text)],
         note: (a) => [row(a).note.write(a.text)],
         votes: (a) => [row(a).votes.add(1) as never],
@@ -66,14 +84,21 @@ function createTasks({ change = 'note', colors = {}, checksRow = false }: Varian
 }
 
 const getWarnings = (variant?: Variant): readonly ColorWarning[] =>
-  analyzeColors(createTasks(variant), { runs: 400 }).warnings.filter((warning) => warning.shadow === 'change');
+  analyzeColors(createTasks(variant), { runs: 400 }).warnings.filter(
+    (warning) => warning.shadow === 'change',
+  );
 
 describe('a write to a row that another operation removes', () => {
   test.each(['note', 'votes', 'tags', 'lines'] as const)(
     'of %s → a warning that names both, and the lost field',
     (change) => {
       const [warning] = getWarnings({ change });
-      expect(warning).toMatchObject({ operation: 'change', remover: 'remove', table: 'tasks', lostFields: ['title'] });
+      expect(warning).toMatchObject({
+        operation: 'change',
+        remover: 'remove',
+        table: 'tasks',
+        lostFields: ['title'],
+      });
       expect(warning?.message).toBe(
         `'change' (blue) writes tasks.${change} while 'remove' (blue) removes the row at another site: ` +
           'the row is back, without tasks.title. Write to a row of its own, in another table, or make both red.',
@@ -110,8 +135,12 @@ describe('a write to a row that another operation removes', () => {
 test('the check at the start warns too, and starts the service', () => {
   const messages: string[] = [];
   const source = { source: 'service', skipFlag: '--no-check' };
-  checkColorsAtStartup({ service: createTasks(), messages: source }, (message) => messages.push(message));
-  expect(messages.join('\n')).toMatch(/'change' \(blue\) writes tasks\.note while 'remove'.*Run correctables label/);
+  checkColorsAtStartup({ service: createTasks(), messages: source }, (message) =>
+    messages.push(message),
+  );
+  expect(messages.join('\n')).toMatch(
+    /'change' \(blue\) writes tasks\.note while 'remove'.*Run correctables label/,
+  );
 });
 
 test('a row with fields of the red order: a blue write beside its red removal → a warning', () => {
@@ -139,5 +168,7 @@ test('a row with fields of the red order: a blue write beside its red removal �
     },
   });
   const { warnings } = analyzeColors(service, { runs: 400 });
-  expect(warnings).toMatchObject([{ shadow: 'change', remover: 'remove', lostFields: ['left', 'line', 'seat'] }]);
+  expect(warnings).toMatchObject([
+    { shadow: 'change', remover: 'remove', lostFields: ['left', 'line', 'seat'] },
+  ]);
 });

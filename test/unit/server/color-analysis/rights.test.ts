@@ -43,14 +43,15 @@ const byCounting = defineService(contract, {
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
-    sell: (args, { tables, shadow }) => tables.events.row(args.event).seats >= args.seats && shadow.sell(args, true),
+    sell: (args, { tables, shadow }) =>
+      tables.events.row(args.event).seats >= args.seats && shadow.sell(args, true),
   },
   invariants: { events: { 'no seat is sold twice': (row) => row.seats >= 0 } },
 });
 
 /**
- * A sale that begins once, at one site. Each party gets the table as well as its seats. No site holds rights to the
- * table.
+ * A sale that begins once, at one site. Each party gets the table as well as its seats. No site
+ * holds rights to the table.
  *
  * @param seatsOf how many seats an opened event has
  */
@@ -59,7 +60,10 @@ function withOneTable(seatsOf: (requested: number) => number): Service {
     tables: { events: table({ seats: boundedCounter({ min: 0 }), parties: counter() }) },
     shadowOperations: ({ events }) => ({
       open: blue((a: Seats) => [events.row(a.event).seats.give(a.seats)]),
-      sell: blue((a: Seats) => [events.row(a.event).seats.take(a.seats), events.row(a.event).parties.add(1)]),
+      sell: blue((a: Seats) => [
+        events.row(a.event).seats.take(a.seats),
+        events.row(a.event).parties.add(1),
+      ]),
     }),
     generators: {
       open: ({ event, seats: requested }, { tables, shadow }) =>
@@ -120,12 +124,17 @@ describe('takes from a bounded field', () => {
         sell: blue((_a: Seats) => [events.row('E').seats.take(1)]),
       }),
       generators: {
-        open: (args, { tables, shadow }) => (tables.events.has('E') ? null : shadow.open(args, null)),
-        sell: (args, { tables, shadow }) => tables.events.row('E').seats.left > 0 && shadow.sell(args, true),
+        open: (args, { tables, shadow }) =>
+          tables.events.has('E') ? null : shadow.open(args, null),
+        sell: (args, { tables, shadow }) =>
+          tables.events.row('E').seats.left > 0 && shadow.sell(args, true),
       },
     });
     const [, sell] = analyzeColors(service, { runs: 100 }).shadows;
-    expect(sell).toMatchObject({ verdict: 'undecided', reason: 'no run has tried it beside another' });
+    expect(sell).toMatchObject({
+      verdict: 'undecided',
+      reason: 'no run has tried it beside another',
+    });
   });
 });
 
@@ -135,8 +144,10 @@ test('a take that always wants more than there is → reported, but not as a fau
     ...(byRights as unknown as Service),
     generators: {
       ...generators,
-      sell: (({ event }: Seats, { shadow }: { shadow: { sell: (args: Seats, reply: boolean) => unknown } }) =>
-        shadow.sell({ event, seats: 1_000_000 }, true)) as never,
+      sell: ((
+        { event }: Seats,
+        { shadow }: { shadow: { sell: (args: Seats, reply: boolean) => unknown } },
+      ) => shadow.sell({ event, seats: 1_000_000 }, true)) as never,
     },
   };
   const report = analyzeColors(greedy, { runs: 100 });

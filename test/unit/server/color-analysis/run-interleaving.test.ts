@@ -22,11 +22,16 @@ const step = (operation: string, args: unknown): Step => ({
   seed: 1,
   atMs: 1000,
 });
-const booking = (operation: string, account: string, cents: number): Step => step(operation, { account, cents });
+const booking = (operation: string, account: string, cents: number): Step =>
+  step(operation, { account, cents });
 
 const lines = defineContract('lines', {
   push: { access: 'write', args: z.object({ line: z.string() }), result: z.null() },
-  write: { access: 'write', args: z.object({ note: z.string(), text: z.string() }), result: z.null() },
+  write: {
+    access: 'write',
+    args: z.object({ note: z.string(), text: z.string() }),
+    result: z.null(),
+  },
   remove: { access: 'write', args: z.object({ note: z.string() }), result: z.null() },
 });
 
@@ -61,15 +66,33 @@ describe('a valid state', () => {
 
   test('stays valid if the effects of another site leave room', () => {
     const past = [booking('deposit', 'a', 2)];
-    const interleaving = { past, here: booking('withdraw', 'a', 1), there: [booking('withdraw', 'a', 1)], place: 0 };
+    const interleaving = {
+      past,
+      here: booking('withdraw', 'a', 1),
+      there: [booking('withdraw', 'a', 1)],
+      place: 0,
+    };
     const { localChoice, concurrentShadows, violation } = runInterleaving(bank, interleaving);
-    expect([localChoice?.shadow, concurrentShadows, violation]).toEqual(['withdraw', ['withdraw'], undefined]);
+    expect([localChoice?.shadow, concurrentShadows, violation]).toEqual([
+      'withdraw',
+      ['withdraw'],
+      undefined,
+    ]);
   });
 
   test('is broken beside another site, at the first operation that does it', () => {
     const past = [booking('deposit', 'a', 2)];
-    const there = [booking('deposit', 'b', 1), booking('withdraw', 'a', 1), booking('withdraw', 'a', 1)];
-    const { violation } = runInterleaving(bank, { past, here: booking('withdraw', 'a', 1), there, place: 0 });
+    const there = [
+      booking('deposit', 'b', 1),
+      booking('withdraw', 'a', 1),
+      booking('withdraw', 'a', 1),
+    ];
+    const { violation } = runInterleaving(bank, {
+      past,
+      here: booking('withdraw', 'a', 1),
+      there,
+      place: 0,
+    });
     expect(violation).toMatchObject({ kind: 'beside', shadow: 'withdraw', operation: 'withdraw' });
     expect(violation?.interleaving.there).toHaveLength(3);
   });
@@ -77,14 +100,24 @@ describe('a valid state', () => {
   test('the counterexample ends with the operation that breaks it', () => {
     const past = [booking('deposit', 'a', 1)];
     const there = [booking('withdraw', 'a', 1), booking('deposit', 'b', 1)];
-    const { violation } = runInterleaving(bank, { past, here: booking('withdraw', 'a', 1), there, place: 0 });
+    const { violation } = runInterleaving(bank, {
+      past,
+      here: booking('withdraw', 'a', 1),
+      there,
+      place: 0,
+    });
     expect(violation?.interleaving.there).toEqual(there.slice(0, 1));
   });
 
   test('if another operation breaks it by itself, that one is at fault, and the run ends', () => {
     const wrong = new SearchContext(bankService({ isPaid: () => true }));
     const there = [booking('withdraw', 'a', 5)];
-    const { violation } = runInterleaving(wrong, { past: [], here: booking('deposit', 'a', 1), there, place: 0 });
+    const { violation } = runInterleaving(wrong, {
+      past: [],
+      here: booking('deposit', 'a', 1),
+      there,
+      place: 0,
+    });
     expect(violation).toMatchObject({
       kind: 'alone',
       shadow: 'withdraw',
@@ -100,10 +133,23 @@ describe('a valid state', () => {
       booking('deposit', 'b', 2),
     ];
     const here = booking('deposit', 'a', 1);
-    const inPast = runInterleaving(wrong, { past: [before, breaks, after], here, there: [], place: 0 });
-    const there = runInterleaving(wrong, { past: [after], here, there: [before, breaks], place: 0 });
+    const inPast = runInterleaving(wrong, {
+      past: [before, breaks, after],
+      here,
+      there: [],
+      place: 0,
+    });
+    const there = runInterleaving(wrong, {
+      past: [after],
+      here,
+      there: [before, breaks],
+      place: 0,
+    });
     const reported = { kind: 'alone', shadow: 'withdraw' };
-    expect(inPast.violation).toMatchObject({ ...reported, interleaving: { past: [before], here: breaks, there: [] } });
+    expect(inPast.violation).toMatchObject({
+      ...reported,
+      interleaving: { past: [before], here: breaks, there: [] },
+    });
     expect(there.violation).toMatchObject({
       ...reported,
       interleaving: { past: [after, before], here: breaks, there: [] },
@@ -142,13 +188,16 @@ describe('one state in both orders', () => {
     );
   });
 
-  test.each([0, 1, 2, 3, 4])('blue writes and removals commute, whichever is later (%i)', (place) => {
-    const past = [step('write', { note: 'a', text: 'x' })];
-    const there = [step('remove', { note: 'a' }), step('write', { note: 'a', text: 'z' })];
-    for (const here of [step('write', { note: 'a', text: 'y' }), step('remove', { note: 'a' })]) {
-      expect(runInterleaving(workshop, { past, here, there, place }).violation).toBeUndefined();
-    }
-  });
+  test.each([0, 1, 2, 3, 4])(
+    'blue writes and removals commute, whichever is later (%i)',
+    (place) => {
+      const past = [step('write', { note: 'a', text: 'x' })];
+      const there = [step('remove', { note: 'a' }), step('write', { note: 'a', text: 'z' })];
+      for (const here of [step('write', { note: 'a', text: 'y' }), step('remove', { note: 'a' })]) {
+        expect(runInterleaving(workshop, { past, here, there, place }).violation).toBeUndefined();
+      }
+    },
+  );
 });
 
 describe('stamps', () => {
@@ -162,7 +211,9 @@ describe('stamps', () => {
       [past.version, 0, 0],
       [past.version, 0, there[0]?.version],
     ]);
-    const apart = [0, 1, 2, 3, 4].map((place) => new StampGenerator(before).createConcurrent(place));
+    const apart = [0, 1, 2, 3, 4].map((place) =>
+      new StampGenerator(before).createConcurrent(place),
+    );
     const order = apart.map(({ time }) => there.map((item) => Math.sign(time - item.time)));
     expect(order).toEqual([
       [-1, -1],
@@ -185,7 +236,12 @@ describe('shrinking', () => {
       booking('deposit', 'joint', 3),
     ];
     const there = [booking('deposit', 'savings', 1), booking('withdraw', 'joint', 7)];
-    const { violation } = runInterleaving(workshop, { past, here: booking('withdraw', 'joint', 6), there, place: 3 });
+    const { violation } = runInterleaving(workshop, {
+      past,
+      here: booking('withdraw', 'joint', 6),
+      there,
+      place: 3,
+    });
     const shrunken = violation && shrinkViolation(workshop, violation);
     expect(shrunken?.interleaving.place).toBe(0);
     expect(shrunken && formatCounterexample(shrunken)).toEqual([
@@ -198,9 +254,16 @@ describe('shrinking', () => {
 
   test('keeps the invariant and the kind of violation that it began with', () => {
     // Paid too early by one: alone it breaks the same invariant, in a shorter run.
-    const workshop = new SearchContext(bankService({ isPaid: (balance, cents) => balance >= cents - 1 }));
+    const workshop = new SearchContext(
+      bankService({ isPaid: (balance, cents) => balance >= cents - 1 }),
+    );
     const there = [booking('withdraw', 'a', 7)];
-    const interleaving = { past: [booking('deposit', 'a', 9)], here: booking('withdraw', 'a', 6), there, place: 0 };
+    const interleaving = {
+      past: [booking('deposit', 'a', 9)],
+      here: booking('withdraw', 'a', 6),
+      there,
+      place: 0,
+    };
     const { violation } = runInterleaving(workshop, interleaving);
     expect(violation?.kind).toBe('beside');
     expect(violation && shrinkViolation(workshop, violation).kind).toBe('beside');

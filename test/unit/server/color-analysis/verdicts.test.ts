@@ -29,7 +29,13 @@ test('a shadow operation that was chosen, but never tried beside another, is und
       verdict: 'undecided',
       reason: 'no run has tried it beside another',
     },
-    { name: 'withdraw', operation: null, declaredColor: 'red', verdict: 'undecided', reason: 'no run has chosen it' },
+    {
+      name: 'withdraw',
+      operation: null,
+      declaredColor: 'red',
+      verdict: 'undecided',
+      reason: 'no run has chosen it',
+    },
   ]);
 });
 
@@ -37,7 +43,10 @@ test('a shadow operation that two operations choose has a verdict for each', () 
   const stats = new TrialStats();
   stats.getTrial('deposit', 'withdraw').trialCount = 1;
   stats.getTrial('deposit', 'deposit').inherentRedReason = 'goes by the red order';
-  const verdicts = createVerdicts(judged, stats).map(({ operation, verdict }) => [operation, verdict]);
+  const verdicts = createVerdicts(judged, stats).map(({ operation, verdict }) => [
+    operation,
+    verdict,
+  ]);
   expect(verdicts).toEqual([
     ['deposit', 'unsafe'],
     ['withdraw', 'blue'],
@@ -49,7 +58,13 @@ test('faults of generators come first, each once with its count', () => {
   const stats = new TrialStats();
   for (const problem of ['b', 'a', 'b']) stats.noteGenerator('deposit', { problem });
   stats.noteGenerator('withdraw', { fault: 'it changes its arguments' });
-  expect(createFindings(stats.generators).map(({ problem, times, isFault }) => [problem, times, isFault])).toEqual([
+  expect(
+    createFindings(stats.generators).map(({ problem, times, isFault }) => [
+      problem,
+      times,
+      isFault,
+    ]),
+  ).toEqual([
     ['it changes its arguments', 1, true],
     ['b', 2, false],
     ['a', 1, false],
@@ -112,7 +127,10 @@ test('the table counts as red what only operations choose that are always red', 
   expect(verdicts[0]).toMatchObject({ name: 'deposit', declaredColor: 'red' });
   expect(createTable(always, verdicts, undefined)).toMatchObject({ shadowBlue: 0, shadowRed: 2 });
   stats.getTrial('deposit', 'withdraw').trialCount = 1;
-  expect(createTable(always, createVerdicts(always, stats), undefined)).toMatchObject({ shadowBlue: 1, shadowRed: 1 });
+  expect(createTable(always, createVerdicts(always, stats), undefined)).toMatchObject({
+    shadowBlue: 1,
+    shadowRed: 1,
+  });
 });
 
 test('the reason of a blue verdict names the operations that it was never tried beside', () => {

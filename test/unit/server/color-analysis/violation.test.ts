@@ -1,6 +1,9 @@
 /** Which breaches say the same: what is made simpler must not become another one. */
 import { expect, test } from 'vitest';
-import { isSameViolation, type Violation } from '../../../../src/server/color-analysis/run-interleaving.ts';
+import {
+  isSameViolation,
+  type Violation,
+} from '../../../../src/server/color-analysis/run-interleaving.ts';
 
 const interleaving = {
   past: [],
@@ -11,7 +14,13 @@ const interleaving = {
 
 function broken(invariant: string, table: string, isOfRow = true): Violation {
   const rows = [{ table, key: 'a', fields: {} }];
-  return { kind: 'alone', shadow: 'add', operation: 'go', interleaving, broken: { invariant, isOfRow, rows } };
+  return {
+    kind: 'alone',
+    shadow: 'add',
+    operation: 'go',
+    interleaving,
+    broken: { invariant, isOfRow, rows },
+  };
 }
 
 const first = broken('small', 'rows');
@@ -27,5 +36,7 @@ test.each<[string, Violation, boolean]>([
 });
 
 test('of all tables together → whichever rows are shown', () => {
-  expect(isSameViolation(broken('small', 'rows', false), broken('small', 'lists', false))).toBe(true);
+  expect(isSameViolation(broken('small', 'rows', false), broken('small', 'lists', false))).toBe(
+    true,
+  );
 });

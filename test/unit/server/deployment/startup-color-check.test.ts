@@ -47,7 +47,9 @@ function start(
 
 test('what is unsafe is refused at each start', () => {
   for (let starts = 0; starts < 2; starts += 1) {
-    expect(() => start(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
+    expect(() => start(bankService({ withdraw: 'blue' }))).toThrow(
+      /'withdraw' is declared blue, and breaks.*\n/,
+    );
   }
 });
 
@@ -59,7 +61,10 @@ test('time is over → ends there', () => {
 });
 
 describe('code that does not return after some runs', () => {
-  /** A start that is stopped after so many runs of generators: at the next look at the time, as the guard would anywhere. */
+  /**
+   * A start that is stopped after so many runs of generators: at the next look at the time, as the
+   * guard would anywhere.
+   */
   const stuck = (service: Service): ReturnType<typeof start> =>
     start(service, (runs) => {
       if (runs < 500) return;
@@ -69,7 +74,9 @@ describe('code that does not return after some runs', () => {
     });
 
   test('what was found by then is unsafe → refused with the story', () => {
-    expect(() => stuck(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
+    expect(() => stuck(bankService({ withdraw: 'blue' }))).toThrow(
+      /'withdraw' is declared blue, and breaks.*\n/,
+    );
   });
 
   test('nothing found within the time → it reports how far it came, with the command that repeats the run', () => {
@@ -84,10 +91,13 @@ describe('code that does not return after some runs', () => {
 
 test('reports a wrong generator at each start', () => {
   let times = 0;
-  const isPaid = (balance: number, cents: number): boolean => balance >= cents && (times += 1) % 3 === 0;
+  const isPaid = (balance: number, cents: number): boolean =>
+    balance >= cents && (times += 1) % 3 === 0;
   const service = bankService({ isPaid });
   for (let starts = 0; starts < 2; starts += 1) {
-    expect(start(service).reported).toEqual([expect.stringContaining("The generator of 'withdraw' is wrong")]);
+    expect(start(service).reported).toEqual([
+      expect.stringContaining("The generator of 'withdraw' is wrong"),
+    ]);
   }
 });
 
@@ -100,11 +110,17 @@ describe('createEmbedded', () => {
     const refused = expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'service',
-      message: expect.stringMatching(/'withdraw' is declared blue, and breaks[^]*checkColors: false/) as string,
+      message: expect.stringMatching(
+        /'withdraw' is declared blue, and breaks[^]*checkColors: false/,
+      ) as string,
     });
-    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(refused as Error);
+    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(
+      refused as Error,
+    );
     await createEmbedded(service, { sites: ['ireland'], dataDir, checkColors: false }).close();
-    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(refused as Error);
+    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(
+      refused as Error,
+    );
   });
 
   test('without a directory, or in production → not looked at unless asked to', async () => {
@@ -119,7 +135,8 @@ describe('createEmbedded', () => {
 
   test('a generator that is wrong → an alarm', async () => {
     let times = 0;
-    const isPaid = (balance: number, cents: number): boolean => balance >= cents && (times += 1) % 3 === 0;
+    const isPaid = (balance: number, cents: number): boolean =>
+      balance >= cents && (times += 1) % 3 === 0;
     await createEmbedded(bankService({ isPaid }), { sites: ['ireland'], dataDir, onAlarm }).close();
     const message = expect.stringContaining("The generator of 'withdraw' is wrong") as string;
     expect(alarms).toEqual([{ kind: 'color-check-failed', site: 'ireland', message }]);

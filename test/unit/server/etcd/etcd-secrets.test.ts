@@ -19,13 +19,50 @@ function openssl(...args: readonly string[]): void {
 }
 
 const NEW_KEY = 'req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'.split(' ');
-openssl(...NEW_KEY, '-x509', '-keyout', at('ca.key'), '-out', at('ca.pem'), '-days', '2', '-subj', '/CN=ca');
+openssl(
+  ...NEW_KEY,
+  '-x509',
+  '-keyout',
+  at('ca.key'),
+  '-out',
+  at('ca.pem'),
+  '-days',
+  '2',
+  '-subj',
+  '/CN=ca',
+);
 
 function issue(name: string, alternative: string): void {
-  openssl(...NEW_KEY, '-keyout', at(`${name}.key`), '-out', at(`${name}.csr`), '-subj', `/CN=${name}`);
+  openssl(
+    ...NEW_KEY,
+    '-keyout',
+    at(`${name}.key`),
+    '-out',
+    at(`${name}.csr`),
+    '-subj',
+    `/CN=${name}`,
+  );
   writeFileSync(at('names'), `subjectAltName=${alternative}`);
-  const signing = ['x509', '-req', '-in', at(`${name}.csr`), '-CA', at('ca.pem'), '-CAkey', at('ca.key')];
-  openssl(...signing, '-CAcreateserial', '-days', '2', '-extfile', at('names'), '-out', at(`${name}.pem`));
+  const signing = [
+    'x509',
+    '-req',
+    '-in',
+    at(`${name}.csr`),
+    '-CA',
+    at('ca.pem'),
+    '-CAkey',
+    at('ca.key'),
+  ];
+  openssl(
+    ...signing,
+    '-CAcreateserial',
+    '-days',
+    '2',
+    '-extfile',
+    at('names'),
+    '-out',
+    at(`${name}.pem`),
+  );
 }
 
 issue('server', 'IP:127.0.0.1');
@@ -40,10 +77,18 @@ function install(name: string, kinds: readonly string[] = ['pem', 'key']): void 
 }
 
 /** In place of etcd: collects whose certificate each connection has, and breaks it. */
-async function openServer(certificate = 'server'): Promise<{ readonly url: string; readonly clients: string[] }> {
+async function openServer(
+  certificate = 'server',
+): Promise<{ readonly url: string; readonly clients: string[] }> {
   const clients: string[] = [];
   const [cert, key] = ['pem', 'key'].map((kind) => readFileSync(at(`${certificate}.${kind}`)));
-  const options = { cert, key, ca: readFileSync(at('ca.pem')), requestCert: true, ALPNProtocols: ['h2'] };
+  const options = {
+    cert,
+    key,
+    ca: readFileSync(at('ca.pem')),
+    requestCert: true,
+    ALPNProtocols: ['h2'],
+  };
   const server = tls.createServer(options, (socket) => {
     clients.push(String(socket.getPeerCertificate().subject.CN));
     socket.on('error', () => {});
@@ -74,7 +119,10 @@ test('presents a replaced certificate at its next connection, and reports while 
   await vi.waitFor(() => expect(adapter.status.problem).toMatch(/key values mismatch/i), 5000);
   rmSync(at('client.key'));
   await vi.waitFor(
-    () => expect(adapter.status.problem).toMatch(/redLog\.tls\.key cannot be read: ENOENT.*client\.key/),
+    () =>
+      expect(adapter.status.problem).toMatch(
+        /redLog\.tls\.key cannot be read: ENOENT.*client\.key/,
+      ),
     5000,
   );
   install('second');

@@ -44,7 +44,10 @@ test('decode: what was not sent → 0, empty, and no message', () => {
 });
 
 test('decode: fields that are not known → skipped, of every wire type', () => {
-  const unknown = Buffer.from('309601 390102030405060708 3a0145 3d01020304'.replaceAll(' ', ''), 'hex');
+  const unknown = Buffer.from(
+    '309601 390102030405060708 3a0145 3d01020304'.replaceAll(' ', ''),
+    'hex',
+  );
   const bytes = Buffer.concat([unknown, message.encode({ count: 7 })]);
   expect(message.decode(bytes).count).toBe(7);
 });

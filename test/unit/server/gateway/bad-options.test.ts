@@ -1,4 +1,7 @@
-/** Options that cannot work: each is refused by its name, with what to give instead, and nothing is left running. */
+/**
+ * Options that cannot work: each is refused by its name, with what to give instead, and nothing is
+ * left running.
+ */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
@@ -52,7 +55,11 @@ describe('listenGateways', () => {
     ['a host with a port', { host: '127.0.0.1:80', allowUnauthenticated: true }, 'host'],
     ['an IPv6 address with a port', { host: '[::1]:80', allowUnauthenticated: true }, 'host'],
     ['a URL for a host', { host: 'http://127.0.0.1', allowUnauthenticated: true }, 'host'],
-    ['a page with its own server, which would never request it', { page: () => {}, server: createServer() }, 'page'],
+    [
+      'a page with its own server, which would never request it',
+      { page: () => {}, server: createServer() },
+      'page',
+    ],
     ['a page that is no function', { page: 'index.html' }, 'page'],
     ['a server that is a port', { server: 80 }, 'server'],
     ['a server that is an application', { server: () => {} }, 'server'],
@@ -100,7 +107,11 @@ describe('serve and createEmbedded', () => {
     ['no attempts', { maxAttempts: 0 }, 'maxAttempts'],
     ['no steps', { generators: { maxSteps: 0 } }, 'generators.maxSteps'],
     ['half a millisecond', { generators: { timeoutMs: 0.5 } }, 'generators.timeoutMs'],
-    ['checks more often than runs', { generators: { determinismCheckRate: 2 } }, 'generators.determinismCheckRate'],
+    [
+      'checks more often than runs',
+      { generators: { determinismCheckRate: 2 } },
+      'generators.determinismCheckRate',
+    ],
     ['delays that are none', { sites: ['ireland', 'frankfurt'], latency: null }, 'latency'],
     ['an unknown latency preset', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],
     ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
@@ -111,10 +122,15 @@ describe('serve and createEmbedded', () => {
     ['generators in the place of their bounds', { generators: () => {} }, 'generators'],
   ] as const;
 
-  test.each(ofDeployment)('createEmbedded with %s → INVALID_ARGUMENT', async (_, options, field) => {
-    const { service: value, ...others } = { service, sites: ['ireland'], ...options };
-    expect(await thrownBy(() => createEmbedded(value as never, others as never))).toMatchObject(rejection(field));
-  });
+  test.each(ofDeployment)(
+    'createEmbedded with %s → INVALID_ARGUMENT',
+    async (_, options, field) => {
+      const { service: value, ...others } = { service, sites: ['ireland'], ...options };
+      expect(await thrownBy(() => createEmbedded(value as never, others as never))).toMatchObject(
+        rejection(field),
+      );
+    },
+  );
 
   test.each([
     ...ofDeployment,
@@ -138,9 +154,19 @@ describe('the message of a bad option', () => {
       'latency.a-b',
       /eu-us.*ireland, frankfurt.*virginia/,
     ],
-    ['a pair without its delay', { sites, latency: {} }, 'latency.a-b', /is missing.*\{ 'a-b': 20 \}/],
+    [
+      'a pair without its delay',
+      { sites, latency: {} },
+      'latency.a-b',
+      /is missing.*\{ 'a-b': 20 \}/,
+    ],
     ['a delay that is a text', { sites, latency: { 'a-b': '5' } }, 'latency.a-b', /not '5'/],
-    ['a delay from both ends', { sites, latency: { 'a-b': 5, 'b-a': 6 } }, 'latency.a-b', /set as b-a too/],
+    [
+      'a delay from both ends',
+      { sites, latency: { 'a-b': 5, 'b-a': 6 } },
+      'latency.a-b',
+      /set as b-a too/,
+    ],
     [
       'a delay of two pairs',
       { sites: ['a', 'b-c', 'a-b', 'c'], latency: { 'a-b-c': 10, 'c-a-b': 500 } },
@@ -150,7 +176,9 @@ describe('the message of a bad option', () => {
     ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /got "5"/],
     ['a bound that is a fraction', { maxAttempts: 0.5 }, 'maxAttempts', /got 0\.5/],
   ])('%s', async (_, options, field, pattern) => {
-    const error = await thrownBy(() => createEmbedded(service, { sites: ['ireland'], ...options } as never));
+    const error = await thrownBy(() =>
+      createEmbedded(service, { sites: ['ireland'], ...options } as never),
+    );
     expect(error).toMatchObject({ ...rejection(field), message: expect.stringMatching(pattern) });
   });
 
@@ -162,7 +190,11 @@ describe('the message of a bad option', () => {
       ['ireland', 'frankfurt'],
       { 'ireland-frankfurt': undefined, 'frankfurt-ireland': 20 },
     ],
-    ['some of the sites of a table of more', ['ireland', 'frankfurt'], { ...EU_US_ROUND_TRIPS_MS, 'nca-virginia': 60 }],
+    [
+      'some of the sites of a table of more',
+      ['ireland', 'frankfurt'],
+      { ...EU_US_ROUND_TRIPS_MS, 'nca-virginia': 60 },
+    ],
   ])('nothing, for %s', async (_, value, latency) => {
     await createEmbedded(service, { sites: value, latency } as never).close();
   });
@@ -176,6 +208,8 @@ describe('the message of a bad option', () => {
   });
 });
 
-function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
+function closing<T extends { close(): Promise<void> }>(
+  it: T,
+): { readonly it: T } & AsyncDisposable {
   return { it, [Symbol.asyncDispose]: () => it.close() };
 }

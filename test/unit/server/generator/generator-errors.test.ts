@@ -1,6 +1,6 @@
 /**
- * What leaves a site of an error in a generator (docs/spec/redblue.md, RB-V5 and RB-V6): declared errors, and our own
- * words.
+ * What leaves a site of an error in a generator (docs/spec/redblue.md, RB-V5 and RB-V6): declared
+ * errors, and our own words.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -42,12 +42,17 @@ const shop = defineContract('shop', {
 });
 
 const secret = (): never => {
-  throw new CorrectableError('OVERLOADED', `${SECRET} has no money`, { field: SECRET, retryAfterMs: 7 });
+  throw new CorrectableError('OVERLOADED', `${SECRET} has no money`, {
+    field: SECRET,
+    retryAfterMs: 7,
+  });
 };
 let borrowed: unknown;
 
 const service = defineService(shop, {
-  tables: { rows: table({ n: counter(), s: stock(), q: queue<number>(), any: register<object>() }) },
+  tables: {
+    rows: table({ n: counter(), s: stock(), q: queue<number>(), any: register<object>() }),
+  },
   shadowOperations: ({ rows }) => ({
     add: blue((a: { n: number }) => [rows.row('r').n.add(a.n)]),
     write: blue((a: { any: object }) => [rows.row('r').any.write(a.any)]),
@@ -109,14 +114,19 @@ interface Site {
 const ways = {
   'a site': (): Site => {
     const alarms: SiteAlarm[] = [];
-    const deployment = createEmbedded(service, { sites: ['a'], onAlarm: (alarm) => void alarms.push(alarm) });
+    const deployment = createEmbedded(service, {
+      sites: ['a'],
+      onAlarm: (alarm) => void alarms.push(alarm),
+    });
     onTestFinished(() => deployment.close());
     return { client: createClient(deployment.site('a')), alarms };
   },
   'the plain service': (): Site => {
     const alarms: SiteAlarm[] = [];
     return {
-      client: createClient(singleSiteService(service, { onAlarm: (alarm) => void alarms.push(alarm) })),
+      client: createClient(
+        singleSiteService(service, { onAlarm: (alarm) => void alarms.push(alarm) }),
+      ),
       alarms,
     };
   },
@@ -124,9 +134,14 @@ const ways = {
 
 /** All that a client gets of an error, its causes too. */
 const collectText = (error: unknown): string =>
-  error instanceof Error ? `${JSON.stringify(error)} ${error.message} ${collectText(error.cause)}` : String(error);
+  error instanceof Error
+    ? `${JSON.stringify(error)} ${error.message} ${collectText(error.cause)}`
+    : String(error);
 
-async function failureOf(client: Client<RedBlueLevels>, operation: Operation): Promise<CorrectableError> {
+async function failureOf(
+  client: Client<RedBlueLevels>,
+  operation: Operation,
+): Promise<CorrectableError> {
   const failure: unknown = await client.invoke(operation).then(
     (value) => new Error(`it succeeded: ${String(value)}`),
     (error: unknown) => error,
@@ -140,7 +155,11 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     async (name) => {
       const { client, alarms } = start();
       const failure = await failureOf(client, shop[name]({ n: 1 }));
-      expect(failure).toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}`, retryable: false });
+      expect(failure).toMatchObject({
+        code: 'FINAL_FAILED',
+        field: `generators.${name}`,
+        retryable: false,
+      });
       expect(failure.retryAfterMs).toBeUndefined();
       expect(collectText(failure)).not.toContain(SECRET);
       expect(alarms).toContainEqual(
@@ -172,7 +191,9 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
       expect(failure.message).toContain('has taken effect');
       expect(collectText(failure)).not.toContain(SECRET);
-      expect(alarms.some(({ kind, message }) => kind === 'generator-error' && message.includes(SECRET))).toBe(true);
+      expect(
+        alarms.some(({ kind, message }) => kind === 'generator-error' && message.includes(SECRET)),
+      ).toBe(true);
     },
   );
 
@@ -190,13 +211,16 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     ['keep', 0.123, 'INVALID_ARGUMENT', 'rows.s.atLeast'],
     ['scan', 0.123, 'INVALID_ARGUMENT', 'rows.limit'],
     ['reworded', 0.123, 'INVALID_ARGUMENT', 'rows.n'],
-  ] as const)('%s: what we throw at its arguments → our code and words, no data', async (name, n, code, field) => {
-    const { client, alarms } = start();
-    const failure = await failureOf(client, shop[name]({ n }));
-    expect(failure).toMatchObject({ code, field, message: expect.stringContaining('integer') });
-    expect(collectText(failure)).not.toMatch(/\.123|example/);
-    expect(alarms).toEqual([]);
-  });
+  ] as const)(
+    '%s: what we throw at its arguments → our code and words, no data',
+    async (name, n, code, field) => {
+      const { client, alarms } = start();
+      const failure = await failureOf(client, shop[name]({ n }));
+      expect(failure).toMatchObject({ code, field, message: expect.stringContaining('integer') });
+      expect(collectText(failure)).not.toMatch(/\.123|example/);
+      expect(alarms).toEqual([]);
+    },
+  );
 
   test('an effect that cannot be written down → named by its place, not by the keys of its value', async () => {
     const { client } = start();

@@ -1,4 +1,7 @@
-/** Generators: what they can read, their scratchpad, the contract's results, and what happens when they misbehave. */
+/**
+ * Generators: what they can read, their scratchpad, the contract's results, and what happens when
+ * they misbehave.
+ */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -29,9 +32,17 @@ describe('shop (RedBlue, OSDI 2012, Figure 7)', () => {
       args: cart,
       result: z.object({ order: z.string(), left: z.record(z.string(), z.int()) }).nullable(),
     },
-    setStock: { access: 'write', args: z.object({ item: z.string(), stock: z.int() }), result: z.null() },
+    setStock: {
+      access: 'write',
+      args: z.object({ item: z.string(), stock: z.int() }),
+      result: z.null(),
+    },
     lines: { access: 'read', args: cart, result: z.array(z.string()) },
-    ordersOf: { access: 'read', args: z.object({ customer: z.string() }), result: z.array(z.string()) },
+    ordersOf: {
+      access: 'read',
+      args: z.object({ customer: z.string() }),
+      result: z.array(z.string()),
+    },
     tagged: { access: 'read', args: z.object({ tag: z.string() }), result: z.array(z.string()) },
   });
   type Sold = { readonly line: string; readonly item: string; readonly quantity: number };
@@ -39,15 +50,27 @@ describe('shop (RedBlue, OSDI 2012, Figure 7)', () => {
     tables: {
       items: table({ stock: counter() }),
       lines: table({ item: register<string>(), quantity: counter() }, { removable: true }),
-      orders: table({ customer: register<string>(), tags: set<string>() }, { indexes: ['customer', 'tags'] }),
+      orders: table(
+        { customer: register<string>(), tags: set<string>() },
+        { indexes: ['customer', 'tags'] },
+      ),
     },
     shadowOperations: ({ items, lines, orders }) => ({
       setStock: red((a: { item: string; stock: number }) => [items.row(a.item).stock.add(a.stock)]),
-      addLine: blue((a: Sold) => [lines.row(a.line).item.write(a.item), lines.row(a.line).quantity.add(a.quantity)]),
-      sell: red((a: { sold: Sold }) => [items.row(a.sold.item).stock.add(-a.sold.quantity), lines.remove(a.sold.line)]),
+      addLine: blue((a: Sold) => [
+        lines.row(a.line).item.write(a.item),
+        lines.row(a.line).quantity.add(a.quantity),
+      ]),
+      sell: red((a: { sold: Sold }) => [
+        items.row(a.sold.item).stock.add(-a.sold.quantity),
+        lines.remove(a.sold.line),
+      ]),
       buy: red((a: { order: string; cart: string; sold: readonly Sold[] }) => [
         orders.row(a.order).customer.write(a.cart),
-        ...a.sold.flatMap(({ line, item, quantity }) => [items.row(item).stock.add(-quantity), lines.remove(line)]),
+        ...a.sold.flatMap(({ line, item, quantity }) => [
+          items.row(item).stock.add(-quantity),
+          lines.remove(line),
+        ]),
         orders.row(a.order).tags.add('new'),
       ]),
     }),
@@ -73,11 +96,14 @@ describe('shop (RedBlue, OSDI 2012, Figure 7)', () => {
         return sold.length === 0 ? null : shadow.buy({ order, cart: id, sold }, { order, left });
       },
       lines: ({ cart: id }, { tables }) => tables.lines.keys({ prefix: `${id}/` }) as string[],
-      ordersOf: ({ customer }, { tables }) => tables.orders.by.customer({ equals: customer }) as string[],
+      ordersOf: ({ customer }, { tables }) =>
+        tables.orders.by.customer({ equals: customer }) as string[],
       tagged: ({ tag }, { tables }) => tables.orders.by.tags({ prefix: tag }) as string[],
     },
   });
-  const start = (): ReturnType<typeof createClient<readonly ['tentative', 'causal', 'strong']>>[] => {
+  const start = (): ReturnType<
+    typeof createClient<readonly ['tentative', 'causal', 'strong']>
+  >[] => {
     const deployment = createEmbedded(service, {
       sites: ['ireland', 'frankfurt'],
       generators: { determinismCheckRate: 1 },
@@ -138,7 +164,11 @@ describe('misbehaving', () => {
     wrongReply: { access: 'write', args: none, result: z.object({ count: z.int() }) },
     extra: { access: 'read', args: none, result: z.object({ name: z.string() }) },
     waits: { access: 'read', args: none, result: z.unknown() },
-    thrown: { access: 'read', args: none, result: z.unknown().refine((value) => (value as string[]).length < 5) },
+    thrown: {
+      access: 'read',
+      args: none,
+      result: z.unknown().refine((value) => (value as string[]).length < 5),
+    },
     getter: { access: 'read', args: none, result: z.unknown() },
     getterSold: { access: 'write', args: none, result: z.unknown() },
     clock: { access: 'write', args: none, result: z.null() },
@@ -160,14 +190,17 @@ describe('misbehaving', () => {
     tables: { rows: table({ n: counter(), items: queue<number>() }) },
     shadowOperations: ({ rows }) => ({
       add: blue((a: { amount: number }) => [rows.row('r').n.add(a.amount)]),
-      many: blue((a: { count: number }) => Array.from({ length: a.count }, () => rows.row('r').n.add(1))),
+      many: blue((a: { count: number }) =>
+        Array.from({ length: a.count }, () => rows.row('r').n.add(1)),
+      ),
       push: red(
         (_args: object) => [rows.row('r').items.push(1)],
         ([{ size }]) => ({ count: size + 0.5 }),
       ),
     }),
     generators: {
-      wrongResult: (_, { shadow }) => shadow.add({ amount: 1 }, { count: 'many' as unknown as number }),
+      wrongResult: (_, { shadow }) =>
+        shadow.add({ amount: 1 }, { count: 'many' as unknown as number }),
       wrongReply: (_, { shadow }) => shadow.push({}),
       extra: () => ({ name: 'ann', password: 'secret' }),
       waits: () => Promise.reject(new Error('no caller waits for it')),
@@ -208,8 +241,13 @@ describe('misbehaving', () => {
     const failures: unknown[] = [];
     const wrong = start().invoke(contract.wrongReply({}));
     const taken = { code: 'UNKNOWN', retryable: false, field: 'result.count' };
-    await expect(wrong).rejects.toMatchObject({ ...taken, message: expect.stringContaining('has taken effect') });
-    await wrong.settle().catch((error: { levelErrors: Record<string, unknown> }) => failures.push(error.levelErrors));
+    await expect(wrong).rejects.toMatchObject({
+      ...taken,
+      message: expect.stringContaining('has taken effect'),
+    });
+    await wrong
+      .settle()
+      .catch((error: { levelErrors: Record<string, unknown> }) => failures.push(error.levelErrors));
     expect(failures).toEqual([{ tentative: expect.objectContaining({ code: 'INVALID_VALUE' }) }]);
   });
 
@@ -218,40 +256,61 @@ describe('misbehaving', () => {
   });
 
   test('promise → INVALID_VALUE', async () => {
-    await expect(start().invoke(contract.waits({}))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+    await expect(start().invoke(contract.waits({}))).rejects.toMatchObject({
+      code: 'INVALID_VALUE',
+    });
   });
 
   test('schema or result that throws while it is looked at → that operation fails at each level, the site goes on', async () => {
     const client = start();
     for (const level of ['causal', 'strong'] as const) {
       const levels = [level] as const;
-      await expect(client.invoke(contract.thrown({}), { levels })).rejects.toMatchObject({ code: 'INVALID_VALUE' });
-      await expect(client.invoke(contract.getter({}), { levels })).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+      await expect(client.invoke(contract.thrown({}), { levels })).rejects.toMatchObject({
+        code: 'INVALID_VALUE',
+      });
+      await expect(client.invoke(contract.getter({}), { levels })).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+      });
     }
-    await expect(client.invoke(contract.getterSold({}))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    await expect(client.invoke(contract.getterSold({}))).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+    });
     expect(await client.invokeStrong(contract.count({}))).toBe(0);
   });
 
   for (const name of ['clock', 'counts'] as const) {
     test(`${name}: not deterministic → FINAL_FAILED when runs are repeated`, async () => {
       const wrong = start({ determinismCheckRate: 1 }).invoke(contract[name]({}));
-      await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}` });
+      await expect(wrong).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+        field: `generators.${name}`,
+      });
       await expect(wrong).rejects.toThrow('not deterministic');
     });
   }
 
-  const tooLong: [name: 'steps' | 'effects', settings: Partial<GeneratorLimits>, message: string][] = [
+  const tooLong: [
+    name: 'steps' | 'effects',
+    settings: Partial<GeneratorLimits>,
+    message: string,
+  ][] = [
     ['steps', { maxSteps: 1000 }, 'more than 1000 steps'],
     ['steps', { maxSteps: 1e9, timeoutMs: 250 }, 'more than 250 ms'],
     ['effects', { maxEffects: 10 }, 'more than 10 effects'],
   ];
-  test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, message) => {
-    const client = start(settings);
-    const wrong = client.invoke(contract[name]({}));
-    await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', message: expect.stringContaining(message) });
-    await client.invoke(contract.fine({}));
-    expect(await client.invoke(contract.count({}))).toBe(1);
-  });
+  test.each(tooLong)(
+    '%s with %o → FINAL_FAILED, and the site goes on',
+    async (name, settings, message) => {
+      const client = start(settings);
+      const wrong = client.invoke(contract[name]({}));
+      await expect(wrong).rejects.toMatchObject({
+        code: 'FINAL_FAILED',
+        message: expect.stringContaining(message),
+      });
+      await client.invoke(contract.fine({}));
+      expect(await client.invoke(contract.count({}))).toBe(1);
+    },
+  );
 
   test('a process that pauses while a generator runs → the generator runs again, and its limits stay', async () => {
     const now = performance.now.bind(performance);

@@ -1,12 +1,21 @@
-/** What is too large for a message between sites is refused when it is submitted, with the part that is, and the bound. */
+/**
+ * What is too large for a message between sites is refused when it is submitted, with the part that
+ * is, and the bound.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../../src/index.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { createEmbedded, type Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import {
+  createEmbedded,
+  type Embedded,
+} from '../../../../src/server/deployment/embedded/embedded.ts';
 import { checkOperationSize } from '../../../../src/server/generator/generator-budget.ts';
 import type { GeneratorOutcome } from '../../../../src/server/generator/generator-runner.ts';
-import { MAX_CLIENT_LENGTH, MAX_OPERATION_BYTES } from '../../../../src/server/records/retention-limits.ts';
+import {
+  MAX_CLIENT_LENGTH,
+  MAX_OPERATION_BYTES,
+} from '../../../../src/server/records/retention-limits.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 const deployments: Embedded[] = [];
@@ -67,7 +76,10 @@ describe('what counts', () => {
     ['effects', outcome({ choice: choice('red', { effects: [{ ...effect, key: text }] }) })],
     ['reads', outcome({ choice: choice('red'), reads: { names: new Set([text]), ranges: [] } })],
     ['result', outcome({ reply: { value: { text } } })],
-    ['result', outcome({ reply: { value: null, meta: { list: Array.from({ length: 40 }, () => 0) } } })],
+    [
+      'result',
+      outcome({ reply: { value: null, meta: { list: Array.from({ length: 40 }, () => 0) } } }),
+    ],
     ['shadow', outcome({ choice: choice('red', { args: [text] }) })],
     ['result', outcome({ reply: { value: 2n ** 8000n } })],
   ])('%s: counted, and named if it is too large', (field, value) => {
@@ -85,8 +97,15 @@ describe('what counts', () => {
       { names: new Set<string>(), ranges },
     ]) {
       const check = (color: 'blue' | 'red', maxParts: number) => () =>
-        checkOperationSize(outcome({ choice: choice(color), reads: read }), { maxBytes: 5000, maxParts });
-      const refused = { code: 'INVALID_VALUE', field: 'reads', message: expect.stringContaining('may have read 2 ') };
+        checkOperationSize(outcome({ choice: choice(color), reads: read }), {
+          maxBytes: 5000,
+          maxParts,
+        });
+      const refused = {
+        code: 'INVALID_VALUE',
+        field: 'reads',
+        message: expect.stringContaining('may have read 2 '),
+      };
       expect(check('red', 2)).toThrow(expect.objectContaining(refused));
       expect(check('red', 3)).not.toThrow();
       expect(check('blue', 2)).not.toThrow();
@@ -94,7 +113,10 @@ describe('what counts', () => {
   });
 
   test('what a blue operation has read goes nowhere', () => {
-    const value = outcome({ choice: choice('blue', { args: text }), reads: { names: new Set([text]), ranges: [] } });
+    const value = outcome({
+      choice: choice('blue', { args: text }),
+      reads: { names: new Set([text]), ranges: [] },
+    });
     expect(() => checkOperationSize(value, { maxBytes: 1000, maxParts: 2 })).not.toThrow();
   });
 });
@@ -104,8 +126,13 @@ test('a name that is longer than any may be → refused with the field and the b
   deployments.push(deployment);
   const failed: unknown[] = [];
   const sink = { view: () => {}, fail: (error: unknown) => void failed.push(error) };
-  const context = { signal: new AbortController().signal, operationId: 'x'.repeat(MAX_CLIENT_LENGTH + 1) };
-  deployment.site('ireland').submitOperation(put('k', 1), ['causal'], sink as never, context as never);
+  const context = {
+    signal: new AbortController().signal,
+    operationId: 'x'.repeat(MAX_CLIENT_LENGTH + 1),
+  };
+  deployment
+    .site('ireland')
+    .submitOperation(put('k', 1), ['causal'], sink as never, context as never);
   expect(failed).toEqual([
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',

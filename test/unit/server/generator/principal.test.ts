@@ -12,13 +12,22 @@ import { defineService } from '../../../../src/server/service/service.ts';
 import { red } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, register, table } from '../../../../src/server/service/tables.ts';
 import { withPrincipal } from '../../../../src/server/site/with-principal.ts';
-import { analyzeColors, simulateService, singleSiteService } from '../../../../src/testing/index.ts';
+import {
+  analyzeColors,
+  simulateService,
+  singleSiteService,
+} from '../../../../src/testing/index.ts';
 import { RawClient } from '../../../support/wire.ts';
 
 const order = z.object({ order: z.string() });
 const contract = defineContract('orders', {
   place: { access: 'write', args: order, result: z.null() },
-  cancel: { access: 'write', args: order, result: z.null(), errors: { notYours: z.object({ owner: z.string() }) } },
+  cancel: {
+    access: 'write',
+    args: order,
+    result: z.null(),
+    errors: { notYours: z.object({ owner: z.string() }) },
+  },
   caller: { access: 'read', args: z.object({}), result: z.string() },
 });
 
@@ -27,7 +36,9 @@ function createOrders(ran: (operation: string, principal: unknown) => void = () 
   return defineService(contract, {
     tables: { orders: table({ owner: register<string>(), cancellations: counter() }) },
     shadowOperations: ({ orders }) => ({
-      place: red((a: { order: string; owner: string }) => [orders.row(a.order).owner.write(a.owner)]),
+      place: red((a: { order: string; owner: string }) => [
+        orders.row(a.order).owner.write(a.owner),
+      ]),
       cancel: red((a: { order: string }) => [orders.row(a.order).cancellations.add(1)]),
     }),
     generators: {
@@ -60,7 +71,10 @@ describe('behind a gateway', () => {
       authenticate: (token) => ({ id: `user ${token}`, expiresAt: 1e15 }),
       authorize: (principal) => authorized.push(principal) > 0,
     });
-    await using client = await RawClient.greeted(server.siteUrl('ireland'), { token: 'ada', levels });
+    await using client = await RawClient.greeted(server.siteUrl('ireland'), {
+      token: 'ada',
+      levels,
+    });
     client.send([1, 'submit', 'caller', 'read', 4, {}]);
     const [, , , , value] = (await client.row()) as unknown[];
     expect(JSON.parse(value as string)).toEqual({ id: 'user ada', expiresAt: 1e15 });
@@ -87,7 +101,10 @@ describe('behind a gateway', () => {
     await using ada = await RawClient.greeted(server.siteUrl('ireland'), { token: 'ada', levels });
     ada.send([1, 'submit', 'place', 'write', 4, { order: 'o' }]);
     await ada.row();
-    await using bob = await RawClient.greeted(server.siteUrl('frankfurt'), { token: 'bob', levels });
+    await using bob = await RawClient.greeted(server.siteUrl('frankfurt'), {
+      token: 'bob',
+      levels,
+    });
     bob.send([1, 'submit', 'cancel', 'write', 4, { order: 'o' }]);
     expect((await bob.row()).slice(0, 3)).toEqual([1, 'fail', 'DOMAIN']);
     ada.send([2, 'submit', 'cancel', 'write', 4, { order: 'o' }]);
@@ -180,7 +197,9 @@ describe('in this process', () => {
   test('a value that is no principal, or no binding → INVALID_ARGUMENT with what to write', () => {
     const site = singleSiteService(createOrders());
     for (const value of [undefined, 'ada', {}, { id: 7 }, { id: '\ud800' }])
-      expect(() => withPrincipal(site, value as never)).toThrow(/^principal.*write withPrincipal\(/);
+      expect(() => withPrincipal(site, value as never)).toThrow(
+        /^principal.*write withPrincipal\(/,
+      );
     expect(() => withPrincipal({} as never, { id: 'ada' })).toThrow(/^binding/);
   });
 });
@@ -188,7 +207,9 @@ describe('in this process', () => {
 describe('in tools', () => {
   test('labeling runs generators for two users, and its story names them', () => {
     const seen = new Set<unknown>();
-    const service = createOrders((_operation, principal) => seen.add((principal as { id: string }).id));
+    const service = createOrders((_operation, principal) =>
+      seen.add((principal as { id: string }).id),
+    );
     const { shadows, generators } = analyzeColors(service, { runs: 300 });
     expect(generators.filter(({ isFault }) => isFault)).toEqual([]);
     expect([...seen].toSorted()).toEqual(['ada', 'bob']);
@@ -200,19 +221,27 @@ describe('in tools', () => {
   test('labeling takes the principals that it is given', () => {
     const seen = new Set<unknown>();
     const service = createOrders((_operation, principal) => seen.add(JSON.stringify(principal)));
-    analyzeColors(service, { runs: 10, principals: [{ id: 'clerk', roles: [] } as { id: string }] });
+    analyzeColors(service, {
+      runs: 10,
+      principals: [{ id: 'clerk', roles: [] } as { id: string }],
+    });
     expect([...seen]).toEqual(['{"id":"clerk","roles":[]}']);
     for (const principals of [[], 'ada', [{ id: 1 }]])
-      expect(() => analyzeColors(service, { principals: principals as never })).toThrow(/^principals/);
+      expect(() => analyzeColors(service, { principals: principals as never })).toThrow(
+        /^principals/,
+      );
   });
 
   test('a simulated service has a user for each client, also in its model', () => {
     const seen = new Set<unknown>();
-    const service = createOrders((_operation, principal) => seen.add((principal as { id: string }).id));
+    const service = createOrders((_operation, principal) =>
+      seen.add((principal as { id: string }).id),
+    );
     const orders = ['a', 'b'] as const;
     simulateService(service, {
       runs: 2,
-      draw: ({ pick }) => pick([contract.place({ order: pick(orders) }), contract.cancel({ order: pick(orders) })]),
+      draw: ({ pick }) =>
+        pick([contract.place({ order: pick(orders) }), contract.cancel({ order: pick(orders) })]),
     });
     expect([...seen].toSorted()).toEqual(['ada', 'bob']);
   });

@@ -5,11 +5,21 @@ import type { InvocationContext, Sink } from '../../../../src/correctable/bindin
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { createClient } from '../../../../src/index.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded, type Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import {
+  createEmbedded,
+  type Embedded,
+} from '../../../../src/server/deployment/embedded/embedded.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, table } from '../../../../src/server/service/tables.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  table,
+} from '../../../../src/server/service/tables.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const THREE = [1, 2, 3] as const;
@@ -132,7 +142,10 @@ beforeEach(() => {
 });
 afterEach(() => deployment.close());
 
-/** Returns the last view of an operation with an operationId of its own: the site keeps more of those. */
+/**
+ * Returns the last view of an operation with an operationId of its own: the site keeps more of
+ * those.
+ */
 function getFinal(operation: Operation<unknown>, operationId: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const context = { signal: new AbortController().signal, operationId } as InvocationContext;
@@ -146,7 +159,9 @@ function getFinal(operation: Operation<unknown>, operationId: string): Promise<u
 
 /** Three at once. */
 function three(name: 'args' | 'list' | 'redList' | 'effect' | 'line'): Promise<unknown[]> {
-  return Promise.all(THREE.map((number) => getFinal(contract[name]({ n: number }), `${name} ${number}`)));
+  return Promise.all(
+    THREE.map((number) => getFinal(contract[name]({ n: number }), `${name} ${number}`)),
+  );
 }
 
 /** What all sites show of it, which has to be the same. */
@@ -209,7 +224,9 @@ test('a read that returns the same object each time → each caller gets the val
   const client = createClient(deployment.site('ireland'));
   const strong = THREE.map((number) => client.invokeStrong(contract.again({ n: number })));
   const weak = THREE.map((number) => client.invokeWeak(contract.again({ n: number })));
-  expect(await Promise.all([...strong, ...weak])).toEqual([...THREE, ...THREE].map((number) => ({ n: number })));
+  expect(await Promise.all([...strong, ...weak])).toEqual(
+    [...THREE, ...THREE].map((number) => ({ n: number })),
+  );
 });
 
 test('a generator that changes a line in flight → changes a copy', async () => {

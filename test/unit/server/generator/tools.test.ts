@@ -1,10 +1,15 @@
-/** What generators work with is the same for all runs: none can change it for those that come after. */
+/**
+ * What generators work with is the same for all runs: none can change it for those that come after.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
-import { NO_READ_LISTENER, createTablesReader } from '../../../../src/server/generator/table-readers.ts';
+import {
+  NO_READ_LISTENER,
+  createTablesReader,
+} from '../../../../src/server/generator/table-readers.ts';
 import { createAnalyzedService } from '../../../../src/server/color-analysis/analyzed-service.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
@@ -37,7 +42,10 @@ const TOOLS: readonly [string, (context: Context) => object | undefined][] = [
   ['what reads a row', ({ tables }) => tables?.['rows']?.['row']],
   ['the function that checks for a row', ({ tables }) => tables?.['rows']?.['has']],
   ['a shadow operation', ({ shadow }) => shadow?.['add']],
-  ['the function that applies a shadow operation to a scratchpad', ({ scratchpad }) => scratchpad?.['apply']],
+  [
+    'the function that applies a shadow operation to a scratchpad',
+    ({ scratchpad }) => scratchpad?.['apply'],
+  ],
   ['the function that reads keys', ({ tables }) => tables?.['rows']?.['keys']],
   [
     'the function that reads an index',
@@ -46,7 +54,10 @@ const TOOLS: readonly [string, (context: Context) => object | undefined][] = [
   ['the prototype of all rows', ({ tables }) => Object.getPrototypeOf(rowOf(tables)) as object],
   ['the prototype of all contexts', (context) => Object.getPrototypeOf(context) as object],
   ['the shadow operations', ({ shadow }) => shadow],
-  ['the prototype of all scratchpads', ({ scratchpad }) => Object.getPrototypeOf(scratchpad) as object],
+  [
+    'the prototype of all scratchpads',
+    ({ scratchpad }) => Object.getPrototypeOf(scratchpad) as object,
+  ],
   ['the scratchpad', ({ scratchpad }) => scratchpad],
   ['the errors of the contract', ({ errors }) => errors],
 ];
@@ -55,30 +66,46 @@ function rowOf(tables: unknown): object {
   return (tables as { rows: { row: (key: string) => object } }).rows.row('a');
 }
 
-test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is changed', (_, toolOf) => {
-  for (const judge of [(service: Service) => service, (service: Service) => createAnalyzedService(service).runnable]) {
-    const seen: unknown[] = [];
-    const service = serviceOf((context) => {
-      const tool = toolOf(context) as Record<string, unknown>;
-      seen.push(tool);
-      for (const name of ['rows', 'row', 'owner', 'add', 'apply', 'no', 'new']) {
-        expect(() => {
-          tool[name] = () => 'something else';
-        }).toThrow(TypeError);
+test.each(TOOLS)(
+  '%s → what a generator puts there is refused, and nothing is changed',
+  (_, toolOf) => {
+    for (const judge of [
+      (service: Service) => service,
+      (service: Service) => createAnalyzedService(service).runnable,
+    ]) {
+      const seen: unknown[] = [];
+      const service = serviceOf((context) => {
+        const tool = toolOf(context) as Record<string, unknown>;
+        seen.push(tool);
+        for (const name of ['rows', 'row', 'owner', 'add', 'apply', 'no', 'new']) {
+          expect(() => {
+            tool[name] = () => 'something else';
+          }).toThrow(TypeError);
+        }
+        return null;
+      });
+      const runner = new GeneratorRunner(judge(service), new Store(service.tables));
+      const plans = getOperationPlans(judge(service));
+      for (const name of ['look', 'plain', 'look']) {
+        runner.run({
+          serial: 1,
+          plan: plans.get(name)!,
+          args: {},
+          submittedAtMs: 0,
+          seed: 2 ** 32 - 1,
+        });
       }
-      return null;
-    });
-    const runner = new GeneratorRunner(judge(service), new Store(service.tables));
-    const plans = getOperationPlans(judge(service));
-    for (const name of ['look', 'plain', 'look']) {
-      runner.run({ serial: 1, plan: plans.get(name)!, args: {}, submittedAtMs: 0, seed: 2 ** 32 - 1 });
+      expect(seen).toHaveLength(3);
+      expect(seen.every((tool) => typeof tool === 'object' || typeof tool === 'function')).toBe(
+        true,
+      );
     }
-    expect(seen).toHaveLength(3);
-    expect(seen.every((tool) => typeof tool === 'object' || typeof tool === 'function')).toBe(true);
-  }
-});
+  },
+);
 
 test('readers outside of generators are the same for all, too', () => {
   const { tables } = serviceOf(() => null);
-  expect(Object.isFrozen(createTablesReader(tables, new Store(tables), NO_READ_LISTENER))).toBe(true);
+  expect(Object.isFrozen(createTablesReader(tables, new Store(tables), NO_READ_LISTENER))).toBe(
+    true,
+  );
 });

@@ -31,7 +31,11 @@ class ScriptedServer extends EventEmitter {
 
 function listen(server: ScriptedServer, messages: string[] = []): Promise<void> {
   const onWaiting = (message: string): void => void messages.push(message);
-  const listening = listenOnAddress(server as unknown as Server, { host: 'shop', port: 1, onWaiting });
+  const listening = listenOnAddress(server as unknown as Server, {
+    host: 'shop',
+    port: 1,
+    onWaiting,
+  });
   listening.catch(() => {});
   return listening;
 }

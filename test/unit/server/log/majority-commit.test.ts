@@ -14,7 +14,12 @@ const HELD = new Map([
 
 test.each([
   ['no change → what a majority holds', [A, B, C], [], 5],
-  ['a site is removed → up to the change, what a majority with it holds', [A, B, C], [{ position: 3, closes: [B] }], 3],
+  [
+    'a site is removed → up to the change, what a majority with it holds',
+    [A, B, C],
+    [{ position: 3, closes: [B] }],
+    3,
+  ],
   [
     'a site that holds less is removed → what a majority of the others holds',
     [A, B, C],

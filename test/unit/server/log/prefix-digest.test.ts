@@ -23,7 +23,8 @@ const KINDS = [
   {
     kind: 'entries of a red log',
     mixAt: (digest: number, place: number) => mixEntry(digest, entryAt(place)),
-    addAt: (digest: PrefixDigest, place: number, neededFrom: number) => digest.add(entryAt(place), neededFrom),
+    addAt: (digest: PrefixDigest, place: number, neededFrom: number) =>
+      digest.add(entryAt(place), neededFrom),
   },
   {
     kind: 'operations of a stream',
@@ -37,7 +38,8 @@ const TOTAL = 5000;
 
 describe.each(KINDS)('the digest of $kind', ({ mixAt, addAt }) => {
   const expected = [0];
-  for (let place = 0; place < TOTAL; place += 1) expected.push(mixAt(expected[place] as number, place));
+  for (let place = 0; place < TOTAL; place += 1)
+    expected.push(mixAt(expected[place] as number, place));
 
   /** Returns the places that it knows, after it compared each of them. */
   function knownPlaces(digest: PrefixDigest): number[] {
@@ -51,17 +53,21 @@ describe.each(KINDS)('the digest of $kind', ({ mixAt, addAt }) => {
     return places;
   }
 
-  // Sites compare what they know: a place that is not known must not have a
-  // digest, or two equal logs count as forked.
-  it.each([1022, 1023, 1024, 1025, 2047, 2048, 2049, 4096])('knows no wrong place if %i entries wait', (waiting) => {
-    const digest = new PrefixDigest(0, 0);
-    const neededFrom = TOTAL - waiting;
-    for (let place = 0; place < TOTAL; place += 1) addAt(digest, place, Math.min(place, neededFrom));
+  // Sites compare what they know: a place that is not known must not have a digest, or two equal
+  // logs count as forked.
+  it.each([1022, 1023, 1024, 1025, 2047, 2048, 2049, 4096])(
+    'knows no wrong place if %i entries wait',
+    (waiting) => {
+      const digest = new PrefixDigest(0, 0);
+      const neededFrom = TOTAL - waiting;
+      for (let place = 0; place < TOTAL; place += 1)
+        addAt(digest, place, Math.min(place, neededFrom));
 
-    const places = knownPlaces(digest);
-    expect(places[0]).toBeLessThanOrEqual(neededFrom);
-    expect(places).toHaveLength(TOTAL - (places[0] as number) + 1);
-  });
+      const places = knownPlaces(digest);
+      expect(places[0]).toBeLessThanOrEqual(neededFrom);
+      expect(places).toHaveLength(TOTAL - (places[0] as number) + 1);
+    },
+  );
 
   it('knows no place before a checkpoint when it grows', () => {
     const digest = new PrefixDigest(2000, expected[2000]);

@@ -1,9 +1,18 @@
-/** What a site takes of an engine that has come back with less than it had, and has grown again since. */
+/**
+ * What a site takes of an engine that has come back with less than it had, and has grown again
+ * since.
+ */
 import { expect, test } from 'vitest';
 import type { LogOutput, SavedLog } from '../../../../src/server/log/red-log.ts';
 import { RedLogConsumer } from '../../../../src/server/log/red-log-consumer.ts';
 
-const SAVED: SavedLog = { delivered: 5, position: { seq: 5, index: 0 }, identity: 'red', digest: 50, progress: [] };
+const SAVED: SavedLog = {
+  delivered: 5,
+  position: { seq: 5, index: 0 },
+  identity: 'red',
+  digest: 50,
+  progress: [],
+};
 
 /** An engine that has so many entries; before each place stands a digest of what is there. */
 class Engine {
@@ -21,7 +30,12 @@ class Engine {
   /** It grows by a record, and delivers it. */
   grow(): LogOutput<string> & { kind: 'deliver' } {
     this.length += 1;
-    return { kind: 'deliver', from: this.length - 1, next: this.length, records: [`at ${this.length}`] };
+    return {
+      kind: 'deliver',
+      from: this.length - 1,
+      next: this.length,
+      records: [`at ${this.length}`],
+    };
   }
 }
 
@@ -30,7 +44,9 @@ test('shorter at the start than what was taken of it, and filled up with other r
   const feed = new RedLogConsumer<string>(engine, SAVED);
   expect(feed.halt).toBeUndefined();
   engine.digestOf = (length) => length * 10 + (length > 3 ? 1 : 0);
-  const taken = [engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) => feed.take(delivery));
+  const taken = [engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) =>
+    feed.take(delivery),
+  );
   expect(taken).toEqual([]);
   expect(feed.halt).toMatchObject({ reason: 'regressed' });
 });
@@ -38,7 +54,9 @@ test('shorter at the start than what was taken of it, and filled up with other r
 test('the same, and filled up with the same records → goes on', () => {
   const engine = new Engine();
   const feed = new RedLogConsumer<string>(engine, SAVED);
-  const taken = [engine.grow(), engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) => feed.take(delivery));
+  const taken = [engine.grow(), engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) =>
+    feed.take(delivery),
+  );
   expect(taken).toEqual(['at 6', 'at 7']);
   expect(feed.halt).toBeUndefined();
 });

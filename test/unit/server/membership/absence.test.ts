@@ -8,11 +8,16 @@ import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 const LIMITS = { maxBacklogEntries: 20, keepForMs: 1000 };
 
-/** Three sites, the last of which leads the red log. Collects the reasons why a site was left behind. */
+/**
+ * Three sites, the last of which leads the red log. Collects the reasons why a site was left
+ * behind.
+ */
 function createWorld(absence = LIMITS): MemberWorld & { readonly leftBehind: string[] } {
   const leftBehind: string[] = [];
   const observer = { onLeftBehind: (peer: number) => void leftBehind.push(String(peer)) };
-  return Object.assign(new MemberWorld({ redLeader: siteAt(2), absence, observer }), { leftBehind });
+  return Object.assign(new MemberWorld({ redLeader: siteAt(2), absence, observer }), {
+    leftBehind,
+  });
 }
 
 /** Both colors, at the sites that are there. */
@@ -47,18 +52,21 @@ test('a receiver needs entries that others have removed → it reports this, tak
 test.each([
   ['lacks too many entries', { maxBacklogEntries: 20, keepForMs: Infinity }, 30],
   ['has been silent for too long', { maxBacklogEntries: Infinity, keepForMs: 200 }, 20],
-])('a site that %s → left behind: nothing is kept for it, and no update refused', (_, limits, count) => {
-  const world = createWorld(limits);
-  world.pass(50);
-  world.crash(1);
-  work(world, 'away', [0, 2], count);
-  // By each of the two others.
-  expect(world.leftBehind).toEqual(['2', '2']);
-  for (const site of [0, 2]) expect(world.machine(site).backlogLength).toBeLessThan(5);
-  const [value, item] = [world.submit(0, put('k', 1)), world.submit(0, dequeue('q'))];
-  world.pass(100);
-  expect([value.code, item.value]).toEqual([undefined, { item: 'away-0' }]);
-});
+])(
+  'a site that %s → left behind: nothing is kept for it, and no update refused',
+  (_, limits, count) => {
+    const world = createWorld(limits);
+    world.pass(50);
+    world.crash(1);
+    work(world, 'away', [0, 2], count);
+    // By each of the two others.
+    expect(world.leftBehind).toEqual(['2', '2']);
+    for (const site of [0, 2]) expect(world.machine(site).backlogLength).toBeLessThan(5);
+    const [value, item] = [world.submit(0, put('k', 1)), world.submit(0, dequeue('q'))];
+    world.pass(100);
+    expect([value.code, item.value]).toEqual([undefined, { item: 'away-0' }]);
+  },
+);
 
 test('a site that was left behind keeps its own tail, its slots and its red log', () => {
   const world = createWorld();
@@ -87,21 +95,28 @@ test('a site that was left behind keeps its own tail, its slots and its red log'
 
 test.each([
   ['its logs alone', 2, (world: MemberWorld) => world.copyLogs(1)],
-  ['a checkpoint, too', 0, (world: MemberWorld) => ({ ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) })],
-])('entries that only this site has, %s → every other site gets them after the site took a state', (_, donor, save) => {
-  const world = createWorld();
-  work(world, 'first', [0, 1, 2], 2);
-  world.submit(1, put('own', 'tail'));
-  world.sync(1);
-  world.drop();
-  const own = save(world);
-  world.crash(1);
-  work(world, 'away', [0, 2], 30);
-  world.merge(1, donor, own);
-  world.pass(500);
-  for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
-  expectAllEqual(world, [0, 1, 2]);
-});
+  [
+    'a checkpoint, too',
+    0,
+    (world: MemberWorld) => ({ ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) }),
+  ],
+])(
+  'entries that only this site has, %s → every other site gets them after the site took a state',
+  (_, donor, save) => {
+    const world = createWorld();
+    work(world, 'first', [0, 1, 2], 2);
+    world.submit(1, put('own', 'tail'));
+    world.sync(1);
+    world.drop();
+    const own = save(world);
+    world.crash(1);
+    work(world, 'away', [0, 2], 30);
+    world.merge(1, donor, own);
+    world.pass(500);
+    for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
+    expectAllEqual(world, [0, 1, 2]);
+  },
+);
 
 test('a donor that has less, or knows the site as closed → refused', () => {
   const world = createWorld();
@@ -110,12 +125,18 @@ test('a donor that has less, or knows the site as closed → refused', () => {
   const own = world.saveStored(1);
   const refused = (text: string): unknown =>
     expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringContaining(text) });
-  expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(refused('it has less of the red log'));
+  expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(
+    refused('it has less of the red log'),
+  );
   const withRed = { ...own, red: world.copyLogs(1).red };
-  expect(() => mergeSharedIntoSite(siteAt(1), withRed, early)).toThrow(refused('it lacks operations'));
+  expect(() => mergeSharedIntoSite(siteAt(1), withRed, early)).toThrow(
+    refused('it lacks operations'),
+  );
   // The red log has lost what this site had, so no other site can have as much.
   const kept = [{ length: 0, isLossy: true }];
-  expect(() => mergeSharedIntoSite(siteAt(1), own, early, kept)).toThrow(refused('it lacks operations'));
+  expect(() => mergeSharedIntoSite(siteAt(1), own, early, kept)).toThrow(
+    refused('it lacks operations'),
+  );
   world.changeMembers(0, 's', null);
   const late = getSharedPart(world.saveCheckpoint(0));
   expect(() => mergeSharedIntoSite(siteAt(1), own, late)).toThrow(refused('was closed'));
@@ -126,7 +147,8 @@ function workInHalves(world: MemberWorld, isInFirst: (origin: number) => boolean
   for (let n = 0; n < 40; n += 1) {
     for (const site of world.machines.keys()) world.submit(site, put(`cut-${site}-${n}`, n));
     world.tick();
-    const isCut = ({ from, to }: Sent): boolean => isInFirst(siteAt(from)) !== isInFirst(siteAt(to));
+    const isCut = ({ from, to }: Sent): boolean =>
+      isInFirst(siteAt(from)) !== isInFirst(siteAt(to));
     for (const site of world.machines.keys()) world.sync(site);
     world.settle(isCut);
     world.drop(isCut);
@@ -138,8 +160,15 @@ interface Sent {
   readonly to: number;
 }
 
-/** A world of so many sites, and what they report: which ones they leave behind, or are cut off from. */
-function createHalves(siteCount: number, leader = 1, absence = LIMITS): MemberWorld & { readonly noticed: string[] } {
+/**
+ * A world of so many sites, and what they report: which ones they leave behind, or are cut off
+ * from.
+ */
+function createHalves(
+  siteCount: number,
+  leader = 1,
+  absence = LIMITS,
+): MemberWorld & { readonly noticed: string[] } {
   const noticed: string[] = [];
   const observer = {
     onLeftBehind: (peer: number) => void noticed.push(`left ${peer}`),
@@ -155,7 +184,9 @@ function returnAll(world: MemberWorld): void {
   for (let round = 0; round < world.machines.length; round += 1) {
     world.pass(1000);
     for (const site of [...world.machines.keys()].filter((item) => world.isBehind(item))) {
-      const donors = [...world.machines.keys()].filter((item) => item !== site && !world.isBehind(item));
+      const donors = [...world.machines.keys()].filter(
+        (item) => item !== site && !world.isBehind(item),
+      );
       const own = world.saveStored(site);
       donors.some((donor) => world.tryMerge(site, donor, own));
     }
@@ -187,7 +218,9 @@ test('a site alone → it leaves no other one behind, keeps all that it has, and
   const world = createHalves(3, 1, { ...LIMITS, keepForMs: 100 });
   world.pass(50);
   workInHalves(world, (origin) => origin === 3);
-  expect(new Set(world.noticed)).toEqual(new Set(['left 3', 'cut off from 1,2', 'cut off from 1,2, full']));
+  expect(new Set(world.noticed)).toEqual(
+    new Set(['left 3', 'cut off from 1,2', 'cut off from 1,2, full']),
+  );
   expect(world.noticed.filter((text) => text.startsWith('cut'))).toHaveLength(2);
   world.pass(1000);
   world.merge(2, 0, world.saveStored(2));

@@ -117,7 +117,10 @@ test('a second change → void while a site has not confirmed the first; it may 
   const joined = world.startFrom(0);
   world.pass(300);
   for (const site of [0, 1, 2, joined]) {
-    expect(world.statesAt(site).slice(3)).toEqual(['u 0 closed 0', expect.stringMatching(/^tok \d+ open$/)]);
+    expect(world.statesAt(site).slice(3)).toEqual([
+      'u 0 closed 0',
+      expect.stringMatching(/^tok \d+ open$/),
+    ]);
   }
 });
 

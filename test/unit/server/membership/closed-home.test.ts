@@ -1,4 +1,6 @@
-/** A retry whose home was closed is answered by what others have of it, and never executed again. */
+/**
+ * A retry whose home was closed is answered by what others have of it, and never executed again.
+ */
 // @rule CLU-I12
 import { expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -20,7 +22,12 @@ test('a home that was closed → answered from a record or the red log, else UNK
   );
   const atNew = world.ask(rebuilt, put('lost', 1), { id: 'c/3', hop: 1 });
   world.pass(50);
-  expect([...retried, atNew].map(({ code }) => code)).toEqual([undefined, undefined, 'UNKNOWN', 'UNKNOWN']);
+  expect([...retried, atNew].map(({ code }) => code)).toEqual([
+    undefined,
+    undefined,
+    'UNKNOWN',
+    'UNKNOWN',
+  ]);
   expect(retried.slice(0, 2).every((outcome) => 'value' in outcome)).toBe(true);
   expect(world.read(rebuilt, get('lost'))).toBe(undefined);
   const { origins } = world.machines[1]!.replica.options;

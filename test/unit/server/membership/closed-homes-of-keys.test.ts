@@ -1,4 +1,7 @@
-/** Idempotency keys whose home was closed: what was done under them is not done again, and new ones are executed. */
+/**
+ * Idempotency keys whose home was closed: what was done under them is not done again, and new ones
+ * are executed.
+ */
 // @rule CLU-I13
 import { describe, expect, test } from 'vitest';
 import { formatKeyedOperationId } from '../../../../src/server/records/operation-id.ts';
@@ -26,22 +29,26 @@ function rebuild(world: MemberWorld): number {
   return rebuilt;
 }
 
-const describeOutcome = ({ value, code }: Outcome): unknown => code ?? (value === undefined ? 'open' : 'done');
+const describeOutcome = ({ value, code }: Outcome): unknown =>
+  code ?? (value === undefined ? 'open' : 'done');
 
-describe.each(['home', 'another site'])('an operation that %s has executed before the home was lost', (executor) => {
-  test('is answered by all sites, and not executed again', () => {
-    const world = createWorld();
-    ask(world, executor === 'home' ? H : S);
-    world.pass(100);
-    const rebuilt = rebuild(world);
-    for (const site of [T, S, rebuilt]) {
-      const again = ask(world, site);
-      world.pass(200);
-      expect([site, describeOutcome(again)]).toEqual([site, 'done']);
-    }
-    expect([S, T, rebuilt].map((site) => world.read(site, balance))).toEqual([100, 100, 100]);
-  });
-});
+describe.each(['home', 'another site'])(
+  'an operation that %s has executed before the home was lost',
+  (executor) => {
+    test('is answered by all sites, and not executed again', () => {
+      const world = createWorld();
+      ask(world, executor === 'home' ? H : S);
+      world.pass(100);
+      const rebuilt = rebuild(world);
+      for (const site of [T, S, rebuilt]) {
+        const again = ask(world, site);
+        world.pass(200);
+        expect([site, describeOutcome(again)]).toEqual([site, 'done']);
+      }
+      expect([S, T, rebuilt].map((site) => world.read(site, balance))).toEqual([100, 100, 100]);
+    });
+  },
+);
 
 test('a new key is executed once, though all sites are asked at once', () => {
   const world = createWorld();

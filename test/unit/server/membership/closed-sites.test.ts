@@ -82,7 +82,8 @@ test('removals → forgotten without a site that is closed', () => {
   world.crash(2);
   change(0, 'remove b');
   world.pass(100);
-  const getRetained = (): number[] => [0, 1].map((site) => countRemovals(world.machine(site).replica.state.store));
+  const getRetained = (): number[] =>
+    [0, 1].map((site) => countRemovals(world.machine(site).replica.state.store));
   expect(getRetained()).toEqual([1, 1]);
   world.changeMembers(0, 't', null);
   // Other rows: a row that is written again keeps no removal.

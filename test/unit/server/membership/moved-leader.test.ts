@@ -10,5 +10,6 @@ test('a change that was void since it named the leader → void for ever, also w
   for (const site of [0, 1, 2]) world.crash(site);
   for (const site of [0, 1, 2]) world.start(site, world.copyStored(site));
   world.pass(200);
-  for (const site of [0, 1, 2]) expect(world.statesAt(site)).toEqual(['h 0 open', 's 0 open', 't 0 open']);
+  for (const site of [0, 1, 2])
+    expect(world.statesAt(site)).toEqual(['h 0 open', 's 0 open', 't 0 open']);
 });

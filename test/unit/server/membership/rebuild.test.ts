@@ -6,7 +6,10 @@ import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts'
 import { bank, bankService } from '../replica/services.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
-/** Three sites, of which the third gives the red order, and the first is lost after some work of all. */
+/**
+ * Three sites, of which the third gives the red order, and the first is lost after some work of
+ * all.
+ */
 function createWorldWithLostSite(): MemberWorld {
   const world = new MemberWorld({ redLeader: 3 as never });
   for (const site of [0, 1, 2]) world.submit(site, put(`k${site}`, site));
@@ -18,7 +21,9 @@ function createWorldWithLostSite(): MemberWorld {
 
 test('a lost site is rebuilt → closed at what others hold, then another origin with all that these have', () => {
   const world = createWorldWithLostSite();
-  expect(world.changeMembers(1, 'h', 'new')).toEqual(expect.objectContaining({ origin: 4, problem: undefined }));
+  expect(world.changeMembers(1, 'h', 'new')).toEqual(
+    expect.objectContaining({ origin: 4, problem: undefined }),
+  );
   const rebuilt = world.startFrom(1);
   world.pass(200);
   for (const site of [1, 2, rebuilt]) {
@@ -30,7 +35,10 @@ test('a lost site is rebuilt → closed at what others hold, then another origin
     ]);
     expect(world.stateAt(site)).toEqual(world.stateAt(1));
   }
-  const [value, item] = [world.submit(rebuilt, put('again', 1)), world.submit(rebuilt, dequeue('q'))];
+  const [value, item] = [
+    world.submit(rebuilt, put('again', 1)),
+    world.submit(rebuilt, dequeue('q')),
+  ];
   world.submit(1, put('k1', 'later'));
   world.pass(200);
   expect([value.code, item.value]).toEqual([undefined, { item: 'a' }]);
@@ -121,7 +129,10 @@ test('what one site alone has of the lost one, and that site is lost too → the
   world.pass(200);
   for (const site of [2, 3]) {
     expect(world.statesAt(site)).toEqual(['h 0 closed 1', 's 0 closed 1', 't 0 open', 'u 0 open']);
-    expect([world.read(site, get('last')), world.read(site, get('k1'))]).toEqual([undefined, 'after']);
+    expect([world.read(site, get('last')), world.read(site, get('k1'))]).toEqual([
+      undefined,
+      'after',
+    ]);
   }
 });
 
@@ -143,7 +154,11 @@ test('what no site has of the lost one → red operations and sessions that saw 
 });
 
 test('an operation that the lost site had answered, asked for again → done once: a site that has received it answers', () => {
-  const world = new MemberWorld({ service: bankService(), redLeader: 3 as never, keepsReceivedReplies: true });
+  const world = new MemberWorld({
+    service: bankService(),
+    redLeader: 3 as never,
+    keepsReceivedReplies: true,
+  });
   const deposit = bank.deposit({ account: 'A', amount: 100 });
   world.ask(0, deposit, { id: 'c/1', home: 0 });
   world.pass(50);
@@ -151,9 +166,12 @@ test('an operation that the lost site had answered, asked for again → done onc
   world.changeMembers(1, 'h', 'new');
   const rebuilt = world.startFrom(1);
   world.pass(200);
-  const again = [rebuilt, 1].map((site) => world.ask(site, deposit, { id: 'c/1', home: 0, hop: 1 }));
+  const again = [rebuilt, 1].map((site) =>
+    world.ask(site, deposit, { id: 'c/1', home: 0, hop: 1 }),
+  );
   world.pass(300);
   // The new origin has the state of another site, and not what that has received.
   expect(again.map(({ value, code }) => code ?? value)).toEqual(['UNKNOWN', null]);
-  for (const site of [1, 2, rebuilt]) expect(world.read(site, bank.balance({ account: 'A' }))).toBe(100);
+  for (const site of [1, 2, rebuilt])
+    expect(world.read(site, bank.balance({ account: 'A' }))).toBe(100);
 });

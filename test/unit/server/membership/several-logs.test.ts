@@ -28,7 +28,10 @@ test('a site joins → it writes in each partition, and counts as a voter of eac
   world.changeMembers(MAIN_LEADER, 'tok', 'd1');
   const joined = world.startFrom(US_LEADER);
   world.pass(200);
-  const outcomes = [world.submit(joined, withdraw('us/ann', 10)), world.submit(joined, withdraw('eu/bob', 20))];
+  const outcomes = [
+    world.submit(joined, withdraw('us/ann', 10)),
+    world.submit(joined, withdraw('eu/bob', 20)),
+  ];
   world.pass(100);
   expect(outcomes.map(({ value }) => value)).toEqual([true, true]);
   // Three of five are a majority.
@@ -58,7 +61,9 @@ test('a record of a retired site before the copy → counts at all sites, howeve
   world.settle(isHeld);
   world.pass(200);
   expect(world.statesAt(FOURTH)[FOLLOWER]).toMatch(/closed/);
-  expect([MAIN_LEADER, US_LEADER, FOURTH].map((site) => world.read(site, balance('us/ann')))).toEqual([90, 90, 90]);
+  expect(
+    [MAIN_LEADER, US_LEADER, FOURTH].map((site) => world.read(site, balance('us/ann'))),
+  ).toEqual([90, 90, 90]);
 });
 
 test('a record of a site that has a change, in a log that has no copy of it yet → counts', () => {
@@ -77,7 +82,8 @@ test('the leader of us crashes before its copy is on the disk → appends it at 
   const world = createWorld();
   world.change(MAIN_LEADER, { name: 'tok', directory: 'd1' });
   const syncMain = (): void => {
-    for (const site of world.machines.keys()) world.sync(site, site === US_LEADER ? ['local', 'red'] : undefined);
+    for (const site of world.machines.keys())
+      world.sync(site, site === US_LEADER ? ['local', 'red'] : undefined);
   };
   do syncMain();
   while (world.deliver());
@@ -95,7 +101,9 @@ test('a change that closes the leader of us → void, and names the log', () => 
 });
 
 test('a voter of us is rebuilt → its new incarnation confirms in its place', () => {
-  const world = createWorld({ redLogs: [{ leader: TWO_LOGS.redLogs![0]!.leader, voters: ['s', 't', 'u'] }] });
+  const world = createWorld({
+    redLogs: [{ leader: TWO_LOGS.redLogs![0]!.leader, voters: ['s', 't', 'u'] }],
+  });
   world.crash(FOLLOWER);
   world.changeMembers(MAIN_LEADER, 't', 'd2');
   const rebuilt = world.startFrom(MAIN_LEADER);

@@ -1,4 +1,7 @@
-/** Envelopes as bytes: each kind of message comes back as it was, large ones in parts, and what is no envelope is refused. */
+/**
+ * Envelopes as bytes: each kind of message comes back as it was, large ones in parts, and what is
+ * no envelope is refused.
+ */
 // @rule BS-E6, BS-E7, CLU-I1
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -42,12 +45,16 @@ describe('envelopes', () => {
     const operation = { ...BLUE, reply: { value: undefined } };
     const [bytes] = encoded(envelopeOf({ kind: 'blue.operations', operations: [operation] }));
     const { message } = decoded(bytes as Uint8Array);
-    expect(message.kind === 'blue.operations' && message.operations[0]?.reply).toStrictEqual({ value: undefined });
+    expect(message.kind === 'blue.operations' && message.operations[0]?.reply).toStrictEqual({
+      value: undefined,
+    });
   });
 
   test('in this version → these bytes, whatever becomes of the wire and of disks', () => {
-    const bytesOf = (message: Envelope['message']): Uint8Array => encoded(envelopeOf(message))[0] as Uint8Array;
-    const sumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+    const bytesOf = (message: Envelope['message']): Uint8Array =>
+      encoded(envelopeOf(message))[0] as Uint8Array;
+    const sumOf = (bytes: Uint8Array): string =>
+      createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     expect(MESSAGES.map((message) => `${message.kind} ${sumOf(bytesOf(message))}`)).toEqual([
       'blue.operations fb4a069db1fa',
       'blue.received b382ee1e75c1',
@@ -83,19 +90,29 @@ describe('envelopes', () => {
       'node.known 29cb127cfb18',
       'node.twin c1569452297c',
     ]);
-    expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
+    expect(
+      Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString(
+        'hex',
+      ),
+    ).toBe(
       '0499a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',
     );
   });
 
   test('the version stands first', () => {
-    for (const message of MESSAGES) expect(encoded(envelopeOf(message))[0]?.[0]).toBe(ENVELOPE_VERSION);
+    for (const message of MESSAGES)
+      expect(encoded(envelopeOf(message))[0]?.[0]).toBe(ENVELOPE_VERSION);
   });
 });
 
 describe('large messages', () => {
   const operations = Array.from({ length: 100 }, (_, index) => ({ ...BLUE, sequence: index + 1 }));
-  const entries = operations.map(({ site, sequence }) => ({ origin: site, epoch: 1, sequence, record: RED }));
+  const entries = operations.map(({ site, sequence }) => ({
+    origin: site,
+    epoch: 1,
+    sequence,
+    record: RED,
+  }));
 
   test('operations of a stream → several envelopes, in order', () => {
     const parts = encoded(envelopeOf({ kind: 'blue.operations', operations }), 1000);
@@ -108,12 +125,19 @@ describe('large messages', () => {
   });
 
   test('entries of the red log → several, each with the place of its first', () => {
-    const parts = encoded(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60 }), 3000);
+    const parts = encoded(
+      envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60 }),
+      3000,
+    );
     expect(parts.length).toBeGreaterThan(1);
     const sent = parts.flatMap((bytes) => {
       const message = decoded(bytes).message as SequencedMessage<unknown>;
       if (message.kind !== 'log.append') return [];
-      return message.entries.map((entry, index) => [message.position + index, entry.sequence, message.committed]);
+      return message.entries.map((entry, index) => [
+        message.position + index,
+        entry.sequence,
+        message.committed,
+      ]);
     });
     expect(sent).toEqual(entries.map(({ sequence }) => [39 + sequence, sequence, 60]));
   });
@@ -127,17 +151,28 @@ describe('large messages', () => {
     const counts = blue.map(
       (bytes) => (decoded(bytes).message as unknown as { operations: unknown[] }).operations.length,
     );
-    const starts = counts.map((_, part) => counts.slice(0, part).reduce((sum, count) => sum + count, 0));
+    const starts = counts.map((_, part) =>
+      counts.slice(0, part).reduce((sum, count) => sum + count, 0),
+    );
     expect(digestsOf(blue)).toEqual(starts.map(before));
-    const red = encoded(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60, digest: 7 }), 3000);
-    const places = red.map((bytes) => (decoded(bytes).message as unknown as { position: number }).position - 40);
-    const redBefore = (count: number): number => entries.slice(0, count).reduce((sum, item) => mixEntry(sum, item), 7);
+    const red = encoded(
+      envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60, digest: 7 }),
+      3000,
+    );
+    const places = red.map(
+      (bytes) => (decoded(bytes).message as unknown as { position: number }).position - 40,
+    );
+    const redBefore = (count: number): number =>
+      entries.slice(0, count).reduce((sum, item) => mixEntry(sum, item), 7);
     expect(digestsOf(red)).toEqual(places.map(redBefore));
   });
 
   test('one operation that is larger than that → one envelope; larger than any may be → not sent', () => {
     const large = (bytes: number): Envelope =>
-      envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply: { value: new Uint8Array(bytes) } }] });
+      envelopeOf({
+        kind: 'blue.operations',
+        operations: [{ ...BLUE, reply: { value: new Uint8Array(bytes) } }],
+      });
     expect(encoded(large(5000), 1000)).toHaveLength(1);
     expect(() => encoded(large(MAX_ENVELOPE_BYTES))).toThrow(refused('unreadable'));
   });
@@ -175,7 +210,9 @@ describe('what is no envelope', () => {
 
   test('more values than any envelope has, a byte each → refused before anything is made of them', () => {
     const reply = { value: Array.from({ length: MAX_ENVELOPE_VALUES }, () => []) };
-    const [sent] = encoded(envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply }] }));
+    const [sent] = encoded(
+      envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply }] }),
+    );
     expect(() => decoded(sent as Uint8Array)).toThrow(refused('unreadable'));
   });
 
@@ -215,7 +252,12 @@ describe('what is no envelope', () => {
 
   test('cut off, or with any bytes changed → refused, or an envelope', () => {
     const all = MESSAGES.flatMap((message) => encoded(envelopeOf(message)));
-    const cut = fc.record({ bytes: fc.constantFrom(...all), at: fc.nat(), to: fc.nat(255), isCut: fc.boolean() });
+    const cut = fc.record({
+      bytes: fc.constantFrom(...all),
+      at: fc.nat(),
+      to: fc.nat(255),
+      isCut: fc.boolean(),
+    });
     fc.assert(
       fc.property(cut, ({ bytes, at, to, isCut }) => {
         const place = 1 + (at % (bytes.length - 1));

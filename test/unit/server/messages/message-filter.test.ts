@@ -1,4 +1,7 @@
-/** Who is let in: messages of this deployment, for this replica, of the latest start of a site that is known. */
+/**
+ * Who is let in: messages of this deployment, for this replica, of the latest start of a site that
+ * is known.
+ */
 // @rule BS-E1, BS-E3, BS-E4, BS-E5, CLU-I2, CLU-M10
 import { describe, expect, test, vi } from 'vitest';
 import { receiveEnvelopes } from '../../../../src/server/cluster/site-messages.ts';
@@ -17,7 +20,10 @@ import { envelopeOf, ORIGINS } from './sample-messages.ts';
 const [IRL, FRK, VRG] = [siteAt(0), siteAt(1), siteAt(2)];
 const HEARTBEAT = { kind: 'blue.heartbeat', sequence: 1 } as const;
 
-function doorOf(site: Origin, epoch = 5): { readonly door: MessageFilter; readonly reported: RejectedMessageError[] } {
+function doorOf(
+  site: Origin,
+  epoch = 5,
+): { readonly door: MessageFilter; readonly reported: RejectedMessageError[] } {
   const reported: RejectedMessageError[] = [];
   const ownSite = { site, partition: 0 };
   const onRejected = (rejection: RejectedMessageError): void => void reported.push(rejection);
@@ -46,7 +52,10 @@ test('to itself, or to an unknown site → cannot be sent', () => {
 });
 
 describe('rejected, counted and reported', () => {
-  const at = (site: number, partition = 0): Envelope['from'] => ({ site: site as Origin, partition });
+  const at = (site: number, partition = 0): Envelope['from'] => ({
+    site: site as Origin,
+    partition,
+  });
   for (const [description, value, reason] of [
     ['another deployment', { deployment: 'shop#2' }, 'deployment'],
     ['other rules', { rules: RULES_VERSION + 1 }, 'rules'],
@@ -59,18 +68,20 @@ describe('rejected, counted and reported', () => {
     test(description, () => {
       const { door, reported } = doorOf(IRL);
       expect(door.open(envelopeOf(HEARTBEAT, value))).toBeUndefined();
-      expect([door.rejections[reason], reported.map((rejection) => rejection.reason), door.takeResponses()]).toEqual([
-        1,
-        [reason],
-        [],
-      ]);
+      expect([
+        door.rejections[reason],
+        reported.map((rejection) => rejection.reason),
+        door.takeResponses(),
+      ]).toEqual([1, [reason], []]);
     });
   }
 });
 
 test('from an origin that has joined, as others know → counted, and no alarm', () => {
   const { door, reported } = doorOf(IRL);
-  expect(door.open(envelopeOf(HEARTBEAT, { from: { site: 9 as Origin, partition: 0 } }))).toBeUndefined();
+  expect(
+    door.open(envelopeOf(HEARTBEAT, { from: { site: 9 as Origin, partition: 0 } })),
+  ).toBeUndefined();
   expect([door.rejections.origin, reported, door.takeResponses()]).toEqual([1, [], []]);
 });
 
@@ -93,14 +104,19 @@ test('for an earlier or a later origin of its own site → counted, and no alarm
 test.for([
   [9, 'origin'],
   [VRG, 'address'],
-] as const)('over the link of another site, from ordinal %s → rejected because of its %s', ([site, reason]) => {
-  const codec = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
-  const bytes = codec.encode(envelopeOf(HEARTBEAT, { from: { site: site as Origin, partition: 0 } }));
-  const rejectMessage = vi.fn<SiteDriver['rejectMessage']>();
-  const driver = { rejectMessage } as unknown as SiteDriver;
-  receiveEnvelopes('frankfurt', bytes, { codec, deployment: 'shop#1', origins: ORIGINS, driver });
-  expect(rejectMessage.mock.calls.map(([rejection]) => rejection.reason)).toEqual([reason]);
-});
+] as const)(
+  'over the link of another site, from ordinal %s → rejected because of its %s',
+  ([site, reason]) => {
+    const codec = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
+    const bytes = codec.encode(
+      envelopeOf(HEARTBEAT, { from: { site: site as Origin, partition: 0 } }),
+    );
+    const rejectMessage = vi.fn<SiteDriver['rejectMessage']>();
+    const driver = { rejectMessage } as unknown as SiteDriver;
+    receiveEnvelopes('frankfurt', bytes, { codec, deployment: 'shop#1', origins: ORIGINS, driver });
+    expect(rejectMessage.mock.calls.map(([rejection]) => rejection.reason)).toEqual([reason]);
+  },
+);
 
 test('from a closed site → counted, and the sender gets a message that it is closed', () => {
   const origins = Origins.create(['ireland', 'frankfurt']);
@@ -121,13 +137,9 @@ describe('terms', () => {
   test('a message of an earlier start after one of a later start → rejected, and its sender gets the later term', () => {
     const { door, reported } = doorOf(IRL);
     const terms = [6, 6, 5, 7, 6];
-    expect(terms.map((term) => openAccepted(door, envelopeOf(HEARTBEAT, { term })) !== undefined)).toEqual([
-      true,
-      true,
-      false,
-      true,
-      false,
-    ]);
+    expect(
+      terms.map((term) => openAccepted(door, envelopeOf(HEARTBEAT, { term })) !== undefined),
+    ).toEqual([true, true, false, true, false]);
     expect([door.rejections.term, reported]).toEqual([2, []]);
     const answers = door.takeResponses();
     expect(answers.map(({ to, message }) => [to.site, message])).toEqual([

@@ -9,8 +9,16 @@ import { BLUE, MESSAGES, ORIGINS, RED, RED_RECORDS } from './sample-messages.ts'
 
 const shape = createMessageSchema(SEQUENCED_MESSAGE_FORMAT);
 const problemOf = (message: unknown): string | undefined => shape(message, ORIGINS);
-const operations = (...given: readonly unknown[]): unknown => ({ kind: 'blue.operations', operations: given });
-const proposal = (record: unknown): unknown => ({ kind: 'log.propose', epoch: 1, sequence: 1, record });
+const operations = (...given: readonly unknown[]): unknown => ({
+  kind: 'blue.operations',
+  operations: given,
+});
+const proposal = (record: unknown): unknown => ({
+  kind: 'log.propose',
+  epoch: 1,
+  sequence: 1,
+  record,
+});
 
 test('each kind, with all that it may have → nothing is wrong', () => {
   expect(MESSAGES.map(problemOf)).toEqual(MESSAGES.map(() => undefined));
@@ -33,19 +41,39 @@ test('what clients choose → is taken as large as a site takes it: a number up 
 describe('refused', () => {
   for (const [description, message, problem] of [
     ['no object', 7, ': must be an object'],
-    ['a kind that there is not', { kind: 'blue.gossip' }, /^kind: must be one of blue\.operations, /],
+    [
+      'a kind that there is not',
+      { kind: 'blue.gossip' },
+      /^kind: must be one of blue\.operations, /,
+    ],
     ['a kind that every object has', { kind: 'constructor' }, /^kind: must be one of/],
     ['a field that is missing', { kind: 'blue.received' }, 'sequence: is missing'],
-    ['an unknown field', { kind: 'blue.received', sequence: 1, urgent: true }, 'urgent: is no field of it'],
-    ['a number below 0', { kind: 'blue.received', sequence: -1 }, 'sequence: must be an integer from 0 on'],
-    ['part of a number', { kind: 'log.appended', length: 0.5, committed: 0 }, /^length: must be an integer/],
+    [
+      'an unknown field',
+      { kind: 'blue.received', sequence: 1, urgent: true },
+      'urgent: is no field of it',
+    ],
+    [
+      'a number below 0',
+      { kind: 'blue.received', sequence: -1 },
+      'sequence: must be an integer from 0 on',
+    ],
+    [
+      'part of a number',
+      { kind: 'log.appended', length: 0.5, committed: 0 },
+      /^length: must be an integer/,
+    ],
     ['no operations', operations(), /^operations: must have 1 to/],
     [
       'too many operations',
       operations(...Array.from({ length: MAX_OPERATIONS_PER_MESSAGE + 1 })),
       /^operations: must have 1 to/,
     ],
-    ['the red order for a site', operations({ ...BLUE, site: 0 }), 'operations.0.site: must be the ordinal of a site'],
+    [
+      'the red order for a site',
+      operations({ ...BLUE, site: 0 }),
+      'operations.0.site: must be the ordinal of a site',
+    ],
     [
       'a site beyond all ordinals',
       operations(BLUE, { ...BLUE, site: MAX_ORIGINS + 1 }),
@@ -66,8 +94,16 @@ describe('refused', () => {
       operations({ ...BLUE, effects: [{ table: 't' }] }),
       /^operations\.0\.effects\.0\.key: is missing/,
     ],
-    ['an unknown record', proposal({ kind: 'join', id: 'a/1', site: 1 }), /^record\.kind: must be one of operation/],
-    ['a record without a site', proposal({ ...RED, site: 0 }), /^record\.site: must be the ordinal/],
+    [
+      'an unknown record',
+      proposal({ kind: 'join', id: 'a/1', site: 1 }),
+      /^record\.kind: must be one of operation/,
+    ],
+    [
+      'a record without a site',
+      proposal({ ...RED, site: 0 }),
+      /^record\.site: must be the ordinal/,
+    ],
     [
       'executions without a number',
       proposal({ ...RED, dependencies: [['a/1']] }),
@@ -75,7 +111,13 @@ describe('refused', () => {
     ],
     [
       'a claim without a site',
-      { kind: 'slot.answered', id: 'a/1', hop: 0, by: 1, decision: { kind: 'claim', site: 0, hop: 1 } },
+      {
+        kind: 'slot.answered',
+        id: 'a/1',
+        hop: 0,
+        by: 1,
+        decision: { kind: 'claim', site: 0, hop: 1 },
+      },
       /^decision\.site/,
     ],
   ] as const) {

@@ -3,7 +3,11 @@ import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import type { BlueOperation, RedOperation, RedRecord } from '../../../../src/server/records/records.ts';
+import type {
+  BlueOperation,
+  RedOperation,
+  RedRecord,
+} from '../../../../src/server/records/records.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 export const ORIGINS = Origins.create(['ireland', 'frankfurt', 'virginia']);
@@ -16,7 +20,10 @@ export const BLUE: BlueOperation = {
   vector: [0, 3, 7, 0],
   shadow: 'deposit',
   effects: [{ table: 'accounts', key: 'a', field: 'balance', action: 'add', value: 5 }],
-  reply: { value: { at: new Date(0), bytes: new Uint8Array([1, 2]), large: 2n ** 70n }, meta: { left: 1 } },
+  reply: {
+    value: { at: new Date(0), bytes: new Uint8Array([1, 2]), large: 2n ** 70n },
+    meta: { left: 1 },
+  },
   hop: 0,
 };
 
@@ -54,7 +61,14 @@ const CHANGE = {
   directory: 'd1',
 } as const;
 const ADDRESS = { url: 'wss://tok:7420', cluster: 'tok:7421' };
-const ACK = { kind: 'member', action: 'ack', id: 'a-0-1.member/2', site: IRL, change: 7, held: [[FRK, 3, 9]] } as const;
+const ACK = {
+  kind: 'member',
+  action: 'ack',
+  id: 'a-0-1.member/2',
+  site: IRL,
+  change: 7,
+  held: [[FRK, 3, 9]],
+} as const;
 
 const VERSION = {
   rules: 1,
@@ -81,7 +95,15 @@ export const RED_RECORDS: Readonly<Record<RedRecord['kind'], RedRecord>> = {
     reads: ['accounts/us/ann.cents'],
   },
   hold: { kind: 'hold', id: 'anna/3', site: FRK, partition: 1, operation: { ...RED, others: [1] } },
-  release: { kind: 'release', id: 'anna/3', site: FRK, partition: 1, execution: '2.1.1 anna/3', home: 0, stamp: 9 },
+  release: {
+    kind: 'release',
+    id: 'anna/3',
+    site: FRK,
+    partition: 1,
+    execution: '2.1.1 anna/3',
+    home: 0,
+    stamp: 9,
+  },
   abort: { kind: 'abort', id: 'anna/3', site: FRK, execution: '2.1.1 anna/3' },
   opening: {
     kind: 'opening',
@@ -125,7 +147,11 @@ export const MESSAGES: readonly Message[] = [
     entries: [
       { ...ENTRY, record: RED },
       { ...ENTRY, sequence: 2, record: RED_RECORDS.close },
-      { ...ENTRY, sequence: 3, record: { ...RED, domainError: { ...FAILURE, domain: { name: 'soldOut', data: 1 } } } },
+      {
+        ...ENTRY,
+        sequence: 3,
+        record: { ...RED, domainError: { ...FAILURE, domain: { name: 'soldOut', data: 1 } } },
+      },
     ],
     committed: 5,
     digest: 2 ** 30,
@@ -141,7 +167,12 @@ export const MESSAGES: readonly Message[] = [
   { kind: 'member.closed', final: 3 },
   { kind: 'member.closed', final: null },
   { kind: 'log.propose', epoch: 1, sequence: 3, record: CHANGE },
-  { kind: 'log.propose', epoch: 1, sequence: 4, record: { ...CHANGE, directory: null, address: ADDRESS } },
+  {
+    kind: 'log.propose',
+    epoch: 1,
+    sequence: 4,
+    record: { ...CHANGE, directory: null, address: ADDRESS },
+  },
   { kind: 'log.propose', epoch: 1, sequence: 5, record: ACK },
   {
     kind: 'log.propose',
@@ -149,7 +180,12 @@ export const MESSAGES: readonly Message[] = [
     sequence: 6,
     record: RED_RECORDS.activate,
   },
-  { kind: 'log.propose', epoch: 1, sequence: 7, record: { ...RED_RECORDS.activate, partition: 1, place: 9 } as never },
+  {
+    kind: 'log.propose',
+    epoch: 1,
+    sequence: 7,
+    record: { ...RED_RECORDS.activate, partition: 1, place: 9 } as never,
+  },
   {
     kind: 'node.hello',
     directory: 'd1',
@@ -169,6 +205,9 @@ export const MESSAGES: readonly Message[] = [
 
 /** An envelope from the second site to the first. */
 export function envelopeOf(message: Message, value: Partial<Envelope> = {}): Envelope {
-  const [from, to] = [FRK, IRL].map((site) => ({ site, partition: 0 })) as [Envelope['from'], Envelope['to']];
+  const [from, to] = [FRK, IRL].map((site) => ({ site, partition: 0 })) as [
+    Envelope['from'],
+    Envelope['to'],
+  ];
   return { deployment: 'shop#1', rules: RULES_VERSION, from, to, term: 5, message, ...value };
 }

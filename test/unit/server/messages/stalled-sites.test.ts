@@ -11,7 +11,8 @@ test('a site that is heard and confirms nothing for a minute → is reported onc
   const reportedAt: number[] = [];
   for (let nowMs = 0; nowMs <= 300_000; nowMs += 10_000) {
     const confirmed = nowMs < 150_000 ? 7 : 8;
-    if (stalled.note(SITE, { confirmed, backlog: 3, heardAtMs: nowMs }, nowMs)) reportedAt.push(nowMs);
+    if (stalled.note(SITE, { confirmed, backlog: 3, heardAtMs: nowMs }, nowMs))
+      reportedAt.push(nowMs);
   }
   expect(reportedAt).toEqual([60_000, 210_000]);
 });
@@ -36,7 +37,11 @@ test.each([
 ])('a site that %s → is not reported', (_what, { backlog, isHeard, isMoving }) => {
   const stalled = new StalledSites();
   for (let nowMs = 0; nowMs <= 300_000; nowMs += 10_000) {
-    const progress = { confirmed: isMoving ? nowMs : 0, backlog, heardAtMs: isHeard ? nowMs : undefined };
+    const progress = {
+      confirmed: isMoving ? nowMs : 0,
+      backlog,
+      heardAtMs: isHeard ? nowMs : undefined,
+    };
     expect(stalled.note(SITE, progress, nowMs)).toBe(false);
   }
 });

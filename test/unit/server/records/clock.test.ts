@@ -30,13 +30,19 @@ describe('quarantine', () => {
   function make(): { quarantine: ClockQuarantine; reported: string[] } {
     const reported: string[] = [];
     const observer = {
-      onQuarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
+      onQuarantined: (peer: number, aheadMs: number) =>
+        void reported.push(`${peer} ${aheadMs} ms ahead`),
       onReleased: (peer: number) => void reported.push(`${peer} released`),
-      onClockBehind: (byMs: number, shownBy: string) => void reported.push(`own ${byMs} ms behind (${shownBy})`),
+      onClockBehind: (byMs: number, shownBy: string) =>
+        void reported.push(`own ${byMs} ms behind (${shownBy})`),
     };
     const place = { origins: Origins.create(['a', 'b', 'c']), site: OWN };
     return {
-      quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer, ...place } as unknown as ReplicaOptions),
+      quarantine: new ClockQuarantine({
+        maxClockSkewMs: 1000,
+        observer,
+        ...place,
+      } as unknown as ReplicaOptions),
       reported,
     };
   }
@@ -92,7 +98,11 @@ describe('quarantine', () => {
 
   test('a start on the state of a peer whose clock is wild → the peer is refused, also if it is heard first', () => {
     const { quarantine, reported } = make();
-    quarantine.begin(0, NOW_MS, stampsOf({ [RED]: NOW_MS + 3_600_000, [PEER]: NOW_MS + 3_600_000 }));
+    quarantine.begin(
+      0,
+      NOW_MS,
+      stampsOf({ [RED]: NOW_MS + 3_600_000, [PEER]: NOW_MS + 3_600_000 }),
+    );
     quarantine.noteClock(PEER, NOW_MS + 3_600_000);
     expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + 3_600_000))).toBe(false);
     quarantine.noteClock(siteAt(1), NOW_MS);
@@ -111,7 +121,11 @@ describe('quarantine', () => {
     const { quarantine, reported } = make();
     quarantine.advance(0, NOW_MS - 3_600_000);
     for (const peer of [PEER, siteAt(1)]) quarantine.noteClock(peer, NOW_MS);
-    expect(reported).toEqual(['1 3600000 ms ahead', '2 3600000 ms ahead', 'own 3600000 ms behind (sites)']);
+    expect(reported).toEqual([
+      '1 3600000 ms ahead',
+      '2 3600000 ms ahead',
+      'own 3600000 ms behind (sites)',
+    ]);
   });
 
   test('a clock that drifts away → quarantined once it is too far, released when it is set', () => {

@@ -4,7 +4,10 @@ import { createEpochAbove, createEpoch } from '../../../../src/server/records/ep
 
 test('epochs → integers that logs hold, in the order of the numbers of starts', () => {
   const most = createEpoch(2 ** 32 - 1, 1 - Number.EPSILON);
-  expect([Number.isSafeInteger(most), createEpoch(7, 0) > createEpoch(6, 1 - Number.EPSILON)]).toEqual([true, true]);
+  expect([
+    Number.isSafeInteger(most),
+    createEpoch(7, 0) > createEpoch(6, 1 - Number.EPSILON),
+  ]).toEqual([true, true]);
 });
 
 test('above one that is known → the next number, with the chance of the own one', () => {

@@ -1,6 +1,10 @@
 /** Identifiers of operations: made and taken apart, whichever came before. */
 import { expect, test } from 'vitest';
-import { getClient, formatOperationId, getSequence } from '../../../../src/server/records/operation-id.ts';
+import {
+  getClient,
+  formatOperationId,
+  getSequence,
+} from '../../../../src/server/records/operation-id.ts';
 
 test('taken apart one after the other: clients of one length, one in the other, with a separator in them', () => {
   const parts = [

@@ -11,7 +11,11 @@ const [ireland, frankfurt, virginia] = origins.sites as [Origin, Origin, Origin]
 describe('origins', () => {
   test('the red order is 0, sites follow in the order of the deployment', () => {
     expect([RED, ...origins.sites]).toEqual([0, 1, 2, 3]);
-    expect(origins.sites.map((site) => origins.getName(site))).toEqual(['ireland', 'frankfurt', 'virginia']);
+    expect(origins.sites.map((site) => origins.getName(site))).toEqual([
+      'ireland',
+      'frankfurt',
+      'virginia',
+    ]);
     expect(createZeroVector(origins)).toEqual([0, 0, 0, 0]);
   });
 

@@ -2,8 +2,21 @@
 import { expect, test } from 'vitest';
 import { isInRange, toReadRange } from '../../../../src/server/records/read-range.ts';
 
-/** Characters at the edges: of one unit, around the surrogates, of two units, and the last of each. */
-const EDGES = ['\u0000', 'a', 'b', '\ud7ff', '\u{10000}', '\u{103ff}', '\u{10ffff}', '\ue000', '\ufffe', '\uffff'];
+/**
+ * Characters at the edges: of one unit, around the surrogates, of two units, and the last of each.
+ */
+const EDGES = [
+  '\u0000',
+  'a',
+  'b',
+  '\ud7ff',
+  '\u{10000}',
+  '\u{103ff}',
+  '\u{10ffff}',
+  '\ue000',
+  '\ufffe',
+  '\uffff',
+];
 const texts = ['', ...EDGES, ...EDGES.flatMap((item) => EDGES.map((other) => item + other))];
 
 test.each(texts.map((prefix) => [JSON.stringify(prefix), prefix]))(
@@ -11,7 +24,9 @@ test.each(texts.map((prefix) => [JSON.stringify(prefix), prefix]))(
   (_, prefix) => {
     const range = toReadRange('t', undefined, { prefix });
     const longer = [...texts, ...texts.map((text) => `${prefix}${text}`)];
-    expect(longer.filter((text) => isInRange(range, text))).toEqual(longer.filter((text) => text.startsWith(prefix)));
+    expect(longer.filter((text) => isInRange(range, text))).toEqual(
+      longer.filter((text) => text.startsWith(prefix)),
+    );
   },
 );
 

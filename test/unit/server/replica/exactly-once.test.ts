@@ -1,6 +1,6 @@
 /**
- * Exactly once across sites: the eight clauses of docs/spec/exactly-once.md, and the ten stories in which a simpler rule
- * fails, each of which must end well.
+ * Exactly once across sites: the eight clauses of docs/spec/exactly-once.md, and the ten stories in
+ * which a simpler rule fails, each of which must end well.
  */
 // @rule RB-P1, RB-R8, RB-R9, RB-S1
 import { describe, expect, test } from 'vitest';
@@ -172,7 +172,11 @@ describe('exactly once: clauses', () => {
     sites.start(H);
     late.push(sites.ask(H, add(5), { id: 'c/1' }));
     expect(totals(sites)).toEqual([10, 10, 10]);
-    expect(late.map(({ code }) => code)).toEqual(['REPLY_EXPIRED', 'REPLY_EXPIRED', 'REPLY_EXPIRED']);
+    expect(late.map(({ code }) => code)).toEqual([
+      'REPLY_EXPIRED',
+      'REPLY_EXPIRED',
+      'REPLY_EXPIRED',
+    ]);
   });
 
   test('8 UNKNOWN: a log on the walk is out of reach → UNKNOWN; retried once it is back → the answer', () => {
@@ -195,7 +199,10 @@ describe('exactly once: clauses', () => {
 describe('exactly once: runs that fail under simpler rules', () => {
   test('1 two moves, both claims before the record → one of the two executes', () => {
     const sites = new Sites(service);
-    const requested = [sites.ask(S, add(5), { id: 'c/1', hop: 1 }), sites.ask(T, add(5), { id: 'c/1', hop: 2 })];
+    const requested = [
+      sites.ask(S, add(5), { id: 'c/1', hop: 1 }),
+      sites.ask(T, add(5), { id: 'c/1', hop: 2 }),
+    ];
     sites.settle();
     expect(totals(sites)).toEqual([5, 5, 5]);
     expect(requested[1]?.value).toBe(0);
@@ -248,7 +255,8 @@ describe('exactly once: runs that fail under simpler rules', () => {
     const retry = sites.ask(S, take(70), { id: 'c/1', home: S });
     sites.sent.push(...proposals);
     expect(totals(sites)).toEqual([50, 50, 50]);
-    // Its snapshot was overtaken, and the only attempt allowed here was rejected: by a record in the red log.
+    // Its snapshot was overtaken, and the only attempt allowed here was rejected: by a record in
+    // the red log.
     expect(['CONFLICT', undefined]).toContain(retry.code);
     const again = sites.ask(T, take(70), { id: 'c/1', home: S, hop: 1 });
     sites.pass(20);
@@ -261,14 +269,20 @@ describe('exactly once: runs that fail under simpler rules', () => {
     sites.settle();
     sites.submit(H, add(100));
     sites.settle();
-    const copies = [sites.ask(H, take(70), { id: 'c/1' }), sites.ask(S, take(70), { id: 'c/1', hop: 1 })];
+    const copies = [
+      sites.ask(H, take(70), { id: 'c/1' }),
+      sites.ask(S, take(70), { id: 'c/1', hop: 1 }),
+    ];
     expect(totals(sites)).toEqual([100, 100, 100]);
     expect([first, ...copies].map(({ value }) => value)).toEqual([false, false, false]);
   });
 
   test('7 the result was CONFLICT → retried at any site, it stays CONFLICT', () => {
     const sites = stocked(100);
-    const rivals = [sites.ask(S, take(30), { id: 'c/1', home: S }), sites.ask(T, take(30), { id: 'd/1', home: T })];
+    const rivals = [
+      sites.ask(S, take(30), { id: 'c/1', home: S }),
+      sites.ask(T, take(30), { id: 'd/1', home: T }),
+    ];
     sites.settle();
     const loser = rivals.findIndex(({ code }) => code === 'CONFLICT');
     expect(loser).toBeGreaterThanOrEqual(0);
@@ -290,9 +304,15 @@ describe('exactly once: runs that fail under simpler rules', () => {
     sites.settle();
     sites.ask(S, order, { id: 'c/2', home: S, acknowledged: 1 });
     sites.settle();
-    const late = [H, S, T].map((site) => sites.ask(site, order, { id: 'c/1', home: S, hop: site === S ? 0 : 1 }));
+    const late = [H, S, T].map((site) =>
+      sites.ask(site, order, { id: 'c/1', home: S, hop: site === S ? 0 : 1 }),
+    );
     expect(totals(sites)).toEqual([10, 10, 10]);
-    expect(late.map(({ code }) => code)).toEqual(['REPLY_EXPIRED', 'REPLY_EXPIRED', 'REPLY_EXPIRED']);
+    expect(late.map(({ code }) => code)).toEqual([
+      'REPLY_EXPIRED',
+      'REPLY_EXPIRED',
+      'REPLY_EXPIRED',
+    ]);
   });
 
   test('10 restart → the table of identifiers is back with the state', () => {
@@ -359,10 +379,18 @@ test.skipIf(lane === 'fast')(
     sites.sync(S);
     const refused = sites.ask(S, add(1), { id: 'never/50001', home: S });
     const again = [sites.ask(S, add(1), slow), sites.ask(S, add(0), { id: 'never/1', home: S })];
-    const acknowledging = sites.ask(S, add(1), { id: 'never/50002', home: S, acknowledged: 50_000 });
+    const acknowledging = sites.ask(S, add(1), {
+      id: 'never/50002',
+      home: S,
+      acknowledged: 50_000,
+    });
     sites.sync(S);
     expect(refused.code).toBe('OVERLOADED');
-    expect([...again, acknowledging].map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
+    expect([...again, acknowledging].map(({ code }) => code)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(sites.read(S, total)).toBe(2);
   },
 );

@@ -1,4 +1,7 @@
-/** Operations named by an idempotency key: sites are asked for them in any order, and know no client that has moved. */
+/**
+ * Operations named by an idempotency key: sites are asked for them in any order, and know no client
+ * that has moved.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -39,8 +42,18 @@ const add = contract.add({ amount: 5 });
 const total = contract.total({});
 
 /** Asks a site; `variant` stands for the operation and its arguments. */
-function ask(sites: Sites, site: number, operation = add as { name: string; args: unknown }, variant = 1): Outcome {
-  return sites.ask(site, operation, { id: formatKeyedOperationId('k', variant), home: H, hop: 1, hasMoved: false });
+function ask(
+  sites: Sites,
+  site: number,
+  operation = add as { name: string; args: unknown },
+  variant = 1,
+): Outcome {
+  return sites.ask(site, operation, {
+    id: formatKeyedOperationId('k', variant),
+    home: H,
+    hop: 1,
+    hasMoved: false,
+  });
 }
 
 function totals(sites: Sites): unknown[] {
@@ -48,7 +61,8 @@ function totals(sites: Sites): unknown[] {
   return ALL.map((site) => sites.read(site, total));
 }
 
-const values = (outcomes: readonly Outcome[]): unknown[] => outcomes.map(({ value, code }) => value ?? code);
+const values = (outcomes: readonly Outcome[]): unknown[] =>
+  outcomes.map(({ value, code }) => value ?? code);
 
 /** Numbers from 0 up to `below`, the same for a seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -161,7 +175,11 @@ describe('idempotency keys', () => {
     for (let seed = 1; seed <= runs; seed += 1) {
       const random = randomOf(seed);
       const sites = new Sites(service);
-      const variants = [contract.add({ amount: 5 }), contract.order({ amount: 7 }), contract.take({ amount: -9 })];
+      const variants = [
+        contract.add({ amount: 5 }),
+        contract.order({ amount: 7 }),
+        contract.take({ amount: -9 }),
+      ];
       const requested: { readonly variant: number; readonly outcome: Outcome }[] = [];
       const requestAt = (site: number, variant = random(4) > 0 ? seed % 3 : random(3)): void => {
         const identity = {
@@ -185,7 +203,8 @@ describe('idempotency keys', () => {
       }
       for (const site of ALL) if (sites.machines[site] === undefined) sites.start(site);
       sites.pass(300);
-      // A key may be bound to an update whose site has crashed before it was executed: that one is still to be asked for.
+      // A key may be bound to an update whose site has crashed before it was executed: that one is
+      // still to be asked for.
       for (const variant of variants.keys()) requestAt(random(3), variant);
       sites.pass(300);
       const done = ALL.map((site) => sites.read(site, total));
@@ -194,7 +213,10 @@ describe('idempotency keys', () => {
       const winner = [5, 7, 9].indexOf(done[0] as number);
       for (const { variant, outcome } of requested) {
         if (outcome.value !== undefined) {
-          expect([variant, outcome.value], `seed ${seed}`).toEqual([winner, winner === 2 ? true : 0]);
+          expect([variant, outcome.value], `seed ${seed}`).toEqual([
+            winner,
+            winner === 2 ? true : 0,
+          ]);
           answered.results += 1;
         } else if (outcome.code === 'INVALID_ARGUMENT') {
           expect(variant, `seed ${seed}`).not.toBe(winner);

@@ -1,4 +1,7 @@
-/** An update has its name before anything of it leaves its site, whether its client gave it one or not. */
+/**
+ * An update has its name before anything of it leaves its site, whether its client gave it one or
+ * not.
+ */
 import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { bank, bankService } from './services.ts';
@@ -34,7 +37,9 @@ function namesIn(message: SentMessage): readonly string[] {
 }
 
 function namesSent(sites: Sites, isMeant = (_from: number): boolean => true): ReadonlySet<string> {
-  return new Set(sites.sent.flatMap(({ from, message }) => (isMeant(from) ? namesIn(message) : [])));
+  return new Set(
+    sites.sent.flatMap(({ from, message }) => (isMeant(from) ? namesIn(message) : [])),
+  );
 }
 
 test('asked without a name: blue, red, and a strong read → named by this start of the site, before they leave it', () => {

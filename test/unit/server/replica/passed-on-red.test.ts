@@ -1,4 +1,6 @@
-/** What one follower lacks of the red log when the leader is lost, though another follower has it. */
+/**
+ * What one follower lacks of the red log when the leader is lost, though another follower has it.
+ */
 // @rule RB-L6
 import { expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,6 @@
-/** The blue and the red path through a deployment: colors, levels, certification, retries, failures. */
+/**
+ * The blue and the red path through a deployment: colors, levels, certification, retries, failures.
+ */
 // @rule RB-R6, RB-R14
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -28,9 +30,14 @@ afterEach(async () => {
 });
 
 describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
-  async function withdrawTwice(color: 'red' | 'blue'): Promise<{ paid: number; balances: number[] }> {
+  async function withdrawTwice(
+    color: 'red' | 'blue',
+  ): Promise<{ paid: number; balances: number[] }> {
     const deployment = start(bankService(color));
-    const [ireland, frankfurt] = [createClient(deployment.site('ireland')), createClient(deployment.site('frankfurt'))];
+    const [ireland, frankfurt] = [
+      createClient(deployment.site('ireland')),
+      createClient(deployment.site('frankfurt')),
+    ];
     await ireland.invoke(bank.deposit({ account: 'joint', amount: 100 }));
     // 25 % of 100: the balance of Figure 5 before the two withdrawals.
     await ireland.invoke(bank.accrueInterest({ account: 'joint', percent: 25 }));
@@ -64,18 +71,29 @@ describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
 
   test('maxAttempts 1: rejected → CONFLICT, and nothing was withdrawn', async () => {
     const deployment = start(bankService(), { maxAttempts: 1 });
-    const [ireland, frankfurt] = [createClient(deployment.site('ireland')), createClient(deployment.site('frankfurt'))];
+    const [ireland, frankfurt] = [
+      createClient(deployment.site('ireland')),
+      createClient(deployment.site('frankfurt')),
+    ];
     await ireland.invoke(bank.deposit({ account: 'a', amount: 100 }));
     while ((await frankfurt.invokeStrong(bank.balance({ account: 'a' }))) < 100);
     const outcomes = await Promise.allSettled(
-      [ireland, frankfurt].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 30 }))),
+      [ireland, frankfurt].map((client) =>
+        client.invoke(bank.withdraw({ account: 'a', amount: 30 })),
+      ),
     );
-    const reasons = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
+    const reasons = outcomes
+      .filter((outcome) => outcome.status === 'rejected')
+      .map(({ reason }) => reason as unknown);
     expect(reasons).toEqual([
       expect.objectContaining({ code: 'CONFLICT', retryable: true, field: 'operations.withdraw' }),
     ]);
-    expect((reasons[0] as Error).message).toMatch(/^'withdraw' was executed once, .*accounts\/a\.balance.* \(a queue/);
-    const counts = (['ireland', 'frankfurt'] as const).map((site) => deployment.certificationStats(site));
+    expect((reasons[0] as Error).message).toMatch(
+      /^'withdraw' was executed once, .*accounts\/a\.balance.* \(a queue/,
+    );
+    const counts = (['ireland', 'frankfurt'] as const).map((site) =>
+      deployment.certificationStats(site),
+    );
     expect(counts.map(({ name }) => name).toSorted()).toEqual([0, 1]);
     expect(counts.map(({ range, window }) => range + window)).toEqual([0, 0]);
     expect(await ireland.invokeStrong(bank.balance({ account: 'a' }))).toBe(70);
@@ -85,13 +103,17 @@ describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
 describe('levels', () => {
   test('red write: causal requested → strong answers, as the final', async () => {
     const client = createClient(start(ticketService).site('frankfurt'));
-    const { level, final } = await client.invoke(tickets.dequeue({ queue: 'q' }), { levels: ['causal'] }).settle();
+    const { level, final } = await client
+      .invoke(tickets.dequeue({ queue: 'q' }), { levels: ['causal'] })
+      .settle();
     expect([level, final]).toEqual(['strong', true]);
   });
 
   test('red write: tentative only → one view, and it runs to its end', async () => {
     const client = createClient(start(ticketService).site('frankfurt'));
-    const view = await client.invoke(tickets.enqueue({ queue: 'q', item: 1 }), { levels: ['tentative'] }).settle();
+    const view = await client
+      .invoke(tickets.enqueue({ queue: 'q', item: 1 }), { levels: ['tentative'] })
+      .settle();
     expect([view.level, view.final]).toEqual(['tentative', true]);
     let size: unknown = null;
     while (size === null) size = await client.invokeStrong(tickets.peek({ queue: 'q' }));
@@ -145,7 +167,9 @@ describe('how often a generator runs', () => {
   let runs = 0;
   const service = defineService(contract, {
     tables: { rows: table({ n: counter() }) },
-    shadowOperations: ({ rows }) => ({ take: red((value: { from: string }) => [rows.row(value.from).n.add(-1)]) }),
+    shadowOperations: ({ rows }) => ({
+      take: red((value: { from: string }) => [rows.row(value.from).n.add(-1)]),
+    }),
     generators: {
       take: (value, { tables, shadow }) => {
         runs += 1;
@@ -165,7 +189,10 @@ describe('how often a generator runs', () => {
 
   test('red operations on one row → again for the preview over those in flight, and once their turn has come', async () => {
     const client = createClient(start(service, unrepeated).site('ireland'));
-    const [first, second] = [client.invoke(contract.take({ from: 'a' })), client.invoke(contract.take({ from: 'a' }))];
+    const [first, second] = [
+      client.invoke(contract.take({ from: 'a' })),
+      client.invoke(contract.take({ from: 'a' })),
+    ];
     expect((await second.when('tentative')).value).toBe(-1);
     expect(await Promise.all([first, second])).toEqual([0, -1]);
     expect(runs).toBe(4);
@@ -174,7 +201,9 @@ describe('how often a generator runs', () => {
 
 describe('options', () => {
   test('more operations in flight than maxInFlight → OVERLOADED, the others end', async () => {
-    const client = createClient(start(ticketService, { maxInFlight: 2, maxRedInFlight: 2 }).site('frankfurt'));
+    const client = createClient(
+      start(ticketService, { maxInFlight: 2, maxRedInFlight: 2 }).site('frankfurt'),
+    );
     const sales = [1, 2, 3].map(() => client.invoke(tickets.dequeue({ queue: 'q' })));
     await expect(sales[2]).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
     expect(await Promise.all(sales.slice(0, 2))).toEqual([null, null]);

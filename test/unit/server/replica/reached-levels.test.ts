@@ -1,4 +1,7 @@
-/** Levels that are true: what a site answers by itself is never called strong (docs/spec/redblue.md, RB-V1 to RB-V4). */
+/**
+ * Levels that are true: what a site answers by itself is never called strong (docs/spec/redblue.md,
+ * RB-V1 to RB-V4).
+ */
 // @rule RB-V2, RB-V3
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -20,8 +23,19 @@ const hall = defineContract('hall', {
   book: { access: 'write', args, result: z.boolean() },
   bookHere: { access: 'write', args, result: z.boolean() },
   bookOrThrow: { access: 'write', args, result: z.null(), errors },
-  bookRow: { access: 'write', args, result: z.null(), errors: { soldOut: z.object({ row: z.int() }) } },
-  like: { access: 'write', color: 'blue', args, result: z.boolean(), errors: { tooMany: z.object({}) } },
+  bookRow: {
+    access: 'write',
+    args,
+    result: z.null(),
+    errors: { soldOut: z.object({ row: z.int() }) },
+  },
+  like: {
+    access: 'write',
+    color: 'blue',
+    args,
+    result: z.boolean(),
+    errors: { tooMany: z.object({}) },
+  },
   likeRed: { access: 'write', color: 'blue', args, result: z.null() },
 });
 
@@ -34,7 +48,8 @@ const service = defineService(hall, {
   }),
   generators: {
     open: (a, { shadow }) => shadow.open(a, null),
-    book: (a, { shadow, tables }) => (tables.events.row(a.event).free > 0 ? shadow.book(a, true) : false),
+    book: (a, { shadow, tables }) =>
+      tables.events.row(a.event).free > 0 ? shadow.book(a, true) : false,
     bookHere: (a, { shadow, tables }) =>
       tables.events.row(a.event).free > 0 ? shadow.book(a, true) : uncertified(false),
     bookOrThrow: (a, { shadow, tables, errors: refuse }) => {
@@ -49,15 +64,20 @@ const service = defineService(hall, {
       return likes === 1 && a.event === 'once' ? false : shadow.like(a, true);
     },
     // Types offer a blue operation no red path.
-    likeRed: (a, { shadow }) => (shadow as unknown as { book(args: object, reply: null): never }).book(a, null),
+    likeRed: (a, { shadow }) =>
+      (shadow as unknown as { book(args: object, reply: null): never }).book(a, null),
   },
 });
 
 type ViewTuple = readonly [level: string, final: boolean, value: unknown];
 
-async function collectViews(client: Client<RedBlueLevels>, operation: Operation): Promise<ViewTuple[]> {
+async function collectViews(
+  client: Client<RedBlueLevels>,
+  operation: Operation,
+): Promise<ViewTuple[]> {
   const reported: ViewTuple[] = [];
-  for await (const { level, final, value } of client.invoke(operation)) reported.push([level, final, value]);
+  for await (const { level, final, value } of client.invoke(operation))
+    reported.push([level, final, value]);
   return reported;
 }
 
@@ -65,7 +85,10 @@ async function collectViews(client: Client<RedBlueLevels>, operation: Operation)
 const LONG_MS = 500;
 
 /** Where the events are opened, and a site that hears of it so many milliseconds late. */
-async function nearAndFar(of: Service = service, late = 60): Promise<Record<'near' | 'far', Client<RedBlueLevels>>> {
+async function nearAndFar(
+  of: Service = service,
+  late = 60,
+): Promise<Record<'near' | 'far', Client<RedBlueLevels>>> {
   const latency = { 'a-b': 0, 'a-c': late, 'b-c': late };
   const deployment = createEmbedded(of, { sites: ['a', 'b', 'c'], latency });
   onTestFinished(() => deployment.close());
@@ -93,7 +116,9 @@ describe('a write that may be red and chooses nothing', () => {
 
   test('its generator returns local → final at once, at level causal', async () => {
     const { far } = await nearAndFar(service, LONG_MS);
-    expect(await collectViews(far, hall.bookHere({ event: 'e' }))).toEqual([['causal', true, false]]);
+    expect(await collectViews(far, hall.bookHere({ event: 'e' }))).toEqual([
+      ['causal', true, false],
+    ]);
   });
 
   test('its generator throws an error of the domain → certified like a result', async () => {
@@ -101,8 +126,14 @@ describe('a write that may be red and chooses nothing', () => {
     const early = far.invoke(hall.bookOrThrow({ event: 'e' }));
     expect(await early).toBeNull();
     expect(early.latest).toMatchObject({ level: 'strong', final: true });
-    const error: unknown = await far.invoke(hall.bookOrThrow({ event: 'none' })).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'DOMAIN', retryable: false, domain: { name: 'soldOut', data: { free: 0 } } });
+    const error: unknown = await far
+      .invoke(hall.bookOrThrow({ event: 'none' }))
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'DOMAIN',
+      retryable: false,
+      domain: { name: 'soldOut', data: { free: 0 } },
+    });
     expect(isDomainError(error, hall.operations.bookOrThrow, 'soldOut')).toBe(true);
     expect(isDomainError(error, hall.operations.book)).toBe(false);
     expect(isDomainError(error, hall.operations.bookRow, 'soldOut')).toBe(false);
@@ -113,7 +144,9 @@ describe('a blue write', () => {
   test('with effects, or without → final at causal, also where strong was asked for', async () => {
     const { far } = await nearAndFar();
     expect(await collectViews(far, hall.like({ event: 'once' }))).toEqual([['causal', true, true]]);
-    expect(await collectViews(far, hall.like({ event: 'once' }))).toEqual([['causal', true, false]]);
+    expect(await collectViews(far, hall.like({ event: 'once' }))).toEqual([
+      ['causal', true, false],
+    ]);
     await expect(far.invoke(hall.like({ event: 'once' })).when('strong')).rejects.toMatchObject({
       code: 'LEVEL_NOT_REACHED',
     });
@@ -139,7 +172,11 @@ describe('a blue write', () => {
 });
 
 describe('colors in the contract', () => {
-  const implementation = { tables: {}, shadowOperations: () => ({}), generators: { x: () => null } };
+  const implementation = {
+    tables: {},
+    shadowOperations: () => ({}),
+    generators: { x: () => null },
+  };
   const result = z.null();
 
   test('of a read → refused', () => {
@@ -152,7 +189,9 @@ describe('colors in the contract', () => {
   test('blue, and named in alwaysRed → refused', () => {
     const blues = defineContract('x', { x: { access: 'write', color: 'blue', args, result } });
     const both = { ...implementation, alwaysRed: ['x'] as const };
-    expect(() => defineService(blues, both)).toThrow(expect.objectContaining({ field: 'alwaysRed' }));
+    expect(() => defineService(blues, both)).toThrow(
+      expect.objectContaining({ field: 'alwaysRed' }),
+    );
   });
 
   test('red → always red', () => {

@@ -13,12 +13,20 @@ const SILENT_MS = 1000;
 const WINDOW = 10;
 
 describe('an incoming stream', () => {
-  const ask = (stream: IncomingStream, nowMs: number): boolean => stream.takeRequest(nowMs, SILENT_MS, WINDOW);
+  const ask = (stream: IncomingStream, nowMs: number): boolean =>
+    stream.takeRequest(nowMs, SILENT_MS, WINDOW);
 
   const take = (stream: IncomingStream, nowMs: number): void => {
     const sequence = stream.received + 1;
     stream.take(
-      { id: `c/${sequence}`, site: siteAt(0), sequence, vector: [], effects: [], reply: { value: 1 } },
+      {
+        id: `c/${sequence}`,
+        site: siteAt(0),
+        sequence,
+        vector: [],
+        effects: [],
+        reply: { value: 1 },
+      },
       nowMs,
     );
   };
@@ -72,7 +80,8 @@ test('all sites start again, each with what it had synced → what is red goes o
   const sites = new Sites(bankService('red'));
   const done = sites.submit(0, bank.deposit({ account: 'a', amount: 5 }));
   sites.settle();
-  // No other site has these: the leader's own entry, and the blue operation that the next red one stands on.
+  // No other site has these: the leader's own entry, and the blue operation that the next red one
+  // stands on.
   sites.submit(0, bank.withdraw({ account: 'a', amount: 1 }));
   sites.submit(1, bank.deposit({ account: 'b', amount: 5 }));
   for (const site of [0, 1]) sites.sync(site);
@@ -82,7 +91,8 @@ test('all sites start again, each with what it had synced → what is red goes o
   const requested = sites.submit(1, bank.withdraw({ account: 'b', amount: 2 }));
   sites.settle();
   expect([done.value, requested.value]).toEqual([null, { paid: true }]);
-  const balances = (account: string) => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account })));
+  const balances = (account: string) =>
+    [0, 1, 2].map((site) => sites.read(site, bank.balance({ account })));
   expect([balances('a'), balances('b')]).toEqual([
     [4, 4, 4],
     [3, 3, 3],
@@ -116,7 +126,9 @@ describe('the red log', () => {
   });
 
   const probesIn = (messages: readonly SequencedMessage<string>[]): unknown[] =>
-    messages.flatMap((message) => ('probe' in message && message.probe !== undefined ? [message.probe] : []));
+    messages.flatMap((message) =>
+      'probe' in message && message.probe !== undefined ? [message.probe] : [],
+    );
 
   test('proposals that the leader does not answer → it is asked, and nothing is sent again meanwhile', () => {
     const node = make(1);
@@ -128,7 +140,11 @@ describe('the red log', () => {
       const sent = sentBy(node);
       expect([records(sent), probesIn(sent)]).toEqual([[], [1]]);
     }
-    node.receive(LEADER, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 4 * SILENT_MS);
+    node.receive(
+      LEADER,
+      { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 },
+      4 * SILENT_MS,
+    );
     expect(records(sentBy(node))).toEqual(['d']);
   });
 
@@ -148,7 +164,8 @@ describe('the red log', () => {
     const record = 'a';
     leader.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 1, record }, 0);
     sentBy(leader);
-    for (const epoch of [1, 2]) leader.receive(FOLLOWER, { kind: 'log.check', epoch, last: 3, probe: epoch }, 0);
+    for (const epoch of [1, 2])
+      leader.receive(FOLLOWER, { kind: 'log.check', epoch, last: 3, probe: epoch }, 0);
     expect(sentBy(leader)).toEqual([
       { kind: 'log.checked', epoch: 1, next: 2, probe: 1 },
       { kind: 'log.checked', epoch: 2, next: 1, probe: 2 },
@@ -158,7 +175,11 @@ describe('the red log', () => {
   test('what is beyond the window → can be taken back; what has left cannot', () => {
     const node = make(1);
     for (const record of ['a', 'b', 'c', 'd', 'e']) node.propose(record, 0);
-    expect([node.withdraw('a'), node.withdraw('d'), node.withdraw('d')]).toEqual([false, true, false]);
+    expect([node.withdraw('a'), node.withdraw('d'), node.withdraw('d')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
     const entries = [entry('a', 1), entry('b', 2), entry('c', 3)];
     sentBy(node);
     node.receive(LEADER, { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
@@ -187,7 +208,11 @@ describe('the red log', () => {
       if (round < 3) continue;
       const [probe] = probesIn(sent) as [number];
       for (const expected of [all.slice(1, 4), []]) {
-        leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0, received: 1, probe }, 4 * SILENT_MS);
+        leader.receive(
+          FOLLOWER,
+          { kind: 'log.appended', length: 0, committed: 0, received: 1, probe },
+          4 * SILENT_MS,
+        );
         expect(records(sentToFollower(leader))).toEqual(expected);
       }
     }
@@ -200,7 +225,11 @@ describe('the red log', () => {
     leader.onSynced(1);
     leader.tick(SILENT_MS);
     const [probe] = probesIn(sentToFollower(leader)) as [number];
-    leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0, received: 1, probe }, SILENT_MS);
+    leader.receive(
+      FOLLOWER,
+      { kind: 'log.appended', length: 0, committed: 0, received: 1, probe },
+      SILENT_MS,
+    );
     expect(records(sentToFollower(leader))).toEqual([]);
   });
 

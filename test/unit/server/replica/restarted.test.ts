@@ -1,5 +1,6 @@
 /**
- * A site that restarts shows what it showed before, also of the red order, although no other site has confirmed it yet.
+ * A site that restarts shows what it showed before, also of the red order, although no other site
+ * has confirmed it yet.
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';

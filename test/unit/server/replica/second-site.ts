@@ -7,7 +7,10 @@ import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.
 import { VolatileStorage } from '../../../../src/server/storage/volatile-storage.ts';
 import { siteAt } from '../../../support/origins.ts';
 
-export function startSecondSite(service: Service, options: Partial<SiteDriverOptions> = {}): SiteDriver {
+export function startSecondSite(
+  service: Service,
+  options: Partial<SiteDriverOptions> = {},
+): SiteDriver {
   const origins = Origins.create(['a', 'b']);
   const [leader, site] = [siteAt(0), siteAt(1)];
   const driver = new SiteDriver({

@@ -15,10 +15,13 @@ export const ticketServiceAt = (pace?: Throttle) =>
   defineService(tickets, {
     tables: { queues: table({ items: queue<unknown>() }) },
     shadowOperations: ({ queues }) => ({
-      push: red((args: { queue: string; item: unknown }) => [queues.row(args.queue).items.push(args.item)]),
+      push: red((args: { queue: string; item: unknown }) => [
+        queues.row(args.queue).items.push(args.item),
+      ]),
       pop: red(
         (args: { queue: string }) => [queues.row(args.queue).items.pop()],
-        ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
+        ([popped]) =>
+          withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
       ),
     }),
     generators: {
@@ -39,18 +42,32 @@ const cents = z.number().int().positive();
 
 export const bank = defineContract('bank', {
   deposit: { access: 'write', args: z.object({ account, amount: cents }), result: z.null() },
-  withdraw: { access: 'write', args: z.object({ account, amount: cents }), result: z.object({ paid: z.boolean() }) },
-  accrueInterest: { access: 'write', args: z.object({ account, percent: z.number() }), result: z.number() },
+  withdraw: {
+    access: 'write',
+    args: z.object({ account, amount: cents }),
+    result: z.object({ paid: z.boolean() }),
+  },
+  accrueInterest: {
+    access: 'write',
+    args: z.object({ account, percent: z.number() }),
+    result: z.number(),
+  },
   balance: { access: 'read', args: z.object({ account }), result: z.number() },
 });
 
-/** The bank with `withdrawAck` of one color or the other: only red keeps balances from going below zero. */
+/**
+ * The bank with `withdrawAck` of one color or the other: only red keeps balances from going below
+ * zero.
+ */
 export const bankService = (withdrawColor: 'red' | 'blue' = 'red') =>
   defineService(bank, {
     tables: { accounts: table({ balance: counter() }) },
     shadowOperations: ({ accounts }) => {
-      const add = (args: { account: string; amount: number }) => [accounts.row(args.account).balance.add(args.amount)];
-      const take = (args: { account: string; amount: number }) => add({ ...args, amount: -args.amount });
+      const add = (args: { account: string; amount: number }) => [
+        accounts.row(args.account).balance.add(args.amount),
+      ];
+      const take = (args: { account: string; amount: number }) =>
+        add({ ...args, amount: -args.amount });
       return {
         deposit: blue(add),
         accrueInterest: blue(add),
@@ -65,7 +82,9 @@ export const bankService = (withdrawColor: 'red' | 'blue' = 'red') =>
         return shadow.withdrawAck(args, { paid: true });
       },
       accrueInterest: (args, { tables, shadow }) => {
-        const interest = Math.round((tables.accounts.row(args.account).balance * args.percent) / 100);
+        const interest = Math.round(
+          (tables.accounts.row(args.account).balance * args.percent) / 100,
+        );
         return shadow.accrueInterest({ account: args.account, amount: interest }, interest);
       },
       balance: (args, { tables }) => tables.accounts.row(args.account).balance,

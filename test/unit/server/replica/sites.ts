@@ -1,10 +1,18 @@
-/** Sites whose disks sync, and whose messages arrive, only when the test triggers it: for step-by-step tests. */
+/**
+ * Sites whose disks sync, and whose messages arrive, only when the test triggers it: for
+ * step-by-step tests.
+ */
 import type { MemberChange, RedRecord } from '../../../../src/server/records/records.ts';
 import {
   SEQUENCED_MESSAGE_FORMAT,
   type SequencedMessage,
 } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import { getRedKind, LOG_KINDS, type LogKind, type PartitionLogKind } from '../../../../src/server/log/local-log.ts';
+import {
+  getRedKind,
+  LOG_KINDS,
+  type LogKind,
+  type PartitionLogKind,
+} from '../../../../src/server/log/local-log.ts';
 import { getLogKinds, type LogCounts } from '../../../../src/server/log/log-positions.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
@@ -12,10 +20,16 @@ import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
 import type { LostRight, MemberOutput } from '../../../../src/server/records/replica-output.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
-import type { SubmissionIdentity, Submission } from '../../../../src/server/replica/core/submissions.ts';
+import type {
+  SubmissionIdentity,
+  Submission,
+} from '../../../../src/server/replica/core/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
-import { getRecoveredLog, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
+import {
+  getRecoveredLog,
+  type RecoveredState,
+} from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
 import { getSiteIndex, siteAt } from '../../../support/origins.ts';
@@ -41,7 +55,9 @@ export interface Outcome {
 }
 
 /** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
-export type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (count: number) => number };
+export type Given = Partial<Omit<SiteOptions, 'epoch'>> & {
+  readonly createEpoch?: (count: number) => number;
+};
 
 /** What a site has stored, by log. */
 export interface StoredLogs {
@@ -51,10 +67,14 @@ export interface StoredLogs {
 }
 
 /** The home by its place, as all sites here. */
-type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
+type Named = Pick<SubmissionIdentity, 'id'> &
+  Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
 
 /** What a site finds at a later start: its checkpoint, and its logs from where they began. */
-function continueFrom({ checkpoint, local, red, partitions }: RecoveredState, logs: RecoveredState): RecoveredState {
+function continueFrom(
+  { checkpoint, local, red, partitions }: RecoveredState,
+  logs: RecoveredState,
+): RecoveredState {
   return {
     checkpoint,
     local: { start: local.start, entries: logs.local.entries.slice(local.start) },
@@ -68,7 +88,13 @@ function continueFrom({ checkpoint, local, red, partitions }: RecoveredState, lo
 
 const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 export const NAMES = ['h', 's', 't', 'u', 'v'] as const;
-const LIMITS = { maxAttempts: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionTimeoutMs: 100, maxClockSkewMs: 1000 };
+const LIMITS = {
+  maxAttempts: 1,
+  resendAfterMs: 10,
+  reachTimeoutMs: 100,
+  sessionTimeoutMs: 100,
+  maxClockSkewMs: 1000,
+};
 
 export class Sites {
   readonly machines: (SiteMachine | undefined)[];
@@ -122,14 +148,17 @@ export class Sites {
   }
 
   /**
-   * Starts a site on what it has synced, or on `value`: what another one has given it, or a copy of logs. What it sends
-   * first is answered at once, unless it is not to be reached yet.
+   * Starts a site on what it has synced, or on `value`: what another one has given it, or a copy of
+   * logs. What it sends first is answered at once, unless it is not to be reached yet.
    */
   start(site: number, value?: RecoveredState, isReached = true): void {
     if (value !== undefined) {
       const logs: StoredLogs = { local: [], red: [] };
       const synced: LogCounts = { local: 0, red: 0 };
-      const kinds = [...LOG_KINDS, ...(value.partitions ?? []).map((_, index) => getRedKind(index + 1))];
+      const kinds = [
+        ...LOG_KINDS,
+        ...(value.partitions ?? []).map((_, index) => getRedKind(index + 1)),
+      ];
       for (const kind of kinds) {
         const { start, entries } = getRecoveredLog(value, kind);
         logs[kind] = [...Array.from({ length: start }), ...entries];
@@ -141,8 +170,13 @@ export class Sites {
     if (value?.checkpoint !== undefined) this.#begun.set(site, value);
     const stored = value ?? this.copyStored(site);
     // Of its own, since the records of the red log change it as they are delivered.
-    const origins = Origins.create(NAMES.slice(0, this.#siteCount), this.value.partitions?.names.slice(1));
-    const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, this.#placeOf(peer)]) };
+    const origins = Origins.create(
+      NAMES.slice(0, this.#siteCount),
+      this.value.partitions?.names.slice(1),
+    );
+    const observer = {
+      onQuarantined: (peer: Origin) => void this.quarantined.push([site, this.#placeOf(peer)]),
+    };
     this.#count += 1;
     this.#serials[site] = 0;
     this.#starts[site] = this.#count;
@@ -200,7 +234,10 @@ export class Sites {
     return { local, red, ...(partitions.length > 0 && { partitions }) } as RecoveredState;
   }
 
-  /** What a site finds at its next start: its logs, behind the checkpoint that it began with, if there was one. */
+  /**
+   * What a site finds at its next start: its logs, behind the checkpoint that it began with, if
+   * there was one.
+   */
   copyStored(site: number): RecoveredState {
     const begun = this.#begun.get(site);
     const logs = this.copyLogs(site);
@@ -224,7 +261,11 @@ export class Sites {
   }
 
   /** Submits at a site; the outcome is filled in when there is one. */
-  submit(site: number, operation: { name: string; args: unknown }, value: Partial<Submission> = {}): Outcome {
+  submit(
+    site: number,
+    operation: { name: string; args: unknown },
+    value: Partial<Submission> = {},
+  ): Outcome {
     this.#serial = (this.#serials[site] ?? 0) + 1;
     this.#serials[site] = this.#serial;
     const outcome: Outcome = {};
@@ -320,7 +361,10 @@ export class Sites {
     }
   }
 
-  /** The ordinals of the first sites come before those of red logs, and those of sites that join behind them. */
+  /**
+   * The ordinals of the first sites come before those of red logs, and those of sites that join
+   * behind them.
+   */
   originAt(place: number): Origin {
     return siteAt(place < this.#siteCount ? place : place + this.#logCount);
   }
@@ -348,7 +392,12 @@ export class Sites {
     const [from, to] = [this.#placeOf(value.from.site), this.#placeOf(value.to.site)];
     // No codec of this program reads newer ones.
     if (value.rules > RULES_VERSION)
-      return void this.sent.push({ from, to, message: value.message as SentMessage, envelope: value });
+      return void this.sent.push({
+        from,
+        to,
+        message: value.message as SentMessage,
+        envelope: value,
+      });
     for (const bytes of CODEC.encode(value)) {
       const envelope = CODEC.decode(bytes, this.origins, value.deployment);
       this.sent.push({ from, to, message: envelope.message as SentMessage, envelope });
@@ -358,7 +407,8 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') (this.logs[site]![output.log] ??= []).push(...output.entries);
+      else if (output.kind === 'store')
+        (this.logs[site]![output.log] ??= []).push(...output.entries);
       else if (
         output.kind === 'members' ||
         output.kind === 'changed' ||
@@ -369,8 +419,10 @@ export class Sites {
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'forked') this.forked.push([site, output.message]);
       else if (output.kind === 'outdated') this.outdated.push([site, output.message]);
-      else if (output.kind === 'peer-forked') this.forkedPeers.push([site, this.#placeOf(output.peer), output.message]);
-      else if (output.kind === 'rights-lost') this.lostRights.push([site, output.origin, output.lost]);
+      else if (output.kind === 'peer-forked')
+        this.forkedPeers.push([site, this.#placeOf(output.peer), output.message]);
+      else if (output.kind === 'rights-lost')
+        this.lostRights.push([site, output.origin, output.lost]);
       else if (output.kind === 'alone') this.alone.push(site);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
@@ -378,7 +430,10 @@ export class Sites {
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
       } else if (output.kind === 'failed' && output.stage === undefined) {
         const { code, retryable } = output.error;
-        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, { code, retryable });
+        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, {
+          code,
+          retryable,
+        });
       }
     }
   }

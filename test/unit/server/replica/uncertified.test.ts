@@ -1,6 +1,6 @@
 /**
- * `local` where it has no place (docs/spec/redblue.md, RB-V1, RB-V4 and RB-V4a): refused with what to do, and nothing is
- * done.
+ * `local` where it has no place (docs/spec/redblue.md, RB-V1, RB-V4 and RB-V4a): refused with what
+ * to do, and nothing is done.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -76,12 +76,17 @@ const service = defineService(contract, {
 });
 
 function start(): Client<RedBlueLevels> {
-  const deployment = createEmbedded(service, { sites: ['a'], generators: { determinismCheckRate: 1 } });
+  const deployment = createEmbedded(service, {
+    sites: ['a'],
+    generators: { determinismCheckRate: 1 },
+  });
   onTestFinished(() => deployment.close());
   return createClient(deployment.site('a'));
 }
 
-async function finalLevelOf(name: 'named' | 'plain' | 'declaredBlue' | 'aroundMeta'): Promise<string | undefined> {
+async function finalLevelOf(
+  name: 'named' | 'plain' | 'declaredBlue' | 'aroundMeta',
+): Promise<string | undefined> {
   const reported = start().invoke(contract[name]({}));
   await reported;
   return reported.latest?.level;
@@ -109,12 +114,19 @@ describe('local', () => {
     },
   );
 
-  test.each(['inReply', 'chosenInReply'] as const)('%s: given by a reply → UNKNOWN, for it is done', async (name) => {
-    const client = start();
-    const taken = { code: 'UNKNOWN', retryable: false, message: expect.stringContaining('has taken effect') };
-    await expect(client.invoke(contract[name]({}))).rejects.toMatchObject(taken);
-    expect(await client.invokeStrong(contract.size({}))).toBe(1);
-  });
+  test.each(['inReply', 'chosenInReply'] as const)(
+    '%s: given by a reply → UNKNOWN, for it is done',
+    async (name) => {
+      const client = start();
+      const taken = {
+        code: 'UNKNOWN',
+        retryable: false,
+        message: expect.stringContaining('has taken effect'),
+      };
+      await expect(client.invoke(contract[name]({}))).rejects.toMatchObject(taken);
+      expect(await client.invokeStrong(contract.size({}))).toBe(1);
+    },
+  );
 
   test('of an operation that is declared red → INVALID_ARGUMENT naming the color', async () => {
     await expect(start().invoke(contract.declaredRed({}))).rejects.toMatchObject({

@@ -5,7 +5,11 @@ import { sumTakes } from '../../../../src/server/service/bounded-takes.ts';
 import { boundedCounter, stock, table } from '../../../../src/server/service/tables.ts';
 
 const tables = {
-  events: table({ seats: boundedCounter({ min: 0 }), coats: boundedCounter({ min: 0 }), left: stock() }),
+  events: table({
+    seats: boundedCounter({ min: 0 }),
+    coats: boundedCounter({ min: 0 }),
+    left: stock(),
+  }),
 };
 
 const effect = (key: string, field: string, action: string, value: unknown): Effect => {
@@ -21,6 +25,8 @@ test('takes of two rows, of two fields, and twice of one → each field of each 
     effect('a', 'seats', 'give', 5),
     effect('a', 'left', 'take', { amount: 6, atLeast: 0 }),
   ];
-  const needs = sumTakes(tables, effects).map(({ key, field, amount }) => `${key}.${field} ${amount}`);
+  const needs = sumTakes(tables, effects).map(
+    ({ key, field, amount }) => `${key}.${field} ${amount}`,
+  );
   expect(needs.toSorted()).toEqual(['a.coats 3', 'a.seats 5', 'b.seats 2']);
 });

@@ -5,7 +5,12 @@ import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { defineService, withColors, type Service } from '../../../../src/server/service/service.ts';
-import { blue, red, shadow, type ShadowOperations } from '../../../../src/server/service/shadow-operation.ts';
+import {
+  blue,
+  red,
+  shadow,
+  type ShadowOperations,
+} from '../../../../src/server/service/shadow-operation.ts';
 import { counter, stock, table } from '../../../../src/server/service/tables.ts';
 
 const args = z.object({ account: z.string() });
@@ -42,7 +47,8 @@ async function levelsOf(service: Service): Promise<readonly string[]> {
     const client = createClient(deployment.site('ireland'));
     await client.invoke(bank.pay({ account: 'ann' }));
     const levels: string[] = [];
-    for await (const { level } of client.invoke(bank.withdraw({ account: 'ann' }))) levels.push(level);
+    for await (const { level } of client.invoke(bank.withdraw({ account: 'ann' })))
+      levels.push(level);
     return levels;
   } finally {
     await deployment.close();
@@ -74,10 +80,25 @@ describe('colors of a service', () => {
 
   test.each([
     ['missing', { add: shadow(effects) }, undefined, 'colors.add'],
-    ['missing beside others', { add: shadow(effects), take: shadow(effects) }, { take: 'red' }, 'colors.add'],
-    ['of a name that every object has', { add: blue(effects) }, { toString: 'red' }, 'colors.toString'],
+    [
+      'missing beside others',
+      { add: shadow(effects), take: shadow(effects) },
+      { take: 'red' },
+      'colors.add',
+    ],
+    [
+      'of a name that every object has',
+      { add: blue(effects) },
+      { toString: 'red' },
+      'colors.toString',
+    ],
     ['declared twice', { add: blue(effects) }, { add: 'red' }, 'colors.add'],
-    ['no color, of one that nothing made', { add: { effects, color: 'green' } }, undefined, 'colors.add'],
+    [
+      'no color, of one that nothing made',
+      { add: { effects, color: 'green' } },
+      undefined,
+      'colors.add',
+    ],
     ['blue, of one with a reply', { add: shadow(effects, () => 1) }, { add: 'blue' }, 'colors.add'],
   ] as const)('%s → INVALID_ARGUMENT naming it', (_what, shadowOperations, colors, field) => {
     const call = (): Service => serviceOf(shadowOperations as unknown as ShadowOperations, colors);
@@ -105,19 +126,28 @@ describe('withColors', () => {
     ['no color', { add: 'green' }, 'colors.add'],
     ['blue, of one with a reply', { take: 'blue' }, 'colors.take'],
   ])('%s → INVALID_ARGUMENT naming it', (_what, colors, field) => {
-    const service = serviceOf({ add: blue(effects), take: red(effects, () => 1) } as unknown as ShadowOperations);
+    const service = serviceOf({
+      add: blue(effects),
+      take: red(effects, () => 1),
+    } as unknown as ShadowOperations);
     const call = (): Service => withColors(service, colors as never);
     expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
   });
 
   test('blue, with an effect that only red ones may have → its operation fails, as it does where blue made it', async () => {
-    const beds = defineContract('beds', { take: { access: 'write', args: z.object({}), result: z.null() } });
+    const beds = defineContract('beds', {
+      take: { access: 'write', args: z.object({}), result: z.null() },
+    });
     const service = defineService(beds, {
       tables: { beds: table({ left: stock() }) },
-      shadowOperations: (tables) => ({ take: red((_args: object) => [tables.beds.row('all').left.take(1)]) }),
+      shadowOperations: (tables) => ({
+        take: red((_args: object) => [tables.beds.row('all').left.take(1)]),
+      }),
       generators: { take: (_args, { shadow: chosen }) => chosen.take({}, null) },
     });
-    const deployment = createEmbedded(withColors(service, { take: 'blue' }), { sites: ['ireland'] });
+    const deployment = createEmbedded(withColors(service, { take: 'blue' }), {
+      sites: ['ireland'],
+    });
     const taken = createClient(deployment.site('ireland')).invoke(beds.take({}));
     await expect(taken).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await deployment.close();

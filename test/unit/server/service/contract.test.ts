@@ -18,10 +18,14 @@ test('a missing result → INVALID_VALUE that names where to return it', () => {
   const item = defineContract('one', { go: { access: 'write', args, result: z.boolean() } });
   const service = defineService(item, {
     tables: { rows: table({ n: counter() }) },
-    shadowOperations: ({ rows }) => ({ add: blue((a: { key: string }) => [rows.row(a.key).n.add(1)]) }),
+    shadowOperations: ({ rows }) => ({
+      add: blue((a: { key: string }) => [rows.row(a.key).n.add(1)]),
+    }),
     generators: { go: (value, { shadow }) => shadow.add(value, true) },
   });
-  const message = expect.stringMatching(/received undefined.* beside the arguments: shadow\.x\(args, result\)/);
+  const message = expect.stringMatching(
+    /received undefined.* beside the arguments: shadow\.x\(args, result\)/,
+  );
   expect(() => service.resultChecks['go']!(undefined)).toThrow(
     expect.objectContaining({ code: 'INVALID_VALUE', field: 'result', message }),
   );
@@ -31,7 +35,11 @@ test('a missing result → INVALID_VALUE that names where to return it', () => {
 describe('contract', () => {
   test('builder → plain data with the effect, and a typed result', () => {
     const withdrawal = bank.withdraw({ account: 'a', amount: 5 });
-    expect(withdrawal).toEqual({ name: 'withdraw', args: { account: 'a', amount: 5 }, access: 'write' });
+    expect(withdrawal).toEqual({
+      name: 'withdraw',
+      args: { account: 'a', amount: 5 },
+      access: 'write',
+    });
     expectTypeOf(withdrawal).toExtend<Operation<{ paid: boolean }>>();
     // @ts-expect-error an amount is needed
     bank.withdraw({ account: 'a' });
@@ -54,7 +62,8 @@ describe('contract', () => {
   });
 
   /** An object with a member of this name, of `__proto__` too. */
-  const having = <T>(name: string, value: T): Readonly<Record<string, T>> => Object.fromEntries([[name, value]]);
+  const having = <T>(name: string, value: T): Readonly<Record<string, T>> =>
+    Object.fromEntries([[name, value]]);
   const read = { access: 'read', args, result: z.null() } as const;
   const fields = { n: counter() };
 
@@ -74,7 +83,8 @@ describe('contract', () => {
         [
           'a table',
           'tables',
-          () => defineService(update, { ...operations, tables: having(name, table(fields)) } as never),
+          () =>
+            defineService(update, { ...operations, tables: having(name, table(fields)) } as never),
         ],
         [
           'a shadow operation',
@@ -92,7 +102,10 @@ describe('contract', () => {
         [
           'a statement',
           'statements',
-          () => defineStatements(having(name, { access: 'write', cql: 'INSERT', args, result: wasApplied() })),
+          () =>
+            defineStatements(
+              having(name, { access: 'write', cql: 'INSERT', args, result: wasApplied() }),
+            ),
         ],
       ])('of %s', (_, field, define) => {
         expect(define).toThrow(
@@ -115,7 +128,15 @@ describe('contract', () => {
   );
 
   test('names of members that objects have anyway → builders and arguments as of others', () => {
-    for (const name of ['constructor', 'toString', 'toJSON', 'hasOwnProperty', 'prototype', ' ', '💩']) {
+    for (const name of [
+      'constructor',
+      'toString',
+      'toJSON',
+      'hasOwnProperty',
+      'prototype',
+      ' ',
+      '💩',
+    ]) {
       const named = defineContract('c', having(name, read));
       const made = named[name]?.({ key: 'k' });
       expect(made).toEqual({ name, access: 'read', args: { key: 'k' } });
@@ -138,7 +159,10 @@ describe('contract', () => {
         key: ({ queue: name, at }) => `${name.toLowerCase()}/${at.getTime()}`,
       }),
     });
-    expect(queues.push({ at: '2024-01-01' })).toMatchObject({ key: 'main/1704067200000', args: { at: '2024-01-01' } });
+    expect(queues.push({ at: '2024-01-01' })).toMatchObject({
+      key: 'main/1704067200000',
+      args: { at: '2024-01-01' },
+    });
     const bad = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.queue' });
     const misfit = queues.push({ queue: 7 as never, at: 0 });
     expect(misfit).not.toHaveProperty('key');
@@ -147,14 +171,18 @@ describe('contract', () => {
 
   test('asynchronous schema, schema that throws → a typed error, for the client and the service', () => {
     const later = z.object({ at: z.number().refine(async () => true) });
-    const broken = z.object({ at: z.number().transform(() => Object.fromEntries(undefined as never)) });
+    const broken = z.object({
+      at: z.number().transform(() => Object.fromEntries(undefined as never)),
+    });
     for (const [schema, code] of [
       [later, 'UNSUPPORTED'],
       [broken, 'INVALID_ARGUMENT'],
     ] as const) {
       const spec = { access: 'write', args: schema, result: z.null() } as const;
       const odd = defineContract('c', { plain: spec, keyed: { ...spec, key: () => 'k' } });
-      expect(() => checkOperation(odd, odd.keyed({ at: 1 }))).toThrow(expect.objectContaining({ code, field: 'args' }));
+      expect(() => checkOperation(odd, odd.keyed({ at: 1 }))).toThrow(
+        expect.objectContaining({ code, field: 'args' }),
+      );
       const error = expect.objectContaining({ code, field: 'args' });
       expect(() => parseArgs(odd, odd.plain({ at: 1 }))).toThrow(error);
       expect(() => checkOperation(odd, odd.plain({ at: 1 }))).toThrow(error);
@@ -164,7 +192,9 @@ describe('contract', () => {
 
 describe('service', () => {
   const contract = defineContract('c', { add: { access: 'write', args, result: z.number() } });
-  const tables = { rows: table({ n: counter(), name: register<string>(), items: queue<number>() }) };
+  const tables = {
+    rows: table({ n: counter(), name: register<string>(), items: queue<number>() }),
+  };
 
   test('types: tables → effects → shadow operations → generators', () => {
     defineService(contract, {

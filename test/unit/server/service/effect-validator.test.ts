@@ -1,4 +1,7 @@
-/** What a site takes of its own generators, every other site takes of it: or all that comes after it there would wait. */
+/**
+ * What a site takes of its own generators, every other site takes of it: or all that comes after it
+ * there would wait.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/index.ts';
@@ -41,7 +44,9 @@ type AnyEffects = Record<string, Record<string, (value: unknown) => Effect>>;
 
 function built(field: string, action: string, value: unknown): Effect | undefined {
   try {
-    return (createEffectTables(tables).t.row('key') as unknown as AnyEffects)[field]?.[action]?.(value);
+    return (createEffectTables(tables).t.row('key') as unknown as AnyEffects)[field]?.[action]?.(
+      value,
+    );
   } catch (error) {
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: `t.${field}` });
     return undefined;
@@ -62,7 +67,13 @@ test.each(Object.entries(fields))(
 );
 
 test('a set takes strings and numbers, which can be put in order; whatever else is in a log can be removed', () => {
-  const of = (action: string, value: unknown): Effect => ({ table: 't', key: 'key', field: 's', action, value });
+  const of = (action: string, value: unknown): Effect => ({
+    table: 't',
+    key: 'key',
+    field: 's',
+    action,
+    value,
+  });
   for (const value of [null, true, 12n]) {
     expect(built('s', 'add', value)).toBeUndefined();
     expect(built('s', 'remove', value)).toMatchObject({ value });

@@ -44,7 +44,9 @@ const service: Service = defineService(bank, {
 
 test('partitions → in the order of their names, with all sites as voters by default', () => {
   const voters = ['ohio', 'ireland', 'virginia'];
-  expect(resolvePartitions({ us: { leader: 'virginia', voters }, asia: { leader: 'ohio' } }, SITES)).toEqual([
+  expect(
+    resolvePartitions({ us: { leader: 'virginia', voters }, asia: { leader: 'ohio' } }, SITES),
+  ).toEqual([
     { name: 'asia', leader: 'ohio', voters: SITES },
     { name: 'us', leader: 'virginia', voters: ['ireland', 'virginia', 'ohio'] },
   ]);
@@ -61,16 +63,36 @@ test.each<readonly [string, unknown, string]>([
   ['partitions.us', 'virginia', "write { partitions: { us: { leader: 'virginia' } } }"],
   ['partitions.us.leader', {}, 'must be one of ireland, frankfurt, virginia, ohio, got nothing'],
   ['partitions.us.votes', { leader: 'virginia', votes: [] }, 'Did you mean "voters"?'],
-  ['partitions.us.leader', { leader: 'paris' }, 'must be one of ireland, frankfurt, virginia, ohio, got "paris"'],
-  ['partitions.us.voters', { leader: 'ohio', voters: [] }, 'must be a list of one or more different names'],
+  [
+    'partitions.us.leader',
+    { leader: 'paris' },
+    'must be one of ireland, frankfurt, virginia, ohio, got "paris"',
+  ],
+  [
+    'partitions.us.voters',
+    { leader: 'ohio', voters: [] },
+    'must be a list of one or more different names',
+  ],
   [
     'partitions.us.voters',
     { leader: 'ohio', voters: ['ohio', 'ohio'] },
     'must be a list of one or more different names',
   ],
-  ['partitions.us.voters', { leader: 'ohio', voters: ['ohio', 'paris'] }, "'paris' is not one of ireland"],
-  ['partitions.us.voters', { leader: 'ohio', voters: ['ireland', 'virginia'] }, 'must have the leader: add ohio'],
-  ['partitions.us.voters', { leader: 'ohio', voters: ['ohio'] }, 'must be at least two of ireland, frankfurt'],
+  [
+    'partitions.us.voters',
+    { leader: 'ohio', voters: ['ohio', 'paris'] },
+    "'paris' is not one of ireland",
+  ],
+  [
+    'partitions.us.voters',
+    { leader: 'ohio', voters: ['ireland', 'virginia'] },
+    'must have the leader: add ohio',
+  ],
+  [
+    'partitions.us.voters',
+    { leader: 'ohio', voters: ['ohio'] },
+    'must be at least two of ireland, frankfurt',
+  ],
   ['partitions.main', { leader: 'ohio' }, "every deployment has 'main' for all other rows"],
 ])('%s: %j is refused before anything starts', (field, value, problem) => {
   const isWhole = field === 'partitions';
@@ -83,7 +105,9 @@ test.each<readonly [string, unknown, string]>([
 
 test('one voter is enough for two sites, since both can never be lost unnoticed', () => {
   const two = ['ireland', 'virginia'];
-  expect(resolvePartitions({ us: { leader: 'virginia', voters: ['virginia'] } }, two)).toHaveLength(1);
+  expect(resolvePartitions({ us: { leader: 'virginia', voters: ['virginia'] } }, two)).toHaveLength(
+    1,
+  );
 });
 
 test('several partitions → each write that may be red and names none is reported once', async () => {
@@ -103,7 +127,13 @@ test('a restart on a directory → what the log of each partition has confirmed 
   const dataDir = temporaryFolder();
   const partitions = { us: { leader: 'virginia', voters: ['virginia', 'ohio'] } } as const;
   const start = () =>
-    createEmbedded(service, { sites: SITES, partitions, dataDir, checkColors: false, onAlarm: () => {} });
+    createEmbedded(service, {
+      sites: SITES,
+      partitions,
+      dataDir,
+      checkColors: false,
+      onAlarm: () => {},
+    });
   const accounts = ['us/ann', 'eu/bob'];
   const first = start();
   const virginia = createClient(first.site('virginia'));
@@ -113,7 +143,9 @@ test('a restart on a directory → what the log of each partition has confirmed 
   const second = start();
   const ohio = createClient(second.site('ohio'));
   for (const account of accounts) await ohio.invokeStrong(bank.withdraw({ account, cents: 2 }));
-  const balances = accounts.map((account) => ohio.invokeStrong(bank.balance({ account, cents: 0 })));
+  const balances = accounts.map((account) =>
+    ohio.invokeStrong(bank.balance({ account, cents: 0 })),
+  );
   expect(await Promise.all(balances)).toEqual([-7, -7]);
   await second.close();
 });

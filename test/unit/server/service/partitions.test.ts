@@ -3,8 +3,18 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract, type OperationSpec } from '../../../../src/protocol/contract/contract.ts';
-import { boundedCounter, cell, counter, queue, stock, table } from '../../../../src/server/index.ts';
-import { createPartitions, listWritesWithoutPartition } from '../../../../src/server/service/partitions.ts';
+import {
+  boundedCounter,
+  cell,
+  counter,
+  queue,
+  stock,
+  table,
+} from '../../../../src/server/index.ts';
+import {
+  createPartitions,
+  listWritesWithoutPartition,
+} from '../../../../src/server/service/partitions.ts';
 import type { Tables } from '../../../../src/server/service/tables.ts';
 
 const args = z.object({ account: z.string(), cents: z.int() });
@@ -66,19 +76,24 @@ test('a deployment with main alone has one log, and none for a table that red op
   expect(alone.names).toEqual(['main']);
   expect(alone.ofRow('accounts', 'us/ann')).toBe(0);
   expect(alone.ofRow('prices', 'us/apple')).toBeUndefined();
-  expect(alone.homeOf({ partitionBy: 'account', partition: undefined }, { account: 'us/ann' })).toBe(0);
+  expect(
+    alone.homeOf({ partitionBy: 'account', partition: undefined }, { account: 'us/ann' }),
+  ).toBe(0);
 });
 
 test.each(['main', 'none', 'key', 'us/east', '', '7', 'us east', `u${'s'.repeat(64)}`])(
   'a partition cannot have the name %j',
   (name) => {
     const create = (): unknown => createPartitions(declare({}), { [name]: {} });
-    expect(create).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `partitions.${name}` }));
+    expect(create).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `partitions.${name}` }),
+    );
   },
 );
 
 test('a deployment has at most 16 red logs', () => {
-  const many = (count: number) => Object.fromEntries([...Array(count).keys()].map((at) => [`p${at}`, {}]));
+  const many = (count: number) =>
+    Object.fromEntries([...Array(count).keys()].map((at) => [`p${at}`, {}]));
   expect(createPartitions(declare({}), many(15)).count).toBe(16);
   expect(() => createPartitions(declare({}), many(16))).toThrow(
     /^partitions: must be at most 15 beside main, got 16\./,
@@ -86,17 +101,23 @@ test('a deployment has at most 16 red logs', () => {
 });
 
 test.each([
-  ['tables.orders.partition', declare({ orders: table({ count: counter() }, { partition: 'eu' }) })],
+  [
+    'tables.orders.partition',
+    declare({ orders: table({ count: counter() }, { partition: 'eu' }) }),
+  ],
   ['operations.pay.partition', declare({}, { pay: { ...write, partition: 'eu' } })],
   ['operations.pay.partition', declare({}, { pay: { ...write, partition: 'key' } })],
   ['operations.pay.partitionBy', declare({}, { pay: { ...write, partitionBy: 'owner' } })],
   ['operations.pay.partitionBy', declare({}, { pay: { ...write, partitionBy: 'cents' } })],
-])('%s that names what there is not is refused, whatever else the service has', (field, service) => {
-  for (const options of [names, {}])
-    expect(() => createPartitions(service, options)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
-    );
-});
+])(
+  '%s that names what there is not is refused, whatever else the service has',
+  (field, service) => {
+    for (const options of [names, {}])
+      expect(() => createPartitions(service, options)).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
+      );
+  },
+);
 
 test('the error of a table without its partition names those that there are', () => {
   const service = declare({ orders: table({ count: counter() }, { partition: 'eu' }) });
@@ -121,7 +142,9 @@ test.each([
   ['bounded', { left: boundedCounter({ min: 0 }) }],
 ] as const)('a table outside of all partitions has no %s field', (kind, fields) => {
   const declareTable = (): unknown => table(fields as never, { partition: 'none' });
-  expect(declareTable).toThrow(new RegExp(`^partition: cannot be 'none': '\\w+' is a ${kind} field`));
+  expect(declareTable).toThrow(
+    new RegExp(`^partition: cannot be 'none': '\\w+' is a ${kind} field`),
+  );
 });
 
 test('writes that may be red and declare no partition are listed', () => {
@@ -140,6 +163,8 @@ test('writes that may be red and declare no partition are listed', () => {
 });
 
 test('pages need not know partitions: the hash of a contract is the same with them', () => {
-  const [plain, placed] = [write, { ...write, partitionBy: 'account' }].map((pay) => declare({}, { pay }).contract);
+  const [plain, placed] = [write, { ...write, partitionBy: 'account' }].map(
+    (pay) => declare({}, { pay }).contract,
+  );
   expect(placed?.hash).toBe(plain?.hash);
 });

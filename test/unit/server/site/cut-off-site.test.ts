@@ -1,4 +1,7 @@
-/** A site without a majority keeps all for the others, within bounds. Beyond these it refuses updates until it is heard. */
+/**
+ * A site without a majority keeps all for the others, within bounds. Beyond these it refuses
+ * updates until it is heard.
+ */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
@@ -28,7 +31,8 @@ test('as many entries as may be kept → OVERLOADED and an alarm; once the other
       resendAfterMs: 20,
       absence: { maxBacklogEntries: 5, keepForMs: Infinity },
       observer: createClockObserver(origins, siteAt(site), (alarm) => void alarms.push(alarm)),
-      send: (envelope) => void endOfTurn().then(() => isCut || drivers[envelope.to.site - 1]?.receive([envelope])),
+      send: (envelope) =>
+        void endOfTurn().then(() => isCut || drivers[envelope.to.site - 1]?.receive([envelope])),
     });
     drivers.push(driver);
     return driver;
@@ -42,10 +46,16 @@ test('as many entries as may be kept → OVERLOADED and an alarm; once the other
     );
   for (let n = 0; n < 6; n += 1) void write(`key ${n}`);
   const refused = { code: 'OVERLOADED', message: expect.stringContaining('or was retired') };
-  await vi.waitFor(async () => expect(await Promise.race([write('one more'), endOfTurn()])).toMatchObject(refused));
+  await vi.waitFor(async () =>
+    expect(await Promise.race([write('one more'), endOfTurn()])).toMatchObject(refused),
+  );
   expect(await client.invokeWeak(get('key 0'))).toBe(1);
   const alarm = alarms.find(({ message }) => message.includes('updates are refused.'));
-  expect(alarm).toMatchObject({ kind: 'site-cut-off', site: 'b', message: expect.stringContaining('too long for a') });
+  expect(alarm).toMatchObject({
+    kind: 'site-cut-off',
+    site: 'b',
+    message: expect.stringContaining('too long for a'),
+  });
   isCut = false;
   await vi.waitFor(async () => expect(await write('later')).toBe('done'));
 });

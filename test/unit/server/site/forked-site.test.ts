@@ -1,4 +1,6 @@
-/** The driver of a site ends it if another node has gone on as that site, and alerts the operator. */
+/**
+ * The driver of a site ends it if another node has gone on as that site, and alerts the operator.
+ */
 // @rule CLU-I9
 import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
@@ -53,9 +55,15 @@ function submit(driver: SiteDriver, failures: unknown[], views: unknown[] = []):
 test('a node that another site knows as a fork → ends with UNAVAILABLE and an alarm', () => {
   const { driver, sent, alarms } = startSite();
   const { term } = sent[0] as Envelope;
-  const message = { kind: 'node.fork', term, reason: 'its first 7 operations are not those that are here' } as const;
+  const message = {
+    kind: 'node.fork',
+    term,
+    reason: 'its first 7 operations are not those that are here',
+  } as const;
   const [from, to] = [siteAt(0), siteAt(1)].map((site) => ({ site, partition: 0 }));
-  driver.receive([{ deployment: 'test', rules: RULES_VERSION, from: from!, to: to!, term: 9, message }]);
+  driver.receive([
+    { deployment: 'test', rules: RULES_VERSION, from: from!, to: to!, term: 9, message },
+  ]);
   expect(alarms).toEqual([
     {
       kind: 'site-forked',
@@ -92,7 +100,9 @@ test('no site answers a start → the site refuses updates after a while, with a
   expect([failures, driver.writeRefusal]).toEqual([[], undefined]);
   const startedAt = performance.now();
   vi.spyOn(performance, 'now').mockReturnValue(startedAt + ALONE_AFTER_MS);
-  await vi.waitFor(() => expect(failures).toEqual([expect.objectContaining({ code: 'UNAVAILABLE' })]));
+  await vi.waitFor(() =>
+    expect(failures).toEqual([expect.objectContaining({ code: 'UNAVAILABLE' })]),
+  );
   vi.restoreAllMocks();
   expect(alarms).toEqual([expect.objectContaining({ kind: 'site-alone', site: 'b' })]);
   expect(driver.writeRefusal?.message).toContain('No other site has confirmed this start');

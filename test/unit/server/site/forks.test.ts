@@ -1,4 +1,7 @@
-/** A node that goes on from an older or copied directory is noticed by others, and stops before it can do harm. */
+/**
+ * A node that goes on from an older or copied directory is noticed by others, and stops before it
+ * can do harm.
+ */
 // @rule CLU-I3, CLU-I4, CLU-I5, CLU-I6, CLU-I7, CLU-I7a, CLU-I8, CLU-I10
 import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -17,7 +20,8 @@ function write(world: SiteWorld, site: number, key: string): Outcome {
   return outcome;
 }
 
-const valuesOf = (world: SiteWorld, key: string): unknown[] => [1, 2].map((site) => world.read(site, get(key)));
+const valuesOf = (world: SiteWorld, key: string): unknown[] =>
+  [1, 2].map((site) => world.read(site, get(key)));
 
 describe('a node on an older directory', () => {
   /** Site 0 wrote a, b and c, of which its directory has a and b. */
@@ -35,7 +39,12 @@ describe('a node on an older directory', () => {
     const world = startOlder();
     expect(world.forked).toEqual([[0, 's has 3 operations of this site, and there are 2 here']]);
     expect(write(world, 0, 'd')).toStrictEqual({});
-    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'd')]).toEqual(['c', 'c', undefined, undefined]);
+    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'd')]).toEqual([
+      'c',
+      'c',
+      undefined,
+      undefined,
+    ]);
   });
 
   test('goes on while no other site is heard, and stops before others take any of its operations', () => {
@@ -58,7 +67,12 @@ describe('a node on an older directory', () => {
     world.settle();
     world.pass(200);
     expect(world.forked.map(([site]) => site)).toEqual([0]);
-    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'x')]).toEqual(['c', 'c', undefined, undefined]);
+    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'x')]).toEqual([
+      'c',
+      'c',
+      undefined,
+      undefined,
+    ]);
     const red = world.submit(1, enqueue('q', 'of others'));
     world.settle();
     expect(red).toHaveProperty('value');
@@ -79,11 +93,19 @@ describe('a node on an older directory', () => {
     expect(world.read(0, get('a'))).toBe('a');
     world.putNode(1, other);
     world.pass(50);
-    expect([late, world.forked.length]).toStrictEqual([{ code: 'UNAVAILABLE', retryable: true }, 1]);
+    expect([late, world.forked.length]).toStrictEqual([
+      { code: 'UNAVAILABLE', retryable: true },
+      1,
+    ]);
   });
 
   test('with needsPeer: gives no rights away before another site has accepted its start', () => {
-    const world = new SiteWorld({ service: saleService, redLeader: siteAt(2), needsPeer: true, maxAttempts: 5 });
+    const world = new SiteWorld({
+      service: saleService,
+      redLeader: siteAt(2),
+      needsPeer: true,
+      maxAttempts: 5,
+    });
     world.submit(0, sale.open({ seats: 9 }));
     world.pass(100);
     const older = world.copyLogs(0);
@@ -94,10 +116,12 @@ describe('a node on an older directory', () => {
     world.start(0, older);
     world.drop();
     for (const [place, node] of others.entries()) world.putNode(place + 1, node);
-    const countOwn = (): number | undefined => world.machines[0]?.replica.blue.getHeld(siteAt(0)).sequence;
+    const countOwn = (): number | undefined =>
+      world.machines[0]?.replica.blue.getHeld(siteAt(0)).sequence;
     const before = countOwn();
     world.submit(1, sale.sell({ seats: 4 }));
-    const isHello = ({ envelope }: { readonly envelope: Envelope }): boolean => envelope.message.kind === 'node.hello';
+    const isHello = ({ envelope }: { readonly envelope: Envelope }): boolean =>
+      envelope.message.kind === 'node.hello';
     const kinds = world.sent.map(({ to, envelope }) => (to === 0 ? envelope.message.kind : ''));
     expect(kinds).toContain('rights.request');
     world.settle(isHello);
@@ -116,14 +140,23 @@ describe('a node on an older directory', () => {
     world.crash(0);
     world.start(0);
     world.settle();
-    expect(world.forked).toEqual([[0, 's knows the start 99 of this site, which is later than this one, 96']]);
+    expect(world.forked).toEqual([
+      [0, 's knows the start 99 of this site, which is later than this one, 96'],
+    ]);
   });
 
-  /** Site 0 starts twice on one copy of its directory: both starts have the fourth number, the second one by chance more. */
+  /**
+   * Site 0 starts twice on one copy of its directory: both starts have the fourth number, the
+   * second one by chance more.
+   */
   const numberFour = (count: number): number => createEpoch(Math.min(count, 4), count / 10);
 
   test('with stopsOnUnknownStart: has all of its stream, and not the last start that others know → stops', () => {
-    const world = new SiteWorld({ redLeader: siteAt(2), stopsOnUnknownStart: true, createEpoch: numberFour });
+    const world = new SiteWorld({
+      redLeader: siteAt(2),
+      stopsOnUnknownStart: true,
+      createEpoch: numberFour,
+    });
     write(world, 0, 'a');
     const older = world.copyLogs(0);
     for (const logs of [world.copyLogs(0), older]) {
@@ -202,14 +235,20 @@ describe('two nodes of one site on copies of a directory', () => {
   });
 
   test('with stopsOnUnknownStart: a start with a higher number goes on, the earlier one stops', () => {
-    const world = runTwins({ stopsOnUnknownStart: true, createEpoch: (count) => createEpoch(count, 0) });
+    const world = runTwins({
+      stopsOnUnknownStart: true,
+      createEpoch: (count) => createEpoch(count, 0),
+    });
     expect(world.forked).toEqual([[0, expect.stringContaining('later than this one')]]);
     expect(valuesOf(world, 'B2')).toEqual([1, 1]);
     expect(valuesOf(world, 'A0')).toEqual([undefined, undefined]);
   });
 
   test('with stopsOnUnknownStart: a start with the same number stops, the earlier one goes on', () => {
-    const world = runTwins({ stopsOnUnknownStart: true, createEpoch: (count) => createEpoch(1, count / 10) });
+    const world = runTwins({
+      stopsOnUnknownStart: true,
+      createEpoch: (count) => createEpoch(1, count / 10),
+    });
     expect(world.forked).toEqual([[0, expect.stringContaining('does not know its start')]]);
     expect(valuesOf(world, 'A2')).toEqual([1, 1]);
     expect(valuesOf(world, 'B0')).toEqual([undefined, undefined]);
@@ -225,8 +264,14 @@ describe('a second node on a copy of a directory, behind another address', () =>
   };
   const SENT_BACK = ['node.fork', 'node.known', 'term.superseded'];
 
-  /** A world whose site 0 has a second node: what that one sends arrives, and it gets what is sent back. */
-  function runCopy(world: SiteWorld, copy: RecoveredState): { submit(key: string): Outcome; pass(ms: number): void } {
+  /**
+   * A world whose site 0 has a second node: what that one sends arrives, and it gets what is sent
+   * back.
+   */
+  function runCopy(
+    world: SiteWorld,
+    copy: RecoveredState,
+  ): { submit(key: string): Outcome; pass(ms: number): void } {
     let away = world.takeNode(0);
     world.start(0, copy, false);
     const swap = (): void => {
@@ -247,7 +292,9 @@ describe('a second node on a copy of a directory, behind another address', () =>
           world.tick();
           swap();
           while (world.sent.length > 0) {
-            const back = world.sent.filter(({ to, message }) => to === 0 && SENT_BACK.includes(message.kind));
+            const back = world.sent.filter(
+              ({ to, message }) => to === 0 && SENT_BACK.includes(message.kind),
+            );
             world.deliver();
             for (const site of [0, 1, 2]) world.sync(site);
             const others = world.sent;
@@ -266,19 +313,32 @@ describe('a second node on a copy of a directory, behind another address', () =>
   test.each([
     ['older', 2],
     ['of the same length', 0],
-  ])('%s → it stops before it answers an update, the first node goes on, and the others report it', (_what, more) => {
-    const world = new SiteWorld(options);
-    write(world, 0, 'a');
-    const copy = world.copyLogs(0);
-    for (let count = 0; count < more; count += 1) write(world, 0, `b${count}`);
-    const twin = runCopy(world, copy);
-    const update = twin.submit('of the copy');
-    twin.pass(100);
-    expect([world.forked.map(([site]) => site), update]).toEqual([[0], { code: 'UNAVAILABLE', retryable: true }]);
-    expect(new Set(world.forkedPeers.map(([site, peer]) => `${site} ${peer}`))).toEqual(new Set(['1 0', '2 0']));
-    expect(write(world, 0, 'c')).toHaveProperty('value');
-    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'of the copy')]).toEqual(['c', 'c', undefined, undefined]);
-  });
+  ])(
+    '%s → it stops before it answers an update, the first node goes on, and the others report it',
+    (_what, more) => {
+      const world = new SiteWorld(options);
+      write(world, 0, 'a');
+      const copy = world.copyLogs(0);
+      for (let count = 0; count < more; count += 1) write(world, 0, `b${count}`);
+      const twin = runCopy(world, copy);
+      const update = twin.submit('of the copy');
+      twin.pass(100);
+      expect([world.forked.map(([site]) => site), update]).toEqual([
+        [0],
+        { code: 'UNAVAILABLE', retryable: true },
+      ]);
+      expect(new Set(world.forkedPeers.map(([site, peer]) => `${site} ${peer}`))).toEqual(
+        new Set(['1 0', '2 0']),
+      );
+      expect(write(world, 0, 'c')).toHaveProperty('value');
+      expect([...valuesOf(world, 'c'), ...valuesOf(world, 'of the copy')]).toEqual([
+        'c',
+        'c',
+        undefined,
+        undefined,
+      ]);
+    },
+  );
 
   test('of the same length, and the first node is away → it answers no update, and nothing is taken of it', () => {
     const world = new SiteWorld(options);
@@ -288,7 +348,11 @@ describe('a second node on a copy of a directory, behind another address', () =>
     const twin = runCopy(world, copy);
     const update = twin.submit('of the copy');
     twin.pass(10_100);
-    expect([world.forked, world.alone, update]).toEqual([[], [0], { code: 'UNAVAILABLE', retryable: true }]);
+    expect([world.forked, world.alone, update]).toEqual([
+      [],
+      [0],
+      { code: 'UNAVAILABLE', retryable: true },
+    ]);
     world.start(0);
     expect(write(world, 0, 'c')).toHaveProperty('value');
     expect(valuesOf(world, 'c')).toEqual(['c', 'c']);
@@ -333,7 +397,10 @@ describe('a start that waits for another site', () => {
     world.putNode(1, others[0]);
     world.pass(50);
     expect(write(world, 0, 'k')).toHaveProperty('value');
-    expect([world.read(1, get('k')), world.machines[0]?.writeRefusal?.message]).toEqual(['k', undefined]);
+    expect([world.read(1, get('k')), world.machines[0]?.writeRefusal?.message]).toEqual([
+      'k',
+      undefined,
+    ]);
   });
 
   test('a strong read before that says nothing to the red log', () => {
@@ -341,7 +408,9 @@ describe('a start that waits for another site', () => {
     world.crash(0);
     const others = [world.takeNode(1), world.takeNode(2)] as const;
     world.start(0);
-    const early = world.submit(0, get('k'), { wantedStages: { tentative: false, causal: false, strong: true } });
+    const early = world.submit(0, get('k'), {
+      wantedStages: { tentative: false, causal: false, strong: true },
+    });
     world.sync(0);
     expect(world.sent.map(({ message }) => message.kind)).not.toContain('log.propose');
     for (const [place, node] of others.entries()) world.putNode(place + 1, node);

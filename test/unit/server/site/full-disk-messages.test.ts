@@ -1,4 +1,7 @@
-/** Messages for which there is no room, as on a disk that is full: counted, and taken when they come again. */
+/**
+ * Messages for which there is no room, as on a disk that is full: counted, and taken when they come
+ * again.
+ */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';
@@ -20,7 +23,10 @@ test('what would have to be written down → counted, and not heard of until it 
     kind: 'blue.heartbeat',
     sequence: 0,
   });
-  for (const { envelope } of [...written, { envelope: remaining as (typeof written)[0]['envelope'] }]) {
+  for (const { envelope } of [
+    ...written,
+    { envelope: remaining as (typeof written)[0]['envelope'] },
+  ]) {
     receiver?.receive(envelope, sites.nowMs, sites.nowMs, false);
   }
   expect([sites.read(RECEIVER, get('k')), receiver?.rejections.room]).toEqual([undefined, 1]);

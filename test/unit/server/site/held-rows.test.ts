@@ -15,7 +15,10 @@ import {
 
 const [MAIN, US] = [0, 1] as const;
 
-/** The follower moves money out of `us`. The hold in `main` stands, and the leader of `us` stops before the record. */
+/**
+ * The follower moves money out of `us`. The hold in `main` stands, and the leader of `us` stops
+ * before the record.
+ */
 function createHeld(): { world: SiteWorld; reports: HeldRowsReport[] } {
   const reports: HeldRowsReport[] = [];
   const world = createWorld();
@@ -25,7 +28,8 @@ function createHeld(): { world: SiteWorld; reports: HeldRowsReport[] } {
   world.options = { ...world.options, observer: { onRowsHeld: (held) => void reports.push(held) } };
   world.crash(FOLLOWER);
   world.start(FOLLOWER);
-  const isForUs = ({ envelope }: { envelope: { to: { partition: number } } }): boolean => envelope.to.partition === US;
+  const isForUs = ({ envelope }: { envelope: { to: { partition: number } } }): boolean =>
+    envelope.to.partition === US;
   world.submit(FOLLOWER, call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 1 }));
   world.settle(isForUs);
   world.drop(isForUs);
@@ -45,7 +49,9 @@ test('a hold whose home log is away → reported once after 10 s, until it has e
   passSeconds(world, 9);
   expect(reports).toEqual([]);
   passSeconds(world, 20);
-  const leader = expect.stringMatching(/^waits for the site .* which orders those of the partition 'us'/) as string;
+  const leader = expect.stringMatching(
+    /^waits for the site .* which orders those of the partition 'us'/,
+  ) as string;
   expect(reports).toEqual([
     { partition: MAIN, home: US, rows: ['accounts/eu/bob'], obstacle: leader, awaitedSites: [] },
   ]);

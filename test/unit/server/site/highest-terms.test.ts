@@ -1,4 +1,7 @@
-/** Which start of another site a site has heard of outlives its own restart: what an earlier one has sent stays refused. */
+/**
+ * Which start of another site a site has heard of outlives its own restart: what an earlier one has
+ * sent stays refused.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { getSavedSite } from '../../../../src/server/log/recovered-state.ts';
 import { put } from '../../../../src/operations/index.ts';
@@ -34,6 +37,9 @@ test('started again → nothing of an earlier start of the sender is taken', () 
 });
 
 test('saved → in the part that is the site’s own', () => {
-  const saved = getSavedSite({ sections: {}, smallParts: sites.machines[RECEIVER]?.createCut().smallParts });
+  const saved = getSavedSite({
+    sections: {},
+    smallParts: sites.machines[RECEIVER]?.createCut().smallParts,
+  });
   expect(saved.own.terms).toContainEqual([siteAt(SENDER), term]);
 });

@@ -1,4 +1,7 @@
-/** Conditions on all tables, at a site: when they are checked, what is reported, and how much time they may take. */
+/**
+ * Conditions on all tables, at a site: when they are checked, what is reported, and how much time
+ * they may take.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -24,7 +27,11 @@ const tables = {
 const { people, notes } = createEffectTables(tables);
 
 const contract = defineContract('people', {
-  rename: { access: 'write', args: z.object({ id: z.string(), name: z.string() }), result: z.null() },
+  rename: {
+    access: 'write',
+    args: z.object({ id: z.string(), name: z.string() }),
+    result: z.null(),
+  },
 });
 
 type Reader = TablesReader<typeof tables>;
@@ -35,11 +42,15 @@ function areUnique({ people: all }: Reader): boolean {
   return new Set(names).size === names.length;
 }
 
-const serviceWith = (snapshotInvariants: Readonly<Record<string, (reader: Reader) => boolean>>): Service =>
+const serviceWith = (
+  snapshotInvariants: Readonly<Record<string, (reader: Reader) => boolean>>,
+): Service =>
   defineService(contract, {
     tables,
     shadowOperations: (effects) => ({
-      rename: blue((a: { id: string; name: string }) => [effects.people.row(a.id).name.write(a.name)]),
+      rename: blue((a: { id: string; name: string }) => [
+        effects.people.row(a.id).name.write(a.name),
+      ]),
     }),
     generators: { rename: (args, { shadow }) => shadow.rename(args, null) },
     snapshotInvariants,
@@ -48,8 +59,15 @@ const serviceWith = (snapshotInvariants: Readonly<Record<string, (reader: Reader
 /** A site's observer, its alarms, and a way to apply effects. */
 function observed(service: Service, elapsedMs = (): number => 0) {
   const alarms: SiteAlarm[] = [];
-  const observer = createInvariantObserver(service, 'ireland', (alarm) => alarms.push(alarm), elapsedMs);
-  const state = new SiteState(service, Origins.create(['ireland']), { identifierPrefix: 'ireland' });
+  const observer = createInvariantObserver(
+    service,
+    'ireland',
+    (alarm) => alarms.push(alarm),
+    elapsedMs,
+  );
+  const state = new SiteState(service, Origins.create(['ireland']), {
+    identifierPrefix: 'ireland',
+  });
   let version = 0;
   const apply = (...effects: readonly Effect[]): void => {
     version += 1;
@@ -64,11 +82,16 @@ describe('invariants of the snapshot', () => {
   test('broken by two rows together → one alarm that names it and the operation', async () => {
     const alarms: SiteAlarm[] = [];
     const service = serviceWith({ 'names are unique': areUnique });
-    const deployment = createEmbedded(service, { sites: ['ireland'], onAlarm: (alarm) => alarms.push(alarm) });
+    const deployment = createEmbedded(service, {
+      sites: ['ireland'],
+      onAlarm: (alarm) => alarms.push(alarm),
+    });
     const client = createClient(deployment.site('ireland'));
     for (const id of ['a', 'b', 'c']) await client.invoke(contract.rename({ id, name: 'ann' }));
     await deployment.close();
-    expect(alarms).toEqual([expect.objectContaining({ kind: 'invariant-broken', site: 'ireland' })]);
+    expect(alarms).toEqual([
+      expect.objectContaining({ kind: 'invariant-broken', site: 'ireland' }),
+    ]);
     expect(alarms[0]?.message).toMatch(/"names are unique" .*after rename \(/);
   });
 
@@ -76,7 +99,9 @@ describe('invariants of the snapshot', () => {
     let count = 0;
     const service = serviceWith({ counted: () => (count += 1) > 0 });
     const deployment = createEmbedded(service, { sites: ['ireland'], checkInvariants: false });
-    await createClient(deployment.site('ireland')).invoke(contract.rename({ id: 'a', name: 'ann' }));
+    await createClient(deployment.site('ireland')).invoke(
+      contract.rename({ id: 'a', name: 'ann' }),
+    );
     await deployment.close();
     expect(count).toBe(0);
   });
@@ -107,7 +132,9 @@ describe('invariants of the snapshot', () => {
     expect(findBySubmission(notes.row('a').text.write('hello'))).toEqual(['keys', 'having']);
     expect(findBySubmission(people.row('a').name.write('ann'))).toEqual(['people', 'one', 'names']);
     expect(findBySubmission(people.row('b').name.write('ann'), notes.insert('b'))).toHaveLength(5);
-    expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('"ofPeople"') })]);
+    expect(alarms).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('"ofPeople"') }),
+    ]);
   });
 
   test('a condition that reads otherwise by what it finds → retried by what it read last', () => {
@@ -143,20 +170,23 @@ describe('invariants of the snapshot', () => {
   test.each([
     ['kept', async () => true],
     ['rejected', async () => Promise.reject(new Error('no pager'))],
-  ])('conditions that give a promise, which is %s → one alarm each, whatever the row', async (_how, promising) => {
-    const holds = promising as unknown as () => boolean;
-    const { apply, alarms } = observed({
-      ...serviceWith({ ofAll: holds }),
-      invariants: { people: { ofRow: holds } },
-    });
-    for (const id of ['a', 'b']) apply(people.row(id).name.write('ann'));
-    // A rejection without a handler would have ended the process by now.
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(alarms.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/"ofRow" \(the condition returned a promise: .*synchronously/),
-      expect.stringMatching(/"ofAll" .*\(the condition returned a promise: /),
-    ]);
-  });
+  ])(
+    'conditions that give a promise, which is %s → one alarm each, whatever the row',
+    async (_how, promising) => {
+      const holds = promising as unknown as () => boolean;
+      const { apply, alarms } = observed({
+        ...serviceWith({ ofAll: holds }),
+        invariants: { people: { ofRow: holds } },
+      });
+      for (const id of ['a', 'b']) apply(people.row(id).name.write('ann'));
+      // A rejection without a handler would have ended the process by now.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(alarms.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/"ofRow" \(the condition returned a promise: .*synchronously/),
+        expect.stringMatching(/"ofAll" .*\(the condition returned a promise: /),
+      ]);
+    },
+  );
 
   test('it takes more than its time → passed over until that has come back, then all that changed meanwhile counts', () => {
     let nowMs = 0;
@@ -176,7 +206,9 @@ describe('invariants of the snapshot', () => {
     nowMs += 200;
     apply(notes.row('n').text.write('x'));
     expect(count).toBe(2);
-    expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('"slow"') })]);
+    expect(alarms).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('"slow"') }),
+    ]);
   });
 
   test.each([
@@ -187,9 +219,18 @@ describe('invariants of the snapshot', () => {
       'invariants.people.has a name',
     ],
     ['a list', { snapshotInvariants: [() => true] }, 'snapshotInvariants'],
-    ['a condition that is none', { snapshotInvariants: { unique: 'names' } }, 'snapshotInvariants.unique'],
+    [
+      'a condition that is none',
+      { snapshotInvariants: { unique: 'names' } },
+      'snapshotInvariants.unique',
+    ],
   ])('declared: %s → INVALID_ARGUMENT naming it', (_what, value, field) => {
-    const parts = { tables, shadowOperations: () => ({}), generators: { rename: () => null }, ...value };
+    const parts = {
+      tables,
+      shadowOperations: () => ({}),
+      generators: { rename: () => null },
+      ...value,
+    };
     expect(() => defineService(contract, parts as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
     );

@@ -1,4 +1,6 @@
-/** The home of an idempotency key stays where it is while sites join, are rebuilt, and are retired. */
+/**
+ * The home of an idempotency key stays where it is while sites join, are rebuilt, and are retired.
+ */
 import { expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { toOwnedKey } from '../../../../src/correctable/idempotency-key.ts';
@@ -27,7 +29,10 @@ function findIdentities(origins: Origins, keys: readonly string[]): Submitter['i
     throw error as Error;
   };
   for (const idempotencyKey of keys) {
-    const context = { signal: new AbortController().signal, idempotencyKey } as unknown as InvocationContext;
+    const context = {
+      signal: new AbortController().signal,
+      idempotencyKey,
+    } as unknown as InvocationContext;
     const sink = { view: () => 0, confirm: fail, fail };
     binding.submitOperation(bank.deposit({ account: 'a', amount: 10 }), ['strong'], sink, context);
   }

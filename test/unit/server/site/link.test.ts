@@ -3,7 +3,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Link } from '../../../../src/server/site/link.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] }));
+beforeEach(
+  () =>
+    void vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'],
+    }),
+);
 afterEach(() => void vi.useRealTimers());
 
 function linkOf(limits?: { maxMessages: number; maxBytes: number }): {

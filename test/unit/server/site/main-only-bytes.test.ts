@@ -1,6 +1,7 @@
 /**
- * What a deployment with the partition `main` alone sends and writes. A fixed script runs at three sites, and the digests of
- * all frames and files are compared with recorded ones. They change only if the format changes for a reason.
+ * What a deployment with the partition `main` alone sends and writes. A fixed script runs at three
+ * sites, and the digests of all frames and files are compared with recorded ones. They change only
+ * if the format changes for a reason.
  */
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -23,7 +24,10 @@ afterEach(() => vi.restoreAllMocks());
 function recordFrames(): Uint8Array[] {
   const frames: Uint8Array[] = [];
   const { encode } = EnvelopeCodec.prototype;
-  vi.spyOn(EnvelopeCodec.prototype, 'encode').mockImplementation(function (this: EnvelopeCodec, ...args) {
+  vi.spyOn(EnvelopeCodec.prototype, 'encode').mockImplementation(function (
+    this: EnvelopeCodec,
+    ...args
+  ) {
     const encoded = encode.apply(this, args);
     frames.push(...encoded);
     return encoded;
@@ -39,11 +43,19 @@ function digest(parts: readonly (string | Uint8Array)[]): string {
 
 const call = (name: string, args: unknown) => ({ name, args });
 
-/** Blue and red operations, named ones and their retries, a conflict, strong reads, and restarts. */
+/**
+ * Blue and red operations, named ones and their retries, a conflict, strong reads, and restarts.
+ */
 function runScript(world: SiteWorld): void {
   for (const site of [LEADER, FOLLOWER, OTHER]) {
-    world.ask(site, call('deposit', { key: 'account 1', amount: 40 }), { id: `c${site}/1`, home: site });
-    world.ask(site, call('enqueue', { key: 'queue 1', text: `item ${site}` }), { id: `c${site}/2`, home: site });
+    world.ask(site, call('deposit', { key: 'account 1', amount: 40 }), {
+      id: `c${site}/1`,
+      home: site,
+    });
+    world.ask(site, call('enqueue', { key: 'queue 1', text: `item ${site}` }), {
+      id: `c${site}/2`,
+      home: site,
+    });
     world.settle();
   }
   const withdrawal = call('withdraw', { key: 'account 1', amount: 90, here: false });
@@ -71,17 +83,26 @@ function writeFiles(world: SiteWorld, site: number): readonly [path: string, byt
   const timeline = new Timeline();
   const disk = new SimulatedDisk({ timeline, random: new Random(0), syncMeanMs: 0 });
   const files = disk.mount();
-  const storage = new DurableStorage({ files, timing: createTiming(timeline), directory: FOLDER, site: `s${site}` });
+  const storage = new DurableStorage({
+    files,
+    timing: createTiming(timeline),
+    directory: FOLDER,
+    site: `s${site}`,
+  });
   const machine = world.machines[site]!;
   storage.attach(machine, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
   const { logs } = world.takeNode(site);
-  for (const [kind, entries] of Object.entries(logs)) storage.append(kind as LogKind, entries as unknown[]);
+  for (const [kind, entries] of Object.entries(logs))
+    storage.append(kind as LogKind, entries as unknown[]);
   timeline.run(1000, () => false);
   storage.checkpoint();
   timeline.run(2000, () => false);
   storage.append('local', [{ kind: 'expire', client: 'c', upTo: 1 }]);
   timeline.run(3000, () => false);
-  return files.list(FOLDER).map((name) => [name, files.read(`${FOLDER}/${name}`)] as const) as [string, Uint8Array][];
+  return files.list(FOLDER).map((name) => [name, files.read(`${FOLDER}/${name}`)] as const) as [
+    string,
+    Uint8Array,
+  ][];
 }
 
 test('with main alone, frames and files have the bytes that they had before there were partitions', () => {

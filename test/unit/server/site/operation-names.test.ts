@@ -1,4 +1,7 @@
-/** By which names a site knows an update again: a client's number for it, or a name that belongs to no client. */
+/**
+ * By which names a site knows an update again: a client's number for it, or a name that belongs to
+ * no client.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
@@ -28,7 +31,12 @@ afterEach(async () => {
 });
 
 /** The final value. */
-function getFinal(deployment: Embedded<Site>, site: Site, operation: Operation, names: Names = {}): Promise<unknown> {
+function getFinal(
+  deployment: Embedded<Site>,
+  site: Site,
+  operation: Operation,
+  names: Names = {},
+): Promise<unknown> {
   const around = { deadlineAt: undefined, session: undefined, trace: undefined };
   const context: InvocationContext = { ...around, signal: new AbortController().signal, ...names };
   return new Promise((resolve, reject) => {
@@ -36,7 +44,9 @@ function getFinal(deployment: Embedded<Site>, site: Site, operation: Operation, 
       resolve(value);
       return 0;
     };
-    deployment.site(site).submitOperation(operation, ['strong'], { view, confirm: reject, fail: reject }, context);
+    deployment
+      .site(site)
+      .submitOperation(operation, ['strong'], { view, confirm: reject, fail: reject }, context);
   });
 }
 
@@ -67,14 +77,19 @@ test('an operationId that a client is called by → an operation of its own, not
   const deployment = start();
   await getFinal(deployment, 'ireland', deposit, { origin });
   const withdraw = bank.withdraw({ account: 'a', amount: 4 });
-  expect(await getFinal(deployment, 'ireland', withdraw, { operationId: origin.client })).toEqual({ paid: true });
+  expect(await getFinal(deployment, 'ireland', withdraw, { operationId: origin.client })).toEqual({
+    paid: true,
+  });
   expect(await balanceOf(deployment)).toBe(6);
 });
 
 test('a client that is called as only operations without one are → refused', async () => {
   for (const client of ['\u0000q', '\u0001q']) {
     const requested = getFinal(start(), 'ireland', deposit, { origin: { ...origin, client } });
-    await expect(requested).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'context.origin.client' });
+    await expect(requested).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'context.origin.client',
+    });
   }
 });
 
@@ -84,7 +99,10 @@ test('another operation or other arguments under an idempotencyKey → refused; 
   await getFinal(deployment, 'ireland', deposit, named);
   const reordered = { ...deposit, args: { amount: 10, account: 'a' } };
   await getFinal(deployment, 'frankfurt', reordered, named);
-  for (const other of [bank.deposit({ account: 'a', amount: 11 }), bank.withdraw({ account: 'a', amount: 10 })]) {
+  for (const other of [
+    bank.deposit({ account: 'a', amount: 11 }),
+    bank.withdraw({ account: 'a', amount: 10 }),
+  ]) {
     await expect(getFinal(deployment, 'frankfurt', other, named)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       field: 'idempotencyKey',
@@ -112,7 +130,9 @@ describe('arguments under an idempotencyKey', () => {
         purses: z.array(purse).optional(),
         pair: z.tuple([z.string(), purse]).optional(),
         byName: z.record(z.string(), purse).optional(),
-        kind: z.union([z.object({ kind: z.literal('card'), tip: z.int().default(0) }), z.string()]).optional(),
+        kind: z
+          .union([z.object({ kind: z.literal('card'), tip: z.int().default(0) }), z.string()])
+          .optional(),
         at: z.int().default(() => now),
       }),
       result: z.null(),
@@ -130,7 +150,10 @@ describe('arguments under an idempotencyKey', () => {
     const fail = (error: unknown): never => {
       throw error as Error;
     };
-    const context = { signal: new AbortController().signal, idempotencyKey: 'a' } as unknown as InvocationContext;
+    const context = {
+      signal: new AbortController().signal,
+      idempotencyKey: 'a',
+    } as unknown as InvocationContext;
     const operation = { ...shop.pay({ account: 'a' }), args };
     new SiteBinding('ireland', port).submitOperation(
       operation,
@@ -150,11 +173,23 @@ describe('arguments under an idempotencyKey', () => {
     ['a default that is a list', { account }, { account, tags: [] }],
     ['a default of a transform', { account }, { account, unit: 'piece' }],
     ['a whole default object', { account }, { account, purse: { currency: 'EUR', cents: 0 } }],
-    ['a default in an object', { account, purse: { cents: 5 } }, { account, purse: { cents: 5, currency: 'EUR' } }],
+    [
+      'a default in an object',
+      { account, purse: { cents: 5 } },
+      { account, purse: { cents: 5, currency: 'EUR' } },
+    ],
     ['a default in a list', { account, purses: [{}] }, { account, purses: [{ cents: 0 }] }],
     ['a default in a tuple', { account, pair: ['x', {}] }, { account, pair: ['x', { cents: 0 }] }],
-    ['a default in a record', { account, byName: { b: {} } }, { account, byName: { b: { cents: 0 } } }],
-    ['a default in a union', { account, kind: { kind: 'card' } }, { account, kind: { kind: 'card', tip: 0 } }],
+    [
+      'a default in a record',
+      { account, byName: { b: {} } },
+      { account, byName: { b: { cents: 0 } } },
+    ],
+    [
+      'a default in a union',
+      { account, kind: { kind: 'card' } },
+      { account, kind: { kind: 'card', tip: 0 } },
+    ],
   ])('%s, written out or not → the same operation', (_, left, right) => {
     expect(identify(left)).toBe(identify(right));
   });

@@ -5,19 +5,37 @@ import { toFieldName, toTableName } from '../../../../src/server/generator/read-
 import type { BlueOperation, RedOperation } from '../../../../src/server/records/records.ts';
 import { createPartitions } from '../../../../src/server/service/partitions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { createPartitionAlarms, createVoterAlarm } from '../../../../src/server/site/partition-alarms.ts';
+import {
+  createPartitionAlarms,
+  createVoterAlarm,
+} from '../../../../src/server/site/partition-alarms.ts';
 import { partitionedBank } from '../replica/partitions/partitioned-bank.ts';
 
 function createAlarms() {
   const alarms: SiteAlarm[] = [];
   const partitions = createPartitions(partitionedBank as unknown as Service, { us: {} });
-  const { onCreated, onRowsHeld } = createPartitionAlarms('ireland', partitions, (alarm) => void alarms.push(alarm));
+  const { onCreated, onRowsHeld } = createPartitionAlarms(
+    'ireland',
+    partitions,
+    (alarm) => void alarms.push(alarm),
+  );
   /** Runs an operation, as local ones and globals alternate in this share. */
   const run = (operation: string, globals: number, locals: number): void => {
-    const local = { kind: 'operation', operation, effects: [], reads: [] } as unknown as RedOperation;
+    const local = {
+      kind: 'operation',
+      operation,
+      effects: [],
+      reads: [],
+    } as unknown as RedOperation;
     const effects = ['us/ann', 'eu/bob'].map((key) => ({ table: 'accounts', key }));
     const reads = [toFieldName('fees', 'fee', 'amount'), toFieldName('tags', 'eu/bob', 'uses')];
-    const global = { ...local, partition: 1, others: [0], effects, reads } as unknown as RedOperation;
+    const global = {
+      ...local,
+      partition: 1,
+      others: [0],
+      effects,
+      reads,
+    } as unknown as RedOperation;
     for (let count = 0; count < globals; count += 1) onCreated?.(global);
     for (let count = 0; count < locals; count += 1) onCreated?.(local);
   };
@@ -30,7 +48,9 @@ test('more than half of 100 runs are globals → reported once, with the tables 
   run('transfer', 51, 49);
   run('transfer', 100, 0);
   expect(alarms).toMatchObject([{ kind: 'operation-mostly-global', site: 'ireland' }]);
-  expect(alarms[0]?.message).toContain("51 of 100 runs of 'transfer' had rows of several partitions");
+  expect(alarms[0]?.message).toContain(
+    "51 of 100 runs of 'transfer' had rows of several partitions",
+  );
   expect(alarms[0]?.message).toContain('tables accounts, tags.');
 });
 
@@ -53,7 +73,13 @@ test('each operation is counted by itself, and blue ones are not', () => {
 
 test('a global by a scan of all keys → its table is named', () => {
   const { alarms, onCreated } = createAlarms();
-  const scan = { kind: 'operation', operation: 'sum', effects: [], reads: [toTableName('accounts')], others: [1] };
+  const scan = {
+    kind: 'operation',
+    operation: 'sum',
+    effects: [],
+    reads: [toTableName('accounts')],
+    others: [1],
+  };
   for (let count = 0; count < 100; count += 1) onCreated?.(scan as unknown as RedOperation);
   expect(alarms[0]?.message).toContain('tables accounts.');
 });
@@ -61,7 +87,13 @@ test('a global by a scan of all keys → its table is named', () => {
 test('rows that are held → the alarm names both partitions and ten of the rows', () => {
   const { alarms, onRowsHeld } = createAlarms();
   const rows = Array.from({ length: 12 }, (_, at) => `accounts/us/${at}`);
-  onRowsHeld?.({ partition: 1, home: 0, rows, obstacle: 'waits for the site cork. Start it', awaitedSites: [] });
+  onRowsHeld?.({
+    partition: 1,
+    home: 0,
+    rows,
+    obstacle: 'waits for the site cork. Start it',
+    awaitedSites: [],
+  });
   expect(alarms).toMatchObject([{ kind: 'rows-held', site: 'ireland' }]);
   expect(alarms[0]?.message).toMatch(
     /rows of the partition us are held for more than 10 s \(accounts\/us\/0, .*accounts\/us\/9, 2 more\)/,

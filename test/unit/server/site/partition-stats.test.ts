@@ -29,8 +29,12 @@ const inUs = { id: global.id, site: OWN, partition: US } as const;
 function createStats() {
   let nowMs = 0;
   const stats = new PartitionStats(OWN, ['main', 'us'], () => nowMs);
-  const pass = (partition: number, record: RedRecord, decision: CertificationDecision, ended?: GlobalOperation): void =>
-    stats.onRedPassed({ partition, record, decision, ended });
+  const pass = (
+    partition: number,
+    record: RedRecord,
+    decision: CertificationDecision,
+    ended?: GlobalOperation,
+  ): void => stats.onRedPassed({ partition, record, decision, ended });
   return { stats, pass, wait: (ms: number) => void (nowMs += ms) };
 }
 
@@ -40,17 +44,39 @@ test('a global that commits counts in its home, and its hold in the other log', 
   wait(90);
   pass(MAIN, { ...global, holds: [[US, 1]] }, { kind: 'commit', stamp: 2 });
   wait(10);
-  pass(US, { kind: 'release', ...inUs, execution, home: MAIN, stamp: 2 }, { kind: 'release', stamp: 3 });
+  pass(
+    US,
+    { kind: 'release', ...inUs, execution, home: MAIN, stamp: 2 },
+    { kind: 'release', stamp: 3 },
+  );
   const [main, us] = stats.logs;
-  expect(main).toMatchObject({ committed: 1, globals: { committed: 1, refused: 0, aborted: 0 }, holds: { count: 0 } });
-  expect(us).toMatchObject({ committed: 0, globals: { committed: 0 }, holds: { count: 1, sumMs: 100 } });
+  expect(main).toMatchObject({
+    committed: 1,
+    globals: { committed: 1, refused: 0, aborted: 0 },
+    holds: { count: 0 },
+  });
+  expect(us).toMatchObject({
+    committed: 0,
+    globals: { committed: 0 },
+    holds: { count: 1, sumMs: 100 },
+  });
 });
 
 test('a refused hold and an abort count in the home of the global', () => {
   const { stats, pass } = createStats();
   const conflict = { reason: 'window' } as const;
-  pass(US, { kind: 'hold', ...inUs, operation: global }, { kind: 'refuse', stamp: 1, conflict }, global);
-  pass(MAIN, { kind: 'abort', id: global.id, site: OTHER, execution }, { kind: 'abort', stamp: 1 }, global);
+  pass(
+    US,
+    { kind: 'hold', ...inUs, operation: global },
+    { kind: 'refuse', stamp: 1, conflict },
+    global,
+  );
+  pass(
+    MAIN,
+    { kind: 'abort', id: global.id, site: OTHER, execution },
+    { kind: 'abort', stamp: 1 },
+    global,
+  );
   expect(stats.logs.map(({ globals }) => globals)).toEqual([
     { committed: 0, refused: 1, aborted: 1 },
     { committed: 0, refused: 0, aborted: 0 },
@@ -59,7 +85,9 @@ test('a refused hold and an abort count in the home of the global', () => {
 
 test('commits, rejections and checks of other sites do not count', () => {
   const { stats, pass } = createStats();
-  const [local, foreign] = [OWN, OTHER].map((site) => ({ ...global, site, others: undefined }) as unknown as RedRecord);
+  const [local, foreign] = [OWN, OTHER].map(
+    (site) => ({ ...global, site, others: undefined }) as unknown as RedRecord,
+  );
   for (const record of [local!, foreign!]) {
     pass(MAIN, record, { kind: 'commit', stamp: 1 });
     stats.onRejected(record as GlobalOperation, { reason: 'window' });
@@ -72,7 +100,11 @@ test('commits, rejections and checks of other sites do not count', () => {
         { kind: 'check', conflict },
       );
   const [main, us] = stats.logs;
-  expect(main).toMatchObject({ committed: 1, rejections: { stats: { window: 1 } }, failedChecks: 0 });
+  expect(main).toMatchObject({
+    committed: 1,
+    rejections: { stats: { window: 1 } },
+    failedChecks: 0,
+  });
   expect(us).toMatchObject({ committed: 0, failedChecks: 1 });
 });
 

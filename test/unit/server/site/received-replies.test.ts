@@ -1,4 +1,7 @@
-/** While the home of an operation is down, other sites answer for it what they have received; a session waits as before. */
+/**
+ * While the home of an operation is down, other sites answer for it what they have received; a
+ * session waits as before.
+ */
 // @rule CLU-I11
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -51,5 +54,9 @@ test('seen and not replicated → REPLICA_BEHIND for the session, UNKNOWN for th
   const update = world.ask(1, put('z', 'z'), { id: 'c/2', home: 1 }, { sessionVector });
   const again = world.ask(1, OPERATION, { id: 'c/1', hop: 1 });
   world.pass(300);
-  expect([read.code, update.code, again.code]).toEqual(['REPLICA_BEHIND', 'REPLICA_BEHIND', 'UNKNOWN']);
+  expect([read.code, update.code, again.code]).toEqual([
+    'REPLICA_BEHIND',
+    'REPLICA_BEHIND',
+    'UNKNOWN',
+  ]);
 });

@@ -1,4 +1,7 @@
-/** A red log that breaks its rules: its site takes nothing more of it and reports it, and blue operations go on. */
+/**
+ * A red log that breaks its rules: its site takes nothing more of it and reports it, and blue
+ * operations go on.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -63,7 +66,10 @@ test('a record is left out → nothing behind it is taken; blue goes on; what ne
   expect(lengthAt(FAULTY)).toBe(1);
   expect(lengthAt(0)).toBe(3);
 
-  const refused = [sites.submit(FAULTY, enqueue('q', 'b')), sites.submit(FAULTY, get('k'), READ_STRONGLY)];
+  const refused = [
+    sites.submit(FAULTY, enqueue('q', 'b')),
+    sites.submit(FAULTY, get('k'), READ_STRONGLY),
+  ];
   const written = sites.submit(FAULTY, put('k', 'blue'));
   sites.settle();
   for (const outcome of refused) expect(outcome.code).toBe('UNAVAILABLE');
@@ -158,7 +164,9 @@ test('it delivers again what it has delivered → taken once', () => {
 
 test('the operator gets the cause, and the steps to fix it', () => {
   const alarms: SiteAlarm[] = [];
-  const { onRedHalted: raiseAlarm } = createSiteAlarms('frankfurt', Origins.create([]), (alarm) => alarms.push(alarm));
+  const { onRedHalted: raiseAlarm } = createSiteAlarms('frankfurt', Origins.create([]), (alarm) =>
+    alarms.push(alarm),
+  );
   raiseAlarm({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
   raiseAlarm({ reason: 'regressed', message: 'it ends early' });
   raiseAlarm({ reason: 'differs', message: 'at 7' });

@@ -1,5 +1,6 @@
 /**
- * A red log that stays halted: what its site keeps in the meantime is bounded, and its error explains how to fix it.
+ * A red log that stays halted: what its site keeps in the meantime is bounded, and its error
+ * explains how to fix it.
  */
 // @rule RB-L5
 import { beforeEach, expect, test } from 'vitest';
@@ -21,7 +22,12 @@ let isHealthy: boolean;
 beforeEach(() => {
   isHealthy = false;
   const options = { redRepeatChance: 0, redJumpChance: 0, redRegressChance: 1 };
-  const faults = { random: new Random(1), options, isHealthy: () => isHealthy, onRepeated: () => {} };
+  const faults = {
+    random: new Random(1),
+    options,
+    isHealthy: () => isHealthy,
+    onRepeated: () => {},
+  };
   sites = new Sites(notesService(), 3, {
     maxHaltedBytes: HALTED_BYTES_MAX,
     redLog: {

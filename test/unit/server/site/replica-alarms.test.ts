@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
-import { createLinkAlarm, createRejectionAlarm } from '../../../../src/server/site/replica-alarms.ts';
+import {
+  createLinkAlarm,
+  createRejectionAlarm,
+} from '../../../../src/server/site/replica-alarms.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const origins = Origins.create(['ireland', 'frankfurt']);

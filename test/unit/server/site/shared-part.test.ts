@@ -1,4 +1,7 @@
-/** A checkpoint is in two parts: of what all sites share another site can begin, with nothing of its own. */
+/**
+ * A checkpoint is in two parts: of what all sites share another site can begin, with nothing of its
+ * own.
+ */
 // @rule STO-30
 import { beforeEach, expect, test } from 'vitest';
 import { getSharedPart, createSiteFromShared } from '../../../../src/server/log/recovered-state.ts';
@@ -29,7 +32,10 @@ function checkpointOf(site: number): Checkpoint {
     const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
     return [name, new Map(decodeValue(encodeValue(rows)) as [string, unknown][])] as const;
   });
-  return { sections: Object.fromEntries(saved), smallParts: decodeValue(encodeValue(machine.createCut().smallParts)) };
+  return {
+    sections: Object.fromEntries(saved),
+    smallParts: decodeValue(encodeValue(machine.createCut().smallParts)),
+  };
 }
 
 /** Both colors at the first two sites, one of them with a name. */
@@ -54,7 +60,14 @@ test('sections → in one part each; what is of the site alone is in its own', (
   ]);
   expect(getSections('own', checkpoint)['own.slots']?.size).toBeGreaterThan(0);
   expect(Object.keys(getSharedPart(checkpoint).sections)).toEqual(
-    expect.arrayContaining(['rows', 'commits', 'endings', 'endings.clients', 'redAnswers', 'redAnswers.clients']),
+    expect.arrayContaining([
+      'rows',
+      'commits',
+      'endings',
+      'endings.clients',
+      'redAnswers',
+      'redAnswers.clients',
+    ]),
   );
 });
 
@@ -90,7 +103,8 @@ test('blue operations that add, of before and after the shared part → counted 
     sites.settle();
     sites.pass(100);
   };
-  const balances = (): unknown[] => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account: 'a' })));
+  const balances = (): unknown[] =>
+    [0, 1, 2].map((site) => sites.read(site, bank.balance({ account: 'a' })));
   deposit(1);
   const shared = getSharedPart(checkpointOf(0));
   deposit(10);

@@ -1,4 +1,7 @@
-/** What a site returns for an update, as views: a preliminary view that failed never replaces the final one. */
+/**
+ * What a site returns for an update, as views: a preliminary view that failed never replaces the
+ * final one.
+ */
 // @rule RB-V7
 import { expect, test } from 'vitest';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
@@ -30,7 +33,8 @@ function scripted(deliver: (submitter: Submitter) => void): SiteBinding {
 }
 
 const noGuess = new CorrectableError('CONFLICT', 'the guess could not be made');
-const final = (submitter: Submitter): void => submitter.onView('strong', { value: null }, undefined);
+const final = (submitter: Submitter): void =>
+  submitter.onView('strong', { value: null }, undefined);
 
 test.each([
   ['fails', (submitter: Submitter) => submitter.onFailure(noGuess, 'tentative')],
@@ -44,7 +48,8 @@ test.each([
     });
     const views = [];
     const client = createClient(site);
-    for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+    for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] }))
+      views.push(view);
     expect(views).toMatchObject([{ level: 'strong', final: true }]);
   },
 );
@@ -57,7 +62,8 @@ test('red write: the preliminary view came, and nothing else was requested → n
     }),
   );
   const views = [];
-  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] }))
+    views.push(view);
   expect(views).toMatchObject([{ level: 'tentative', final: true }]);
   expect(client.drops).toMatchObject({ closed: 0 });
 });
@@ -70,7 +76,10 @@ test('red write: the write itself fails → the failure is delivered, whichever 
 
 test('a caller changes the data of a failure → a resend gets what the site keeps', async () => {
   const data = { left: 0, seats: ['1a'] };
-  const retained = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
+  const retained = new CorrectableError('DOMAIN', 'take: soldOut', {
+    field: 'f',
+    domain: { name: 'soldOut', data },
+  });
   const client = createClient(scripted((submitter) => submitter.onFailure(retained, undefined)));
   const failureOf = async (): Promise<CorrectableError> =>
     (await client.invoke(enqueue('q', 1)).catch((error: unknown) => error)) as CorrectableError;
@@ -80,7 +89,12 @@ test('a caller changes the data of a failure → a resend gets what the site kee
   reported.seats.push('2b');
   Object.assign(first, { message: 'changed' });
   const second = await failureOf();
-  expect(second).toMatchObject({ code: 'DOMAIN', field: 'f', retryable: false, message: 'take: soldOut' });
+  expect(second).toMatchObject({
+    code: 'DOMAIN',
+    field: 'f',
+    retryable: false,
+    message: 'take: soldOut',
+  });
   expect(second.domain).toMatchObject({ name: 'soldOut', data: { left: 0, seats: ['1a'] } });
   expect(data).toEqual({ left: 0, seats: ['1a'] });
 });
@@ -111,7 +125,12 @@ test.each(['weak', 'toString', ''])(
     const failures: unknown[] = [];
     const sink = { fail: (error: unknown) => failures.push(error) } as unknown as Sink<never>;
     const submit = (): unknown =>
-      site.submitOperation(enqueue('q', 1) as never, [level] as never, sink, {} as InvocationContext);
+      site.submitOperation(
+        enqueue('q', 1) as never,
+        [level] as never,
+        sink,
+        {} as InvocationContext,
+      );
     const unknown = expect.objectContaining({
       code: 'UNKNOWN_LEVEL',
       message: expect.stringContaining('only tentative'),
@@ -137,7 +156,8 @@ test('an operation that was prepared for another handle is checked again, as one
     fail() {}
   })() as unknown as Sink<unknown, RedBlueLevel>;
   const context = { signal: new AbortController().signal, operationId: 'a' } as InvocationContext;
-  for (const handle of [site, other]) handle.submitOperation(operation as never, ['strong'], sink, context);
+  for (const handle of [site, other])
+    handle.submitOperation(operation as never, ['strong'], sink, context);
   return Promise.resolve().then(() => {
     const [trusted, checked] = submitted.map(({ args }) => args);
     expect(trusted).toBe(operation.args);

@@ -1,4 +1,6 @@
-/** What comes in one turn of a site in memory is answered together: red and blue updates, and reads. */
+/**
+ * What comes in one turn of a site in memory is answered together: red and blue updates, and reads.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
@@ -35,6 +37,12 @@ test('a read, a red and a blue write of one turn → all views before a tick tha
     submit(put('k', 1), ['strong']);
   });
   await ticked;
-  expect(seen.toSorted()).toEqual(['enqueue strong', 'enqueue tentative', 'get causal', 'put causal', 'tick']);
+  expect(seen.toSorted()).toEqual([
+    'enqueue strong',
+    'enqueue tentative',
+    'get causal',
+    'put causal',
+    'tick',
+  ]);
   expect(seen.at(-1)).toBe('tick');
 });

@@ -21,7 +21,9 @@ const createWorld = () =>
 
 const getInForce = (world: VersionWorld) => SITES.map((site) => world.inForceAt(site) === HASH_V2);
 const getChanged = (world: VersionWorld) =>
-  world.memberOutputs.flatMap(([site, output]) => (output.kind === 'changed' ? [[site, output.problem]] : []));
+  world.memberOutputs.flatMap(([site, output]) =>
+    output.kind === 'changed' ? [[site, output.problem]] : [],
+  );
 
 test('an activated version → in force at all sites, and its proposer knows', () => {
   const world = createWorld();
@@ -67,7 +69,8 @@ test('the leader of us crashes before its copy is on the disk → appends it at 
   world.restart(SITES, V2);
   world.activate(MAIN_LEADER);
   const syncMain = (): void => {
-    for (const site of world.machines.keys()) world.sync(site, site === US_LEADER ? ['local', 'red'] : undefined);
+    for (const site of world.machines.keys())
+      world.sync(site, site === US_LEADER ? ['local', 'red'] : undefined);
   };
   do syncMain();
   while (world.deliver());

@@ -1,7 +1,13 @@
-/** Some sites run a newer version: what they do before it is in force, and which sites must stop after that. */
+/**
+ * Some sites run a newer version: what they do before it is in force, and which sites must stop
+ * after that.
+ */
 // @rule CLU-U2, CLU-U4, CLU-U6
 import { expect, test } from 'vitest';
-import { RULES_VERSION, type DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
+import {
+  RULES_VERSION,
+  type DeploymentVersion,
+} from '../../../../src/server/records/deployment-version.ts';
 import { findStoredProblem } from '../../../../src/server/replica/activation.ts';
 import { createSiteFromShared, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { running, V1, V2, versionOf, VersionWorld } from '../../../support/version-world.ts';
@@ -42,14 +48,18 @@ test('a new operation → UNAVAILABLE until its version is in force, then it wor
 test('an old operation that chooses what is new → UNAVAILABLE, and nothing of it is sent before', () => {
   const world = new VersionWorld();
   world.restart([0], V2);
-  const early = ['note', 'mark', 'quote'].map((name) => world.submit(0, { name, args: { id: 'x' } }));
+  const early = ['note', 'mark', 'quote'].map((name) =>
+    world.submit(0, { name, args: { id: 'x' } }),
+  );
   world.pass(50);
   expect(early.map(({ code }) => code)).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE']);
   expect(world.events).toEqual([]);
   world.restart([1, 2], V2);
   world.activate(0);
   world.pass(50);
-  const late = ['note', 'mark', 'quote'].map((name) => world.submit(0, { name, args: { id: 'x' } }));
+  const late = ['note', 'mark', 'quote'].map((name) =>
+    world.submit(0, { name, args: { id: 'x' } }),
+  );
   world.pass(50);
   expect(late.map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
 });
@@ -71,7 +81,9 @@ test('back to the old version before it is in force → goes on; afterwards the 
   const saved = createSiteFromShared(getSharedPart(world.saveCheckpoint(1)));
   world.crash(1);
   world.options = running(V1) as never;
-  expect(() => world.start(1, saved)).toThrow(/needs a newer version: .* needs the field 'sales.stars'/);
+  expect(() => world.start(1, saved)).toThrow(
+    /needs a newer version: .* needs the field 'sales.stars'/,
+  );
   expect(() => world.restart([1], V2)).not.toThrow();
   expect(world.read(1, tags)).toBe(0);
 });
@@ -89,7 +101,8 @@ test('a site that runs the old version when the new one comes into force → sto
   expect([unheard, tagged.code]).toEqual([{}, undefined]);
   world.restart([2], V2);
   world.pass(50);
-  for (const site of SITES) expect([world.read(site, count), world.read(site, tags)]).toEqual([1, 1]);
+  for (const site of SITES)
+    expect([world.read(site, count), world.read(site, tags)]).toEqual([1, 1]);
 });
 
 test('after a restart what is in force is as before, by the logs and by a checkpoint', () => {
@@ -152,9 +165,15 @@ test('a record or an entry of a kind that is not known → named, not dropped', 
   expect(findStoredProblem(stored(none), V1.tables, own)).toBeUndefined();
   expect(findStoredProblem(stored({ kind: 'later' }), V1.tables, own)).toContain("'later'");
   expect(findStoredProblem(stored(none, { kind: 'later' }), V1.tables, own)).toContain("'later'");
-  expect(findStoredProblem(stored(none, { kind: 'member', action: 'x' }), V1.tables, own)).toContain("'member x'");
-  expect(findStoredProblem(stored(none, { kind: 'operation', effects }), V1.tables, own)).toContain("no 'multiply'");
-  expect(findStoredProblem(stored({ kind: 'blue', operation: { effects } }), V1.tables, own)).toContain("'multiply'");
+  expect(
+    findStoredProblem(stored(none, { kind: 'member', action: 'x' }), V1.tables, own),
+  ).toContain("'member x'");
+  expect(findStoredProblem(stored(none, { kind: 'operation', effects }), V1.tables, own)).toContain(
+    "no 'multiply'",
+  );
+  expect(
+    findStoredProblem(stored({ kind: 'blue', operation: { effects } }), V1.tables, own),
+  ).toContain("'multiply'");
 });
 
 test('a record of the red log of a kind that is not known is delivered → the site stops', () => {

@@ -1,4 +1,7 @@
-/** A binding of the application's own around a site, hosted by a gateway: nothing that it has in hand is the site's. */
+/**
+ * A binding of the application's own around a site, hosted by a gateway: nothing that it has in
+ * hand is the site's.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -11,7 +14,10 @@ import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { RedBlueLevel, RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { createGateway } from '../../../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../../../src/server/gateway/listen/listen.ts';
+import {
+  listenGateways,
+  type GatewayListener,
+} from '../../../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { red } from '../../../../src/server/service/shadow-operation.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
@@ -80,16 +86,19 @@ afterAll(async () => {
 test.each([
   ['plain', {}, 1],
   ['adding', { shownBy: 'adding' }, 2],
-])('a gateway over it, %s → arguments as they came, results with %o, parsed %i times', async (name, added, times) => {
-  const client = createClient(redblue(contract, { url: listener.siteUrl(name), WebSocket }));
-  parses = 0;
-  const put = await client.invokeStrong(contract.put({ names: [name] }));
-  expect(put).toEqual({ bytes: new Uint8Array([1]), names: [name], ...added });
-  // The client has parsed them too.
-  expect(parses - 1).toBe(times);
-  expect(await client.invokeStrong(contract.get({}))).toEqual([name]);
-  await client.close();
-});
+])(
+  'a gateway over it, %s → arguments as they came, results with %o, parsed %i times',
+  async (name, added, times) => {
+    const client = createClient(redblue(contract, { url: listener.siteUrl(name), WebSocket }));
+    parses = 0;
+    const put = await client.invokeStrong(contract.put({ names: [name] }));
+    expect(put).toEqual({ bytes: new Uint8Array([1]), names: [name], ...added });
+    // The client has parsed them too.
+    expect(parses - 1).toBe(times);
+    expect(await client.invokeStrong(contract.get({}))).toEqual([name]);
+    await client.close();
+  },
+);
 
 test('checked by a gateway, asked for thrice by one that changes its answers → the same each time', async () => {
   const ask = (): Promise<number> =>
@@ -101,8 +110,14 @@ test('checked by a gateway, asked for thrice by one that changes its answers →
         resolve(bytes[0]);
         return 0;
       };
-      const sink = { view: update, fail: reject, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevel>;
-      const context = { operationId: 'one', signal: new AbortController().signal } as InvocationContext;
+      const sink = { view: update, fail: reject, confirm: () => {} } as unknown as Sink<
+        unknown,
+        RedBlueLevel
+      >;
+      const context = {
+        operationId: 'one',
+        signal: new AbortController().signal,
+      } as InvocationContext;
       site.submitOperation<unknown>(put as never, ['strong'], sink, context);
     });
   expect([await ask(), await ask(), await ask()]).toEqual([2, 2, 2]);

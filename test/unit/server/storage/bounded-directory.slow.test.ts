@@ -1,4 +1,7 @@
-/** Rights in a data folder: over restarts in the middle of things, and in a service that had none before. */
+/**
+ * Rights in a data folder: over restarts in the middle of things, and in a service that had none
+ * before.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/index.ts';
@@ -60,7 +63,8 @@ function soldEvents(): Service {
       price: (args, { shadow }) => shadow.price(args, null),
       named: (_, { tables }) => tables.events.row('E').title,
       open: (args, { shadow }) => shadow.open(args, null),
-      sell: (args, { tables, shadow }) => tables.events.row('E').seats.left >= args.seats && shadow.sell(args, true),
+      sell: (args, { tables, shadow }) =>
+        tables.events.row('E').seats.left >= args.seats && shadow.sell(args, true),
       left: (_, { tables }) => tables.events.row('E').seats.left,
     },
   });
@@ -88,7 +92,9 @@ async function sell(deployment: Embedded<Site>, times: number, seats: number): P
   return (await Promise.all(takes.flat())).filter(Boolean).length * seats;
 }
 
-/** Waits until all sites show that so many are left: what one has given others see a little later. */
+/**
+ * Waits until all sites show that so many are left: what one has given others see a little later.
+ */
 async function untilLeft(deployment: Embedded<Site>, left: number): Promise<void> {
   const clients = SITES.map((site) => createClient(deployment.site(site)));
   const shown = (): Promise<number[]> =>

@@ -12,15 +12,25 @@ const TEXT = 'x'.repeat(10_000);
 const MEGABYTE = 1_048_576;
 
 /**
- * A state of `count` rows. The rows that `changing` returns change between two slices. Returns the sizes of the slices.
+ * A state of `count` rows. The rows that `changing` returns change between two slices. Returns the
+ * sizes of the slices.
  */
 function slicesOf(count: number, changing: (slice: number) => readonly number[]): number[] {
   const store = new Store({ notes: table({ text: register<string>() }) });
   let version = 0;
   const write = (key: number): void => {
     version += 1;
-    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version] };
-    store.apply({ table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT }, stamp);
+    const stamp: Stamp = {
+      time: version,
+      site: siteAt(0),
+      entry: siteAt(0),
+      version,
+      seen: [0, version],
+    };
+    store.apply(
+      { table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT },
+      stamp,
+    );
   };
   for (let key = 0; key < count; key += 1) write(key);
   store.changeAll();
@@ -43,18 +53,34 @@ test('a large state of which a little changes meanwhile → slices of about a me
 });
 
 test('rows that change faster than they are taken → longer and longer slices, until it has ended', () => {
-  const sizes = slicesOf(300, (slice) => Array.from({ length: 200 }, (_, n) => (200 * slice + n) % 300));
+  const sizes = slicesOf(300, (slice) =>
+    Array.from({ length: 200 }, (_, n) => (200 * slice + n) % 300),
+  );
   expect(sizes.length).toBeLessThan(100);
   expect(Math.max(...sizes)).toBeGreaterThan(1.8 * MEGABYTE);
 });
 
-/** 600 rows of one character before 150 of a hundred thousand; `meanwhile` may write between the first two slices. */
-function slicesOfMixed(meanwhile: (write: (name: string, key: number, value: string) => void) => void): string[][] {
-  const store = new Store({ marks: table({ text: register<string>() }), blobs: table({ text: register<string>() }) });
+/**
+ * 600 rows of one character before 150 of a hundred thousand; `meanwhile` may write between the
+ * first two slices.
+ */
+function slicesOfMixed(
+  meanwhile: (write: (name: string, key: number, value: string) => void) => void,
+): string[][] {
+  const store = new Store({
+    marks: table({ text: register<string>() }),
+    blobs: table({ text: register<string>() }),
+  });
   let version = 0;
   const write = (name: string, key: number, value: string): void => {
     version += 1;
-    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version] };
+    const stamp: Stamp = {
+      time: version,
+      site: siteAt(0),
+      entry: siteAt(0),
+      version,
+      seen: [0, version],
+    };
     store.apply({ table: name, key: String(key), field: 'text', action: 'write', value }, stamp);
   };
   for (let key = 0; key < 600; key += 1) write('marks', key, 'x');
@@ -84,7 +110,9 @@ test('rows that change while they wait for their slice → their newer state com
   const slices = slicesOfMixed((write) => {
     for (let key = 0; key < 150; key += 1) write('blobs', key, 'new');
   });
-  const state = new Map(slices.flat().map((row) => (JSON.parse(row) as string[]).slice(1) as [string, unknown]));
+  const state = new Map(
+    slices.flat().map((row) => (JSON.parse(row) as string[]).slice(1) as [string, unknown]),
+  );
   expect(state.size).toBe(750);
   expect(JSON.stringify([...state.values()])).not.toContain(LARGE);
 });

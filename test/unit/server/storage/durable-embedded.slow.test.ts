@@ -1,6 +1,6 @@
 /**
- * A deployment in a data directory: results that were delivered survive a restart, and no other process gets in
- * meanwhile.
+ * A deployment in a data directory: results that were delivered survive a restart, and no other
+ * process gets in meanwhile.
  */
 // @rule STO-28
 import { readdirSync, writeFileSync, readFileSync } from 'node:fs';
@@ -46,7 +46,10 @@ const everyFile = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(dataDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'base64')]),
+      .map(({ parentPath, name }) => [
+        join(parentPath, name),
+        readFileSync(join(parentPath, name), 'base64'),
+      ]),
   );
 
 const places = { local: 0, red: 0 };
@@ -68,18 +71,24 @@ describe('data directory', () => {
     const frankfurt = createClient(second.site('frankfurt'));
     expect(await frankfurt.invokeStrong(dequeue('q'))).toEqual({ item: 'b' });
     const retained = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n };
-    for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(retained);
+    for (const site of SITES)
+      expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(retained);
   });
 
   test.each([3, 5])(
     '%i sites start again → the first read of each holds the red write that it has answered',
     async (n) => {
-      const sites = ['ireland', 'frankfurt', 'virginia', 'tyo', 'syd'].slice(0, n) as [string, ...string[]];
+      const sites = ['ireland', 'frankfurt', 'virginia', 'tyo', 'syd'].slice(0, n) as [
+        string,
+        ...string[],
+      ];
       const first = createEmbedded<string>(cellsService(), { sites, dataDir });
       for (const site of sites) await createClient(first.site(site)).invoke(put(site, 'here'));
       await first.close();
       const second = createEmbedded<string>(cellsService(), { sites, dataDir });
-      const shown = sites.map((site) => createClient(second.site(site)).invoke(get(site), { levels: ['causal'] }));
+      const shown = sites.map((site) =>
+        createClient(second.site(site)).invoke(get(site), { levels: ['causal'] }),
+      );
       expect(await Promise.all(shown)).toEqual(sites.map(() => 'here'));
       await second.close();
     },
@@ -90,13 +99,17 @@ describe('data directory', () => {
     expect(() => start({ latency })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'latency.frankfurt-virginia' }),
     );
-    const ireland = createClient(start({ latency: { ...latency, 'frankfurt-virginia': 0 } }).site('ireland'));
+    const ireland = createClient(
+      start({ latency: { ...latency, 'frankfurt-virginia': 0 } }).site('ireland'),
+    );
     expect(await ireland.invokeStrong(get('k'))).toBeUndefined();
   });
 
   test('opened twice → UNAVAILABLE that names the process; after close → opens', async () => {
     const first = start();
-    expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' }));
+    expect(() => start()).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' }),
+    );
     expect(() => start()).toThrow(`process ${process.pid} has it open`);
     await stop(first);
     start();
@@ -126,7 +139,12 @@ describe('data directory', () => {
 
   test('undamaged files that form no valid state → rejected with an alarm; nothing changes, and the directory is not left locked', async () => {
     await stop(start({}, valuesService()));
-    const deployment = { service: valuesService(), sites: SITES, redLeader: 'ireland', onAlarm: () => {} };
+    const deployment = {
+      service: valuesService(),
+      sites: SITES,
+      redLeader: 'ireland',
+      onAlarm: () => {},
+    };
     const storage = openStorage(dataDir, deployment);
     for (const site of storage.sites) {
       site.attach(nothingToSave, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
@@ -171,14 +189,23 @@ describe('data directory', () => {
     ['below a file', () => join(dataDir, 'taken', 'data'), 'is a file'],
     ['a name that is too long', () => join(dataDir, 'd'.repeat(300)), 'too long a name'],
     ['no path at all', () => `${dataDir}/\0`, 'must not have'],
-  ])('a data directory that is %s → INVALID_ARGUMENT with the cause, from serve too', async (_, path, problem) => {
-    writeFileSync(join(dataDir, 'taken'), 'mine');
-    const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(problem) };
-    const options = { sites: ['ireland'], dataDir: path() } as const;
-    expect(() => createEmbedded(notesService(), options)).toThrow(expect.objectContaining(refused));
-    await expect(serve({ service: notesService(), ...options })).rejects.toMatchObject(refused);
-    expect(readFileSync(join(dataDir, 'taken'), 'utf8')).toBe('mine');
-  });
+  ])(
+    'a data directory that is %s → INVALID_ARGUMENT with the cause, from serve too',
+    async (_, path, problem) => {
+      writeFileSync(join(dataDir, 'taken'), 'mine');
+      const refused = {
+        code: 'INVALID_ARGUMENT',
+        field: 'dataDir',
+        message: expect.stringContaining(problem),
+      };
+      const options = { sites: ['ireland'], dataDir: path() } as const;
+      expect(() => createEmbedded(notesService(), options)).toThrow(
+        expect.objectContaining(refused),
+      );
+      await expect(serve({ service: notesService(), ...options })).rejects.toMatchObject(refused);
+      expect(readFileSync(join(dataDir, 'taken'), 'utf8')).toBe('mine');
+    },
+  );
 });
 
 /** Taken by this process, under the number of one that cannot exist. */

@@ -3,7 +3,15 @@
 import { describe, expect, test } from 'vitest';
 import { readCheckpoint } from '../../../../src/server/storage/format/checkpoint-file.ts';
 import { formatCheckpointName } from '../../../../src/server/storage/format/file-names.ts';
-import { FOLDER, numbers, SMALL, TestSite, VirtualMachine, virtualStorage, write } from './virtual-storage.ts';
+import {
+  FOLDER,
+  numbers,
+  SMALL,
+  TestSite,
+  VirtualMachine,
+  virtualStorage,
+  write,
+} from './virtual-storage.ts';
 
 /** How many checkpoints are on the disk. */
 function checkpointsOf(machine: VirtualMachine): number {
@@ -54,7 +62,11 @@ describe('durable storage: logs', () => {
 
   test('the first file of a start is too small for its first records → earlier files stay until the next file has the start position', () => {
     const ahead = numbers(40).filter((seed) => {
-      const machine = new VirtualMachine(seed, { ...SMALL, segmentBytes: 300 }, { instantShare: 1 });
+      const machine = new VirtualMachine(
+        seed,
+        { ...SMALL, segmentBytes: 300 },
+        { instantShare: 1 },
+      );
       write(machine.start(), machine, 'before');
       machine.disk.crash();
       const site = machine.start();
@@ -127,26 +139,34 @@ describe('durable storage: logs', () => {
 
 describe('durable storage: large groups', () => {
   test.each([
-    { largeGroup: 3, given: [3, 2, 3, 1], writes: 2, why: 'does not wait for the write before it; a third one does' },
+    {
+      largeGroup: 3,
+      given: [3, 2, 3, 1],
+      writes: 2,
+      why: 'does not wait for the write before it; a third one does',
+    },
     { largeGroup: 4, given: [3, 2, 1], writes: 1, why: 'smaller ones wait' },
-  ])('groups of $given, large ones of $largeGroup → $why', ({ largeGroup, given: value, writes }) => {
-    const machine = new VirtualMachine(1, { largeGroup });
-    const site = machine.start();
-    const begun: (() => void)[] = [];
-    const write = machine.disk.write.bind(machine.disk);
-    machine.disk.write = (...args) => begun.push(() => write(...args));
-    for (const count of value) {
-      site.append('local', ...numbers(count, site.entries.local.length));
-      machine.run(1);
-    }
-    expect(begun).toHaveLength(writes);
-    machine.disk.write = write;
-    for (const go of begun.toReversed()) go();
-    machine.run();
-    expect(site.synced.local).toBe(site.entries.local.length);
-    machine.disk.crash();
-    expect(machine.start().entries).toEqual(site.entries);
-  });
+  ])(
+    'groups of $given, large ones of $largeGroup → $why',
+    ({ largeGroup, given: value, writes }) => {
+      const machine = new VirtualMachine(1, { largeGroup });
+      const site = machine.start();
+      const begun: (() => void)[] = [];
+      const write = machine.disk.write.bind(machine.disk);
+      machine.disk.write = (...args) => begun.push(() => write(...args));
+      for (const count of value) {
+        site.append('local', ...numbers(count, site.entries.local.length));
+        machine.run(1);
+      }
+      expect(begun).toHaveLength(writes);
+      machine.disk.write = write;
+      for (const go of begun.toReversed()) go();
+      machine.run();
+      expect(site.synced.local).toBe(site.entries.local.length);
+      machine.disk.crash();
+      expect(machine.start().entries).toEqual(site.entries);
+    },
+  );
 });
 
 describe('durable storage: checkpoints', () => {
@@ -186,22 +206,25 @@ describe('durable storage: checkpoints', () => {
   test.each([
     ['local', { local: 50, red: Infinity }],
     ['red', { local: Infinity, red: 50 }],
-  ] as const)('another site needs old entries of the %s log alone → their files stay, those before go', (log, from) => {
-    const machine = new VirtualMachine(1, OFTEN);
-    const site = machine.start();
-    site.neededFrom = 0;
-    for (const entry of numbers(200)) {
-      site.append(entry % 2 === 0 ? 'red' : 'local', `entry ${entry}`);
-      machine.run(50);
-    }
-    site.neededFrom = from;
-    site.storage.checkpoint();
-    machine.run();
-    const { start, entries } = machine.start().stored[log];
-    expect(start).toBeGreaterThan(0);
-    expect(start).toBeLessThanOrEqual(50);
-    expect(entries).toEqual(site.entries[log].slice(start));
-  });
+  ] as const)(
+    'another site needs old entries of the %s log alone → their files stay, those before go',
+    (log, from) => {
+      const machine = new VirtualMachine(1, OFTEN);
+      const site = machine.start();
+      site.neededFrom = 0;
+      for (const entry of numbers(200)) {
+        site.append(entry % 2 === 0 ? 'red' : 'local', `entry ${entry}`);
+        machine.run(50);
+      }
+      site.neededFrom = from;
+      site.storage.checkpoint();
+      machine.run();
+      const { start, entries } = machine.start().stored[log];
+      expect(start).toBeGreaterThan(0);
+      expect(start).toBeLessThanOrEqual(50);
+      expect(entries).toEqual(site.entries[log].slice(start));
+    },
+  );
 
   test('a crash before the last checkpoint was in both files → a start makes one that is', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
@@ -220,7 +243,9 @@ describe('durable storage: checkpoints', () => {
     const again = machine.start();
     expect([again.entries.local, again.events]).toEqual([numbers(11), []]);
     machine.run();
-    const [file, copy] = ['.checkpoint', '.checkpoint-copy'].map((ending) => machine.files(ending).at(-1));
+    const [file, copy] = ['.checkpoint', '.checkpoint-copy'].map((ending) =>
+      machine.files(ending).at(-1),
+    );
     expect(machine.disk.read(`${FOLDER}/${copy}`)).toEqual(machine.disk.read(`${FOLDER}/${file}`));
   });
 
@@ -244,7 +269,9 @@ describe('durable storage: checkpoints', () => {
     expect(again.entries.local).toEqual(numbers(21));
     expect(again.events).toEqual([expect.stringContaining('damaged: ')]);
     machine.run();
-    expect(Number.parseInt(machine.files('.checkpoint')[0] ?? '', 10)).toBeGreaterThan(Number.parseInt(gone, 10));
+    expect(Number.parseInt(machine.files('.checkpoint')[0] ?? '', 10)).toBeGreaterThan(
+      Number.parseInt(gone, 10),
+    );
   });
 
   test.each(numbers(15, 1))(
@@ -279,11 +306,13 @@ describe('durable storage: checkpoints', () => {
     };
     site.storage.checkpoint();
     machine.run(20_000);
-    expect({ names: [...names], events: site.events, files: machine.files('.checkpoint') }).toEqual({
-      names: [],
-      events: ['checkpoint: the red log has halted'],
-      files: [],
-    });
+    expect({ names: [...names], events: site.events, files: machine.files('.checkpoint') }).toEqual(
+      {
+        names: [],
+        events: ['checkpoint: the red log has halted'],
+        files: [],
+      },
+    );
     site.cutProblem = undefined;
     machine.run(120_000);
     expect(machine.start().stored.checkpoint).toBeDefined();
@@ -337,7 +366,9 @@ describe('durable storage: checkpoints', () => {
     site.storage.checkpoint();
     machine.run();
     const [newest] = machine.files('.checkpoint');
-    machine.disk.mount().replace(`${FOLDER}/${formatCheckpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
+    machine.disk
+      .mount()
+      .replace(`${FOLDER}/${formatCheckpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
     machine.disk.crash();
     expect(machine.start().entries.local).toEqual(numbers(10));
     machine.run();
@@ -369,7 +400,11 @@ describe('durable storage: its beginning and its end', () => {
     const storage = virtualStorage(machine, {});
     expect(storage.stored.local.entries).toEqual([]);
     const places = { local: 0, red: 0 };
-    const source = { sections: {}, createCut: () => ({ smallParts: null, contained: places }), retainedFrom: places };
+    const source = {
+      sections: {},
+      createCut: () => ({ smallParts: null, contained: places }),
+      retainedFrom: places,
+    };
     storage.attach(source, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
     expect(() => storage.stored).toThrow('taken up already');
   });

@@ -1,4 +1,6 @@
-/** A site whose data another holder has taken over: it reports this, and acknowledges nothing more. */
+/**
+ * A site whose data another holder has taken over: it reports this, and acknowledges nothing more.
+ */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -81,7 +83,9 @@ test('each start → writes its term into its files, larger than the one before'
     site.append('local', `of ${start}`);
     machine.run();
     const name = machine.files('.log').at(-1) ?? '';
-    terms.push(readLog(machine.disk.read(`${FOLDER}/${name}`), Number.parseInt(name, 10)).header?.term);
+    terms.push(
+      readLog(machine.disk.read(`${FOLDER}/${name}`), Number.parseInt(name, 10)).header?.term,
+    );
     expect(site.storage.term).toBe(terms.at(-1));
   }
   expect(terms).toEqual([1, 2, 3]);
@@ -99,7 +103,11 @@ test('a file that a deposed holder has begun after it → counts for nothing, an
   machine.disk.crash();
   const late = 3;
   const header = { format: FORMAT_VERSION, term: 1, local: 1, red: 0 };
-  const entries = packEntries([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
+  const entries = packEntries(
+    [{ log: 'local', entry: 'never acknowledged' }],
+    HEAD_BYTES,
+    1000,
+  ).bytes;
   const frames = [
     encodeFrame(JSON.stringify(header), { file: late, index: 0 }),
     sealFrame(entries, { file: late, index: 1 }),

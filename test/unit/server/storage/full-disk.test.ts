@@ -4,7 +4,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { numbers, SMALL, type TestSite, VirtualMachine, write } from './virtual-storage.ts';
 
 /** The disk had no room for a checkpoint for `forMs`, which was reported; now it has room. */
-function checkpointWithoutRoom(forMs: number): { readonly machine: VirtualMachine; readonly site: TestSite } {
+function checkpointWithoutRoom(forMs: number): {
+  readonly machine: VirtualMachine;
+  readonly site: TestSite;
+} {
   const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
   const site = machine.start();
   site.append('local', ...numbers(50));
@@ -36,7 +39,10 @@ describe('durable storage: a full disk', () => {
     machine.disk.isFull = false;
     machine.run();
     expect(site.storage.isFull).toBe(false);
-    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full', 'room']);
+    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual([
+      'full',
+      'room',
+    ]);
     for (const entry of numbers(50)) {
       site.append('local', `later ${entry}`);
       machine.run(50);
@@ -83,7 +89,10 @@ describe('durable storage: a full disk', () => {
   });
 
   test('little room again, after a minute without → noticed within seconds', () => {
-    const machine = new VirtualMachine(1, { segmentBytes: 4 * 1024 * 1024, checkpointBytes: Infinity });
+    const machine = new VirtualMachine(1, {
+      segmentBytes: 4 * 1024 * 1024,
+      checkpointBytes: Infinity,
+    });
     const site = machine.start();
     site.append('local', 'x'.repeat(600_000));
     const make = machine.disk.make.bind(machine.disk);

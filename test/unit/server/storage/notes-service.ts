@@ -1,6 +1,9 @@
 /** Values and queues, in versions that differ as a service may over the years. */
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
+import {
+  keyValueOperations,
+  queueOperations,
+} from '../../../../src/protocol/contract/portable-operations.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -17,7 +20,10 @@ interface Push extends Queue {
   readonly item: unknown;
 }
 
-const values = { register: table({ value: register<unknown>() }), cell: table({ value: cell<unknown>() }) };
+const values = {
+  register: table({ value: register<unknown>() }),
+  cell: table({ value: cell<unknown>() }),
+};
 
 /** The service: blue writes of values, red queues. */
 export function notesService(name = 'notes'): Service {
@@ -46,7 +52,9 @@ export function notesService(name = 'notes'): Service {
 export function valuesService(): Service {
   return defineService(defineContract('notes', { ...keyValueOperations }), {
     tables: { values: values.register },
-    shadowOperations: (tables) => ({ write: blue((a: Put) => [tables.values.row(a.key).value.write(a.value)]) }),
+    shadowOperations: (tables) => ({
+      write: blue((a: Put) => [tables.values.row(a.key).value.write(a.value)]),
+    }),
     generators: {
       get: ({ key }, { tables }) => tables.values.row(key).value,
       getMany: ({ keys }, { tables }) => keys.map((key) => tables.values.row(key).value),
@@ -59,7 +67,9 @@ export function valuesService(): Service {
 export function cellsService(): Service {
   return defineService(defineContract('notes', { ...keyValueOperations }), {
     tables: { values: values.cell, queues: table({ items: queue<unknown>() }) },
-    shadowOperations: (tables) => ({ write: red((a: Put) => [tables.values.row(a.key).value.assign(a.value)]) }),
+    shadowOperations: (tables) => ({
+      write: red((a: Put) => [tables.values.row(a.key).value.assign(a.value)]),
+    }),
     generators: {
       get: ({ key }, { tables }) => tables.values.row(key).value,
       getMany: ({ keys }, { tables }) => keys.map((key) => tables.values.row(key).value),

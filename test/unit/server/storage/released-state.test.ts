@@ -1,4 +1,7 @@
-/** When the red log hears that it is not read again: once a checkpoint would survive a crash, and up to where that stands. */
+/**
+ * When the red log hears that it is not read again: once a checkpoint would survive a crash, and up
+ * to where that stands.
+ */
 import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import type { LogPositions } from '../../../../src/server/log/log-positions.ts';

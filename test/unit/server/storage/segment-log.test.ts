@@ -34,10 +34,15 @@ function mayBlock(groups: readonly number[]): readonly (boolean | undefined)[] {
 }
 
 test('groups of one entry, as one client makes that waits for each answer → it may, after some of them', () => {
-  expect(mayBlock(Array<number>(10).fill(1))).toEqual([...Array<boolean>(8).fill(false), true, true]);
+  expect(mayBlock(Array<number>(10).fill(1))).toEqual([
+    ...Array<boolean>(8).fill(false),
+    true,
+    true,
+  ]);
 });
 
 test('groups that differ, or are large → another thread waits, and the site goes on', () => {
   const various = Array.from({ length: 20 }, (_, n) => 1 + (n % 3));
-  for (const groups of [various, Array<number>(20).fill(8)]) expect(mayBlock(groups)).not.toContain(true);
+  for (const groups of [various, Array<number>(20).fill(8)])
+    expect(mayBlock(groups)).not.toContain(true);
 });

@@ -1,6 +1,6 @@
 /**
- * A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on; and when it
- * waits for the disk with all that it does.
+ * A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how
+ * it goes on; and when it waits for the disk with all that it does.
  */
 // @rule STO-10, STO-12
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -29,7 +29,10 @@ afterEach(() => {
 });
 
 /** A client of a site of a deployment whose other sites are never heard of. */
-function start(sites: readonly string[] = ['ireland'], lock?: DurableStorageOptions['lock']): Client<RedBlueLevels> {
+function start(
+  sites: readonly string[] = ['ireland'],
+  lock?: DurableStorageOptions['lock'],
+): Client<RedBlueLevels> {
   const options = {
     service: notesService(),
     sites,
@@ -52,7 +55,9 @@ async function write(client: Client<RedBlueLevels>, key: string, value: unknown)
   return outcome;
 }
 
-async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: number; readonly refusal: unknown }> {
+async function fill(
+  client: Client<RedBlueLevels>,
+): Promise<{ readonly written: number; readonly refusal: unknown }> {
   for (let written = 0; ; written += 1) {
     const outcome = await write(client, `key ${written}`, 'x'.repeat(100));
     if (outcome !== 'done') return { written, refusal: outcome };
@@ -104,7 +109,8 @@ class TestLock {
 
   isHeld(): boolean {
     if (!this.isThere)
-      for (const listener of this.#listeners.splice(0)) listener(new CorrectableError('UNAVAILABLE', 'taken over'));
+      for (const listener of this.#listeners.splice(0))
+        listener(new CorrectableError('UNAVAILABLE', 'taken over'));
     return this.isThere;
   }
 
@@ -128,7 +134,11 @@ describe('a disk that fails', () => {
     const client = start();
     machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
     const message: unknown = expect.stringContaining('EIO');
-    expect(await write(client, 'a', 1)).toMatchObject({ code: 'UNKNOWN', retryable: false, message });
+    expect(await write(client, 'a', 1)).toMatchObject({
+      code: 'UNKNOWN',
+      retryable: false,
+      message,
+    });
     expect(await write(client, 'b', 1)).toMatchObject({ code: 'UNAVAILABLE', message });
   });
 });

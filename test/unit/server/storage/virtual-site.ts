@@ -1,4 +1,7 @@
-/** One site with the storage of production on a virtual disk; the other sites of its deployment are never heard of. */
+/**
+ * One site with the storage of production on a virtual disk; the other sites of its deployment are
+ * never heard of.
+ */
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { SignedTokens } from '../../../../src/bindings/shared/signed-tokens.ts';
@@ -36,7 +39,16 @@ export function startSite(
   const origins = Origins.create(sites);
   const site = siteAt(0);
   const tokens = new SignedTokens({ key: 'k'.repeat(32), scope: sites, site });
-  const place = { deployment: 'test', service, site, origins, redLeader: site, storage, tokens, send: () => {} };
+  const place = {
+    deployment: 'test',
+    service,
+    site,
+    origins,
+    redLeader: site,
+    storage,
+    tokens,
+    send: () => {},
+  };
   const driver = new SiteDriver({ ...place, ...DEFAULTS, ...limits });
   driver.start();
   return driver;

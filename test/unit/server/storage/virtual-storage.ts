@@ -20,7 +20,10 @@ export const FOLDER = 'site';
 /** The logs that these storages have. */
 type KnownLog = (typeof LOG_KINDS)[number];
 
-/** A state that is the list of entries of both logs. It counts the entries that were reported as synced. */
+/**
+ * A state that is the list of entries of both logs. It counts the entries that were reported as
+ * synced.
+ */
 export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
   /** What was found. */
@@ -51,11 +54,16 @@ export class TestSite implements CheckpointSource {
     });
     this.stored = this.storage.stored;
     const { checkpoint, local, red } = this.stored;
-    this.sections = { lengths: this.#lengths(), local: this.#section('local'), red: this.#section('red') };
+    this.sections = {
+      lengths: this.#lengths(),
+      local: this.#section('local'),
+      red: this.#section('red'),
+    };
     // A checkpoint is of one moment: its rows say the same as the rest of it.
     assert.deepEqual(checkpoint?.sections['lengths']?.get('now'), checkpoint?.smallParts);
     for (const log of ['local', 'red'] as const) {
-      for (const [index, entry] of checkpoint?.sections[log] ?? []) this.entries[log][Number(index)] = entry;
+      for (const [index, entry] of checkpoint?.sections[log] ?? [])
+        this.entries[log][Number(index)] = entry;
       const { start, entries } = log === 'local' ? local : red;
       for (const [index, entry] of entries.entries()) this.entries[log][start + index] = entry;
     }
@@ -63,7 +71,8 @@ export class TestSite implements CheckpointSource {
     this.storage.attach(this, {
       onSynced: (kind, length) => {
         const log = kind as KnownLog;
-        for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
+        for (let index = this.synced[log]; index < length; index += 1)
+          this.#changes[log].add(index);
         this.synced[log] = length;
         this.#lengthsChanges.add('now');
       },
@@ -86,7 +95,10 @@ export class TestSite implements CheckpointSource {
     this.storage.append(log, entries);
   }
 
-  readonly #changes: Record<KnownLog, RowChanges<number>> = { local: new RowChanges(), red: new RowChanges() };
+  readonly #changes: Record<KnownLog, RowChanges<number>> = {
+    local: new RowChanges(),
+    red: new RowChanges(),
+  };
 
   /** One row that changes all the time. */
   #lengths(): Section {
@@ -129,7 +141,12 @@ export function virtualStorage(
   { timeline, disk }: VirtualMachine,
   sizes: Partial<DurableStorageOptions>,
 ): DurableStorage {
-  return new DurableStorage({ files: disk.mount(), timing: timingOf(timeline), directory: FOLDER, ...sizes });
+  return new DurableStorage({
+    files: disk.mount(),
+    timing: timingOf(timeline),
+    directory: FOLDER,
+    ...sizes,
+  });
 }
 
 /** A clock, a disk, and one start of a site after the other. */
@@ -143,7 +160,12 @@ export class VirtualMachine {
     sizes: Partial<DurableStorageOptions> = {},
     disk: Partial<Pick<SimulatedDiskOptions, 'syncMeanMs' | 'instantShare'>> = {},
   ) {
-    this.disk = new SimulatedDisk({ timeline: this.timeline, random: new Random(seed), syncMeanMs: 5, ...disk });
+    this.disk = new SimulatedDisk({
+      timeline: this.timeline,
+      random: new Random(seed),
+      syncMeanMs: 5,
+      ...disk,
+    });
     this.#sizes = sizes;
   }
 
@@ -167,7 +189,8 @@ export class VirtualMachine {
 
 /** Small files, and no checkpoint by itself. */
 export const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
-export const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+export const numbers = (count: number, from = 0): number[] =>
+  Array.from({ length: count }, (_, index) => from + index);
 
 /** Writes an entry; how many are synced by that. */
 export function write(site: TestSite, machine: VirtualMachine, entry: string): number {

@@ -33,7 +33,14 @@ function createChecker(): SessionChecker {
 }
 
 function submit(checker: SessionChecker, site: typeof HERE, id: string): void {
-  checker.onSubmitted({ site, serial: 1, client: 1, id, sessionVector: [0, 0, 0], wants: [] } as never);
+  checker.onSubmitted({
+    site,
+    serial: 1,
+    client: 1,
+    id,
+    sessionVector: [0, 0, 0],
+    wants: [],
+  } as never);
 }
 
 function reportBehind(checker: SessionChecker, id: string): void {

@@ -1,6 +1,9 @@
 /** Strict serializability: each kind of cycle is found, and only cycles. */
 import { expect, test } from 'vitest';
-import { findStrictCycle, type StrictOperation } from '../../../../src/testing/simulator/checkers/strict.ts';
+import {
+  findStrictCycle,
+  type StrictOperation,
+} from '../../../../src/testing/simulator/checkers/strict.ts';
 
 /** An operation that takes no time unless it is given. */
 function operation(
@@ -11,11 +14,16 @@ function operation(
   return { name, begunAt, endedAt, seen: new Map(Object.entries(seen)) };
 }
 
-const writers = (rows: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly string[]> =>
-  new Map(Object.entries(rows));
+const writers = (
+  rows: Readonly<Record<string, readonly string[]>>,
+): ReadonlyMap<string, readonly string[]> => new Map(Object.entries(rows));
 
 test('operations one after the other have no cycle', () => {
-  const operations = [operation('a', [1, 2]), operation('b', [3, 4], { x: 'a' }), operation('c', [5, 6], { x: 'b' })];
+  const operations = [
+    operation('a', [1, 2]),
+    operation('b', [3, 4], { x: 'a' }),
+    operation('c', [5, 6], { x: 'b' }),
+  ];
   expect(findStrictCycle(operations, writers({ x: ['a', 'b'] }))).toBeUndefined();
 });
 
@@ -31,15 +39,25 @@ test('a lost update is a cycle', () => {
 
 test('two rows with opposite orders of writers are a cycle', () => {
   const operations = [operation('a', [1]), operation('b', [1])];
-  expect(findStrictCycle(operations, writers({ x: ['a', 'b'], y: ['b', 'a'] }))).toEqual(['a', 'b']);
+  expect(findStrictCycle(operations, writers({ x: ['a', 'b'], y: ['b', 'a'] }))).toEqual([
+    'a',
+    'b',
+  ]);
 });
 
 test('a read that misses a write that had ended before it began is a cycle', () => {
   const missed = { x: undefined };
   const order = writers({ x: ['a'] });
-  expect(findStrictCycle([operation('a', [1, 2]), operation('b', [3, 4], missed)], order)).toEqual(['b', 'a']);
-  expect(findStrictCycle([operation('a', [1, 3]), operation('b', [3, 4], missed)], order)).toBeUndefined();
-  expect(findStrictCycle([operation('a', [1]), operation('b', [3, 4], missed)], order)).toBeUndefined();
+  expect(findStrictCycle([operation('a', [1, 2]), operation('b', [3, 4], missed)], order)).toEqual([
+    'b',
+    'a',
+  ]);
+  expect(
+    findStrictCycle([operation('a', [1, 3]), operation('b', [3, 4], missed)], order),
+  ).toBeUndefined();
+  expect(
+    findStrictCycle([operation('a', [1]), operation('b', [3, 4], missed)], order),
+  ).toBeUndefined();
 });
 
 test('a cycle may go through real time and three operations', () => {

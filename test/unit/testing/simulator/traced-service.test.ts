@@ -13,14 +13,24 @@ import { Store } from '../../../../src/server/state/store.ts';
 import { TracedService } from '../../../../src/testing/simulator/traced-service.ts';
 
 const contract = defineContract('notes', {
-  put: { access: 'write', args: z.object({ key: z.string(), owner: z.string() }), result: z.null() },
+  put: {
+    access: 'write',
+    args: z.object({ key: z.string(), owner: z.string() }),
+    result: z.null(),
+  },
   look: { access: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
 });
-const tables = { notes: table({ owner: register<string>(), sum: counter() }, { indexes: ['owner'] }) };
+const tables = {
+  notes: table({ owner: register<string>(), sum: counter() }, { indexes: ['owner'] }),
+};
 type Reads = (value: TablesReader<typeof tables>) => unknown;
 
 /** What one run of `look` has asked and given, of three notes: `a` and `c` of ann, `b` of bob. */
-function traced(reads: Reads): { asked: readonly string[]; gave: unknown; thrown: string | undefined } {
+function traced(reads: Reads): {
+  asked: readonly string[];
+  gave: unknown;
+  thrown: string | undefined;
+} {
   const service = new TracedService(
     defineService(contract, {
       tables,
@@ -68,7 +78,12 @@ test.each<[string, Reads, readonly string[], unknown]>([
   ],
   ['keys by a prefix', ({ notes }) => notes.keys({ prefix: 'b' }), ['notes.keys prefix b'], ['b']],
   ['keys up to one', ({ notes }) => notes.keys({ before: 'b' }), ['notes.keys before b'], ['a']],
-  ['an index', ({ notes }) => notes.by.owner({ equals: 'ann' }), ['notes.by.owner equals ann'], ['a', 'c']],
+  [
+    'an index',
+    ({ notes }) => notes.by.owner({ equals: 'ann' }),
+    ['notes.by.owner equals ann'],
+    ['a', 'c'],
+  ],
   ['all of an index', ({ notes }) => notes.by.owner(), ['notes.by.owner'], ['a', 'c', 'b']],
   ['nothing', () => 'none', [], 'none'],
   ['one thing twice', ({ notes }) => [notes.has('a'), notes.has('a')].length, ['notes.has a'], 2],

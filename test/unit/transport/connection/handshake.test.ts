@@ -4,7 +4,10 @@ import { PROTOCOL_VERSION } from '../../../../src/protocol/codec/version.ts';
 import { Handshake } from '../../../../src/transport/connection/handshake.ts';
 import type { Connection } from '../../../../src/transport/connection/connection.ts';
 import type { Credentials } from '../../../../src/transport/options/guard-callbacks.ts';
-import type { ResolvedConnectionOptions, ConnectionTarget } from '../../../../src/transport/options/options.ts';
+import type {
+  ResolvedConnectionOptions,
+  ConnectionTarget,
+} from '../../../../src/transport/options/options.ts';
 import { LEVELS } from '../../../support/wire.ts';
 import { FakePlatform, settled } from '../fake-platform.ts';
 import { LIMITS } from '../set-up.ts';
@@ -14,8 +17,14 @@ interface Question {
   readonly refuse: (cause: unknown) => void;
 }
 
-/** A handshake whose token requests the test answers by hand. `begin` opens a connection and returns its sent rows. */
-function greeting({ isOurs = () => true, ...target }: Partial<ConnectionTarget> & { isOurs?: () => boolean } = {}) {
+/**
+ * A handshake whose token requests the test answers by hand. `begin` opens a connection and returns
+ * its sent rows.
+ */
+function greeting({
+  isOurs = () => true,
+  ...target
+}: Partial<ConnectionTarget> & { isOurs?: () => boolean } = {}) {
   const scheduling = new FakePlatform();
   const questions: Question[] = [];
   const credentials = (): Promise<Credentials> =>
@@ -119,8 +128,16 @@ test.each([
   ['none', undefined],
   ['other', { name: 'other', hash: 'h', operations: {} }],
 ])('the server has the contract %s → the client gets that error', (name, contract) => {
-  const { handshake: item } = greeting({ contract: { name: 'shop', hash: 'h', getOperationHashes: () => ({}) } });
-  const welcome = { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, contract };
+  const { handshake: item } = greeting({
+    contract: { name: 'shop', hash: 'h', getOperationHashes: () => ({}) },
+  });
+  const welcome = {
+    version: PROTOCOL_VERSION,
+    levels: LEVELS,
+    memoryId: 'm',
+    limits: LIMITS,
+    contract,
+  };
   expect(item.findIncompatibility(welcome as never)?.message).toBe(
     `the server has the contract ${name}; this client needs shop`,
   );

@@ -29,7 +29,12 @@ test('replies are pending → kept until the last has come; then waiting rows ar
   item.awaitedCount = 0;
   lines.endIfAnswered(item);
   lines.endIfAnswered(item);
-  expect([lines.size, ended, done, platform.timers]).toEqual([0, [item], ['flush', 'terminate'], 0]);
+  expect([lines.size, ended, done, platform.timers]).toEqual([
+    0,
+    [item],
+    ['flush', 'terminate'],
+    0,
+  ]);
 });
 
 test('nothing is awaited → goes at once', () => {

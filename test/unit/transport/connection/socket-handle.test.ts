@@ -1,4 +1,7 @@
-/** One socket under the transport's control: what it reports, and that it reports nothing once it was dropped. */
+/**
+ * One socket under the transport's control: what it reports, and that it reports nothing once it
+ * was dropped.
+ */
 import { describe, expect, test } from 'vitest';
 import { SocketHandle } from '../../../../src/transport/connection/connection.ts';
 import { FakeSocket, settled } from '../fake-platform.ts';

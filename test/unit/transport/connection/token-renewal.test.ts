@@ -9,7 +9,10 @@ const LASTS_MS = 10_000;
 /** A renewal whose questions the test answers by hand, and what came of them. */
 function start() {
   const platform = new FakePlatform();
-  const questions: { give: (token: string | undefined) => void; refuse: (cause: unknown) => void }[] = [];
+  const questions: {
+    give: (token: string | undefined) => void;
+    refuse: (cause: unknown) => void;
+  }[] = [];
   const reported: unknown[] = [];
   const credentials = (): Promise<Credentials> =>
     new Promise((resolve, refuse) => {
@@ -69,7 +72,10 @@ describe('a fresh token', () => {
 
   describe('cannot be had', () => {
     /** Time passes, and all questions are answered in vain. */
-    async function failFor(ms: number, { platform, questions }: ReturnType<typeof start>): Promise<void> {
+    async function failFor(
+      ms: number,
+      { platform, questions }: ReturnType<typeof start>,
+    ): Promise<void> {
       for (let passed = 0; passed < ms; passed += 10) {
         platform.advance(10);
         questions.at(-1)?.refuse(new Error('fetch failed'));

@@ -1,4 +1,7 @@
-/** When it is noticed that an operation was cancelled: those that are under way for a while are looked at. */
+/**
+ * When it is noticed that an operation was cancelled: those that are under way for a while are
+ * looked at.
+ */
 import { expect, test } from 'vitest';
 import { CancellationWatcher } from '../../../../src/transport/sender.ts';
 import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
@@ -36,12 +39,17 @@ test.each([
   ['has ended → not reported, and its signal holds nothing of it', true],
 ])('an operation that %s', (_, hasEnded) => {
   const reported: unknown[] = [];
-  const cancellation = new CancellationWatcher(new InFlightOperations([]), new FakePlatform(), (operation) =>
-    reported.push(operation),
+  const cancellation = new CancellationWatcher(
+    new InFlightOperations([]),
+    new FakePlatform(),
+    (operation) => reported.push(operation),
   );
   const controller = new AbortController();
   const { signal } = controller;
-  const operation = { removeAbortListener: undefined, context: quietContext({ signal }) } as InFlightOperation;
+  const operation = {
+    removeAbortListener: undefined,
+    context: quietContext({ signal }),
+  } as InFlightOperation;
   cancellation.listenToSignal(operation);
   cancellation.listenToSignal(operation);
   if (hasEnded) operation.removeAbortListener?.();

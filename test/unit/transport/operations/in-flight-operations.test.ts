@@ -13,7 +13,14 @@ import { quietContext, SinkDouble } from '../../../support/wire.ts';
 const STRONGEST = 2;
 
 function carrier(value: Partial<OperationConnection> = {}): OperationConnection {
-  return { memoryId: 'm', awaitedCount: 0, awaitedBytes: 0, isDraining: false, push: () => {}, ...value };
+  return {
+    memoryId: 'm',
+    awaitedCount: 0,
+    awaitedBytes: 0,
+    isDraining: false,
+    push: () => {},
+    ...value,
+  };
 }
 
 interface Begun {
@@ -25,7 +32,10 @@ interface Begun {
 function client() {
   const inFlight = new InFlightOperations(['weak', 'causal', 'strong', 'linearizable']);
   const line = carrier();
-  const begin = (on: OperationConnection | undefined = line, value: Partial<Begun['operation']> = {}): Begun => {
+  const begin = (
+    on: OperationConnection | undefined = line,
+    value: Partial<Begun['operation']> = {},
+  ): Begun => {
     const sink = new SinkDouble();
     const { access = 'read', strongest = STRONGEST, context = quietContext() } = value;
     const parts = { id: inFlight.nextId(), name: 'get', access, strongest, sink, context };
@@ -75,7 +85,9 @@ describe('a view', () => {
     const other = begin();
     inFlight.handleView([other.operation.id, 'final', 0, 0, 'value', null, null] as never, line);
     const details = { version: undefined, meta: undefined, final: true };
-    expect(other.sink.calls).toStrictEqual([{ kind: 'write', value: 'value', level: 'weak', details }]);
+    expect(other.sink.calls).toStrictEqual([
+      { kind: 'write', value: 'value', level: 'weak', details },
+    ]);
   });
 
   test('at a level that there is not → the operation ends, as of a server that breaks the rules', () => {
@@ -99,13 +111,22 @@ describe('a view', () => {
       for (const cancelled of [false, true]) {
         const { inFlight, line, begin } = client();
         const session = new WireSession();
-        const { operation, sink } = begin(line, { context: quietContext({ session: session as never }) });
+        const { operation, sink } = begin(line, {
+          context: quietContext({ session: session as never }),
+        });
         inFlight.handleView([operation.id, 'view', 0, 0, 'value'] as never, line);
         operation.isCancelled = cancelled;
         const { length } = sink.calls;
         if (kind === 'view')
-          inFlight.handleView([operation.id, 'view', 1, 1, 'v', null, null, '0.token.s'] as never, line);
-        else inFlight.handleConfirm([operation.id, 'confirm', 1, 0, null, null, '0.token.s'] as never, line);
+          inFlight.handleView(
+            [operation.id, 'view', 1, 1, 'v', null, null, '0.token.s'] as never,
+            line,
+          );
+        else
+          inFlight.handleConfirm(
+            [operation.id, 'confirm', 1, 0, null, null, '0.token.s'] as never,
+            line,
+          );
         expect(session.tokens).toEqual(['0.token.s']);
         expect(sink.calls.length - length).toBe(cancelled ? 0 : 1);
       }
@@ -128,7 +149,9 @@ describe('a confirmation', () => {
       expect(inFlight.has(operation)).toBe(isLeft);
       expect(sink.calls.length).toBe(cancelled ? 1 : 2);
       const confirmed = { kind: 'confirm', seq: 0, details: { version: 7 } };
-      expect(sink.calls.slice(1)).toStrictEqual(cancelled ? [] : [expect.objectContaining(confirmed)]);
+      expect(sink.calls.slice(1)).toStrictEqual(
+        cancelled ? [] : [expect.objectContaining(confirmed)],
+      );
     }
   });
 
@@ -141,7 +164,8 @@ describe('a confirmation', () => {
 });
 
 describe('a failure', () => {
-  const fail = (id: number, code: string, level?: number | null): never => [id, 'fail', code, 'why', level] as never;
+  const fail = (id: number, code: string, level?: number | null): never =>
+    [id, 'fail', code, 'why', level] as never;
 
   test.each([
     [0, 'weak', true],
@@ -178,9 +202,16 @@ describe('a failure', () => {
       inFlight.handleFail(fail(operation.id, code), line);
       expect(inFlight.takeRejected()).toEqual(again ? [operation] : []);
       expect(inFlight.takeRejected()).toEqual([]);
-      expect([inFlight.has(operation), sink.calls.length]).toEqual([again, again || cancelled ? 0 : 1]);
+      expect([inFlight.has(operation), sink.calls.length]).toEqual([
+        again,
+        again || cancelled ? 0 : 1,
+      ]);
       if (again)
-        expect([operation.connection, operation.home, operation.site]).toEqual([undefined, undefined, undefined]);
+        expect([operation.connection, operation.home, operation.site]).toEqual([
+          undefined,
+          undefined,
+          undefined,
+        ]);
     },
   );
 
@@ -208,7 +239,11 @@ describe('what ends', () => {
     // Its context refers to another operation by now.
     expect(other.operation.context.submissionStatus).toBe(operation);
     for (let times = 0; times < 2; times += 1) inFlight.remove(operation);
-    expect([released, line.awaitedCount, operation.context.submissionStatus]).toEqual([1, 0, undefined]);
+    expect([released, line.awaitedCount, operation.context.submissionStatus]).toEqual([
+      1,
+      0,
+      undefined,
+    ]);
   });
 
   test('all at once → in the order in which they began, without those that their ends begin', () => {
@@ -230,7 +265,11 @@ describe('what ends', () => {
     const [first, second, elsewhere] = [begin(), begin(), begin(carrier())];
     first.operation.isCancelled = true;
     inFlight.handleConnectionLoss(line);
-    expect([first, second, elsewhere].map(({ operation }) => inFlight.has(operation))).toEqual([false, true, true]);
+    expect([first, second, elsewhere].map(({ operation }) => inFlight.has(operation))).toEqual([
+      false,
+      true,
+      true,
+    ]);
     expect(inFlight.getUnsubmitted()).toEqual([second.operation]);
     expect(second.operation.wasSentBefore).toBe(true);
   });
@@ -244,16 +283,27 @@ describe('a confirmation', () => {
     ['the list', ({ list }) => list.splice(0, 1)],
     ['a date in it', ({ list }) => (list[0] as { date: Date }).date.setTime(6)],
     ['bytes in it', ({ list }) => (list[1] as { bytes: Uint8Array }).bytes.fill(1)],
-  ])('of a view of which its receiver has changed %s → the sink gets what the server gave', (_what, change) => {
-    const { inFlight, line, begin } = client();
-    const { operation, sink } = begin();
-    const value = input();
-    inFlight.handleView([operation.id, 'view', 0, 0, value, 7, { left: 2, of: 9 }] as never, line);
-    change(value);
-    inFlight.handleConfirm([operation.id, 'confirm', STRONGEST, 0, null, { left: 3 }] as never, line);
-    const details = { version: 7, meta: { left: 3, of: 9 }, final: undefined };
-    expect(sink.calls.slice(1)).toEqual([{ kind: 'write', level: 'strong', value: input(), details }]);
-  });
+  ])(
+    'of a view of which its receiver has changed %s → the sink gets what the server gave',
+    (_what, change) => {
+      const { inFlight, line, begin } = client();
+      const { operation, sink } = begin();
+      const value = input();
+      inFlight.handleView(
+        [operation.id, 'view', 0, 0, value, 7, { left: 2, of: 9 }] as never,
+        line,
+      );
+      change(value);
+      inFlight.handleConfirm(
+        [operation.id, 'confirm', STRONGEST, 0, null, { left: 3 }] as never,
+        line,
+      );
+      const details = { version: 7, meta: { left: 3, of: 9 }, final: undefined };
+      expect(sink.calls.slice(1)).toEqual([
+        { kind: 'write', level: 'strong', value: input(), details },
+      ]);
+    },
+  );
 
   test('at each of three levels, and changed each time → the last view has the value of the server, with all its details', () => {
     const { inFlight, line, begin } = client();
@@ -275,7 +325,10 @@ describe('a confirmation', () => {
     const { operation, sink } = begin();
     const value: object = input();
     inFlight.handleView([operation.id, 'view', 0, 0, value] as never, line);
-    Object.defineProperty(value, 'list', { enumerable: true, get: () => expect.fail('it is over') });
+    Object.defineProperty(value, 'list', {
+      enumerable: true,
+      get: () => expect.fail('it is over'),
+    });
     inFlight.handleConfirm([operation.id, 'confirm', STRONGEST, 0] as never, line);
     expect(sink.calls[1]).toMatchObject({ kind: 'write', level: 'strong', value: input() });
   });

@@ -13,7 +13,13 @@ const READ = { name: 'get', access: 'read', args: ['k'] } as const;
 
 function rowOf(context: Partial<InvocationContext>, key?: string): readonly unknown[] {
   const operation = key === undefined ? READ : { ...READ, key };
-  return createSubmitMessage({ id: 7, operation, levels: 3, context: context as InvocationContext, wallNowMs: NOW_MS });
+  return createSubmitMessage({
+    id: 7,
+    operation,
+    levels: 3,
+    context: context as InvocationContext,
+    wallNowMs: NOW_MS,
+  });
 }
 
 const START = [7, 'submit', 'get', 'read', 3, ['k']];
@@ -43,7 +49,16 @@ describe('what is not there', () => {
 
 test('an idempotency key → the last element', () => {
   const session = new WireSession(['token']);
-  expect(rowOf({ idempotencyKey: 'i' })).toEqual([...START, null, null, null, null, null, null, 'i']);
+  expect(rowOf({ idempotencyKey: 'i' })).toEqual([
+    ...START,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    'i',
+  ]);
   expect(rowOf({ idempotencyKey: 'i', session, trace: 't', deadlineAt: NOW_MS + 1 }, 'k')).toEqual([
     ...START,
     'k',
@@ -87,7 +102,12 @@ describe('an operation that a server would take for a malformed row', () => {
   });
 
   test('the longest name, a write, a key → sent', () => {
-    checkSendable({ name: 'x'.repeat(MAX_NAME_LENGTH), access: 'write', args: [], key: '' } as never);
+    checkSendable({
+      name: 'x'.repeat(MAX_NAME_LENGTH),
+      access: 'write',
+      args: [],
+      key: '',
+    } as never);
     checkSendable(READ as never);
   });
 });

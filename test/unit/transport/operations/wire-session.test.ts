@@ -23,7 +23,9 @@ test('opened with two tokens of one site → both are sent until that site has a
 });
 
 test('tokens of more sites than a submission may carry → the first go', () => {
-  const session = new WireSession(Array.from({ length: 70 }, (_, site) => `${site}.seen.signature`));
+  const session = new WireSession(
+    Array.from({ length: 70 }, (_, site) => `${site}.seen.signature`),
+  );
   expect(session.tokens).toHaveLength(64);
   expect(session.tokens[0]).toBe('6.seen.signature');
 });

@@ -1,4 +1,7 @@
-/** What the application gives may throw, at any of its uses: the client goes on, or ends with a reason; nothing is lost. */
+/**
+ * What the application gives may throw, at any of its uses: the client goes on, or ends with a
+ * reason; nothing is lost.
+ */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
 import { exponentialBackoff } from '../../../../src/correctable/backoff.ts';
@@ -41,7 +44,11 @@ class Trap {
 const backoff = exponentialBackoff();
 
 /** A WebSocket class whose instances, or the making of them, may fail. */
-function socketClass(platform: FakePlatform, trap: Trap, where: 'constructor' | 'send' | 'close'): never {
+function socketClass(
+  platform: FakePlatform,
+  trap: Trap,
+  where: 'constructor' | 'send' | 'close',
+): never {
   return class extends platform.WebSocket {
     constructor(url: string, protocols: string[]) {
       if (where === 'constructor') trap.step();
@@ -80,7 +87,10 @@ const CASES: readonly (readonly [name: string, uses: number, given: Given])[] = 
     2,
     (trap) => ({
       reconnect: {
-        delayMs: (attempt: number, random: () => number) => (trap.step(), backoff.delayMs(attempt, random)),
+        delayMs: (attempt: number, random: () => number) => (
+          trap.step(),
+          backoff.delayMs(attempt, random)
+        ),
       },
     }),
   ],
@@ -94,8 +104,14 @@ const TABLE = CASES.flatMap(([name, uses, value]) =>
   Array.from({ length: uses }, (_, index) => [name, index + 1, value] as const),
 );
 
-/** A client's life: two losses, a renewal, a server that goes, the end; with operations under way at each turn. */
-async function live(value: Given, trap: Trap): Promise<{ sinks: SinkDouble[]; server: FakeServer; end: boolean }> {
+/**
+ * A client's life: two losses, a renewal, a server that goes, the end; with operations under way at
+ * each turn.
+ */
+async function live(
+  value: Given,
+  trap: Trap,
+): Promise<{ sinks: SinkDouble[]; server: FakeServer; end: boolean }> {
   const platform = new FakePlatform();
   const server = new FakeServer(platform);
   server.expiresInMs = 10_000;
@@ -131,7 +147,9 @@ async function live(value: Given, trap: Trap): Promise<{ sinks: SinkDouble[]; se
 function getOutcome(sink: SinkDouble | undefined): { value?: unknown; error?: unknown } {
   const last = sink?.calls.at(-1);
   expect(last).toBeDefined();
-  return last?.kind === 'write' ? { value: last.value } : { error: last?.kind === 'fail' ? last.error : undefined };
+  return last?.kind === 'write'
+    ? { value: last.value }
+    : { error: last?.kind === 'fail' ? last.error : undefined };
 }
 
 describe('callbacks that throw', () => {
@@ -145,18 +163,23 @@ describe('callbacks that throw', () => {
       else if (!isCorrectableError(error)) throw new Error('no typed error');
       else if (error.retryable && index % 2 === 0) expect(executed).toBe(false);
     }
-    // The WebSocket class may refuse for good: a page under https gets no ws://. All else is survived.
-    if (name !== 'WebSocket') expect(sinks.map((sink) => getOutcome(sink).value)).toEqual(sinks.map(() => 'done'));
+    // The WebSocket class may refuse for good: a page under https gets no ws://. All else is
+    // survived.
+    if (name !== 'WebSocket')
+      expect(sinks.map((sink) => getOutcome(sink).value)).toEqual(sinks.map(() => 'done'));
     if (/^(onStateChange|reconnect|random)/.test(name)) expect(reported).toEqual([MISTAKE]);
   });
 
-  test.each([NaN, -1, 'soon', null])('reconnect.delayMs gives %s → reported, the default instead', (delayMs) => {
-    const { platform } = start({ reconnect: { delayMs: () => delayMs as never } });
-    platform.socket.lose();
-    platform.advance(100);
-    expect(platform.sockets).toHaveLength(2);
-    expect(reported).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'reconnect' }]);
-  });
+  test.each([NaN, -1, 'soon', null])(
+    'reconnect.delayMs gives %s → reported, the default instead',
+    (delayMs) => {
+      const { platform } = start({ reconnect: { delayMs: () => delayMs as never } });
+      platform.socket.lose();
+      platform.advance(100);
+      expect(platform.sockets).toHaveLength(2);
+      expect(reported).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'reconnect' }]);
+    },
+  );
 
   test('onStateChange throws in the middle of a frame → what follows in it is read', async () => {
     const { platform, connection } = await startOpen({
@@ -200,7 +223,9 @@ describe('callbacks that throw', () => {
       platform.advance(2_000);
       await closing;
       expect(connection.state).toBe('closed');
-      expect(await sink.failure(0)).toMatchObject({ code: when === 'handshaking' ? 'UNAVAILABLE' : 'UNKNOWN' });
+      expect(await sink.failure(0)).toMatchObject({
+        code: when === 'handshaking' ? 'UNAVAILABLE' : 'UNKNOWN',
+      });
       expect(platform.timers).toBe(0);
     },
   );

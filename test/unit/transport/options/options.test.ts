@@ -1,13 +1,22 @@
-/** The options of a connection: the defaults, and the rejected values, by the name of their field. */
+/**
+ * The options of a connection: the defaults, and the rejected values, by the name of their field.
+ */
 import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
-import { resolveConnectionOptions, type ConnectionOptions } from '../../../../src/transport/options/options.ts';
+import {
+  resolveConnectionOptions,
+  type ConnectionOptions,
+} from '../../../../src/transport/options/options.ts';
 
 class NoSocket {}
 
 /** Options that are right, but for those given. */
 const options = (value: Readonly<Record<string, unknown>> = {}): ConnectionOptions =>
-  ({ url: 'ws://127.0.0.1:7070/ireland', WebSocket: NoSocket, ...value }) as unknown as ConnectionOptions;
+  ({
+    url: 'ws://127.0.0.1:7070/ireland',
+    WebSocket: NoSocket,
+    ...value,
+  }) as unknown as ConnectionOptions;
 
 test('no options → the times and numbers of the docs, and the shorter codec', () => {
   const { connectTimeoutMs, heartbeatIntervalMs, pongTimeoutMs, maxInFlight, codec, principal } =
@@ -23,7 +32,13 @@ test('no options → the times and numbers of the docs, and the shorter codec', 
 });
 
 test('options → used as they are', async () => {
-  const value = { token: 'let me in', principal: 'ann', codec: 'json', heartbeatIntervalMs: 0.5, maxInFlight: 1 };
+  const value = {
+    token: 'let me in',
+    principal: 'ann',
+    codec: 'json',
+    heartbeatIntervalMs: 0.5,
+    maxInFlight: 1,
+  };
   const settings = resolveConnectionOptions(options(value));
   expect(await settings.credentials()).toEqual({ principal: 'ann', token: 'let me in' });
   expect(settings.principal?.()).toBe('ann');
@@ -50,8 +65,13 @@ describe('refused, by the field', () => {
     ['url', 'ws://:secret@127.0.0.1/ireland', 'must not carry credentials'],
     ['url', 'ws://127.0.0.1/ireland#top', 'must not have a fragment'],
   ])('%s: %j', (field, value, explained) => {
-    const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(explained) });
+    const refused = expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(explained),
+    });
     expect(() => resolveConnectionOptions(options({ [field]: value }))).toThrow(refused);
-    expect(() => resolveConnectionOptions(options({ [field]: value }))).toThrow(expect.objectContaining({ field }));
+    expect(() => resolveConnectionOptions(options({ [field]: value }))).toThrow(
+      expect.objectContaining({ field }),
+    );
   });
 });

@@ -8,14 +8,17 @@ describe('timers', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test.each([1, STEP_MS_MAX, STEP_MS_MAX + 1, 3 * STEP_MS_MAX + 5])('%d ms → fires then, not before', (delayMs) => {
-    const fired = vi.fn<() => void>();
-    createPlatformScheduling().setTimer(fired, delayMs);
-    vi.advanceTimersByTime(delayMs - 1);
-    expect(fired).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1);
-    expect(fired).toHaveBeenCalledOnce();
-  });
+  test.each([1, STEP_MS_MAX, STEP_MS_MAX + 1, 3 * STEP_MS_MAX + 5])(
+    '%d ms → fires then, not before',
+    (delayMs) => {
+      const fired = vi.fn<() => void>();
+      createPlatformScheduling().setTimer(fired, delayMs);
+      vi.advanceTimersByTime(delayMs - 1);
+      expect(fired).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(1);
+      expect(fired).toHaveBeenCalledOnce();
+    },
+  );
 
   test('Infinity → never fires, and sets no timer', () => {
     createPlatformScheduling().setTimer(() => {}, Infinity);

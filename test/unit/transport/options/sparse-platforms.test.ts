@@ -1,4 +1,7 @@
-/** Platforms that lack what browsers have, as React Native does: a fallback, or an error with the fix. */
+/**
+ * Platforms that lack what browsers have, as React Native does: a fallback, or an error with the
+ * fix.
+ */
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../../src/correctable/clock.ts';
 import { findSites } from '../../../../src/transport/find-sites.ts';
@@ -10,14 +13,16 @@ afterEach(() => void vi.unstubAllGlobals());
 
 class Socket {}
 const codecWith = (codec?: 'msgpack' | 'json') =>
-  resolveConnectionOptions({ url: 'ws://a/b', WebSocket: Socket as never, ...(codec && { codec }) }).codec.subprotocol;
+  resolveConnectionOptions({ url: 'ws://a/b', WebSocket: Socket as never, ...(codec && { codec }) })
+    .codec.subprotocol;
 
 test.each([
   ['performance.timeOrigin', { now: () => 5 }],
   ['performance', undefined],
 ])('no %s → the time passes all the same', (_, performance) => {
   vi.stubGlobal('performance', performance);
-  for (const now of [systemClock.now(), createPlatformScheduling().now()]) expect(now).toBeGreaterThan(0);
+  for (const now of [systemClock.now(), createPlatformScheduling().now()])
+    expect(now).toBeGreaterThan(0);
 });
 
 test('no MessageChannel → what waits for the end of a tick runs after it', async () => {
@@ -34,8 +39,13 @@ test('no MessageChannel → what waits for the end of a tick runs after it', asy
 test('no URL.canParse → addresses are parsed, and what is none is named', async () => {
   vi.stubGlobal('URL', Object.assign(class extends URL {}, { canParse: undefined }));
   expect(codecWith()).toContain('msgpack');
-  expect(() => resolveConnectionOptions({ url: 'x', WebSocket: Socket as never })).toThrow('x is no URL');
-  await expect(findSites('x')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'directory' });
+  expect(() => resolveConnectionOptions({ url: 'x', WebSocket: Socket as never })).toThrow(
+    'x is no URL',
+  );
+  await expect(findSites('x')).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'directory',
+  });
 });
 
 test.each([
@@ -50,15 +60,22 @@ test.each([
       }
     },
   ],
-])('%s missing or without what MessagePack needs → JSON, and an error if you ask for MessagePack', (name, value) => {
-  vi.stubGlobal(name, value);
-  expect(codecWith()).toContain('json');
-  expect(() => codecWith('msgpack')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'codec' }));
-});
+])(
+  '%s missing or without what MessagePack needs → JSON, and an error if you ask for MessagePack',
+  (name, value) => {
+    vi.stubGlobal(name, value);
+    expect(codecWith()).toContain('json');
+    expect(() => codecWith('msgpack')).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'codec' }),
+    );
+  },
+);
 
 test.each([undefined, {}])('no crypto.getRandomValues → the error names what to load', (crypto) => {
   vi.stubGlobal('crypto', crypto);
-  expect(() => codecWith()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED', field: 'crypto' }));
+  expect(() => codecWith()).toThrow(
+    expect.objectContaining({ code: 'UNSUPPORTED', field: 'crypto' }),
+  );
 });
 
 test('no Blob, File or structuredClone → values are copied', () => {

@@ -2,7 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { getWebSocketClass } from '../../../../src/transport/options/websocket.ts';
 
 test('`ws` is loaded in Node alone, and not with the condition of a browser, which comes first', async () => {
-  const { default: manifest } = await import('../../../../package.json', { with: { type: 'json' } });
+  const { default: manifest } = await import('../../../../package.json', {
+    with: { type: 'json' },
+  });
   expect(Object.keys(manifest.imports['#ws'])).toEqual(['browser', 'node', 'default']);
 });
 

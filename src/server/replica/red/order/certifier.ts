@@ -1,11 +1,10 @@
 /**
- * Certification of the red operations of one partition. It is a function of the
- * prefix of its red log alone, so that every site decides alike without
- * messages (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012,
- * §6.1). An operation commits if no red operation that committed after its
- * snapshot has written what it read. The operations that it depends on are an
- * exception: they must have committed in the executions that it names. Commit
- * stamps grow with the log. Rejected and repeated operations get none.
+ * Certification of the red operations of one partition. It is a function of the prefix of its red
+ * log alone, so that every site decides alike without messages (deferred update replication, SDUR,
+ * DSN 2013; RedBlue, OSDI 2012, §6.1). An operation commits if no red operation that committed
+ * after its snapshot has written what it read. The operations that it depends on are an exception:
+ * they must have committed in the executions that it names. Commit stamps grow with the log.
+ * Rejected and repeated operations get none.
  */
 import { RED, type Origin } from '../../../records/origin.ts';
 import { Fifo } from '../../../collections/fifo.ts';
@@ -16,18 +15,11 @@ import {
   type SectionRows,
 } from '../../../records/checkpoint.ts';
 import type { Effect } from '../../../records/effect.ts';
-import {
-  EXPIRED,
-  ID_TABLE_LIMITS,
-  IdTable,
-} from '../../exactly-once/id-table.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../../exactly-once/id-table.ts';
 import type { CertifierLimits } from '../../../records/retention-limits.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
 import { getClient } from '../../../records/operation-id.ts';
-import {
-  isRangeChanged,
-  findWrittenNames,
-} from '../../../generator/read-set.ts';
+import { isRangeChanged, findWrittenNames } from '../../../generator/read-set.ts';
 import { measurePlainData } from '../../../../values/estimate-bytes.ts';
 import type {
   Execution,
@@ -67,10 +59,7 @@ export interface Writing {
 }
 
 /** What was read, and on which snapshot. */
-export type CertifiedReads = Pick<
-  RedOperation,
-  'reads' | 'ranges' | 'snapshot'
->;
+export type CertifiedReads = Pick<RedOperation, 'reads' | 'ranges' | 'snapshot'>;
 
 interface CommitRecord extends Writing {
   readonly stamp: number;
@@ -112,10 +101,8 @@ export class Certifier implements Section {
   }
 
   decide(record: RedRecord): CertificationDecision {
-    if (record.kind === 'opening')
-      return { kind: 'open', stamp: this.open(record), restated: [] };
-    if (record.kind !== 'operation' && record.kind !== 'close')
-      return { kind: 'marker' };
+    if (record.kind === 'opening') return { kind: 'open', stamp: this.open(record), restated: [] };
+    if (record.kind !== 'operation' && record.kind !== 'close') return { kind: 'marker' };
     if (record.kind === 'operation') this.expire(record);
     if (this.isDecided(record.id)) return this.decideAgain(record.id);
     if (record.kind === 'close') {
@@ -127,10 +114,7 @@ export class Certifier implements Section {
     return { kind: 'commit', stamp: this.commit(record) };
   }
 
-  /**
-   * Every record names the operations for which its client sends no retry any
-   * more.
-   */
+  /** Every record names the operations for which its client sends no retry any more. */
   protected expire({ id, acknowledged }: RedOperation): void {
     if (acknowledged !== undefined && acknowledged > 0)
       this.outcomes.expire(getClient(id), acknowledged);
@@ -168,9 +152,7 @@ export class Certifier implements Section {
   }
 
   takeChanges(max: number): SavedRow[] {
-    return this.#changes
-      .take(max)
-      .map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
+    return this.#changes.take(max).map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
   }
 
   restore(rows: SectionRows): void {
@@ -178,8 +160,7 @@ export class Certifier implements Section {
       const [effects, created, by] = saved as SavedCommit;
       return createCommit(Number(stamp), effects, new Set(created), by);
     });
-    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp))
-      this.#enterWindow(commit);
+    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
   }
 
   /** The last stamp that the log has given. */
@@ -217,18 +198,16 @@ export class Certifier implements Section {
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = getStampOf(snapshot, this.#log);
     if (this.isForgotten(snapshot)) return { reason: 'window' };
-    const conflicting = reads.filter(
-      (item) => (this.#lastWrite.get(item) ?? 0) > read,
-    );
+    const conflicting = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
     if (conflicting.length > 0) return toNameConflict(conflicting);
     const range = ranges.find((item) => this.#hasChanged(item, read));
     return range && { reason: 'range', range };
   }
 
   /**
-   * Returns the conflict of an operation that depends on others. It has seen
-   * those, and what they depended on too: if one has committed, so have these.
-   * The list is read from its end, so that all of them are known in time.
+   * Returns the conflict of an operation that depends on others. It has seen those, and what they
+   * depended on too: if one has committed, so have these. The list is read from its end, so that
+   * all of them are known in time.
    */
   #findDependencyConflict(
     operation: RedOperation,
@@ -237,26 +216,20 @@ export class Certifier implements Section {
     const { reads, ranges = [], snapshot } = operation;
     const read = getStampOf(snapshot, this.#log);
     if (this.isForgotten(snapshot)) return { reason: 'window' };
-    const written = reads.filter(
-      (item) => (this.#lastWrite.get(item) ?? 0) > read,
-    );
+    const written = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
     const missing = new Map(after);
     const seen = new Map(after);
     const conflicting = new Set<string>();
     let range: ReadRange | undefined;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, by, names, effects, created } = this.#window.at(
-        index,
-      ) as CommitRecord;
+      const { stamp, by, names, effects, created } = this.#window.at(index) as CommitRecord;
       if (stamp <= read) break;
       if (seen.get(by.id) === by.attempt && this.isSameStart(by, operation)) {
         missing.delete(by.id);
-        for (const [id, attempt] of by.dependencies ?? [])
-          seen.set(id, attempt);
+        for (const [id, attempt] of by.dependencies ?? []) seen.set(id, attempt);
         continue;
       }
-      for (const entry of written)
-        if (names.includes(entry)) conflicting.add(entry);
+      for (const entry of written) if (names.includes(entry)) conflicting.add(entry);
       if (conflicting.size === 0)
         range ??= ranges.find((item) =>
           effects.some((effect) => isRangeChanged(item, effect, created)),
@@ -269,45 +242,26 @@ export class Certifier implements Section {
   }
 
   /**
-   * Another start of the site, or another site, may have executed the operation
-   * as often, and with other effects.
+   * Another start of the site, or another site, may have executed the operation as often, and with
+   * other effects.
    */
-  protected isSameStart(
-    by: CommittedExecution,
-    { site, epoch }: RedOperation,
-  ): boolean {
+  protected isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
     return by.site === site && by.epoch === epoch;
   }
 
-  /**
-   * Returns the operation that this one depended on and that has not committed.
-   */
-  protected findUncommitted(
-    missing: ReadonlyMap<OperationId, number>,
-  ): Conflict | undefined {
+  /** Returns the operation that this one depended on and that has not committed. */
+  protected findUncommitted(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
     const [first] = missing.keys();
-    return first === undefined
-      ? undefined
-      : { reason: 'predecessor', id: first };
+    return first === undefined ? undefined : { reason: 'predecessor', id: first };
   }
 
-  /**
-   * Whether a commit after `read` has added a row to the interval or removed
-   * one.
-   */
+  /** Whether a commit after `read` has added a row to the interval or removed one. */
   #hasChanged(range: ReadRange, read: number): boolean {
-    if (
-      (this.#lastWrite.get(range.table) ?? 0) <= read &&
-      range.field === undefined
-    )
-      return false;
+    if ((this.#lastWrite.get(range.table) ?? 0) <= read && range.field === undefined) return false;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, effects, created } = this.#window.at(
-        index,
-      ) as CommitRecord;
+      const { stamp, effects, created } = this.#window.at(index) as CommitRecord;
       if (stamp <= read) return false;
-      if (effects.some((effect) => isRangeChanged(range, effect, created)))
-        return true;
+      if (effects.some((effect) => isRangeChanged(range, effect, created))) return true;
     }
     return false;
   }
@@ -320,10 +274,9 @@ export class Certifier implements Section {
 
   protected commit(record: RedOperation): number {
     const { effects, id, site, epoch, attempt, dependencies } = record;
-    const created =
-      record.created === undefined ? NO_NAMES : new Set(record.created);
-    // These are literals because copies of objects cost several times more, and
-    // this runs for every record.
+    const created = record.created === undefined ? NO_NAMES : new Set(record.created);
+    // These are literals because copies of objects cost several times more, and this runs for every
+    // record.
     const by =
       dependencies === undefined
         ? { id, site, attempt, epoch }
@@ -333,10 +286,7 @@ export class Certifier implements Section {
     return stamp;
   }
 
-  /**
-   * Gives the next stamp, at least `least`, to what was written, and keeps that
-   * in the window.
-   */
+  /** Gives the next stamp, at least `least`, to what was written, and keeps that in the window. */
   protected enter({ effects, created, by }: Writing, least: number): number {
     const stamp = Math.max(this.#lastStamp + 1, least);
     this.#lastStamp = stamp;
@@ -356,14 +306,12 @@ export class Certifier implements Section {
   }
 
   /**
-   * Returns what a commit of the window wrote, as it is saved. It is
-   * `undefined` if the commit has left the window.
+   * Returns what a commit of the window wrote, as it is saved. It is `undefined` if the commit has
+   * left the window.
    */
   #savedCommit(stamp: number): SavedCommit | undefined {
     if (stamp <= this.#windowStart) return undefined;
-    const commit = this.#window.at(
-      this.#window.findIndex((item) => item.stamp >= stamp),
-    );
+    const commit = this.#window.at(this.#window.findIndex((item) => item.stamp >= stamp));
     if (commit?.stamp !== stamp) return undefined;
     const { effects, created, by } = commit;
     return [effects, [...created], by];
@@ -381,23 +329,17 @@ export class Certifier implements Section {
       this.#changes.add(oldest.stamp);
       this.onTrimmed?.(oldest.stamp);
       for (const name of oldest.names)
-        if (this.#lastWrite.get(name) === oldest.stamp)
-          this.#lastWrite.delete(name);
+        if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
     }
   }
 }
 
 /**
- * Returns all names that were read and have changed. A rejected operation may
- * need more than one.
+ * Returns all names that were read and have changed. A rejected operation may need more than one.
  */
-function toNameConflict([name, ...others]: readonly string[]):
-  | Conflict
-  | undefined {
+function toNameConflict([name, ...others]: readonly string[]): Conflict | undefined {
   if (name === undefined) return undefined;
-  return others.length === 0
-    ? { reason: 'name', name }
-    : { reason: 'name', name, others };
+  return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
 }
 
 function createCommit(

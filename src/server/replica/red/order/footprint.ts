@@ -2,11 +2,7 @@
 import type { Effect } from '../../../records/effect.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
 import type { ExecutionName } from '../../../records/records.ts';
-import {
-  isRangeChanged,
-  SEPARATOR,
-  toTableName,
-} from '../../../generator/read-set.ts';
+import { isRangeChanged, SEPARATOR, toTableName } from '../../../generator/read-set.ts';
 
 /** What an operation reads, and what it writes in one partition. */
 export interface Footprint {
@@ -38,11 +34,7 @@ export function findReadName(
 }
 
 /** Two new rows of one table write its name, and do not overlap by that. */
-export function findWrittenName(
-  a: Footprint,
-  b: Footprint,
-): string | undefined {
-  for (const name of a.writes)
-    if (name.includes(SEPARATOR) && b.writes.has(name)) return name;
+export function findWrittenName(a: Footprint, b: Footprint): string | undefined {
+  for (const name of a.writes) if (name.includes(SEPARATOR) && b.writes.has(name)) return name;
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What the records of globals wait for at the gate of their log, beside the
- * snapshot of an operation.
+ * What the records of globals wait for at the gate of their log, beside the snapshot of an
+ * operation.
  */
 import type { CertificationDecision } from '../../../records/certification-result.ts';
 import { isGlobal } from '../../../records/global-records.ts';
@@ -9,10 +9,9 @@ import type { HoldStamp, RedRecord } from '../../../records/records.ts';
 const NOTHING: readonly HoldStamp[] = [];
 
 /**
- * Returns the stamps of other partitions that must be applied first. A global
- * follows its holds, so that all sites apply the writers of a row in one order.
- * The end of a hold follows the global, because a snapshot with the end counts
- * as one with all that was written by then.
+ * Returns the stamps of other partitions that must be applied first. A global follows its holds, so
+ * that all sites apply the writers of a row in one order. The end of a hold follows the global,
+ * because a snapshot with the end counts as one with all that was written by then.
  */
 export function findAwaitedStamps(
   record: RedRecord,

@@ -1,7 +1,7 @@
 /**
- * Finds the holds that an operation overlaps, by the names and intervals that
- * both touch. Without it, each record would be compared with each hold that
- * stands: the cost of an operation would grow with the load.
+ * Finds the holds that an operation overlaps, by the names and intervals that both touch. Without
+ * it, each record would be compared with each hold that stands: the cost of an operation would grow
+ * with the load.
  */
 import { MinHeap } from '../../../collections/min-heap.ts';
 import { isRemoval, type Effect } from '../../../records/effect.ts';
@@ -23,8 +23,8 @@ export class HoldIndex {
   /** The intervals that holds have scanned, by the order that they are in. */
   readonly #intervals = new Map<string, IntervalIndex>();
   /**
-   * The places of what a hold writes, by the order that they are in. It is
-   * built for the first range: most services have none.
+   * The places of what a hold writes, by the order that they are in. It is built for the first
+   * range: most services have none.
    */
   #places: Map<string, SortedEntries> | undefined;
   #added = 0;
@@ -75,10 +75,7 @@ export class HoldIndex {
     }
   }
 
-  /**
-   * Returns every hold that overlaps `later`, the oldest first, and maybe
-   * others.
-   */
+  /** Returns every hold that overlaps `later`, the oldest first, and maybe others. */
   findOverlaps(later: Footprint): Iterable<IndexedHold> {
     const found = this.#listWriters(later);
     // Two new rows of one table write its name, and do not overlap by that.
@@ -100,10 +97,8 @@ export class HoldIndex {
   #listWriters({ reads, ranges }: Reads): ReadonlySet<IndexedHold>[] {
     const found: ReadonlySet<IndexedHold>[] = [];
     // Holds are few, and an operation may have read a lot.
-    if (!this.#writers.isEmpty)
-      for (const name of reads) found.push(this.#writers.get(name));
-    if (this.#holds.size > 0)
-      for (const range of ranges) found.push(this.#findInRange(range));
+    if (!this.#writers.isEmpty) for (const name of reads) found.push(this.#writers.get(name));
+    if (this.#holds.size > 0) for (const range of ranges) found.push(this.#findInRange(range));
     return found;
   }
 
@@ -115,8 +110,7 @@ export class HoldIndex {
     const entries = this.#places.get(toOrderName(range));
     if (entries === undefined) return NONE;
     const holds: IndexedHold[] = [];
-    for (const { key } of entries.scan(range))
-      holds.push(this.#holds.get(key) as IndexedHold);
+    for (const { key } of entries.scan(range)) holds.push(this.#holds.get(key) as IndexedHold);
     return sortByAge(holds);
   }
 }
@@ -156,9 +150,7 @@ function sortByAge(holds: readonly IndexedHold[]): ReadonlySet<IndexedHold> {
 }
 
 /** Merges sets of which each has its oldest hold first. */
-function mergeByAge(
-  sets: readonly ReadonlySet<IndexedHold>[],
-): Iterable<IndexedHold> {
+function mergeByAge(sets: readonly ReadonlySet<IndexedHold>[]): Iterable<IndexedHold> {
   const found = sets.filter(({ size }) => size > 0);
   return found.length < 2 ? (found[0] ?? NONE) : merge(found);
 }
@@ -184,24 +176,15 @@ function* merge(
 }
 
 /** Names an order of a table: that of its keys, or of an indexed field. */
-function toOrderName({
-  table,
-  field,
-}: Pick<ReadRange, 'table' | 'field'>): string {
+function toOrderName({ table, field }: Pick<ReadRange, 'table' | 'field'>): string {
   return field === undefined ? table : table + SEPARATOR + field;
 }
 
-/**
- * Returns where a scan would meet what the effects change: see
- * `isRangeChanged`.
- */
+/** Returns where a scan would meet what the effects change: see `isRangeChanged`. */
 function listPlaces({
   effects,
   created,
-}: Pick<Footprint, 'effects' | 'created'>): (readonly [
-  order: string,
-  value: string | number,
-])[] {
+}: Pick<Footprint, 'effects' | 'created'>): (readonly [order: string, value: string | number])[] {
   const places: (readonly [string, string | number])[] = [];
   for (const effect of effects) {
     const { table, key, field, value } = effect;
@@ -214,7 +197,6 @@ function listPlaces({
 /** Whether the row is new, or removed. */
 function isRowChanged(effect: Effect, created: ReadonlySet<string>): boolean {
   return (
-    isRemoval(effect) ||
-    (created.size > 0 && created.has(toRowName(effect.table, effect.key)))
+    isRemoval(effect) || (created.size > 0 && created.has(toRowName(effect.table, effect.key)))
   );
 }

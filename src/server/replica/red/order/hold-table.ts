@@ -1,8 +1,7 @@
 /**
- * The holds of one red log, and how executions of globals have ended in it. It
- * is a function of the log's prefix. Both are in the checkpoint, since another
- * site may stop before it ends its hold, and since a copy of a record may come
- * late.
+ * The holds of one red log, and how executions of globals have ended in it. It is a function of the
+ * log's prefix. Both are in the checkpoint, since another site may stop before it ends its hold,
+ * and since a copy of a record may come late.
  */
 import {
   RowChanges,
@@ -14,10 +13,7 @@ import type { HeldConflict } from '../../../records/certification-result.ts';
 import type { Effect } from '../../../records/effect.ts';
 import { getExecutionName } from '../../../records/global-records.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
-import type {
-  ExecutionName,
-  GlobalOperation,
-} from '../../../records/records.ts';
+import type { ExecutionName, GlobalOperation } from '../../../records/records.ts';
 import { findWrittenNames, parseName } from '../../../generator/read-set.ts';
 import { findReadName, findWrittenName, type Footprint } from './footprint.ts';
 import { HoldIndex } from './hold-index.ts';
@@ -28,8 +24,8 @@ export interface RowPartitions {
 }
 
 /**
- * How an execution ended in this log. In its home it has committed, or never
- * will. In another log its hold was refused or has ended.
+ * How an execution ended in this log. In its home it has committed, or never will. In another log
+ * its hold was refused or has ended.
  */
 export type ExecutionEnd = 'committed' | 'never' | 'refused' | 'released';
 
@@ -68,9 +64,7 @@ export class HoldTable implements Section {
   readonly #changes = new RowChanges<ExecutionName>();
   readonly #touched = new Set<ExecutionName>();
   /** The footprint that was asked for last. */
-  #measured:
-    | { readonly touched: TouchedRows; readonly footprint: Footprint }
-    | undefined;
+  #measured: { readonly touched: TouchedRows; readonly footprint: Footprint } | undefined;
 
   /** @param partition the ordinal of the partition of the log */
   constructor(partitions: RowPartitions, partition: number) {
@@ -83,8 +77,8 @@ export class HoldTable implements Section {
   }
 
   /**
-   * Executions of which something has changed here. The coordinator of the site
-   * looks at these, and takes them out.
+   * Executions of which something has changed here. The coordinator of the site looks at these, and
+   * takes them out.
    */
   get touched(): Set<ExecutionName> {
     return this.#touched;
@@ -116,8 +110,8 @@ export class HoldTable implements Section {
   }
 
   /**
-   * Forgets ends up to a stamp. The snapshots of those executions are older, so
-   * certification rejects every later record of them.
+   * Forgets ends up to a stamp. The snapshots of those executions are older, so certification
+   * rejects every later record of them.
    */
   forget(upTo: number): void {
     for (const [execution, { stamp }] of this.#ends) {
@@ -132,8 +126,7 @@ export class HoldTable implements Section {
   listRows({ effects, reads }: GlobalOperation): readonly string[] {
     const rows = new Set<string>();
     for (const { table, key } of [...effects, ...reads.map(parseName)])
-      if (key !== undefined && this.#isHere(table, key))
-        rows.add(`${table}/${key}`);
+      if (key !== undefined && this.#isHere(table, key)) rows.add(`${table}/${key}`);
     return [...rows];
   }
 
@@ -145,12 +138,7 @@ export class HoldTable implements Section {
     return this.#measured.footprint;
   }
 
-  #measure({
-    reads,
-    ranges = [],
-    effects,
-    created = [],
-  }: TouchedRows): Footprint {
+  #measure({ reads, ranges = [], effects, created = [] }: TouchedRows): Footprint {
     const here = effects.filter(({ table, key }) => this.#isHere(table, key));
     const rows = new Set(created);
     const writes = new Set(findWrittenNames(here, rows));
@@ -164,15 +152,12 @@ export class HoldTable implements Section {
   }
 
   /**
-   * Returns the conflict with a hold that stands: one of both reads or writes
-   * what the other one writes.
+   * Returns the conflict with a hold that stands: one of both reads or writes what the other one
+   * writes.
    *
    * @param own the execution that it is, if it has holds
    */
-  findOverlap(
-    touched: TouchedRows,
-    own?: ExecutionName,
-  ): HeldConflict | undefined {
+  findOverlap(touched: TouchedRows, own?: ExecutionName): HeldConflict | undefined {
     if (this.#standing.size === 0) return undefined;
     const footprint = this.getFootprint(touched);
     // The oldest first, so that all sites find the same conflict.
@@ -186,19 +171,12 @@ export class HoldTable implements Section {
   }
 
   /**
-   * Returns a name for which `later` overlaps what is held. Both directions
-   * count: if it only writes what the global reads, it comes before the global
-   * in the one order, and what it knows may come after it.
+   * Returns a name for which `later` overlaps what is held. Both directions count: if it only
+   * writes what the global reads, it comes before the global in the one order, and what it knows
+   * may come after it.
    */
-  protected findOverlappingName(
-    later: Footprint,
-    held: Footprint,
-  ): string | undefined {
-    return (
-      findReadName(later, held) ??
-      findWrittenName(later, held) ??
-      findReadName(held, later)
-    );
+  protected findOverlappingName(later: Footprint, held: Footprint): string | undefined {
+    return findReadName(later, held) ?? findWrittenName(later, held) ?? findReadName(held, later);
   }
 
   get changeCount(): number {
@@ -214,27 +192,18 @@ export class HoldTable implements Section {
   }
 
   takeChanges(max: number): SavedRow[] {
-    return this.#changes
-      .take(max)
-      .map((execution) => [execution, this.#getSaved(execution)]);
+    return this.#changes.take(max).map((execution) => [execution, this.#getSaved(execution)]);
   }
 
   restore(rows: SectionRows): void {
     const saved = [...rows] as [ExecutionName, SavedHold][];
-    for (const [execution, [stamp, item]] of saved.toSorted(
-      ([, [a]], [, [b]]) => a - b,
-    )) {
-      if (typeof item === 'string')
-        this.#ends.set(execution, { how: item, stamp });
+    for (const [execution, [stamp, item]] of saved.toSorted(([, [a]], [, [b]]) => a - b)) {
+      if (typeof item === 'string') this.#ends.set(execution, { how: item, stamp });
       else this.#stand(execution, item, stamp);
     }
   }
 
-  #stand(
-    execution: ExecutionName,
-    operation: GlobalOperation,
-    stamp: number,
-  ): void {
+  #stand(execution: ExecutionName, operation: GlobalOperation, stamp: number): void {
     const footprint = this.getFootprint(operation);
     this.#standing.set(execution, { operation, stamp });
     this.#index.add(execution, footprint);

@@ -1,14 +1,9 @@
 /**
- * Finds the holds whose scanned interval may have a value, without a look at
- * all intervals: a treap by their starts, in which each node knows the last end
- * below it. Its priorities follow from the order in which intervals came, since
- * a replica has no randomness.
+ * Finds the holds whose scanned interval may have a value, without a look at all intervals: a treap
+ * by their starts, in which each node knows the last end below it. Its priorities follow from the
+ * order in which intervals came, since a replica has no randomness.
  */
-import {
-  compareScalars,
-  type ReadRange,
-  type Scalar,
-} from '../../../records/read-range.ts';
+import { compareScalars, type ReadRange, type Scalar } from '../../../records/read-range.ts';
 import type { IndexedHold } from './footprint.ts';
 
 /** `undefined`: the interval has no end. */
@@ -63,11 +58,7 @@ export class IntervalIndex {
 
 type Place = Pick<Node, 'start' | 'hold'>;
 
-function collect(
-  node: Node | undefined,
-  value: Scalar,
-  found: IndexedHold[],
-): void {
+function collect(node: Node | undefined, value: Scalar, found: IndexedHold[]): void {
   if (node === undefined || isBefore(node.lastEnd, value)) return;
   collect(node.left, value, found);
   if (node.start !== undefined && compareScalars(node.start, value) > 0) return;
@@ -92,10 +83,7 @@ function split(
 }
 
 /** All nodes of `left` are before those of `right`. */
-function merge(
-  left: Node | undefined,
-  right: Node | undefined,
-): Node | undefined {
+function merge(left: Node | undefined, right: Node | undefined): Node | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   if (left.priority > right.priority) {
     left.right = merge(left.right, right);
@@ -117,8 +105,7 @@ function remove(node: Node | undefined, place: Place): Node | undefined {
 function update(node: Node): Node {
   let last = node.end;
   for (const below of [node.left, node.right])
-    if (below !== undefined && isLater(below.lastEnd, last))
-      last = below.lastEnd;
+    if (below !== undefined && isLater(below.lastEnd, last)) last = below.lastEnd;
   node.lastEnd = last;
   return node;
 }
@@ -128,8 +115,7 @@ function comparePlaces(a: Place, b: Place): number {
 }
 
 function compareStarts(a: Scalar | undefined, b: Scalar | undefined): number {
-  if (a === undefined || b === undefined)
-    return Number(a !== undefined) - Number(b !== undefined);
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
   return compareScalars(a, b);
 }
 

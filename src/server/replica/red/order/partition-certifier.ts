@@ -1,14 +1,10 @@
 /**
- * Certification in one of several red logs. A global is certified in each log
- * with rows of it: its holds in the other logs, its record in its home. While a
- * hold stands, what overlaps it is rejected. So a global happens when its record
- * is appended, in all its partitions (SDUR, DSN 2013, without votes: each site
- * has all logs).
+ * Certification in one of several red logs. A global is certified in each log with rows of it: its
+ * holds in the other logs, its record in its home. While a hold stands, what overlaps it is
+ * rejected. So a global happens when its record is appended, in all its partitions (SDUR, DSN 2013,
+ * without votes: each site has all logs).
  */
-import type {
-  CertificationDecision,
-  Conflict,
-} from '../../../records/certification-result.ts';
+import type { CertificationDecision, Conflict } from '../../../records/certification-result.ts';
 import type { Section } from '../../../records/checkpoint.ts';
 import { getExecutionName, isGlobal } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
@@ -64,9 +60,7 @@ export class PartitionCertifier extends Certifier {
     }
   }
 
-  protected override findConflict(
-    operation: RedOperation,
-  ): Conflict | undefined {
+  protected override findConflict(operation: RedOperation): Conflict | undefined {
     return (
       this.holds.findOverlap(operation, getExecutionName(operation)) ??
       super.findConflict(operation)
@@ -75,20 +69,15 @@ export class PartitionCertifier extends Certifier {
 
   /** What a hold writes may be committed in its home already. */
   protected findCheckConflict(check: CheckRecord): Conflict | undefined {
-    return (
-      this.holds.findOverlap({ ...check, effects: [] }) ??
-      this.findReadConflict(check)
-    );
+    return this.holds.findOverlap({ ...check, effects: [] }) ?? this.findReadConflict(check);
   }
 
   /**
-   * The end of an execution is forgotten with the window. So a record of a
-   * global whose snapshot is older is rejected, also if it read nothing here.
-   * Otherwise a late copy would commit after its holds have ended.
+   * The end of an execution is forgotten with the window. So a record of a global whose snapshot is
+   * older is rejected, also if it read nothing here. Otherwise a late copy would commit after its
+   * holds have ended.
    */
-  protected findGlobalConflict(
-    operation: GlobalOperation,
-  ): Conflict | undefined {
+  protected findGlobalConflict(operation: GlobalOperation): Conflict | undefined {
     if (this.isForgotten(operation.snapshot)) return { reason: 'window' };
     return this.findConflict(operation);
   }
@@ -132,8 +121,8 @@ export class PartitionCertifier extends Certifier {
   }
 
   /**
-   * A hold with a later stamp than all of this log is lost. It was granted, and
-   * its global may have committed, so it stands again whatever it meets here.
+   * A hold with a later stamp than all of this log is lost. It was granted, and its global may have
+   * committed, so it stands again whatever it meets here.
    */
   #decideOpening(record: OpeningRecord): CertificationDecision {
     const last = this.lastStamp;
@@ -149,9 +138,8 @@ export class PartitionCertifier extends Certifier {
   }
 
   /**
-   * The first of the record and the abort counts. A rejection is as final as an
-   * abort: its holds end, and a copy of the record may come after what it met
-   * has gone.
+   * The first of the record and the abort counts. A rejection is as final as an abort: its holds
+   * end, and a copy of the record may come after what it met has gone.
    */
   #decideGlobal(operation: GlobalOperation): CertificationDecision {
     const execution = getExecutionName(operation);

@@ -1,15 +1,10 @@
 /**
- * One red log as this site takes it in: deliver, certify, wait at the gate,
- * apply. The outcome of a record follows from the log's prefix alone, so that
- * all sites come to the same one. Nothing here knows the site's own requests.
+ * One red log as this site takes it in: deliver, certify, wait at the gate, apply. The outcome of a
+ * record follows from the log's prefix alone, so that all sites come to the same one. Nothing here
+ * knows the site's own requests.
  */
 import { Fifo } from '../../../collections/fifo.ts';
-import type {
-  GateItem,
-  SavedMembers,
-  SavedRedPath,
-  Section,
-} from '../../../records/checkpoint.ts';
+import type { GateItem, SavedMembers, SavedRedPath, Section } from '../../../records/checkpoint.ts';
 import { getProposer } from '../../../records/global-records.ts';
 import { getClient } from '../../../records/operation-id.ts';
 import { RED, type Origin, type Origins } from '../../../records/origin.ts';
@@ -23,10 +18,7 @@ import {
   type RedRecord,
 } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
-import {
-  shareRetention,
-  type CertifierLimits,
-} from '../../../records/retention-limits.ts';
+import { shareRetention, type CertifierLimits } from '../../../records/retention-limits.ts';
 import { getStampOf, isCovered, type Vector } from '../../../records/vector.ts';
 import type { SiteState } from '../../core/site-state.ts';
 import { Certifier, CERTIFIER_LIMITS } from './certifier.ts';
@@ -60,9 +52,9 @@ export class RedOrder {
   readonly partition: number;
   readonly log: Origin;
   /**
-   * The members as the prefix of this log has them: the table of the site for
-   * `main`, and the last copy of it for another log. Two sites that have got
-   * as far here may have got unequally far in `main`.
+   * The members as the prefix of this log has them: the table of the site for `main`, and the last
+   * copy of it for another log. Two sites that have got as far here may have got unequally far in
+   * `main`.
    */
   readonly members: Origins;
   readonly #origins: Origins;
@@ -70,18 +62,14 @@ export class RedOrder {
   #copied: SavedMembers | undefined;
   #activatedPlace = 0;
   /**
-   * A record passes the gate once its blue dependencies, and those in other
-   * logs, are visible here, so that no snapshot lacks them.
+   * A record passes the gate once its blue dependencies, and those in other logs, are visible here,
+   * so that no snapshot lacks them.
    */
   readonly #gate = new Fifo<GateItem>();
   #deliveredCount = 0;
 
   constructor(
-    {
-      origins,
-      partitions,
-      retentionLimits = CERTIFIER_LIMITS,
-    }: RedOrderOptions,
+    { origins, partitions, retentionLimits = CERTIFIER_LIMITS }: RedOrderOptions,
     state: SiteState,
     partition = MAIN,
     createCertifier?: CertifierFactory,
@@ -94,9 +82,7 @@ export class RedOrder {
     const limits = shareRetention(retentionLimits, origins.logs.length);
     // With one log there are no globals, and a checkpoint has no holds.
     const isOneOfSeveral = partitions !== undefined && origins.logs.length > 1;
-    this.holds = isOneOfSeveral
-      ? new HoldTable(partitions, partition)
-      : undefined;
+    this.holds = isOneOfSeveral ? new HoldTable(partitions, partition) : undefined;
     this.certifier =
       createCertifier?.(limits, this.log, this.holds) ??
       (this.holds === undefined
@@ -105,17 +91,14 @@ export class RedOrder {
     this.outcomes = new RedOutcomes(limits);
   }
 
-  /**
-   * The place in `main` up to which this log has the members. It is 0 before
-   * the first copy.
-   */
+  /** The place in `main` up to which this log has the members. It is 0 before the first copy. */
   get membersPlace(): number {
     return this.#copied?.place ?? 0;
   }
 
   /**
-   * The place in `main` of the last activation of which this log has a copy. It
-   * is 0 before the first one.
+   * The place in `main` of the last activation of which this log has a copy. It is 0 before the
+   * first one.
    */
   get activatedPlace(): number {
     return this.#activatedPlace;
@@ -144,10 +127,7 @@ export class RedOrder {
     const sections = { ...this.certifier.sections, ...this.outcomes.sections };
     if (this.partition === MAIN) return sections;
     return Object.fromEntries(
-      Object.entries(sections).map(([name, section]) => [
-        `${name}-${this.partition}`,
-        section,
-      ]),
+      Object.entries(sections).map(([name, section]) => [`${name}-${this.partition}`, section]),
     );
   }
 
@@ -183,8 +163,7 @@ export class RedOrder {
   }
 
   /**
-   * The first copy of each place counts. The leader's site may append one again
-   * after a restart.
+   * The first copy of each place counts. The leader's site may append one again after a restart.
    */
   #deliverMembers(record: MemberRecord): void {
     if (record.action !== 'copy' || record.partition !== this.partition) return;
@@ -194,8 +173,7 @@ export class RedOrder {
 
   /** The record in `main` is no copy: it has no place. */
   #deliverActivation({ partition, place = 0 }: ActivateRecord): void {
-    if (partition === this.partition && place > this.#activatedPlace)
-      this.#activatedPlace = place;
+    if (partition === this.partition && place > this.#activatedPlace) this.#activatedPlace = place;
   }
 
   #setMembers(members: SavedMembers): void {
@@ -221,8 +199,8 @@ export class RedOrder {
   }
 
   /**
-   * A record of a global that writes nothing here has passed: snapshots from
-   * now on count as taken after it.
+   * A record of a global that writes nothing here has passed: snapshots from now on count as taken
+   * after it.
    */
   advance(stamp: number): void {
     this.#state.advanceRed(this.log, stamp);
@@ -238,10 +216,7 @@ export class RedOrder {
   #hasAwaited({ record, decision }: GateItem): boolean {
     return this.findAwaitedStamps(record, decision).every(
       ([partition, stamp]) =>
-        getStampOf(
-          this.#state.stable,
-          this.#origins.logs[partition] as Origin,
-        ) >= stamp,
+        getStampOf(this.#state.stable, this.#origins.logs[partition] as Origin) >= stamp,
     );
   }
 
@@ -253,15 +228,13 @@ export class RedOrder {
   /** Whether records of this site may still come, or wait at the gate. */
   mayHaveRecordsFrom(site: Origin): boolean {
     return (
-      this.members.isMember(site) ||
-      this.#gate.slice().some(({ record }) => record.site === site)
+      this.members.isMember(site) || this.#gate.slice().some(({ record }) => record.site === site)
     );
   }
 
   /**
-   * A proposal of a closed site comes too late, and no site can have seen a
-   * record without an origin. A record of another partition is in the wrong
-   * log.
+   * A proposal of a closed site comes too late, and no site can have seen a record without an
+   * origin. A record of another partition is in the wrong log.
    */
   protected isVoid(record: RedRecord): boolean {
     return (
@@ -274,18 +247,15 @@ export class RedOrder {
     );
   }
 
-  /**
-   * Whether its snapshot names no origin that is not known. A global needs
-   * several logs.
-   */
+  /** Whether its snapshot names no origin that is not known. A global needs several logs. */
   #isKnown({ snapshot, others }: RedOperation): boolean {
     const isGlobal = others !== undefined;
     return this.#isVector(snapshot) && !(isGlobal && this.holds === undefined);
   }
 
   /**
-   * Whether holds can be restated here. They may name origins that this log has
-   * lost with its copy of the members.
+   * Whether holds can be restated here. They may name origins that this log has lost with its copy
+   * of the members.
    */
   #hasHolds({ holds }: OpeningRecord): boolean {
     return holds.length === 0 || this.holds !== undefined;
@@ -297,19 +267,14 @@ export class RedOrder {
   }
 
   /**
-   * Whether the snapshot of a record is covered, without the entry of its own
-   * log. A cause in that log was applied before the record was appended. So the
-   * gates of two logs never wait for each other.
+   * Whether the snapshot of a record is covered, without the entry of its own log. A cause in that
+   * log was applied before the record was appended. So the gates of two logs never wait for each
+   * other.
    */
   protected mayPass(record: RedRecord): boolean {
     // This log has the origin of a site that joins before `main` has it here.
     if (getProposer(record) >= this.#origins.size) return false;
     if (record.kind !== 'operation') return true;
-    return isCovered(
-      record.snapshot,
-      this.#state.stable,
-      this.log,
-      this.#origins.finals,
-    );
+    return isCovered(record.snapshot, this.#state.stable, this.log, this.#origins.finals);
   }
 }

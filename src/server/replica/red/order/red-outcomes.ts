@@ -1,7 +1,4 @@
-/**
- * The answers of red operations that have ended, for clients that submit them
- * again.
- */
+/** The answers of red operations that have ended, for clients that submit them again. */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import {
   IdTable,
@@ -19,12 +16,9 @@ import { CERTIFIER_LIMITS } from './certifier.ts';
 
 /** Saves answers as plain data: a reply or a failure. */
 const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
-  measure: (answer) =>
-    measurePlainData(isCorrectableError(answer) ? toFailure(answer) : answer),
+  measure: (answer) => measurePlainData(isCorrectableError(answer) ? toFailure(answer) : answer),
   save: (answer) =>
-    isCorrectableError(answer)
-      ? { failure: toFailure(answer) }
-      : { reply: answer },
+    isCorrectableError(answer) ? { failure: toFailure(answer) } : { reply: answer },
   load: (saved) => {
     const { reply, failure } = saved as {
       readonly reply?: Reply;
@@ -50,8 +44,8 @@ export class RedOutcomes {
   }
 
   /**
-   * Returns the answer. It is `undefined` if the operation has not ended here,
-   * and `EXPIRED` if the answers of its client were forgotten.
+   * Returns the answer. It is `undefined` if the operation has not ended here, and `EXPIRED` if the
+   * answers of its client were forgotten.
    */
   get(id: OperationId): ReplyOrError | typeof EXPIRED | undefined {
     return this.table.get(id);

@@ -1,10 +1,10 @@
 /**
- * The own executions of globals whose holds may stand. A limited number begins
- * at a time, and the others hold nothing meanwhile: if all of a burst held
- * their rows at once, none would end before all others have got as far.
+ * The own executions of globals whose holds may stand. A limited number begins at a time, and the
+ * others hold nothing meanwhile: if all of a burst held their rows at once, none would end before
+ * all others have got as far.
  *
- * Each set of red logs has its own places. So globals whose home is away leave
- * the places of others free.
+ * Each set of red logs has its own places. So globals whose home is away leave the places of others
+ * free.
  */
 import type { ExecutionName } from '../../../records/records.ts';
 
@@ -41,8 +41,7 @@ export class BegunExecutions {
   }
 
   /**
-   * The execution has ended, or was given up. Returns the one that gets its
-   * place, if one waits.
+   * The execution has ended, or was given up. Returns the one that gets its place, if one waits.
    */
   leave(execution: ExecutionName): ExecutionName | undefined {
     const name = this.#setOf.get(execution);

@@ -1,6 +1,6 @@
 /**
- * Finds the requests of a site that go on only once the red log of a partition
- * orders something again. They may be operations of other partitions.
+ * Finds the requests of a site that go on only once the red log of a partition orders something
+ * again. They may be operations of other partitions.
  */
 import { isGlobal } from '../../../records/global-records.ts';
 import type { ExecutionName } from '../../../records/records.ts';
@@ -13,8 +13,8 @@ interface StandingHolds {
 }
 
 /**
- * Returns the requests with rows of the partition, those that wait for a hold
- * of such a global, and all that wait for one of these.
+ * Returns the requests with rows of the partition, those that wait for a hold of such a global, and
+ * all that wait for one of these.
  */
 export function findBlocked(
   requests: Iterable<RedRequest>,
@@ -29,28 +29,15 @@ export function findBlocked(
       for (const follower of waiting?.slice() ?? []) add(follower);
   };
   for (const request of requests)
-    if (hasRowsOf(request, partition) || isHeld(request, partition, holds))
-      add(request);
+    if (hasRowsOf(request, partition) || isHeld(request, partition, holds)) add(request);
   return blocked;
 }
 
-function hasRowsOf(
-  { partition: home, record, run }: RedRequest,
-  partition: number,
-): boolean {
-  if (home === partition || run?.others?.includes(partition) === true)
-    return true;
-  return (
-    record?.kind === 'operation' &&
-    isGlobal(record) &&
-    record.others.includes(partition)
-  );
+function hasRowsOf({ partition: home, record, run }: RedRequest, partition: number): boolean {
+  if (home === partition || run?.others?.includes(partition) === true) return true;
+  return record?.kind === 'operation' && isGlobal(record) && record.others.includes(partition);
 }
 
-function isHeld(
-  { heldBy }: RedRequest,
-  partition: number,
-  holds: StandingHolds,
-): boolean {
+function isHeld({ heldBy }: RedRequest, partition: number, holds: StandingHolds): boolean {
   return heldBy !== undefined && holds.concerns(heldBy, partition);
 }

@@ -1,24 +1,17 @@
 /**
- * Operations of other sites that were rejected and are still in flight, and
- * what they met. If this site went on to propose one operation behind the other
- * on the same rows, they would be rejected again: a whole chain is in the log
- * before they come back. The same would happen at a site nearer to the leader
- * that takes from a row again and again. So a new operation waits for the end
- * of one of them first.
+ * Operations of other sites that were rejected and are still in flight, and what they met. If this
+ * site went on to propose one operation behind the other on the same rows, they would be rejected
+ * again: a whole chain is in the log before they come back. The same would happen at a site nearer
+ * to the leader that takes from a row again and again. So a new operation waits for the end of one
+ * of them first.
  */
-import {
-  getConflictingNames,
-  type Conflict,
-} from '../../../records/certification-result.ts';
+import { getConflictingNames, type Conflict } from '../../../records/certification-result.ts';
 import { SEPARATOR, type ReadSet } from '../../../generator/read-set.ts';
 import type { OperationId } from '../../../records/records.ts';
 import { RIGHTS_TRANSFER_SHADOW } from '../../core/rights-port.ts';
 import type { Fifo } from '../../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
-import {
-  DEFAULT_MACHINE_SIZES,
-  type MachineSizes,
-} from '../../../records/machine-sizes.ts';
+import { DEFAULT_MACHINE_SIZES, type MachineSizes } from '../../../records/machine-sizes.ts';
 
 /** An operation of another site that certification has rejected. */
 interface RejectedOperation {
@@ -42,24 +35,21 @@ interface ContendedOperation {
   /** Greater than the place of every operation that was rejected before it. */
   readonly place: number;
   /**
-   * Requests wait for the operation until then, unless it ends before. A
-   * message may be lost, or its site may be gone.
+   * Requests wait for the operation until then, unless it ends before. A message may be lost, or
+   * its site may be gone.
    */
   readonly untilMs: number;
   /** Requests of this site that wait for its end. */
   endWaiters: Fifo<RedRequest> | undefined;
 }
 
-/**
- * The rows and whole tables for which operations of other sites wait for a
- * turn.
- */
+/** The rows and whole tables for which operations of other sites wait for a turn. */
 export class Contention {
   /** By operation. The one that was rejected last is at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
   /**
-   * By mark, in the same order. So the cost of a search depends on the reads of
-   * the request, not on the number of operations.
+   * By mark, in the same order. So the cost of a search depends on the reads of the request, not on
+   * the number of operations.
    */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
@@ -71,13 +61,10 @@ export class Contention {
   }
 
   /**
-   * An operation of another site was rejected. Requests do not wait for what a
-   * site proposes by itself, because that is not executed again.
+   * An operation of another site was rejected. Requests do not wait for what a site proposes by
+   * itself, because that is not executed again.
    */
-  onRejected(
-    { id, shadow }: RejectedOperation,
-    conflict: Conflict | undefined,
-  ): void {
+  onRejected({ id, shadow }: RejectedOperation, conflict: Conflict | undefined): void {
     if (shadow === RIGHTS_TRANSFER_SHADOW) return;
     const marks = getMarks(conflict);
     if (marks.size === 0) return;
@@ -104,8 +91,8 @@ export class Contention {
   }
 
   /**
-   * Takes the requests of this site that may go on: the operation that they
-   * wait for has ended, or was not rejected again for long.
+   * Takes the requests of this site that may go on: the operation that they wait for has ended, or
+   * was not rejected again for long.
    */
   takeWaiters(): readonly RedRequest[] {
     for (const [id, { untilMs }] of this.#contended) {
@@ -116,13 +103,10 @@ export class Contention {
   }
 
   /**
-   * Returns the first operation of another site that waits for something that
-   * `by` reads. The request `by` may wait for its end.
+   * Returns the first operation of another site that waits for something that `by` reads. The
+   * request `by` may wait for its end.
    */
-  findBlocker(
-    { names, ranges }: ReadSet,
-    by: OperationId,
-  ): ContendedOperation | undefined {
+  findBlocker({ names, ranges }: ReadSet, by: OperationId): ContendedOperation | undefined {
     if (this.#contended.size === 0) return undefined;
     const marks = new Set(ranges.map(({ table }) => getScanMark(table)));
     for (const name of names) marks.add(getTable(name)).add(getRowPrefix(name));
@@ -161,24 +145,18 @@ export class Contention {
 }
 
 /**
- * Returns marks of the rows that the operation met, or of the whole table, and
- * marks for scans of their tables.
+ * Returns marks of the rows that the operation met, or of the whole table, and marks for scans of
+ * their tables.
  */
 function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
   const conflicting =
     conflict?.reason === 'range'
       ? [conflict.range.table]
       : getConflictingNames(conflict).map(getRowPrefix);
-  return new Set([
-    ...conflicting,
-    ...conflicting.map((mark) => getScanMark(getTable(mark))),
-  ]);
+  return new Set([...conflicting, ...conflicting.map((mark) => getScanMark(getTable(mark)))]);
 }
 
-/**
- * Returns the prefix of all names of the row. For a name that is none of a row
- * it is the table.
- */
+/** Returns the prefix of all names of the row. For a name that is none of a row it is the table. */
 function getRowPrefix(name: string): string {
   const [table = '', key] = name.split(SEPARATOR);
   return key === undefined ? table : `${table}${SEPARATOR}${key}`;

@@ -1,8 +1,7 @@
 /**
- * The executions of globals that a coordinator has to look at: those of which a
- * log has delivered something, and those for which the site has got as far as
- * they wait for. All others would propose nothing. So the cost of a record does
- * not grow with the number of holds that stand.
+ * The executions of globals that a coordinator has to look at: those of which a log has delivered
+ * something, and those for which the site has got as far as they wait for. All others would propose
+ * nothing. So the cost of a record does not grow with the number of holds that stand.
  */
 import { MinHeap } from '../../../collections/min-heap.ts';
 import type { ExecutionName } from '../../../records/records.ts';
@@ -21,8 +20,7 @@ export type Awaited =
   /** The site shows the stamp of an origin. */
   | { readonly kind: 'shown'; readonly origin: number; readonly stamp: number }
   /**
-   * Another site has the own blue operations of the snapshot, whose stamp of
-   * this site is given.
+   * Another site has the own blue operations of the snapshot, whose stamp of this site is given.
    */
   | {
       readonly kind: 'durable';
@@ -40,8 +38,8 @@ export interface AwaitedProgress {
   /** The stamp up to which the site shows an origin. */
   getStamp(origin: number): number;
   /**
-   * Whether a hold may be appended now: the log is not halted or overloaded,
-   * and its leader was heard lately.
+   * Whether a hold may be appended now: the log is not halted or overloaded, and its leader was
+   * heard lately.
    */
   isReachable(partition: number): boolean;
 }
@@ -106,42 +104,34 @@ export class DueExecutions {
   /** Looks at the execution again once the log can be reached. */
   waitForLog(execution: ExecutionName, partition: number): void {
     const waiting = this.#unreached.get(partition);
-    if (waiting === undefined)
-      this.#unreached.set(partition, new Set([execution]));
+    if (waiting === undefined) this.#unreached.set(partition, new Set([execution]));
     else waiting.add(execution);
   }
 
   /** The execution has ended here. */
   forget(execution: ExecutionName): void {
     this.#waiters.delete(execution);
-    for (const executions of this.#unreached.values())
-      executions.delete(execution);
+    for (const executions of this.#unreached.values()) executions.delete(execution);
   }
 
   #addReached(progress: AwaitedProgress): void {
     this.#addFrom(
       this.#times,
-      ({ awaited }) =>
-        awaited.kind === 'time' && awaited.atMs <= progress.nowMs,
+      ({ awaited }) => awaited.kind === 'time' && awaited.atMs <= progress.nowMs,
     );
     this.#addFrom(
       this.#durable,
-      ({ awaited }) =>
-        awaited.kind === 'durable' && progress.isDurable(awaited.snapshot),
+      ({ awaited }) => awaited.kind === 'durable' && progress.isDurable(awaited.snapshot),
     );
     for (const [partition, heap] of this.#applied)
       this.#addFrom(
         heap,
-        ({ awaited }) =>
-          awaited.kind === 'applied' &&
-          progress.isApplied(partition, awaited.stamp),
+        ({ awaited }) => awaited.kind === 'applied' && progress.isApplied(partition, awaited.stamp),
       );
     for (const [origin, heap] of this.#shown)
       this.#addFrom(
         heap,
-        ({ awaited }) =>
-          awaited.kind === 'shown' &&
-          awaited.stamp <= progress.getStamp(origin),
+        ({ awaited }) => awaited.kind === 'shown' && awaited.stamp <= progress.getStamp(origin),
       );
     for (const [partition, executions] of this.#unreached) {
       if (!progress.isReachable(partition)) continue;
@@ -150,10 +140,7 @@ export class DueExecutions {
     }
   }
 
-  #addFrom(
-    heap: MinHeap<Waiter>,
-    isReached: (waiter: Waiter) => boolean,
-  ): void {
+  #addFrom(heap: MinHeap<Waiter>, isReached: (waiter: Waiter) => boolean): void {
     for (
       let first = heap.first;
       first !== undefined && (!this.#isWaiting(first) || isReached(first));

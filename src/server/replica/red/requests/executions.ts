@@ -1,7 +1,7 @@
 /**
- * The executions of this site's red requests, from the first preview until the
- * order decides: on the stable snapshot, or on top of own operations that are
- * proposed and not decided. A rejected request is executed again.
+ * The executions of this site's red requests, from the first preview until the order decides: on
+ * the stable snapshot, or on top of own operations that are proposed and not decided. A rejected
+ * request is executed again.
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import { RunQueue } from '../../../collections/fifo.ts';
@@ -83,11 +83,7 @@ export class Executions {
         resolver: new DependencyResolver(core, pipeline, contention),
       };
     });
-    this.#preliminaryResults = new PreliminaryResults(
-      core,
-      requests,
-      throttled,
-    );
+    this.#preliminaryResults = new PreliminaryResults(core, requests, throttled);
     this.#rightsWaiters = new RightsWaiters(core, requests);
   }
 
@@ -95,14 +91,13 @@ export class Executions {
   begin(request: RedRequest, outcome: GeneratorOutcome): void {
     this.#giveUpOnError(request, () => {
       const { throttled } = this.#partsOf(request);
-      if (throttled.enter(request, this.#core.nowMs))
-        this.#enter(request, outcome);
+      if (throttled.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
     });
   }
 
   /**
-   * Begins requests that have waited for a slot, as far as there are slots now,
-   * and those that have waited for an operation of another site.
+   * Begins requests that have waited for a slot, as far as there are slots now, and those that have
+   * waited for an operation of another site.
    */
   admitWaiting(): void {
     for (const parts of this.#partitions) this.#admitTo(parts);
@@ -121,9 +116,7 @@ export class Executions {
       next = throttled.takeNext(nowMs)
     ) {
       const request = next;
-      this.#giveUpOnError(request, () =>
-        this.#enter(request, state.run(request.submission)),
-      );
+      this.#giveUpOnError(request, () => this.#enter(request, state.run(request.submission)));
     }
   }
 
@@ -136,14 +129,10 @@ export class Executions {
   /** An operation is about to be applied. Its request leaves the overlays. */
   onCommitting(operation: RedOperation): void {
     const request = this.#requests.get(operation.id);
-    // Effects leave the overlays before they are in the store, so that they are
-    // never seen twice.
+    // Effects leave the overlays before they are in the store, so that they are never seen twice.
     if (request !== undefined) this.#preliminaryResults.remove(request);
     const { pipeline, resolver } = this.#partsOf(operation);
-    if (
-      request?.pipelined !== undefined &&
-      isLastAttempt(request, operation, this.#core.options)
-    ) {
+    if (request?.pipelined !== undefined && isLastAttempt(request, operation, this.#core.options)) {
       pipeline.onCommitted(request);
       resolver.grow();
       return;
@@ -157,26 +146,21 @@ export class Executions {
   onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
     const { options } = this.#core;
     const { contention, pipeline, resolver } = this.#partsOf(operation);
-    if (operation.site !== options.site)
-      contention.onRejected(operation, conflict);
+    if (operation.site !== options.site) contention.onRejected(operation, conflict);
     const request = this.#requests.get(operation.id);
-    if (request === undefined || !isLastAttempt(request, operation, options))
-      return;
+    if (request === undefined || !isLastAttempt(request, operation, options)) return;
     // Two logs may have refused it.
     if (isGlobal(operation) && !request.isProposed) return;
 
     if (pipeline.onNotCommitted(request) > 0) resolver.shrink();
-    // Nothing of it is in flight until it is executed again, which may have to
-    // wait.
+    // Nothing of it is in flight until it is executed again, which may have to wait.
     request.isProposed = false;
     request.canDepend = true;
-    // Everything before this record has passed the gate, so the state now holds
-    // what it conflicted with.
+    // Everything before this record has passed the gate, so the state now holds what it conflicted
+    // with.
     if (!shouldRetry(this.#core, request, conflict)) this.#close(request);
-    else if (isGlobal(operation))
-      this.#globals?.waitForRetry(request, operation);
-    else if (conflict?.reason === 'held')
-      this.#globals?.waitForRelease(request, conflict);
+    else if (isGlobal(operation)) this.#globals?.waitForRetry(request, operation);
+    else if (conflict?.reason === 'held') this.#globals?.waitForRelease(request, conflict);
     else this.#execute(request);
   }
 
@@ -210,8 +194,7 @@ export class Executions {
     const writer = this.#requests.findLastWriter(request.run.reads, request);
     request.canDepend = writer !== undefined;
     this.#preliminaryResults.deliver(request, outcome);
-    if (writer !== undefined && isWaitedFor(writer))
-      waitFor(request, writer, 'proposalWaiters');
+    if (writer !== undefined && isWaitedFor(writer)) waitFor(request, writer, 'proposalWaiters');
     this.release(request);
   }
 
@@ -233,30 +216,17 @@ export class Executions {
   #runAndPropose(request: RedRequest): RightsShortfall | undefined {
     const { state } = this.#core;
     if (request.run?.version !== state.version)
-      request.run = toStableRun(
-        this.#core,
-        state.run(request.submission),
-        request,
-      );
+      request.run = toStableRun(this.#core, state.run(request.submission), request);
 
-    const remaining = this.#rightsWaiters.findRemainingShortfall(
-      request,
-      request.run.outcome,
-    );
+    const remaining = this.#rightsWaiters.findRemainingShortfall(request, request.run.outcome);
     if (remaining !== undefined) return remaining;
-    if (this.#rightsWaiters.queuesBehind(request, request.run.reads))
-      return undefined;
+    if (this.#rightsWaiters.queuesBehind(request, request.run.reads)) return undefined;
 
-    if (this.#globals?.waitsForHold(request, request.run) === true)
-      return undefined;
-    if (request.run.others !== undefined)
-      return this.#beginGlobal(request, request.run);
+    if (this.#globals?.waitsForHold(request, request.run) === true) return undefined;
+    if (request.run.others !== undefined) return this.#beginGlobal(request, request.run);
 
     const { pipeline, resolver } = this.#partsOf(request);
-    const { run, dependencies, waitsFor, shortfall } = resolver.resolve(
-      request,
-      request.run,
-    );
+    const { run, dependencies, waitsFor, shortfall } = resolver.resolve(request, request.run);
     if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
     if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
     // It may be a global only on top of own operations in flight.
@@ -271,14 +241,10 @@ export class Executions {
   }
 
   /**
-   * A global does not depend on own operations in flight, since their logs have
-   * no common order yet. It waits until those have ended that it overlaps, and
-   * later ones wait for its end.
+   * A global does not depend on own operations in flight, since their logs have no common order
+   * yet. It waits until those have ended that it overlaps, and later ones wait for its end.
    */
-  #beginGlobal(
-    request: RedRequest,
-    run: StableRun,
-  ): RightsShortfall | undefined {
+  #beginGlobal(request: RedRequest, run: StableRun): RightsShortfall | undefined {
     const { rights, state } = this.#core;
     const shortfall = rights?.findRedShortfall(run.outcome, state.store);
     if (shortfall !== undefined) return shortfall;
@@ -292,9 +258,7 @@ export class Executions {
     return undefined;
   }
 
-  /**
-   * Runs one step of a request. If the step fails, the request ends with that.
-   */
+  /** Runs one step of a request. If the step fails, the request ends with that. */
   #giveUpOnError<T>(request: RedRequest, step: () => T): T | undefined {
     try {
       return step();

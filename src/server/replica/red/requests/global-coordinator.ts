@@ -1,10 +1,9 @@
 /**
- * What a site does for globals: it appends holds for its own executions, and
- * records, releases and aborts for those of any site. All of it follows from
- * what the logs have delivered, so another site, or this one after a restart,
- * can finish what one has begun. Only the times and the notes of what was
- * proposed are lost with a restart. Then it is proposed again, and the logs
- * ignore the copy.
+ * What a site does for globals: it appends holds for its own executions, and records, releases and
+ * aborts for those of any site. All of it follows from what the logs have delivered, so another
+ * site, or this one after a restart, can finish what one has begun. Only the times and the notes of
+ * what was proposed are lost with a restart. Then it is proposed again, and the logs ignore the
+ * copy.
  */
 import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
 import type { CertificationDecision } from '../../../records/certification-result.ts';
@@ -30,25 +29,21 @@ const NO_HOLD = [0, { stamp: 0 }] as const;
 const MAX_PARALLEL_REFUSALS = 3;
 
 /**
- * Returns for how long a refused global waits before it is executed again. Two
- * globals may refuse each other, so the time is random.
+ * Returns for how long a refused global waits before it is executed again. Two globals may refuse
+ * each other, so the time is random.
  *
  * @param refusals how often executions of the operation were refused
  * @param random from 0 to 1
  */
-export function getRetryDelayMs(
-  refusals: number,
-  resendAfterMs: number,
-  random: number,
-): number {
+export function getRetryDelayMs(refusals: number, resendAfterMs: number, random: number): number {
   return (random * refusals * resendAfterMs) / 4;
 }
 
 /** How far a site has got. */
 export interface SiteProgress extends AwaitedProgress {
   /**
-   * Whether the site shows what the snapshot has. It never will if a part of it
-   * was lost with its site.
+   * Whether the site shows what the snapshot has. It never will if a part of it was lost with its
+   * site.
    */
   getCoverage(snapshot: Vector): 'covered' | 'later' | 'never';
   /** Whether the site leads the red log of the partition. */
@@ -117,10 +112,7 @@ export class GlobalCoordinator {
     this.#begun = new BegunExecutions(maxGlobals);
   }
 
-  /**
-   * When `act` has something to do though nothing happens; undefined if there
-   * is no such time.
-   */
+  /** When `act` has something to do though nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
     return this.#due.wakeAtMs;
   }
@@ -142,8 +134,8 @@ export class GlobalCoordinator {
   }
 
   /**
-   * Gives up an execution of which nothing was proposed, since a log concerned
-   * was out of reach. Returns whether it is given up.
+   * Gives up an execution of which nothing was proposed, since a log concerned was out of reach.
+   * Returns whether it is given up.
    */
   withdraw(operation: GlobalOperation): boolean {
     const execution = getExecutionName(operation);
@@ -152,8 +144,8 @@ export class GlobalCoordinator {
   }
 
   /**
-   * A log has delivered a record. Returns the own execution that has ended by
-   * it without an effect, which may be executed again.
+   * A log has delivered a record. Returns the own execution that has ended by it without an effect,
+   * which may be executed again.
    */
   onDelivered(
     partition: number,
@@ -171,8 +163,7 @@ export class GlobalCoordinator {
         this.#allowAgain(partition, record.execution);
         return this.#endOwn(record.execution);
       case 'release':
-        if (decision.kind === 'release')
-          this.#onReleased(record.execution, partition);
+        if (decision.kind === 'release') this.#onReleased(record.execution, partition);
         return undefined;
       case 'opening':
       case 'close':
@@ -198,8 +189,8 @@ export class GlobalCoordinator {
   }
 
   /**
-   * Looks at all executions when `act` is called next: who leads a log, or what
-   * was lost with a site, has changed.
+   * Looks at all executions when `act` is called next: who leads a log, or what was lost with a
+   * site, has changed.
    */
   touchAll(): void {
     for (const execution of this.#own.keys()) this.#due.add(execution);
@@ -223,9 +214,7 @@ export class GlobalCoordinator {
       if (item !== undefined) pending.push(item);
       if (begun === undefined && item === undefined) this.#forget(execution);
     }
-    for (const [execution, begun] of own.toSorted(
-      ([, a], [, b]) => a.order - b.order,
-    ))
+    for (const [execution, begun] of own.toSorted(([, a], [, b]) => a.order - b.order))
       this.#appendHolds(execution, begun, site);
     for (const item of pending.toSorted(compareAge)) this.#advance(item, site);
   }
@@ -257,23 +246,22 @@ export class GlobalCoordinator {
         (other) => this.#getEnd(other, execution) !== 'released',
       );
       this.#endOwn(execution);
-      if (awaited.length > 0)
-        this.#committed.set(execution, { stamp, awaited });
+      if (awaited.length > 0) this.#committed.set(execution, { stamp, awaited });
       return undefined;
     }
     const home = getPartition(operation);
     const end = this.#getEnd(home, execution);
     if (end === 'committed') return undefined;
     this.#allowAgain(home, execution);
-    // The site that proposed it was closed before, so nothing is decided. The
-    // record may be proposed again, and an abort may come.
+    // The site that proposed it was closed before, so nothing is decided. The record may be
+    // proposed again, and an abort may come.
     const isVoid = decision.kind === 'void' && decision.stamp === undefined;
     return isVoid ? undefined : this.#endOwn(execution);
   }
 
   /**
-   * The home log may forget that the execution has ended before its holds have.
-   * Then it is asked again, and the snapshot is older than its window.
+   * The home log may forget that the execution has ended before its holds have. Then it is asked
+   * again, and the snapshot is older than its window.
    */
   #allowAgain(home: number, execution: ExecutionName): void {
     const proposed = this.#proposed.get(execution);
@@ -302,8 +290,8 @@ export class GlobalCoordinator {
   }
 
   /**
-   * Nothing is held while a log concerned is out of reach. Otherwise rows of
-   * other partitions would be held until that ends.
+   * Nothing is held while a log concerned is out of reach. Otherwise rows of other partitions would
+   * be held until that ends.
    */
   #appendHolds(
     execution: ExecutionName,
@@ -313,9 +301,7 @@ export class GlobalCoordinator {
     const { others } = operation;
     const isBegun = this.#proposed.has(execution);
     const logs = [getPartition(operation), ...others];
-    const away = isBegun
-      ? undefined
-      : logs.find((log) => !site.isReachable(log));
+    const away = isBegun ? undefined : logs.find((log) => !site.isReachable(log));
     if (away !== undefined) return this.#due.waitForLog(execution, away);
     if (!isBegun && !this.#begun.enter(execution, logs)) return;
     for (const partition of others) {
@@ -353,17 +339,13 @@ export class GlobalCoordinator {
       if (coverage === 'later') return this.#waitUntilShown(pending, site);
       if (coverage === 'never') return this.abort(pending);
     }
-    // It may be of an earlier start, which knew of operations that no other
-    // site has yet.
+    // It may be of an earlier start, which knew of operations that no other site has yet.
     const isOfSite = operation.site === this.#options.site;
     if (isOfSite && !site.isDurable(snapshot)) {
       const stamp = getStampOf(snapshot, this.#options.site);
       return this.#due.waitFor(execution, { kind: 'durable', snapshot, stamp });
     }
-    const stamps = others.map((other): HoldStamp => [
-      other,
-      holds.get(other)?.stamp ?? 0,
-    ]);
+    const stamps = others.map((other): HoldStamp => [other, holds.get(other)?.stamp ?? 0]);
     this.#propose(execution, home, {
       ...operation,
       holds: stamps,
@@ -371,13 +353,8 @@ export class GlobalCoordinator {
     });
   }
 
-  #waitUntilShown(
-    { execution, operation: { snapshot } }: PendingGlobal,
-    site: SiteProgress,
-  ): void {
-    const origin = snapshot.findIndex(
-      (stamp, entry) => stamp > site.getStamp(entry),
-    );
+  #waitUntilShown({ execution, operation: { snapshot } }: PendingGlobal, site: SiteProgress): void {
+    const origin = snapshot.findIndex((stamp, entry) => stamp > site.getStamp(entry));
     const stamp = snapshot[origin] ?? 0;
     this.#due.waitFor(execution, { kind: 'shown', origin, stamp });
   }
@@ -390,17 +367,12 @@ export class GlobalCoordinator {
   }
 
   /**
-   * A hold is missing. Its site may have stopped before it was appended. So
-   * after a time, longer with each attempt, any site ends the execution.
+   * A hold is missing. Its site may have stopped before it was appended. So after a time, longer
+   * with each attempt, any site ends the execution.
    */
-  #abortLate(
-    pending: PendingGlobal,
-    site: SiteProgress,
-    sinceMs: number,
-  ): void {
+  #abortLate(pending: PendingGlobal, site: SiteProgress, sinceMs: number): void {
     const { attempt } = pending.operation;
-    if (this.#isLate(pending, sinceMs, site.nowMs, attempt))
-      this.abort(pending);
+    if (this.#isLate(pending, sinceMs, site.nowMs, attempt)) this.abort(pending);
   }
 
   protected abort({ execution, operation }: PendingGlobal): void {
@@ -415,16 +387,10 @@ export class GlobalCoordinator {
   }
 
   /**
-   * The leader of a log ends holds in it at once, other sites if it does not.
-   * The effects of a global count as written from its release on, so its site
-   * must show them before.
+   * The leader of a log ends holds in it at once, other sites if it does not. The effects of a
+   * global count as written from its release on, so its site must show them before.
    */
-  #release(
-    pending: PendingGlobal,
-    site: SiteProgress,
-    sinceMs: number,
-    stamp?: number,
-  ): void {
+  #release(pending: PendingGlobal, site: SiteProgress, sinceMs: number, stamp?: number): void {
     const { execution, operation, holds } = pending;
     const home = getPartition(operation);
     if (stamp !== undefined && !site.isApplied(home, stamp)) {
@@ -432,11 +398,7 @@ export class GlobalCoordinator {
       return this.#due.waitFor(execution, awaited);
     }
     for (const partition of holds.keys()) {
-      if (
-        !site.isLeader(partition) &&
-        !this.#isLate(pending, sinceMs, site.nowMs)
-      )
-        continue;
+      if (!site.isLeader(partition) && !this.#isLate(pending, sinceMs, site.nowMs)) continue;
       this.#propose(execution, partition, {
         kind: 'release',
         id: operation.id,
@@ -449,11 +411,7 @@ export class GlobalCoordinator {
     }
   }
 
-  #propose(
-    execution: ExecutionName,
-    partition: number,
-    record: GlobalProposal['record'],
-  ): void {
+  #propose(execution: ExecutionName, partition: number, record: GlobalProposal['record']): void {
     const proposed = this.#proposed.get(execution) ?? new Set();
     this.#proposed.set(execution, proposed);
     const name = toProposalName(record.kind, partition);
@@ -462,16 +420,8 @@ export class GlobalCoordinator {
     this.#proposals.push({ partition, record });
   }
 
-  /**
-   * Whether a time has passed, for sites that only help. If not, looks again
-   * then.
-   */
-  #isLate(
-    { execution }: PendingGlobal,
-    sinceMs: number,
-    nowMs: number,
-    times = 1,
-  ): boolean {
+  /** Whether a time has passed, for sites that only help. If not, looks again then. */
+  #isLate({ execution }: PendingGlobal, sinceMs: number, nowMs: number, times = 1): boolean {
     const atMs = sinceMs + times * this.#options.resendAfterMs;
     if (nowMs >= atMs) return true;
     this.#due.waitFor(execution, { kind: 'time', atMs });
@@ -489,10 +439,7 @@ export class GlobalCoordinator {
     return first && { execution, operation: first.operation, holds };
   }
 
-  #getSince(
-    { execution, operation, holds }: PendingGlobal,
-    nowMs: number,
-  ): SeenTimes {
+  #getSince({ execution, operation, holds }: PendingGlobal, nowMs: number): SeenTimes {
     const since: SeenTimes = this.#since.get(execution) ?? { first: nowMs };
     this.#since.set(execution, since);
     if (holds.size === operation.others.length) since.all ??= nowMs;
@@ -510,9 +457,7 @@ export class GlobalCoordinator {
   #cannotCommit(execution: ExecutionName, operation: GlobalOperation): boolean {
     return (
       this.#getEnd(getPartition(operation), execution) === 'never' ||
-      operation.others.some(
-        (other) => this.#getEnd(other, execution) === 'refused',
-      )
+      operation.others.some((other) => this.#getEnd(other, execution) === 'refused')
     );
   }
 
@@ -540,10 +485,7 @@ function compareAge(a: PendingGlobal, b: PendingGlobal): number {
   return partitionA - partitionB || holdA.stamp - holdB.stamp;
 }
 
-function toProposalName(
-  kind: GlobalProposal['record']['kind'],
-  partition: number,
-): string {
+function toProposalName(kind: GlobalProposal['record']['kind'], partition: number): string {
   return `${kind} ${partition}`;
 }
 

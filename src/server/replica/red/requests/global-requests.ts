@@ -1,20 +1,13 @@
 /**
- * The globals of one site with several red logs: it gives the coordinator what
- * passes the gates, proposes what that returns, and lets requests wait that met
- * a hold.
+ * The globals of one site with several red logs: it gives the coordinator what passes the gates,
+ * proposes what that returns, and lets requests wait that met a hold.
  */
 import { Fifo } from '../../../collections/fifo.ts';
 import { MinHeap } from '../../../collections/min-heap.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
-import type {
-  CertificationDecision,
-  HeldConflict,
-} from '../../../records/certification-result.ts';
+import type { CertificationDecision, HeldConflict } from '../../../records/certification-result.ts';
 import type { SavedCommittedGlobal } from '../../../records/checkpoint.ts';
-import {
-  getExecutionName,
-  isExecutionOf,
-} from '../../../records/global-records.ts';
+import { getExecutionName, isExecutionOf } from '../../../records/global-records.ts';
 import type { Origin } from '../../../records/origin.ts';
 import {
   getPartition,
@@ -90,8 +83,7 @@ export class GlobalRequests implements SiteProgress {
     core: ReplicaCore,
     tables: readonly HoldTable[],
     admissions: readonly RedAdmission[],
-    createCoordinator: CoordinatorFactory = (options) =>
-      new GlobalCoordinator(options),
+    createCoordinator: CoordinatorFactory = (options) => new GlobalCoordinator(options),
   ) {
     this.#core = core;
     this.#admissions = admissions;
@@ -123,16 +115,16 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
-   * Gives up a global of which nothing was proposed. Returns whether it is given
-   * up. If not, other sites may finish it by its holds.
+   * Gives up a global of which nothing was proposed. Returns whether it is given up. If not, other
+   * sites may finish it by its holds.
    */
   withdraw(record: GlobalOperation): boolean {
     return this.#coordinator.withdraw(record);
   }
 
   /**
-   * A record has passed the gate of a log. Returns the own execution that has
-   * ended by it without an effect.
+   * A record has passed the gate of a log. Returns the own execution that has ended by it without
+   * an effect.
    */
   onPassed(
     { partition }: RedOrder,
@@ -156,9 +148,8 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
-   * Lets a request wait if its run overlaps a hold that stands: its record
-   * would be rejected. It does so for a limited time, since a row may be held
-   * all the time. Returns whether it waits.
+   * Lets a request wait if its run overlaps a hold that stands: its record would be rejected. It
+   * does so for a limited time, since a row may be held all the time. Returns whether it waits.
    */
   waitsForHold(
     request: RedRequest,
@@ -191,15 +182,10 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
-   * A strong read shows what is committed at its place. If it has read what a
-   * hold writes there, it runs again at the end of that. Returns the execution
-   * that holds, if it waits for one.
+   * A strong read shows what is committed at its place. If it has read what a hold writes there, it
+   * runs again at the end of that. Returns the execution that holds, if it waits for one.
    */
-  readsHeld(
-    partition: number,
-    reads: ReadSet,
-    waiter: HoldWaiter,
-  ): ExecutionName | undefined {
+  readsHeld(partition: number, reads: ReadSet, waiter: HoldWaiter): ExecutionName | undefined {
     const execution = this.#open[partition]?.findWriter(reads);
     if (execution !== undefined) this.#runOnRelease(execution, waiter);
     return execution;
@@ -217,14 +203,13 @@ export class GlobalRequests implements SiteProgress {
       .find((item) => item !== undefined);
     return (
       operation !== undefined &&
-      (getPartition(operation) === partition ||
-        operation.others.includes(partition))
+      (getPartition(operation) === partition || operation.others.includes(partition))
     );
   }
 
   /**
-   * The executions of this site whose holds stand. Some may be of an earlier
-   * start, and another site may end those.
+   * The executions of this site whose holds stand. Some may be of an earlier start, and another
+   * site may end those.
    */
   get ownHeld(): readonly ExecutionName[] {
     const { site } = this.#core.options;
@@ -243,8 +228,8 @@ export class GlobalRequests implements SiteProgress {
 
   #runOnRelease(execution: ExecutionName, waiter: HoldWaiter): void {
     const held = this.#held.get(execution);
-    // A hold stands for as long as the home of its global is away. What was
-    // given up meanwhile must not be retained.
+    // A hold stands for as long as the home of its global is away. What was given up meanwhile must
+    // not be retained.
     held?.filter((item) => !item.isOver());
     if (held === undefined) this.#held.set(execution, new Fifo([waiter]));
     else held.push(waiter);
@@ -258,8 +243,8 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
-   * Two globals may refuse each other, so each waits for another time. That
-   * follows from their names: a replica has no randomness.
+   * Two globals may refuse each other, so each waits for another time. That follows from their
+   * names: a replica has no randomness.
    */
   waitForRetry(request: RedRequest, operation: GlobalOperation): void {
     const { resendAfterMs } = this.#core.options;
@@ -292,21 +277,16 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /** @param orders the logs, as they were saved */
-  load(
-    saved: readonly SavedCommittedGlobal[],
-    orders: readonly RedOrder[],
-  ): void {
+  load(saved: readonly SavedCommittedGlobal[], orders: readonly RedOrder[]): void {
     this.#coordinator.load(saved);
     for (const { partition, waiting } of orders) {
       const open = this.#open[partition];
       const table = this.#tables[partition];
       if (open === undefined || table === undefined) continue;
-      for (const [execution, { operation }] of table.standing)
-        open.add(execution, operation);
+      for (const [execution, { operation }] of table.standing) open.add(execution, operation);
       // The gate is behind the table.
       for (const { record, decision } of waiting.toReversed()) {
-        for (const [execution] of listGranted(record, decision))
-          open.delete(execution);
+        for (const [execution] of listGranted(record, decision)) open.delete(execution);
         if (decision.kind === 'release' && record.kind === 'release')
           open.add(record.execution, undefined);
       }
@@ -320,9 +300,7 @@ export class GlobalRequests implements SiteProgress {
   getCoverage(snapshot: Vector): 'covered' | 'later' | 'never' {
     const { origins } = this.#core.options;
     const { finals } = origins;
-    const isLost = snapshot.some(
-      (stamp, entry) => stamp > (finals?.[entry] ?? Infinity),
-    );
+    const isLost = snapshot.some((stamp, entry) => stamp > (finals?.[entry] ?? Infinity));
     if (isLost) return 'never';
     return isCovered(snapshot, this.#core.state.stable) ? 'covered' : 'later';
   }
@@ -334,8 +312,8 @@ export class GlobalRequests implements SiteProgress {
   }
 
   /**
-   * Own blue operations that came after the snapshot do not count. Otherwise a
-   * site that makes them all the time would never propose a global.
+   * Own blue operations that came after the snapshot do not count. Otherwise a site that makes them
+   * all the time would never propose a global.
    */
   isDurable(snapshot: Vector): boolean {
     const { applied, durable } = this.#core.ownBlueProgress();
@@ -348,8 +326,7 @@ export class GlobalRequests implements SiteProgress {
 
   #dropDurable(): void {
     const { durable } = this.#core.ownBlueProgress();
-    while ((this.#undurable.first?.sequence ?? Infinity) <= durable)
-      this.#undurable.shift();
+    while ((this.#undurable.first?.sequence ?? Infinity) <= durable) this.#undurable.shift();
   }
 
   isApplied(partition: number, stamp: number): boolean {

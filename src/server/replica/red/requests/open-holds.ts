@@ -1,15 +1,11 @@
 /**
- * The holds of one red log that stand at the place of its gate, as strong reads
- * and retries at this site see them. The table of holds is ahead of the gate.
+ * The holds of one red log that stand at the place of its gate, as strong reads and retries at this
+ * site see them. The table of holds is ahead of the gate.
  */
 import { NameCounts } from '../../../collections/counts.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
 import { getExecutedId } from '../../../records/global-records.ts';
-import type {
-  ExecutionName,
-  GlobalOperation,
-  OperationId,
-} from '../../../records/records.ts';
+import type { ExecutionName, GlobalOperation, OperationId } from '../../../records/records.ts';
 import { findReadName } from '../order/footprint.ts';
 import { HoldIndex } from '../order/hold-index.ts';
 import type { HoldTable } from '../order/hold-table.ts';
@@ -72,8 +68,7 @@ export class OpenHolds {
   #createIndex(): HoldIndex {
     const index = new HoldIndex();
     for (const [execution, operation] of this.#operations)
-      if (operation !== undefined)
-        index.add(execution, this.#table.getFootprint(operation));
+      if (operation !== undefined) index.add(execution, this.#table.getFootprint(operation));
     return index;
   }
 }

@@ -1,18 +1,11 @@
-/**
- * Submissions of red operations that were decided, and whose records still wait
- * at the gate.
- */
+/** Submissions of red operations that were decided, and whose records still wait at the gate. */
 import { callerLeftError } from '../../../records/failures.ts';
 import type { OperationId } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
 import type { Submission } from '../../core/submissions.ts';
 import type { Stage } from '../../../records/replica-output.ts';
 
-type SendReply = (
-  submission: Submission,
-  stage: Stage,
-  answer: ReplyOrError,
-) => void;
+type SendReply = (submission: Submission, stage: Stage, answer: ReplyOrError) => void;
 
 export class OutcomeWaiters {
   readonly #reply: SendReply;
@@ -22,13 +15,10 @@ export class OutcomeWaiters {
     this.#reply = reply;
   }
 
-  /**
-   * If several submissions wait for one operation, the latest gets its result.
-   */
+  /** If several submissions wait for one operation, the latest gets its result. */
   add(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
-    if (earlier !== undefined)
-      this.#reply(earlier, 'strong', callerLeftError());
+    if (earlier !== undefined) this.#reply(earlier, 'strong', callerLeftError());
     this.#waiters.set(id, submission);
   }
 

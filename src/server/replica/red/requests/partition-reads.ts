@@ -1,8 +1,7 @@
 /**
- * Strong reads at their places in a deployment with several partitions. A read
- * of one partition has its answer there. If it has read others too, a check in
- * each of their logs asks whether all of that still holds. Then it held at one
- * moment: when the first check was appended.
+ * Strong reads at their places in a deployment with several partitions. A read of one partition has
+ * its answer there. If it has read others too, a check in each of their logs asks whether all of
+ * that still holds. Then it held at one moment: when the first check was appended.
  */
 import { abandonedError } from '../../../records/failures.ts';
 import type { Conflict } from '../../../records/certification-result.ts';
@@ -24,10 +23,7 @@ import type { RedAdmission } from './red-admission.ts';
 import { conflictError, shouldRetry } from './retry-policy.ts';
 import type { StrongReads } from './strong-reads.ts';
 
-/**
- * The first execution of a read that has no marker: its checks went to all logs
- * at once.
- */
+/** The first execution of a read that has no marker: its checks went to all logs at once. */
 interface EarlyRun {
   readonly reads: ReadSet;
   /** One for each log concerned. */
@@ -37,10 +33,7 @@ interface EarlyRun {
   hasFailed: boolean;
 }
 
-/**
- * A read whose marker has passed, or that has none. The other fields are of
- * `shouldRetry`.
- */
+/** A read whose marker has passed, or that has none. The other fields are of `shouldRetry`. */
 interface PartitionRead {
   readonly id: OperationId;
   readonly submission: Submission;
@@ -89,15 +82,11 @@ export class PartitionReads {
   }
 
   /**
-   * Begins a read without a marker if its operation had rows of several
-   * partitions last time, so that it takes one trip. Returns whether it does.
+   * Begins a read without a marker if its operation had rows of several partitions last time, so
+   * that it takes one trip. Returns whether it does.
    */
   // @rule PART-G10a
-  tryBeginEarly(
-    id: OperationId,
-    submission: Submission,
-    home: number,
-  ): boolean {
+  tryBeginEarly(id: OperationId, submission: Submission, home: number): boolean {
     if (!this.#spread.has(submission.plan.name)) return false;
     if (!this.#core.coverage.isCovered(submission.sessionVector)) return false;
     const run = this.#core.state.readInOrder(submission, home);
@@ -158,15 +147,14 @@ export class PartitionReads {
     const { site, attempt } = awaited;
     if (site !== record.site || attempt !== record.attempt) return;
     read.checks.delete(partition);
-    if (read.early !== undefined)
-      this.#onEarlyChecked(read, read.early, partition, conflict);
+    if (read.early !== undefined) this.#onEarlyChecked(read, read.early, partition, conflict);
     else if (conflict !== undefined) this.#retry(read, conflict);
     else if (read.checks.size === 0) this.#end(read, read.answer);
   }
 
   /**
-   * If a check has failed, the read is executed again once it has a place in
-   * its home, which its check there gives it.
+   * If a check has failed, the read is executed again once it has a place in its home, which its
+   * check there gives it.
    */
   #onEarlyChecked(
     read: PartitionRead,
@@ -190,17 +178,13 @@ export class PartitionReads {
   }
 
   /**
-   * Executes the read at its place in its home, so that it shows the blue
-   * operations that are causes of earlier records there. What it reads of the
-   * red order must be as it was on the snapshot of the checks.
+   * Executes the read at its place in its home, so that it shows the blue operations that are
+   * causes of earlier records there. What it reads of the red order must be as it was on the
+   * snapshot of the checks.
    */
   #readAtPlace(read: PartitionRead, early: EarlyRun): void {
-    const { answer, reads } = this.#core.state.readInOrder(
-      read.submission,
-      read.home,
-    );
-    early.hasFailed =
-      !isReadBy(early.reads, reads) || this.hasChanged(early.checks);
+    const { answer, reads } = this.#core.state.readInOrder(read.submission, read.home);
+    early.hasFailed = !isReadBy(early.reads, reads) || this.hasChanged(early.checks);
     read.answer = answer;
   }
 
@@ -225,8 +209,7 @@ export class PartitionReads {
   endWaiting(partition: number, error: CorrectableError): void {
     for (const read of this.#reads.values()) {
       const { checks, heldBy } = read;
-      const isHeld =
-        heldBy !== undefined && this.#globals.concerns(heldBy, partition);
+      const isHeld = heldBy !== undefined && this.#globals.concerns(heldBy, partition);
       if (isHeld || checks.has(partition)) this.#end(read, error);
     }
   }
@@ -291,13 +274,11 @@ export class PartitionReads {
     this.#reads.delete(read.id);
     this.#homes[read.home]?.executing.delete(read.id);
     this.#withdrawChecks(read);
-    if (answer !== undefined)
-      this.#core.reply(read.submission, 'strong', answer);
+    if (answer !== undefined) this.#core.reply(read.submission, 'strong', answer);
   }
 
   #withdrawChecks({ checks }: PartitionRead): void {
-    for (const record of checks.values())
-      this.#core.emit({ kind: 'withdraw', record });
+    for (const record of checks.values()) this.#core.emit({ kind: 'withdraw', record });
     checks.clear();
   }
 }

@@ -1,17 +1,13 @@
 /**
- * Previews of red operations: the answers that they would get if all operations
- * in flight at their site committed.
+ * Previews of red operations: the answers that they would get if all operations in flight at their
+ * site committed.
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { Effect } from '../../../records/effect.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { ThrottledRequests } from './throttled-requests.ts';
 import { findCreatedRows } from '../../../generator/read-set.ts';
-import {
-  NO_EFFECTS,
-  type RedRequest,
-  type RedRequests,
-} from './red-requests.ts';
+import { NO_EFFECTS, type RedRequest, type RedRequests } from './red-requests.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
 
@@ -21,19 +17,15 @@ export class PreliminaryResults {
   readonly #requests: RedRequests;
   readonly #throttled: readonly ThrottledRequests[];
 
-  constructor(
-    core: ReplicaCore,
-    requests: RedRequests,
-    throttled: readonly ThrottledRequests[],
-  ) {
+  constructor(core: ReplicaCore, requests: RedRequests, throttled: readonly ThrottledRequests[]) {
     this.#core = core;
     this.#requests = requests;
     this.#throttled = throttled;
   }
 
   /**
-   * Runs the generator on the stable snapshot with the own operations in
-   * flight, and adds its effects to these.
+   * Runs the generator on the stable snapshot with the own operations in flight, and adds its
+   * effects to these.
    */
   deliver(request: RedRequest, stable: GeneratorOutcome): void {
     const { state } = this.#core;
@@ -46,12 +38,8 @@ export class PreliminaryResults {
       request.preliminaryEffects = effects;
       const results = state.overlay.add(submission.serial, effects);
       const answer =
-        outcome.domainError ??
-        state.createReply({ plan: submission.plan, choice, reply }, results);
-      this.#deliverPreliminary(
-        request,
-        this.#addConcurrentWriters(answer, request),
-      );
+        outcome.domainError ?? state.createReply({ plan: submission.plan, choice, reply }, results);
+      this.#deliverPreliminary(request, this.#addConcurrentWriters(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       this.#expectWrites(request, stable.choice?.effects ?? []);
@@ -67,37 +55,27 @@ export class PreliminaryResults {
   }
 
   /**
-   * Delivers the preview to the first submission of the request, unless that
-   * has left while the request waited.
+   * Delivers the preview to the first submission of the request, unless that has left while the
+   * request waited.
    */
-  #deliverPreliminary(
-    { submission, waiters }: RedRequest,
-    answer: ReplyOrError,
-  ): void {
+  #deliverPreliminary({ submission, waiters }: RedRequest, answer: ReplyOrError): void {
     if (submission.wantedStages.tentative && waiters.includes(submission))
       this.#core.reply(submission, 'tentative', answer);
   }
 
-  /**
-   * The preview of a throttled operation reports which writes it cannot know.
-   */
-  #addConcurrentWriters(
-    answer: ReplyOrError,
-    request: RedRequest,
-  ): ReplyOrError {
-    const concurrentWriters = this.#throttled[
-      request.partition
-    ]?.getConcurrentWriters(request, this.#core.nowMs);
-    if (concurrentWriters === undefined || isCorrectableError(answer))
-      return answer;
+  /** The preview of a throttled operation reports which writes it cannot know. */
+  #addConcurrentWriters(answer: ReplyOrError, request: RedRequest): ReplyOrError {
+    const concurrentWriters = this.#throttled[request.partition]?.getConcurrentWriters(
+      request,
+      this.#core.nowMs,
+    );
+    if (concurrentWriters === undefined || isCorrectableError(answer)) return answer;
     return { ...answer, meta: { ...answer.meta, concurrentWriters } };
   }
 
   #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
     const { overlay } = this.#core.state;
-    const created = findCreatedRows(effects, (table, key) =>
-      overlay.has(table, key),
-    );
+    const created = findCreatedRows(effects, (table, key) => overlay.has(table, key));
     this.#requests.expectWrites(request, effects, created);
   }
 }

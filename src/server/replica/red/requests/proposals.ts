@@ -1,15 +1,11 @@
 /**
- * What this site proposes to the red log, and what it must not propose yet. A
- * record must not depend on a blue operation that could be lost with this site:
- * all sites would wait for that operation for ever.
+ * What this site proposes to the red log, and what it must not propose yet. A record must not
+ * depend on a blue operation that could be lost with this site: all sites would wait for that
+ * operation for ever.
  */
 import { Fifo } from '../../../collections/fifo.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
-import type {
-  OperationId,
-  RedOperation,
-  RedRecord,
-} from '../../../records/records.ts';
+import type { OperationId, RedOperation, RedRecord } from '../../../records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import { toStableRun } from './read-dependencies.ts';
 import { createOwnDraft, createRecord } from './red-record.ts';
@@ -25,10 +21,7 @@ interface PendingRecord {
 export class Proposals {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
-  /**
-   * Records that wait until their blue dependencies are durable at a second
-   * site, in order.
-   */
+  /** Records that wait until their blue dependencies are durable at a second site, in order. */
   readonly #pending = new Fifo<PendingRecord>();
   /** Operations of the site itself that are proposed and not decided. */
   readonly #own = new Set<OperationId>();
@@ -48,16 +41,16 @@ export class Proposals {
   }
 
   /**
-   * Whether a marker of this start has passed in the red log of a partition. No
-   * proposal of an earlier start comes after it there.
+   * Whether a marker of this start has passed in the red log of a partition. No proposal of an
+   * earlier start comes after it there.
    */
   hasMarkerPassed(partition: number): boolean {
     return this.#passed.has(partition);
   }
 
   /**
-   * Proposes the marker of this start once in the red log of a partition.
-   * Returns whether it has passed.
+   * Proposes the marker of this start once in the red log of a partition. Returns whether it has
+   * passed.
    */
   ensureMarkerPassed(marker: OperationId, partition: number): boolean {
     if (this.#markers[partition] === undefined) {
@@ -73,11 +66,7 @@ export class Proposals {
   }
 
   /** Proposes an operation of the site itself, for which no caller waits. */
-  proposeOwn(
-    id: OperationId,
-    outcome: GeneratorOutcome,
-    partition: number,
-  ): void {
+  proposeOwn(id: OperationId, outcome: GeneratorOutcome, partition: number): void {
     const draft = createOwnDraft(id, outcome, partition);
     this.#own.add(id);
     const run = toStableRun(this.#core, outcome, draft);
@@ -123,9 +112,6 @@ export class Proposals {
 
   /** Its callers may have given up the record, or it was executed again. */
   #isStillWanted(record: RedOperation): boolean {
-    return (
-      this.#requests.get(record.id)?.record === record ||
-      this.#own.has(record.id)
-    );
+    return this.#requests.get(record.id)?.record === record || this.#own.has(record.id);
   }
 }

@@ -1,15 +1,9 @@
 /**
- * Finds the own operations in flight that an execution depends on, because they
- * write what it reads.
+ * Finds the own operations in flight that an execution depends on, because they write what it
+ * reads.
  */
-import {
-  CorrectableError,
-  isCorrectableError,
-} from '../../../../correctable/errors.ts';
-import {
-  findCertifiedReads,
-  findGlobalReads,
-} from '../../../generator/read-set.ts';
+import { CorrectableError, isCorrectableError } from '../../../../correctable/errors.ts';
+import { findCertifiedReads, findGlobalReads } from '../../../generator/read-set.ts';
 import { MAX_PIPELINE_LENGTH, type Pipeline } from './pipeline.ts';
 import type { Contention } from './contention.ts';
 import type { RecordSource } from './red-record.ts';
@@ -26,10 +20,7 @@ import type { Service } from '../../../service/service.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 
-/**
- * The outcome of an execution on top of its dependencies, or what it has to
- * wait for.
- */
+/** The outcome of an execution on top of its dependencies, or what it has to wait for. */
 export interface ReadDependencies {
   readonly run: StableRun;
   readonly dependencies: readonly PipelinedOperation[];
@@ -38,8 +29,8 @@ export interface ReadDependencies {
 }
 
 /**
- * Returns the outcome with the reads that must not change for it to hold, and
- * the partitions beside its home.
+ * Returns the outcome with the reads that must not change for it to hold, and the partitions beside
+ * its home.
  *
  * @throws CorrectableError `FINAL_FAILED` if no log can order it
  */
@@ -62,14 +53,9 @@ export function toStableRun(
 }
 
 /**
- * The results of effects are known in the home, where those of other partitions
- * are not ordered.
+ * The results of effects are known in the home, where those of other partitions are not ordered.
  */
-function checkReply(
-  { shadowOperations }: Service,
-  choice: Choice | undefined,
-  name: string,
-): void {
+function checkReply({ shadowOperations }: Service, choice: Choice | undefined, name: string): void {
   if (choice === undefined) return;
   if (shadowOperations[choice.shadow]?.reply === undefined) return;
   const message = `'${name}' changes rows of several partitions, and makes its reply from the results of its effects. Nothing was done. Let its generator return the reply, or use rows of one partition.`;
@@ -104,16 +90,15 @@ export class DependencyResolver {
   }
 
   /**
-   * An operation was rejected, and all that depend on it will be. A shorter
-   * chain costs less if it is rejected too.
+   * An operation was rejected, and all that depend on it will be. A shorter chain costs less if it
+   * is rejected too.
    */
   shrink(): void {
     this.#depth = Math.floor(this.#depth / 2);
   }
 
   /**
-   * Returns the operations on which a request can be executed now, or what it
-   * has to wait for.
+   * Returns the operations on which a request can be executed now, or what it has to wait for.
    *
    * @throws CorrectableError if it takes more than is left
    */
@@ -140,8 +125,8 @@ export class DependencyResolver {
   }
 
   /**
-   * Executes a request again, on top of own operations in flight, if its run on
-   * the stable snapshot has read what these write.
+   * Executes a request again, on top of own operations in flight, if its run on the stable snapshot
+   * has read what these write.
    */
   #runOnPipeline(request: RedRequest, run: StableRun): ReadDependencies {
     const standsAlone = { run, dependencies: [] };
@@ -160,8 +145,7 @@ export class DependencyResolver {
         request,
       );
     } catch (error) {
-      // The failure is not certain, because the operations below may not
-      // commit.
+      // The failure is not certain, because the operations below may not commit.
       if (isCorrectableError(error)) return { ...standsAlone, waitsFor: last };
       throw error;
     }
@@ -174,31 +158,23 @@ export class DependencyResolver {
   }
 
   /**
-   * Returns an operation of another site that takes from the same rows and
-   * is to be ordered first. Without this the site nearer to the leader would
-   * always win. A request waits only once, and not after it was rejected.
-   * Otherwise two requests would wait for each other.
+   * Returns an operation of another site that takes from the same rows and is to be ordered first.
+   * Without this the site nearer to the leader would always win. A request waits only once, and not
+   * after it was rejected. Otherwise two requests would wait for each other.
    */
   #findEarlierTurn(
     request: RedRequest,
     { outcome, reads }: StableRun,
   ): WaitableRequests | undefined {
-    if (request.hasYielded || request.attempt > request.uncountedRejections)
-      return undefined;
-    if (
-      sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? [])
-        .length === 0
-    )
+    if (request.hasYielded || request.attempt > request.uncountedRejections) return undefined;
+    if (sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0)
       return undefined;
     const blocker = this.#contention.findBlocker(reads, request.id);
     request.hasYielded = blocker !== undefined;
     return blocker;
   }
 
-  /**
-   * Returns the operation whose end an execution has to wait for, if there is
-   * one.
-   */
+  /** Returns the operation whose end an execution has to wait for, if there is one. */
   #findBlocker(
     { id }: RedRequest,
     { reads, others }: StableRun,
@@ -206,12 +182,10 @@ export class DependencyResolver {
   ): RedRequest | undefined {
     // A global depends on nothing in flight.
     if (others !== undefined) return under.at(-1)?.request;
-    const isInTheWay =
-      under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
+    const isInTheWay = under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
     const obstacle = isInTheWay
       ? under.at(-1)
-      : (under.findLast(({ hasStateChanged }) => hasStateChanged) ??
-        under.at(-1 - this.#depth));
+      : (under.findLast(({ hasStateChanged }) => hasStateChanged) ?? under.at(-1 - this.#depth));
     return obstacle?.request;
   }
 }

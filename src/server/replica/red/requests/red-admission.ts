@@ -1,6 +1,6 @@
 /**
- * Whether one more operation may wait for the red log of a partition, in all
- * and for one client, and with which error it is refused otherwise.
+ * Whether one more operation may wait for the red log of a partition, in all and for one client,
+ * and with which error it is refused otherwise.
  */
 import type { CorrectableError } from '../../../../correctable/errors.ts';
 import { redAwayError, redFullError } from '../../../records/failures.ts';
@@ -14,8 +14,8 @@ import type { ThrottledRequests } from './throttled-requests.ts';
 
 export class RedAdmission {
   /**
-   * Why nothing more comes from the red log. No operation begins then, and
-   * pending ones go on waiting.
+   * Why nothing more comes from the red log. No operation begins then, and pending ones go on
+   * waiting.
    */
   halted: CorrectableError | undefined;
   /** Why the red log takes nothing new for now. */
@@ -40,10 +40,7 @@ export class RedAdmission {
     this.#throttled = throttled;
   }
 
-  /**
-   * What red operations wait for, if none can be ordered for now. No operation
-   * begins then.
-   */
+  /** What red operations wait for, if none can be ordered for now. No operation begins then. */
   get waitsFor(): string | undefined {
     return this.#waitsFor;
   }
@@ -54,35 +51,24 @@ export class RedAdmission {
     this.#away = waitsFor === undefined ? undefined : redAwayError(waitsFor);
   }
 
-  /**
-   * Whether this error is why no red operation begins, and a retry may be
-   * executed later.
-   */
+  /** Whether this error is why no red operation begins, and a retry may be executed later. */
   isTemporary(failure: unknown): boolean {
-    return (
-      failure !== undefined &&
-      (failure === this.halted || failure === this.#away)
-    );
+    return failure !== undefined && (failure === this.halted || failure === this.#away);
   }
 
   /** Whether no more may wait for the red order. */
   get isFull(): boolean {
-    return (
-      this.obstacle !== undefined ||
-      isRedFull(this.#limits, this.#requests, this.#reads)
-    );
+    return this.obstacle !== undefined || isRedFull(this.#limits, this.#requests, this.#reads);
   }
 
   /** Returns the error of an operation that comes while `isFull`. */
   fullError(): CorrectableError {
-    return (
-      this.obstacle ?? redFullError(this.#limits.maxRedInFlight ?? Infinity)
-    );
+    return this.obstacle ?? redFullError(this.#limits.maxRedInFlight ?? Infinity);
   }
 
   /**
-   * Returns why no more of this operation may begin here, if so. Has to be
-   * called before anything of the operation is decided.
+   * Returns why no more of this operation may begin here, if so. Has to be called before anything
+   * of the operation is decided.
    */
   getRejection(plan: OperationPlan): CorrectableError | undefined {
     if (this.isFull) return this.fullError();
@@ -90,8 +76,8 @@ export class RedAdmission {
   }
 
   /**
-   * Why the log orders nothing for now, however few wait. A global that waits
-   * has a place already, so that the number of places is no reason for it.
+   * Why the log orders nothing for now, however few wait. A global that waits has a place already,
+   * so that the number of places is no reason for it.
    */
   get obstacle(): CorrectableError | undefined {
     return this.halted ?? this.overload ?? this.#away;
@@ -114,9 +100,9 @@ export function shareLimits(
 }
 
 /**
- * Whether the maximum of operations wait for the red order. Operations that may
- * have been sent, and whose callers have left, do not count, up to the number
- * that is sent at a time. A leader that is away holds those.
+ * Whether the maximum of operations wait for the red order. Operations that may have been sent, and
+ * whose callers have left, do not count, up to the number that is sent at a time. A leader that is
+ * away holds those.
  */
 export function isRedFull(
   { maxRedInFlight = Infinity, windows }: RedLimits,
@@ -145,10 +131,7 @@ interface AcknowledgingSubmission {
   readonly acknowledged: number;
 }
 
-/**
- * Whether a client has the maximum of red operations that it has not
- * acknowledged.
- */
+/** Whether a client has the maximum of red operations that it has not acknowledged. */
 export function isClientFull(
   tables: readonly ClientLimits[],
   requests: RedRequests,
@@ -158,13 +141,9 @@ export function isClientFull(
   return tables.some((table) => {
     const isFullWith = (coming: number): boolean =>
       table.isFullFor(client, { acknowledged, pendingCount: coming });
-    // Two upper bounds come first, because an exact count costs more and is
-    // almost never needed. The log decides an operation before it ends here.
-    if (
-      !isFullWith(requests.size) ||
-      !isFullWith(requests.countByClient(client))
-    )
-      return false;
+    // Two upper bounds come first, because an exact count costs more and is almost never needed.
+    // The log decides an operation before it ends here.
+    if (!isFullWith(requests.size) || !isFullWith(requests.countByClient(client))) return false;
     const coming = [...requests.ids].filter(
       (item) => getClient(item) === client && table.get(item) === undefined,
     );

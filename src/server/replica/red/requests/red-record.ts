@@ -1,30 +1,21 @@
 /**
- * Creates the record of a red operation: the choice of its generator, the
- * snapshot, and the reads.
+ * Creates the record of a red operation: the choice of its generator, the snapshot, and the reads.
  */
 import { toFailure } from '../../../records/failures.ts';
 import { findCreatedRows } from '../../../generator/read-set.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
-import type {
-  Execution,
-  OperationId,
-  RedOperation,
-} from '../../../records/records.ts';
+import type { Execution, OperationId, RedOperation } from '../../../records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { SubmissionIdentity } from '../../core/submissions.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import { getMaxEntry } from '../../../records/vector.ts';
 
 /**
- * A record while it is created. Fields that it does not have must stay out of
- * logs and messages.
+ * A record while it is created. Fields that it does not have must stay out of logs and messages.
  */
 type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
-/**
- * A request, or an operation of the site itself, from which a record is
- * created.
- */
+/** A request, or an operation of the site itself, from which a record is created. */
 export interface RecordSource {
   readonly id: OperationId;
   /** The ordinal of its home partition. */
@@ -37,8 +28,8 @@ export interface RecordSource {
 }
 
 /**
- * An operation of the site itself is executed once. It is named by its shadow
- * operation, since no client has sent it.
+ * An operation of the site itself is executed once. It is named by its shadow operation, since no
+ * client has sent it.
  */
 export function createOwnDraft(
   id: OperationId,
@@ -60,8 +51,8 @@ export function createRecord(
   const acknowledged = request.submission.identity?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
-  // An operation that it depends on may have removed the row by then, so that
-  // this one creates it again.
+  // An operation that it depends on may have removed the row by then, so that this one creates it
+  // again.
   const isLaid = (table: string, key: string): boolean =>
     after.length > 0 && state.pipelined.covers(table, key);
   const isThere = (table: string, key: string): boolean =>
@@ -96,18 +87,11 @@ export function createRecord(
   return record;
 }
 
-/**
- * Whether the record is that of the last attempt of the request, at this start
- * of this site.
- */
+/** Whether the record is that of the last attempt of the request, at this start of this site. */
 export function isLastAttempt(
   { attempt }: RedRequest,
   operation: RedOperation,
   { site, epoch }: ReplicaCore['options'],
 ): boolean {
-  return (
-    operation.site === site &&
-    operation.epoch === epoch &&
-    operation.attempt === attempt
-  );
+  return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
 }

@@ -6,26 +6,15 @@ import { Fifo } from '../../../collections/fifo.ts';
 import type { Conflict } from '../../../records/certification-result.ts';
 import type { Effect } from '../../../records/effect.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
-import {
-  toTableName,
-  findWrittenNames,
-  type ReadSet,
-} from '../../../generator/read-set.ts';
+import { toTableName, findWrittenNames, type ReadSet } from '../../../generator/read-set.ts';
 import { getClient } from '../../../records/operation-id.ts';
-import type {
-  ExecutionName,
-  OperationId,
-  RedRecord,
-} from '../../../records/records.ts';
+import type { ExecutionName, OperationId, RedRecord } from '../../../records/records.ts';
 import type { Submission } from '../../core/submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 const NO_WRITES: readonly string[] = [];
 
-/**
- * The number of submissions of one operation that may wait. Earlier ones are
- * answered.
- */
+/** The number of submissions of one operation that may wait. Earlier ones are answered. */
 const MAX_WAITERS = 4;
 
 /** The outcome of a run on the stable snapshot. */
@@ -46,20 +35,14 @@ export interface EffectTrace {
   readonly written: ReadonlySet<string>;
 }
 
-/**
- * An operation that is proposed and not decided, with its effects: see
- * `pipeline.ts`.
- */
+/** An operation that is proposed and not decided, with its effects: see `pipeline.ts`. */
 export interface PipelinedOperation {
   readonly request: RedRequest;
   readonly attempt: number;
   readonly effects: readonly Effect[];
   /** Rows that it creates, as its record names them. */
   readonly created: readonly string[] | undefined;
-  /**
-   * The names by which later runs may see it. They are created at the first
-   * use.
-   */
+  /** The names by which later runs may see it. They are created at the first use. */
   trace: EffectTrace | undefined;
   dependencies: readonly PipelinedOperation[];
   /** The number of operations that depend on it directly. */
@@ -85,15 +68,15 @@ export class RedRequest {
   /** The ordinal of its home partition, whose red log decides it. */
   readonly partition: number;
   /**
-   * Submissions of the operation that wait for its end. The first one is the
-   * submission that it began with.
+   * Submissions of the operation that wait for its end. The first one is the submission that it
+   * began with.
    */
   readonly waiters: Submission[];
   /** The number of times that the generator has run for the log. */
   attempt: number;
   /**
-   * The number of attempts that do not count: those rejected only because of
-   * what they depended on, and those of dropped requests.
+   * The number of attempts that do not count: those rejected only because of what they depended on,
+   * and those of dropped requests.
    */
   uncountedRejections: number;
   /** The last record that was created for it, and whether it was proposed. */
@@ -101,10 +84,7 @@ export class RedRequest {
   isProposed = false;
   /** The conflict of the last rejection. */
   conflict: Conflict | undefined = undefined;
-  /**
-   * When it was first rejected. The time that it waited for the leader before
-   * does not count.
-   */
+  /** When it was first rejected. The time that it waited for the leader before does not count. */
   rejectedAtMs: number | undefined = undefined;
   /** When it was first rejected by a hold. */
   heldAtMs: number | undefined = undefined;
@@ -117,14 +97,11 @@ export class RedRequest {
   /** How long it has waited for rights before, also as a blue operation. */
   rightsWaitedMs = 0;
   /**
-   * The number of events that it waits for before it is executed, such as that
-   * its hand-over is synced or that an earlier request ends.
+   * The number of events that it waits for before it is executed, such as that its hand-over is
+   * synced or that an earlier request ends.
    */
   blockers = 0;
-  /**
-   * The last run of its generator on the stable snapshot. It is `undefined` if
-   * that failed.
-   */
+  /** The last run of its generator on the stable snapshot. It is `undefined` if that failed. */
   run: StableRun | undefined = undefined;
   preliminaryEffects: readonly Effect[] = NO_EFFECTS;
   /** The names that it is expected to write, until it has ended. */
@@ -133,13 +110,11 @@ export class RedRequest {
   pipelined: PipelinedOperation | undefined = undefined;
   /** Whether it may read what an earlier request of this site writes. */
   canDepend = false;
-  /**
-   * Whether it has waited for an operation of another site. It does so once.
-   */
+  /** Whether it has waited for an operation of another site. It does so once. */
   hasYielded = false;
   /**
-   * Later requests that read what this one may write. They wait until it is
-   * proposed, or waits for rights.
+   * Later requests that read what this one may write. They wait until it is proposed, or waits for
+   * rights.
    */
   proposalWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Requests that wait until it has ended, or waits for rights. */
@@ -171,19 +146,17 @@ export interface RequestCounts {
 }
 
 /**
- * Red requests in flight, and the last writer of each name. A request that
- * reads a name waits until it can depend on the writer.
+ * Red requests in flight, and the last writer of each name. A request that reads a name waits until
+ * it can depend on the writer.
  */
 export class RedRequests {
   /**
-   * By the serial of the submission that each began with. The key is a number
-   * because deleted string keys stay in memory for longer.
+   * By the serial of the submission that each began with. The key is a number because deleted
+   * string keys stay in memory for longer.
    */
   readonly #requests = new SequenceMap<RedRequest>();
   readonly #serials = new Map<OperationId, number>();
-  /**
-   * The operation in flight that a later submission waits for, by its serial.
-   */
+  /** The operation in flight that a later submission waits for, by its serial. */
   readonly #joinedSubmissions = new Map<number, OperationId>();
   readonly #clients = new NameCounts();
   /** By the ordinal of the partition. */
@@ -218,22 +191,18 @@ export class RedRequests {
   /** Returns the request that the submission of this serial waits for. */
   findBySubmission(serial: number): RedRequest | undefined {
     const id = this.#joinedSubmissions.get(serial);
-    const request =
-      this.#requests.get(serial) ??
-      (id === undefined ? undefined : this.get(id));
-    return request?.waiters.some((requester) => requester.serial === serial) ===
-      true
+    const request = this.#requests.get(serial) ?? (id === undefined ? undefined : this.get(id));
+    return request?.waiters.some((requester) => requester.serial === serial) === true
       ? request
       : undefined;
   }
 
   /**
-   * One more submission waits for the end of the request. If too many wait,
-   * returns the one that waits no longer.
+   * One more submission waits for the end of the request. If too many wait, returns the one that
+   * waits no longer.
    */
   join(request: RedRequest, submission: Submission): Submission | undefined {
-    if (request.waiters.length === 0)
-      this.countsOf(request.partition).abandonedCount -= 1;
+    if (request.waiters.length === 0) this.countsOf(request.partition).abandonedCount -= 1;
     request.waiters.push(submission);
     this.#joinedSubmissions.set(submission.serial, request.id);
     const [first] = request.waiters;
@@ -243,22 +212,15 @@ export class RedRequests {
   }
 
   removeWaiter(request: RedRequest, serial: number): Submission | undefined {
-    const at = request.waiters.findIndex(
-      (requester) => requester.serial === serial,
-    );
+    const at = request.waiters.findIndex((requester) => requester.serial === serial);
     this.#joinedSubmissions.delete(serial);
     if (at < 0) return undefined;
-    if (request.waiters.length === 1)
-      this.countsOf(request.partition).abandonedCount += 1;
+    if (request.waiters.length === 1) this.countsOf(request.partition).abandonedCount += 1;
     return request.waiters.splice(at, 1)[0];
   }
 
   /** @param partition the ordinal of its home */
-  begin(
-    id: OperationId,
-    submission: Submission,
-    partition: number,
-  ): RedRequest {
+  begin(id: OperationId, submission: Submission, partition: number): RedRequest {
     const attempt = this.#attemptsDropped;
     const request = new RedRequest(id, submission, { partition, attempt });
     this.countsOf(partition).size += 1;
@@ -268,18 +230,12 @@ export class RedRequests {
     return request;
   }
 
-  /**
-   * Returns the latest request that is expected to write something of `reads`.
-   */
-  findLastWriter(
-    { names, ranges }: ReadSet,
-    except: RedRequest,
-  ): RedRequest | undefined {
+  /** Returns the latest request that is expected to write something of `reads`. */
+  findLastWriter({ names, ranges }: ReadSet, except: RedRequest): RedRequest | undefined {
     let latest = 0;
     const look = (name: string): void => {
       const writer = this.#lastWriter.get(name) ?? 0;
-      if (writer !== except.submission.serial && writer > latest)
-        latest = writer;
+      if (writer !== except.submission.serial && writer > latest) latest = writer;
     };
     for (const name of names) look(name);
     for (const { table } of ranges) look(toTableName(table));
@@ -287,8 +243,7 @@ export class RedRequests {
   }
 
   /**
-   * Notes what a request is expected to write. `created` names the rows that
-   * did not exist before.
+   * Notes what a request is expected to write. `created` names the rows that did not exist before.
    */
   expectWrites(
     request: RedRequest,
@@ -299,28 +254,21 @@ export class RedRequests {
     this.moveToLast(request);
   }
 
-  /**
-   * Makes the request the last writer of the names that it is expected to
-   * write.
-   */
+  /** Makes the request the last writer of the names that it is expected to write. */
   moveToLast({ expectedWrites, submission }: RedRequest): void {
-    for (const name of expectedWrites)
-      this.#lastWriter.set(name, submission.serial);
+    for (const name of expectedWrites) this.#lastWriter.set(name, submission.serial);
   }
 
   /**
-   * Ends a request that may be submitted again. Its attempts must not be taken
-   * for those of the next request.
+   * Ends a request that may be submitted again. Its attempts must not be taken for those of the
+   * next request.
    */
   drop(request: RedRequest): readonly RedRequest[] {
     this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);
     return this.end(request);
   }
 
-  /**
-   * Ends a request. Returns the requests that may go on, in the order in which
-   * they came.
-   */
+  /** Ends a request. Returns the requests that may go on, in the order in which they came. */
   end(request: RedRequest): readonly RedRequest[] {
     const { serial } = request.submission;
     request.isOver = true;
@@ -331,8 +279,7 @@ export class RedRequests {
     counts.size -= 1;
     if (request.waiters.length === 0) counts.abandonedCount -= 1;
     if (this.#joinedSubmissions.size > 0)
-      for (const requester of request.waiters)
-        this.#joinedSubmissions.delete(requester.serial);
+      for (const requester of request.waiters) this.#joinedSubmissions.delete(requester.serial);
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === serial) this.#lastWriter.delete(name);
     }
@@ -340,9 +287,7 @@ export class RedRequests {
   }
 }
 
-/**
- * An operation of this site, or of another one, for which requests may wait.
- */
+/** An operation of this site, or of another one, for which requests may wait. */
 export interface WaitableRequests {
   endWaiters: Fifo<RedRequest> | undefined;
   proposalWaiters?: Fifo<RedRequest> | undefined;
@@ -361,25 +306,18 @@ export function waitFor(
   request.blockers += 1;
 }
 
-/**
- * Takes all requests that wait for this one, in the order in which they came.
- */
+/** Takes all requests that wait for this one, in the order in which they came. */
 export function takeAllWaiters(request: RedRequest): readonly RedRequest[] {
   const { proposalWaiters, endWaiters } = request;
   if (proposalWaiters === undefined && endWaiters === undefined) return [];
   request.proposalWaiters = undefined;
   request.endWaiters = undefined;
-  const all = [
-    ...(proposalWaiters?.slice() ?? []),
-    ...(endWaiters?.slice() ?? []),
-  ];
+  const all = [...(proposalWaiters?.slice() ?? []), ...(endWaiters?.slice() ?? [])];
   return all.toSorted((a, b) => a.submission.serial - b.submission.serial);
 }
 
 /** Takes the requests that waited until this one was proposed. */
-export function takeProposalWaiters(
-  request: RedRequest,
-): readonly RedRequest[] {
+export function takeProposalWaiters(request: RedRequest): readonly RedRequest[] {
   const followers = request.proposalWaiters?.slice() ?? [];
   request.proposalWaiters = undefined;
   return followers;

@@ -1,7 +1,7 @@
 /**
- * Ends requests of this site before the red order has decided about them: their
- * callers have left, or a red log that they need orders nothing for now. What
- * may have left the site is not taken back, and its outcome is unknown.
+ * Ends requests of this site before the red order has decided about them: their callers have left,
+ * or a red log that they need orders nothing for now. What may have left the site is not taken
+ * back, and its outcome is unknown.
  */
 import { isGlobal } from '../../../records/global-records.ts';
 import {
@@ -44,21 +44,14 @@ export class RequestWithdrawals {
   endBlocked(endsProposed: boolean, partition: number): void {
     const { requests, globals } = this.#parts;
     const all = [...requests.ids].flatMap((id) => requests.get(id) ?? []);
-    const blocked =
-      globals === undefined
-        ? new Set(all)
-        : findBlocked(all, partition, globals);
+    const blocked = globals === undefined ? new Set(all) : findBlocked(all, partition, globals);
     // The last first: an operation must not go on because one before it ended.
     for (const request of all.toReversed())
       if (request.waiters.length > 0 && blocked.has(request))
         this.#endBlockedRequest(request, endsProposed, partition);
   }
 
-  #endBlockedRequest(
-    request: RedRequest,
-    endsProposed: boolean,
-    partition: number,
-  ): void {
+  #endBlockedRequest(request: RedRequest, endsProposed: boolean, partition: number): void {
     const isDropped = this.#dropIfUnproposed(request, partition);
     if (!isDropped && endsProposed) this.withdraw(request, partition);
   }
@@ -91,65 +84,47 @@ export class RequestWithdrawals {
   }
 
   /**
-   * Ends an operation of which nothing has been proposed: it is as if it had
-   * never come.
+   * Ends an operation of which nothing has been proposed: it is as if it had never come.
    *
    * @param awaited the partition whose red log it has waited for
    */
   drop(request: RedRequest, awaited = request.partition): void {
-    const { executions, proposals, requests, globals, admissions } =
-      this.#parts;
+    const { executions, proposals, requests, globals, admissions } = this.#parts;
     executions.remove(request, false);
     // Another copy that waits here may still be executed.
     const isAllKnown =
-      [...admissions.keys()].every((partition) =>
-        proposals.hasMarkerPassed(partition),
-      ) &&
+      [...admissions.keys()].every((partition) => proposals.hasMarkerPassed(partition)) &&
       globals?.hasHolds(request.id) !== true &&
       !this.#core.hasWaiter(request.id);
     const { waitsFor } = admissions[awaited] as RedAdmission;
-    for (const waiter of request.waiters)
-      this.#replyDropped(waiter, isAllKnown, waitsFor);
+    for (const waiter of request.waiters) this.#replyDropped(waiter, isAllKnown, waitsFor);
     for (const follower of requests.drop(request)) executions.release(follower);
     proposals.dropUnwanted();
   }
 
-  #replyDropped(
-    submission: Submission,
-    isAllKnown: boolean,
-    waitsFor: string | undefined,
-  ): void {
+  #replyDropped(submission: Submission, isAllKnown: boolean, waitsFor: string | undefined): void {
     if (waitsFor === undefined) {
       const error = droppedError(submission, isAllKnown);
       this.#core.reply(submission, 'strong', error);
       return;
     }
     const isSure =
-      submission.identity === undefined ||
-      (submission.identity.hop === 0 && isAllKnown);
+      submission.identity === undefined || (submission.identity.hop === 0 && isAllKnown);
     // The red log does not have it: a retry with the same key is executed.
-    const error = isSure
-      ? redAwayError(waitsFor)
-      : redAwayUnknownError(waitsFor);
+    const error = isSure ? redAwayError(waitsFor) : redAwayUnknownError(waitsFor);
     this.#core.reply(submission, 'committed', error);
   }
 
   replyAllLeft(request: RedRequest, awaited = request.partition): void {
     for (const { serial } of request.waiters.slice())
-      this.replyLeft(
-        this.#parts.requests.removeWaiter(request, serial),
-        awaited,
-      );
+      this.replyLeft(this.#parts.requests.removeWaiter(request, serial), awaited);
   }
 
   /** Only the latest waiters are answered when an operation ends. */
   replyLeft(submission: Submission | undefined, awaited: number): void {
     if (submission === undefined) return;
     const { waitsFor } = this.#parts.admissions[awaited] as RedAdmission;
-    const error =
-      waitsFor === undefined
-        ? callerLeftError()
-        : redAwayUnknownError(waitsFor);
+    const error = waitsFor === undefined ? callerLeftError() : redAwayUnknownError(waitsFor);
     this.#core.reply(submission, 'strong', error);
   }
 }

@@ -1,13 +1,7 @@
-/**
- * How often a rejected red operation is executed again, and the error with
- * which it ends.
- */
+/** How often a rejected red operation is executed again, and the error with which it ends. */
 import { CorrectableError } from '../../../../correctable/errors.ts';
 import { parseName, toFieldName } from '../../../generator/read-set.ts';
-import {
-  getConflictingNames,
-  type Conflict,
-} from '../../../records/certification-result.ts';
+import { getConflictingNames, type Conflict } from '../../../records/certification-result.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { Tables } from '../../../service/tables.ts';
 import type { RedRecord } from '../../../records/records.ts';
@@ -33,21 +27,17 @@ interface RetriedRequest {
   heldAtMs: number | undefined;
 }
 
-/**
- * A request that was rejected only because of what it depended on has met no
- * conflict itself.
- */
+/** A request that was rejected only because of what it depended on has met no conflict itself. */
 function noteRejection(
   request: RetriedRequest,
   conflict: Conflict | undefined,
   { nowMs, options }: RetryCore,
 ): void {
-  // A hold is not a conflict of the request. But a row may be held all the
-  // time, and then the request has to end.
+  // A hold is not a conflict of the request. But a row may be held all the time, and then the
+  // request has to end.
   if (conflict?.reason === 'held') request.heldAtMs ??= nowMs;
   const isHeld =
-    conflict?.reason === 'held' &&
-    nowMs - (request.heldAtMs ?? nowMs) < options.reachTimeoutMs;
+    conflict?.reason === 'held' && nowMs - (request.heldAtMs ?? nowMs) < options.reachTimeoutMs;
   if (conflict?.reason === 'predecessor' || isHeld) {
     request.uncountedRejections += 1;
   } else {
@@ -57,9 +47,8 @@ function noteRejection(
 }
 
 /**
- * Notes a rejection. Returns whether to execute the request again. It is
- * executed `maxAttempts` times, and one that takes from a row for as long as it
- * may wait.
+ * Notes a rejection. Returns whether to execute the request again. It is executed `maxAttempts`
+ * times, and one that takes from a row for as long as it may wait.
  */
 export function shouldRetry(
   core: RetryCore,
@@ -71,18 +60,12 @@ export function shouldRetry(
   const { attempt, uncountedRejections, rejectedAtMs = nowMs } = request;
   if (attempt - uncountedRejections < options.maxAttempts) return true;
   return (
-    isTakeConflict(request, options.service.tables) &&
-    nowMs - rejectedAtMs < options.reachTimeoutMs
+    isTakeConflict(request, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs
   );
 }
 
-/**
- * Whether the conflict is about a field from which the last attempt has taken.
- */
-function isTakeConflict(
-  { conflict, record }: RetriedRequest,
-  tables: Tables,
-): boolean {
+/** Whether the conflict is about a field from which the last attempt has taken. */
+function isTakeConflict({ conflict, record }: RetriedRequest, tables: Tables): boolean {
   const conflicting = getConflictingNames(conflict);
   if (conflicting.length === 0 || record?.kind !== 'operation') return false;
   return sumTakes(tables, record.effects).some(({ table, key, field }) =>
@@ -120,10 +103,7 @@ export function conflictError({
   });
 }
 
-function describeConflict(
-  conflict: Conflict | undefined,
-  run: StableRun | undefined,
-): string {
+function describeConflict(conflict: Conflict | undefined, run: StableRun | undefined): string {
   switch (conflict?.reason) {
     case 'name':
       return `a red operation before it had changed what it ${describeUse(conflict.name, run)} (lastly ${formatName(conflict.name)})`;
@@ -144,8 +124,8 @@ function describeConflict(
 }
 
 /**
- * Some writes are certified too (`findCertifiedReads`). The run is not kept if
- * it depended on undecided operations.
+ * Some writes are certified too (`findCertifiedReads`). The run is not kept if it depended on
+ * undecided operations.
  */
 function describeUse(name: string, run: StableRun | undefined): string {
   if (run === undefined) return 'reads or writes';

@@ -2,20 +2,12 @@
  * Red requests that wait for rights. Others of their site do not wait for them
  * (docs/spec/rights.md, RIGHTS-5).
  */
-import type {
-  RightsListener,
-  RightsShortfall,
-} from '../../core/rights-port.ts';
+import type { RightsListener, RightsShortfall } from '../../core/rights-port.ts';
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
-import {
-  takeAllWaiters,
-  waitFor,
-  type RedRequest,
-  type RedRequests,
-} from './red-requests.ts';
+import { takeAllWaiters, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
 
 export class RightsWaiters {
   readonly #core: ReplicaCore;
@@ -26,9 +18,7 @@ export class RightsWaiters {
     this.#requests = requests;
   }
 
-  /**
-   * Lets a request wait for rights. Returns the requests that go on without it.
-   */
+  /** Lets a request wait for rights. Returns the requests that go on without it. */
   wait(
     request: RedRequest,
     shortfall: RightsShortfall,
@@ -53,9 +43,8 @@ export class RightsWaiters {
   }
 
   /**
-   * Returns the rights that a waiting request still lacks, without the
-   * operations that it may depend on. If it lacks some, it keeps its position
-   * and its timeout.
+   * Returns the rights that a waiting request still lacks, without the operations that it may
+   * depend on. If it lacks some, it keeps its position and its timeout.
    */
   findRemainingShortfall(
     { rightsWaitSinceMs }: RedRequest,
@@ -66,16 +55,15 @@ export class RightsWaiters {
     try {
       return rights?.findRedShortfall(outcome, state.store);
     } catch (error) {
-      // It takes more than is left. The operations that it may depend on may
-      // give some.
+      // It takes more than is left. The operations that it may depend on may give some.
       if (!isCorrectableError(error)) throw error;
       return undefined;
     }
   }
 
   /**
-   * Lets a request that has waited wait for the writer of what it reads.
-   * Otherwise many requests would be executed again whenever one ends.
+   * Lets a request that has waited wait for the writer of what it reads. Otherwise many requests
+   * would be executed again whenever one ends.
    */
   queuesBehind(request: RedRequest, reads: ReadSet): boolean {
     if (request.rightsWaitSinceMs === undefined) return false;
@@ -86,20 +74,15 @@ export class RightsWaiters {
   }
 
   #end(request: RedRequest): void {
-    request.rightsWaitedMs +=
-      this.#core.nowMs - (request.rightsWaitSinceMs ?? this.#core.nowMs);
+    request.rightsWaitedMs += this.#core.nowMs - (request.rightsWaitSinceMs ?? this.#core.nowMs);
     request.rightsWaitSinceMs = undefined;
     if (!request.isOver) this.#requests.moveToLast(request);
   }
 }
 
 /**
- * Whether requests that read what this one is expected to write have to wait
- * until it is proposed.
+ * Whether requests that read what this one is expected to write have to wait until it is proposed.
  */
-export function isWaitedFor({
-  pipelined,
-  rightsWaitSinceMs,
-}: RedRequest): boolean {
+export function isWaitedFor({ pipelined, rightsWaitSinceMs }: RedRequest): boolean {
   return pipelined === undefined && rightsWaitSinceMs === undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Strong reads in flight whose home is one partition. Each one is a marker in
- * its red log, and is executed when the marker is applied.
+ * Strong reads in flight whose home is one partition. Each one is a marker in its red log, and is
+ * executed when the marker is applied.
  */
 import type { Origin } from '../../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../../records/records.ts';
@@ -14,10 +14,7 @@ export interface StrongRead {
 export class StrongReads {
   readonly #partition: number;
   readonly #reads = new Map<OperationId, StrongRead>();
-  /**
-   * Reads for which no caller waits any more, and whose markers are in flight
-   * to the log.
-   */
+  /** Reads for which no caller waits any more, and whose markers are in flight to the log. */
   readonly #abandoned = new Set<OperationId>();
   /** Reads whose marker has passed, and that are not answered yet. */
   readonly executing = new Set<OperationId>();
@@ -41,9 +38,7 @@ export class StrongReads {
     return record;
   }
 
-  /**
-   * No caller waits for the read any more. Returns the read if it was awaited.
-   */
+  /** No caller waits for the read any more. Returns the read if it was awaited. */
   abandon(id: OperationId): StrongRead | undefined {
     const read = this.#reads.get(id);
     if (read === undefined) return undefined;
@@ -59,10 +54,7 @@ export class StrongReads {
     return awaited;
   }
 
-  /**
-   * The marker of a read has passed, or never will. Returns the submission that
-   * waits for it.
-   */
+  /** The marker of a read has passed, or never will. Returns the submission that waits for it. */
   end(id: OperationId): Submission | undefined {
     const read = this.#reads.get(id);
     this.#reads.delete(id);
@@ -72,11 +64,7 @@ export class StrongReads {
 }
 
 /** Creates a record that takes a place in the red log of a partition. */
-export function createMarker(
-  id: OperationId,
-  site: Origin,
-  partition: number,
-): RedRecord {
+export function createMarker(id: OperationId, site: Origin, partition: number): RedRecord {
   const marker = { kind: 'marker', id, site } as const;
   return partition === 0 ? marker : { ...marker, partition };
 }

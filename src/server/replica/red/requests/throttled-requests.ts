@@ -1,6 +1,6 @@
 /**
- * The throttled requests of one site whose home is one partition: those that
- * have a slot, and those that wait for one (docs/spec/thresholds.md).
+ * The throttled requests of one site whose home is one partition: those that have a slot, and those
+ * that wait for one (docs/spec/thresholds.md).
  */
 import {
   CommitLatency,
@@ -18,8 +18,8 @@ import type { OperationPlan } from '../../../service/operation-plan.ts';
 import type { Service } from '../../../service/service.ts';
 
 /**
- * The number of turns of a whole window for which a request may wait. Later
- * requests are rejected at once.
+ * The number of turns of a whole window for which a request may wait. Later requests are rejected
+ * at once.
  */
 const MAX_WAITED_SLOTS = 8;
 
@@ -50,8 +50,8 @@ export class ThrottledRequests {
   }
 
   /**
-   * Whether the request may begin. Otherwise it waits for its turn, or fails
-   * with `OVERLOADED` if too many wait.
+   * Whether the request may begin. Otherwise it waits for its turn, or fails with `OVERLOADED` if
+   * too many wait.
    */
   enter(request: RedRequest, nowMs: number): boolean {
     const { plan } = request.submission;
@@ -74,8 +74,8 @@ export class ThrottledRequests {
   /**
    * A request has ended.
    *
-   * @param isOwn whether it ended by a record that this site has proposed. Then
-   * its duration is a measurement of the commit latency.
+   * @param isOwn whether it ended by a record that this site has proposed. Then its duration is a
+   * measurement of the commit latency.
    */
   release(request: RedRequest, nowMs: number, isOwn: boolean): void {
     this.#waiting.delete(request);
@@ -88,28 +88,22 @@ export class ThrottledRequests {
   }
 
   /**
-   * When to check again which request may begin. It is `undefined` if no
-   * request waits, or if all wait for others to end.
+   * When to check again which request may begin. It is `undefined` if no request waits, or if all
+   * wait for others to end.
    */
   get wakeAtMs(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
   }
 
   /**
-   * Returns which concurrent writes a preview of the request cannot know. It is
-   * `undefined` if that is unknown.
+   * Returns which concurrent writes a preview of the request cannot know. It is `undefined` if that
+   * is unknown.
    */
-  getConcurrentWriters(
-    request: RedRequest,
-    nowMs: number,
-  ): ConcurrentWriters | undefined {
+  getConcurrentWriters(request: RedRequest, nowMs: number): ConcurrentWriters | undefined {
     if (!this.#running.has(request)) return undefined;
     const throttles = this.#origins.members.slice(1).map(() => this.#throttle);
-    const commitLatencyMs =
-      throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
-    return commitLatencyMs === undefined
-      ? undefined
-      : { commitLatencyMs, throttles };
+    const commitLatencyMs = throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
+    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
   }
 
   #take(request: RedRequest, nowMs: number): boolean {

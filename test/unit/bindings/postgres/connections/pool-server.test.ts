@@ -14,7 +14,10 @@ import { PoolServer } from '../../../../../src/bindings/postgres/connections/poo
 class FakeClient extends EventEmitter implements DriverClient {
   readonly processID: number = 7;
   readonly released: unknown[] = [];
-  answer: (query: DriverQuery) => Promise<DriverResult> = async () => ({ rows: [{ n: 1 }], rowCount: 1 });
+  answer: (query: DriverQuery) => Promise<DriverResult> = async () => ({
+    rows: [{ n: 1 }],
+    rowCount: 1,
+  });
 
   query(query: DriverQuery): Promise<DriverResult> {
     return this.answer(query);
@@ -78,7 +81,10 @@ test('only columns of the application pass its parsers of types', async () => {
     parsers.push(types?.getTypeParser(25)('text' as never));
     return { rows: [] };
   };
-  const statements = ([undefined, 'raw', 'application'] as const).map((columns) => ({ ...SELECT, columns }));
+  const statements = ([undefined, 'raw', 'application'] as const).map((columns) => ({
+    ...SELECT,
+    columns,
+  }));
   await server.run(statements, call);
   expect(parsers).toEqual(['text', 'text', 'parsed']);
 });
@@ -89,7 +95,9 @@ test('an error of a parser of the application is known as one', async () => {
   client.getTypeParser = () => () => {
     throw cause;
   };
-  client.answer = async ({ types }) => ({ rows: [{ at: types?.getTypeParser(1083)('x' as never) as object }] });
+  client.answer = async ({ types }) => ({
+    rows: [{ at: types?.getTypeParser(1083)('x' as never) as object }],
+  });
   const [outcome] = await server.run([{ ...SELECT, columns: 'application' }], call);
   expect(outcome).toMatchObject({ reason: expect.any(ParserError) });
   expect(outcome).toMatchObject({ reason: { cause } });
@@ -98,7 +106,10 @@ test('an error of a parser of the application is known as one', async () => {
 test('a connection that works is given back as it was', async () => {
   const { client, server, call } = open();
   const outcomes = await server.run([SELECT, SELECT], call);
-  expect(outcomes).toMatchObject([{ value: { rows: [{ n: 1 }], changedRows: 1 } }, { status: 'fulfilled' }]);
+  expect(outcomes).toMatchObject([
+    { value: { rows: [{ n: 1 }], changedRows: 1 } },
+    { status: 'fulfilled' },
+  ]);
   expect(client.released).toEqual([false]);
   expect(client.listenerCount('error')).toBe(0);
 });
@@ -153,7 +164,9 @@ class PooledClient extends FakeClient {
 
   /** Gives no answer until the connection is destroyed. */
   readonly silent = (): Promise<DriverResult> =>
-    new Promise((_, reject) => this.#onDestroy.push(() => reject(new Error('Connection terminated unexpectedly'))));
+    new Promise((_, reject) =>
+      this.#onDestroy.push(() => reject(new Error('Connection terminated unexpectedly'))),
+    );
 }
 
 /** What a new connection finds at the server. */
@@ -201,19 +214,29 @@ function openPool(probed: Probed = async () => []) {
     await vi.waitFor(() => expect(ask).toHaveBeenCalled());
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { server, made, untilProbed, call: { signal, markSent: () => {}, deadlineAt: Date.now() + 400 } };
+  return {
+    server,
+    made,
+    untilProbed,
+    call: { signal, markSent: () => {}, deadlineAt: Date.now() + 400 },
+  };
 }
 
 const OWN = { pid: 9, state: 'active', wait_event: null, is_own: true };
 
 // @rule REPL-18
 test('a connection whose server has nothing to do for it is given up, and so are all that were made before', async () => {
-  const { server, made, call } = openPool(async () => [OWN, { pid: 7, state: 'idle', wait_event: 'ClientRead' }]);
+  const { server, made, call } = openPool(async () => [
+    OWN,
+    { pid: 7, state: 'idle', wait_event: 'ClientRead' },
+  ]);
   await Promise.all([server.run([SELECT], call), server.run([SELECT], call)]);
   expect(made).toHaveLength(2);
   for (const client of made) client.answer = client.silent;
   const outcomes = await server.run([SELECT], call);
-  expect(outcomes).toMatchObject([{ status: 'rejected', reason: { message: expect.stringContaining('it was lost') } }]);
+  expect(outcomes).toMatchObject([
+    { status: 'rejected', reason: { message: expect.stringContaining('it was lost') } },
+  ]);
   expect(await server.run([SELECT], call)).toMatchObject([{ status: 'fulfilled' }]);
   expect(made).toHaveLength(3);
   expect(made.map(({ isDestroyed }) => isDestroyed)).toEqual([true, true, false]);
@@ -308,7 +331,10 @@ test('a statement whose columns have changed is prepared by another name, and no
     if (text === other.text) throw changed;
     return { rows: [] };
   };
-  expect(await server.run([SELECT, other], call)).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }]);
+  expect(await server.run([SELECT, other], call)).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected' },
+  ]);
 });
 
 /** What a statement fails with after another program has removed it. */
@@ -346,7 +372,9 @@ test('a connection whose statements were removed is closed, and the batch runs o
       return { rows: [] };
     };
   const batch = ['begin', 'select 2', 'commit'].map((text) => ({ text, values: [] }));
-  expect((await server.run(batch, call)).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
+  expect((await server.run(batch, call)).map(({ status }) => status)).toEqual(
+    Array(3).fill('fulfilled'),
+  );
   expect(made.map(({ released }) => released.at(-1))).toEqual([true, true, false]);
   // Without its begin, a write would be made by itself, and once more with it.
   expect(names).toEqual([undefined, expect.any(String), undefined, undefined, names[1], undefined]);
@@ -379,20 +407,31 @@ test('a probe leaves no connection of a client whose socket is unknown', async (
 });
 
 test.each([
-  [{ code: '28P01', message: 'password authentication failed for user "clerk"' }, 'UNAUTHENTICATED', false],
+  [
+    { code: '28P01', message: 'password authentication failed for user "clerk"' },
+    'UNAUTHENTICATED',
+    false,
+  ],
   [{ code: '28000', message: 'role "clerk" is not permitted to log in' }, 'UNAUTHENTICATED', false],
   [{ code: '53300', message: 'sorry, too many clients already' }, 'OVERLOADED', true],
   [{ code: '3D000', message: 'database "shop" does not exist' }, 'FINAL_FAILED', false],
-  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', message: 'self-signed certificate' }, 'UNAVAILABLE', false],
+  [
+    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', message: 'self-signed certificate' },
+    'UNAVAILABLE',
+    false,
+  ],
   [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 10.0.0.1:5432' }, 'UNAVAILABLE', true],
-])('a connection that is refused is reported with the reason: %j', async (fields, code, retryable) => {
-  const { pool, server, call } = open();
-  const cause = Object.assign(new Error(fields.message), fields);
-  pool.connect = () => Promise.reject(cause);
-  await expect(server.run([SELECT], call)).rejects.toMatchObject({
-    code,
-    retryable,
-    cause,
-    message: expect.stringContaining(`${fields.message}. Nothing was sent.`),
-  });
-});
+])(
+  'a connection that is refused is reported with the reason: %j',
+  async (fields, code, retryable) => {
+    const { pool, server, call } = open();
+    const cause = Object.assign(new Error(fields.message), fields);
+    pool.connect = () => Promise.reject(cause);
+    await expect(server.run([SELECT], call)).rejects.toMatchObject({
+      code,
+      retryable,
+      cause,
+      message: expect.stringContaining(`${fields.message}. Nothing was sent.`),
+    });
+  },
+);

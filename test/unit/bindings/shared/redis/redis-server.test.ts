@@ -1,7 +1,10 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { RedisServer, type RedisServerOptions } from '../../../../../src/bindings/shared/redis/redis-server.ts';
+import {
+  RedisServer,
+  type RedisServerOptions,
+} from '../../../../../src/bindings/shared/redis/redis-server.ts';
 import { loadRedisDriver } from '../../../../../src/bindings/shared/redis/redis-driver.ts';
 import { virtualClock } from '../../../../../src/testing/index.ts';
 import { createReply, FakeRedis, SILENCE, type Answer } from '../../../../support/fake-redis.ts';
@@ -12,7 +15,13 @@ function open(answer: Answer = () => 'OK', options: Partial<RedisServerOptions> 
   const clock = virtualClock();
   const redis = new FakeRedis();
   redis.servers.set(6379, answer);
-  const server = new RedisServer({ address: ADDRESS, redisOptions: {}, loadDriver: redis.load, clock, ...options });
+  const server = new RedisServer({
+    address: ADDRESS,
+    redisOptions: {},
+    loadDriver: redis.load,
+    clock,
+    ...options,
+  });
   return { clock, redis, server };
 }
 
@@ -52,7 +61,9 @@ test('reads the options for each connection, so that a password can change', asy
 });
 
 test('gives a connection up if commands wait and no reply comes', async () => {
-  const { clock, redis, server } = open((command) => (command === 'PING' ? 'PONG' : SILENCE), { maxSilenceMs: 1_000 });
+  const { clock, redis, server } = open((command) => (command === 'PING' ? 'PONG' : SILENCE), {
+    maxSilenceMs: 1_000,
+  });
   const client = await server.connect();
   const reply = server.watch(client, client.call('get', 'a'));
   reply.catch(() => {}); // The clock advances first.
@@ -65,7 +76,9 @@ test('gives a connection up if commands wait and no reply comes', async () => {
 });
 
 test('keeps a connection while replies or bytes arrive', async () => {
-  const { clock, redis, server } = open((command) => (command === 'slow' ? SILENCE : 'OK'), { maxSilenceMs: 1_000 });
+  const { clock, redis, server } = open((command) => (command === 'slow' ? SILENCE : 'OK'), {
+    maxSilenceMs: 1_000,
+  });
   const client = await server.connect();
   server.watch(client, client.call('slow')).catch(() => {});
   for (let at = 0; at < 5; at += 1) {
@@ -134,7 +147,9 @@ test('a frozen server, whose kernel accepts connections, passes no probe', async
       (error: Error) => error.message,
     );
     await expect.poll(() => sockets.length).toBe(1);
-    expect(await Promise.race([probe, new Promise((resolve) => setTimeout(resolve, 50))])).toBeUndefined();
+    expect(
+      await Promise.race([probe, new Promise((resolve) => setTimeout(resolve, 50))]),
+    ).toBeUndefined();
     await clock.advance(2_000);
     expect(await probe).toBe('it did not answer within 2000 ms');
   } finally {
@@ -152,7 +167,9 @@ test.each([
   const { server } = open(() => {
     throw createReply(reply);
   });
-  await expect(server.connect()).rejects.toThrow(`no connection to 10.0.0.1:6379: ${reply.replace(/\.$/, '')}`);
+  await expect(server.connect()).rejects.toThrow(
+    `no connection to 10.0.0.1:6379: ${reply.replace(/\.$/, '')}`,
+  );
   await expect(server.probe()).rejects.toThrow(reply);
 });
 
@@ -162,17 +179,21 @@ test.each([
   'MISCONF writes are refused',
   'BUSY a script runs',
   "ERR unknown command 'PING'",
-])('a server that replies %s to PING answers, and each command has its own outcome', async (reply) => {
-  const { server } = open((command) => {
-    if (command !== 'PING') return 'OK';
-    throw createReply(reply);
-  });
-  const client = await server.connect();
-  expect(await client.call('get', 'a')).toBe('OK');
-});
+])(
+  'a server that replies %s to PING answers, and each command has its own outcome',
+  async (reply) => {
+    const { server } = open((command) => {
+      if (command !== 'PING') return 'OK';
+      throw createReply(reply);
+    });
+    const client = await server.connect();
+    expect(await client.call('get', 'a')).toBe('OK');
+  },
+);
 
 test('a package that is missing is no lost connection', async () => {
-  const loadDriver = () => loadRedisDriver('The test', () => Promise.reject(new Error('ERR_MODULE_NOT_FOUND')));
+  const loadDriver = () =>
+    loadRedisDriver('The test', () => Promise.reject(new Error('ERR_MODULE_NOT_FOUND')));
   const { server } = open(undefined, { loadDriver });
   await expect(server.connect()).rejects.toMatchObject({ code: 'UNSUPPORTED', retryable: false });
   await expect(server.probe()).rejects.toMatchObject({ code: 'UNSUPPORTED' });

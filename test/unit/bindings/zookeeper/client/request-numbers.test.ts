@@ -1,4 +1,7 @@
-/** The numbers of requests belong to the session: over connections none is used again, and no reply is taken for another's. */
+/**
+ * The numbers of requests belong to the session: over connections none is used again, and no reply
+ * is taken for another's.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import {
@@ -40,7 +43,9 @@ test('request numbers: a session of another client taken up → other numbers th
   if (credentials === undefined) throw new Error('no session');
   await using second = new ZooKeeper(ensemble.connectString, { credentials });
   await second.sync();
-  const [before, after] = ensemble.server.requests.filter(({ type }) => type === OP.sync).map(({ xid }) => xid);
+  const [before, after] = ensemble.server.requests
+    .filter(({ type }) => type === OP.sync)
+    .map(({ xid }) => xid);
   expect(before).toBe(1);
   expect(after).toBeGreaterThan(1);
 });
@@ -74,7 +79,9 @@ test('a reply with the path of another create → rejected as lost, never taken'
     mayHaveTakenEffect: true,
     hint: expect.stringContaining('the reply is that of another request') as string,
   });
-  await expect(zk.multi([{ type: 'create', path: '/q/mine' }])).rejects.toMatchObject({ mayHaveTakenEffect: true });
+  await expect(zk.multi([{ type: 'create', path: '/q/mine' }])).rejects.toMatchObject({
+    mayHaveTakenEffect: true,
+  });
   ensemble.server.mistakes = undefined;
   expect(await zk.create('/q/mine-', null, SEQUENTIAL)).toMatch(/^\/q\/mine-\d{10}$/);
 });

@@ -18,7 +18,9 @@ test('all servers are older than what it has seen → expired, with the reason',
   expect(await ended).toMatchObject({ type: 'expired', restoredTo: expect.any(BigInt) as bigint });
   expect(await waiting).toMatchObject({
     code: 'SESSION_EXPIRED',
-    message: expect.stringMatching(/restored from a backup or created again.* 0x1\w+.* seen 0x1/) as string,
+    message: expect.stringMatching(
+      /restored from a backup or created again.* 0x1\w+.* seen 0x1/,
+    ) as string,
   });
   expect(after.leader.sessions.size).toBe(0); // The probe has ended its own.
 });
@@ -30,18 +32,21 @@ async function openWithHistory(servers: string, sessionTimeoutMs: number): Promi
   return zk;
 }
 
-test.each([0, 1, 2])('restored, and server %i serves no client → expired, wherever it was connected', async (at) => {
-  await using before = await FakeEnsemble.start(3);
-  const zk = await openWithHistory(before.connectString, 60_000);
-  const { address } = before.at(at);
-  zk.preferServer(address);
-  await expect.poll(() => zk.server).toBe(address);
-  await zk.sync();
-  zk.preferServer(undefined);
-  await using after = await createAgain(before);
-  after.at(at).connectionsMax = 0;
-  await expect.poll(() => zk.state, { timeout: 10_000 }).toBe('expired');
-});
+test.each([0, 1, 2])(
+  'restored, and server %i serves no client → expired, wherever it was connected',
+  async (at) => {
+    await using before = await FakeEnsemble.start(3);
+    const zk = await openWithHistory(before.connectString, 60_000);
+    const { address } = before.at(at);
+    zk.preferServer(address);
+    await expect.poll(() => zk.server).toBe(address);
+    await zk.sync();
+    zk.preferServer(undefined);
+    await using after = await createAgain(before);
+    after.at(at).connectionsMax = 0;
+    await expect.poll(() => zk.state, { timeout: 10_000 }).toBe('expired');
+  },
+);
 
 test('restored, and most servers are away → expired once the session would have expired', async () => {
   await using before = await FakeEnsemble.start(3);
@@ -57,7 +62,10 @@ test('a server of another ensemble, while the others are away → the session go
   await using ensemble = await FakeEnsemble.start(2);
   await using stray = await FakeEnsemble.start(1);
   stray.server.connectionsMax = 0;
-  await using zk = await openWithHistory(`${ensemble.connectString},${stray.connectString}`, 60_000);
+  await using zk = await openWithHistory(
+    `${ensemble.connectString},${stray.connectString}`,
+    60_000,
+  );
   const { sessionId } = zk;
   stray.server.connectionsMax = Infinity;
   for (const server of ensemble.servers) server.connectionsMax = 0;
@@ -65,7 +73,8 @@ test('a server of another ensemble, while the others are away → the session go
   await expect.poll(() => zk.state).toBe('connecting');
   const waiting = zk.exists('/n39');
   // Each round ends with a probe, which has seen nothing.
-  const countProbes = (): number => stray.server.greetings.filter(({ lastZxid }) => lastZxid === 0n).length;
+  const countProbes = (): number =>
+    stray.server.greetings.filter(({ lastZxid }) => lastZxid === 0n).length;
   await expect.poll(countProbes, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
   for (const server of ensemble.servers) server.connectionsMax = Infinity;
   expect(await waiting).toBeDefined();
@@ -98,6 +107,8 @@ test('no server accepts a session → it waits, and names the last refusal', asy
   await expect.poll(() => ensemble.server.refusals).toBeGreaterThan(0);
   await expect(zk.exists('/a')).rejects.toMatchObject({
     code: 'CONNECTION_LOSS',
-    message: expect.stringMatching(/no server could be reached for 600 ms \(127.*maxClientCnxns.*not sent/) as string,
+    message: expect.stringMatching(
+      /no server could be reached for 600 ms \(127.*maxClientCnxns.*not sent/,
+    ) as string,
   });
 });

@@ -43,7 +43,8 @@ test('a change → heard before any reply that shows it', async () => {
   const order: string[] = [];
   await zk.get('/w', { watch: () => order.push('heard') });
   const change = other.set('/w', 'new');
-  for (let isNew = false; !isNew;) isNew = Buffer.from((await zk.get('/w')).data ?? []).toString() === 'new';
+  for (let isNew = false; !isNew;)
+    isNew = Buffer.from((await zk.get('/w')).data ?? []).toString() === 'new';
   order.push('shown');
   await change;
   expect(order).toEqual(['heard', 'shown']);
@@ -81,12 +82,19 @@ test('the next connection → all are set again with what was seen last, and mis
   expect(heard).toEqual([]);
   ensemble.at(0).connectionsMax = Infinity;
   await zk.sync();
-  const missed = ['children-changed /children', 'created /absent', 'data-changed /data', 'deleted /gone'];
+  const missed = [
+    'children-changed /children',
+    'created /absent',
+    'data-changed /data',
+    'deleted /gone',
+  ];
   expect(heard.toSorted()).toEqual(missed);
   await other.set('/calm', 'x');
   await zk.sync();
   expect(heard.at(-1)).toBe('data-changed /calm');
-  expect(ensemble.at(0).requests.some(({ type, xid }) => type === OP.setWatches && xid === -8)).toBe(true);
+  expect(
+    ensemble.at(0).requests.some(({ type, xid }) => type === OP.setWatches && xid === -8),
+  ).toBe(true);
 });
 
 test('very many watches → asked for again in portions that a server takes', async () => {

@@ -1,9 +1,16 @@
-/** The bytes of the ZooKeeper client: whatever arrives, and however, it is read right or refused with a typed error. */
+/**
+ * The bytes of the ZooKeeper client: whatever arrives, and however, it is read right or refused
+ * with a typed error.
+ */
 import { createServer, type AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
-import { createJuteSplitter, JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
+import {
+  createJuteSplitter,
+  JuteReader,
+  JuteWriter,
+} from '../../../../../src/bindings/zookeeper/client/jute.ts';
 import { readMulti } from '../../../../../src/bindings/zookeeper/client/multi.ts';
 import {
   readAcls,
@@ -12,7 +19,13 @@ import {
   readData,
 } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
+import {
+  onceEach,
+  sharesOf,
+  testShares,
+  unnoted,
+  type Note,
+} from '../../../../support/property-shares.ts';
 import { createCorruptFrames } from '../../../../support/corrupt-frames.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
@@ -25,17 +38,21 @@ const framed = (frames: readonly Uint8Array[]): Buffer =>
 
 test('frames: cut anywhere → each content whole and in order', () => {
   fc.assert(
-    fc.property(contents, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (frames, cuts) => {
-      const stream = framed(frames);
-      const splitter = createJuteSplitter(MAX_BYTES);
-      const seen: string[] = [];
-      for (let at = 0, n = 0; at < stream.length; n += 1) {
-        const size = cuts[n % cuts.length] as number;
-        splitter.push(stream.subarray(at, at + size), (content) => seen.push(hex(content)));
-        at += size;
-      }
-      expect(seen).toEqual(frames.map(hex));
-    }),
+    fc.property(
+      contents,
+      fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }),
+      (frames, cuts) => {
+        const stream = framed(frames);
+        const splitter = createJuteSplitter(MAX_BYTES);
+        const seen: string[] = [];
+        for (let at = 0, n = 0; at < stream.length; n += 1) {
+          const size = cuts[n % cuts.length] as number;
+          splitter.push(stream.subarray(at, at + size), (content) => seen.push(hex(content)));
+          at += size;
+        }
+        expect(seen).toEqual(frames.map(hex));
+      },
+    ),
   );
 });
 
@@ -75,13 +92,13 @@ test('jute: any values → the same values', () => {
       const frame = writer.list(list, (to, item) => to.string(item)).frame();
       const reader = new JuteReader(frame.subarray(4));
       expect(frame.readInt32BE(0)).toBe(frame.length - 4);
-      expect([reader.int(), reader.long(), reader.bool(), reader.string(), reader.buffer()]).toEqual([
-        int,
-        long,
-        bool,
-        text,
-        bytes,
-      ]);
+      expect([
+        reader.int(),
+        reader.long(),
+        reader.bool(),
+        reader.string(),
+        reader.buffer(),
+      ]).toEqual([int, long, bool, text, bytes]);
       expect(reader.list((item) => item.string())).toEqual(list);
       expect(reader.remaining).toBe(0);
     }),
@@ -122,14 +139,21 @@ describe('replies', () => {
         },
       );
 
-  test.each(Object.entries(readers))('%s: any bytes → a value or a ZooKeeperError', async (_name, read) => {
-    await fc.assert(valueOrError(read)(unnoted), { numRuns: scaleRuns(200) });
-  });
+  test.each(Object.entries(readers))(
+    '%s: any bytes → a value or a ZooKeeperError',
+    async (_name, read) => {
+      await fc.assert(valueOrError(read)(unnoted), { numRuns: scaleRuns(200) });
+    },
+  );
 
-  test.each(Object.entries(readers))('%s: the bytes → now and then a value', async (_name, read) => {
-    const shares = await sharesOf(valueOrError(read), 200);
-    for (const description of ['a value', 'an error']) expect(shares[description], description).toBeGreaterThan(0.05);
-  });
+  test.each(Object.entries(readers))(
+    '%s: the bytes → now and then a value',
+    async (_name, read) => {
+      const shares = await sharesOf(valueOrError(read), 200);
+      for (const description of ['a value', 'an error'])
+        expect(shares[description], description).toBeGreaterThan(0.05);
+    },
+  );
 
   test('a list longer than its frame → refused before memory is set aside', () => {
     const frame = new JuteWriter().int(2 ** 31 - 1).frame();
@@ -148,7 +172,9 @@ test('client: a server that talks nonsense → requests fail typed, nothing unca
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 120 });
-  const likely = fc.uint8Array({ minLength: 36, maxLength: 80 }).map((item) => Uint8Array.from([0, 0, 0, 32, ...item]));
+  const likely = fc
+    .uint8Array({ minLength: 36, maxLength: 80 })
+    .map((item) => Uint8Array.from([0, 0, 0, 32, ...item]));
   await fc.assert(
     fc.asyncProperty(fc.oneof(bytes, likely), async (sent) => {
       nonsense = sent;

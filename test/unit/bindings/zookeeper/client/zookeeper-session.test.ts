@@ -1,4 +1,7 @@
-/** Sessions as the Java client keeps them: over connections, servers and their ends (docs/spec/zookeeper-client.md). */
+/**
+ * Sessions as the Java client keeps them: over connections, servers and their ends
+ * (docs/spec/zookeeper-client.md).
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper, type SessionEvent } from '../../../../../src/bindings/zookeeper/index.ts';
@@ -15,7 +18,8 @@ function eventOf(zk: ZooKeeper, type: SessionEvent['type']): Promise<SessionEven
   });
 }
 
-const typesAt = (ensemble: FakeEnsemble, index = 0): number[] => ensemble.at(index).requests.map(({ type }) => type);
+const typesAt = (ensemble: FakeEnsemble, index = 0): number[] =>
+  ensemble.at(index).requests.map(({ type }) => type);
 
 test('requests of one client → executed and answered in the order in which they were made', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 1, fromLeaderMs: 1 });
@@ -23,7 +27,9 @@ test('requests of one client → executed and answered in the order in which the
   await zk.create('/a', null);
   const answered: number[] = [];
   const note = ({ version }: { readonly version: number }): void => void answered.push(version);
-  const sets = Array.from({ length: 20 }, (_, n) => zk.set('/a', `${n}`, { version: n }).then(note));
+  const sets = Array.from({ length: 20 }, (_, n) =>
+    zk.set('/a', `${n}`, { version: n }).then(note),
+  );
   await Promise.all(sets);
   expect(answered).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
 });
@@ -38,7 +44,10 @@ test('a reply that is not due → the connection ends, what was sent is undecide
     return other;
   };
   const disconnected = eventOf(zk, 'disconnected');
-  await expect(zk.set('/a', 'x')).rejects.toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: true });
+  await expect(zk.set('/a', 'x')).rejects.toMatchObject({
+    code: 'CONNECTION_LOSS',
+    mayHaveTakenEffect: true,
+  });
   expect(await disconnected).toMatchObject({ reason: { code: 'PROTOCOL_ERROR' } });
   ensemble.server.garble = undefined;
   expect((await zk.exists('/a'))?.version).toBe(1);
@@ -49,7 +58,9 @@ test('a connection lost → what was sent fails, undecided if a write; what was 
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/a', null);
   ensemble.server.onRequest = () => ({ until: new Promise(() => {}) });
-  const [update, read] = [zk.set('/a', 'x'), zk.get('/a')].map((item) => item.catch((error: unknown) => error));
+  const [update, read] = [zk.set('/a', 'x'), zk.get('/a')].map((item) =>
+    item.catch((error: unknown) => error),
+  );
   await come(ensemble.server, 1, ({ type }) => type === OP.getData);
   ensemble.server.onRequest = undefined;
   zk.dropConnection();
@@ -114,7 +125,10 @@ test('expired by the ensemble → reported once, requests rejected, nothing conn
   ensemble.leader.expire(zk.sessionId);
   await expired;
   expect(zk.state).toBe('expired');
-  await expect(zk.exists('/e')).rejects.toMatchObject({ code: 'SESSION_EXPIRED', mayHaveTakenEffect: false });
+  await expect(zk.exists('/e')).rejects.toMatchObject({
+    code: 'SESSION_EXPIRED',
+    mayHaveTakenEffect: false,
+  });
   expect(ensemble.children('/')).toEqual([]);
   const { length } = ensemble.server.greetings;
   await pause(100);
@@ -137,7 +151,9 @@ test('nothing sent for a third of the session’s time → a ping, which has no 
   await using ensemble = await FakeEnsemble.start();
   await using zk = new ZooKeeper(ensemble.connectString, { sessionTimeoutMs: 300 });
   await zk.whenConnected();
-  await expect.poll(() => typesAt(ensemble).filter((type) => type === OP.ping).length).toBeGreaterThan(1);
+  await expect
+    .poll(() => typesAt(ensemble).filter((type) => type === OP.ping).length)
+    .toBeGreaterThan(1);
   expect(ensemble.server.requests.find(({ type }) => type === OP.ping)?.xid).toBe(-2);
   expect(await zk.exists('/a')).toBeNull();
   expect(ensemble.server.greetings).toHaveLength(1);
@@ -184,7 +200,8 @@ test('identities → on every connection, in their order, before watches and bef
   zk.dropConnection();
   await zk.exists('/');
   expect(typesAt(ensemble, 1)).toEqual([OP.auth, OP.auth, OP.setWatches2, OP.exists]);
-  for (const { identities } of ensemble.servers) expect(identities).toEqual(['digest ada:secret', 'digest bob:secret']);
+  for (const { identities } of ensemble.servers)
+    expect(identities).toEqual(['digest ada:secret', 'digest bob:secret']);
 });
 
 test('a rejected identity → the session has failed for good, with that error', async () => {

@@ -1,6 +1,6 @@
 /**
- * Failures after an item has been taken: retried, or reported as unknown, and the item is not lost. Some tests wait
- * long, beside the others.
+ * Failures after an item has been taken: retried, or reported as unknown, and the item is not lost.
+ * Some tests wait long, beside the others.
  */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
@@ -18,7 +18,8 @@ test.concurrent.each(Object.entries(ERRORS))(
     await using shop = open(ensemble);
     await stock(shop, 3);
     let rejections = 2;
-    ensemble.server.onRequest = (seen) => (isItemRead(seen) && rejections-- > 0 ? { error } : undefined);
+    ensemble.server.onRequest = (seen) =>
+      isItemRead(seen) && rejections-- > 0 ? { error } : undefined;
     expect(await drain(shop)).toEqual(['T0', 'T1', 'T2']);
   },
 );
@@ -30,7 +31,8 @@ test.concurrent(
     await using ensemble = await FakeEnsemble.start();
     await using shop = open(ensemble);
     await stock(shop, 2);
-    ensemble.server.onRequest = (seen) => (isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined);
+    ensemble.server.onRequest = (seen) =>
+      isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined;
     expect(await sale(shop)).toBe('UNKNOWN');
     ensemble.server.onRequest = undefined;
     expect(await drain(shop)).toEqual(['T0', 'T1']);
@@ -41,7 +43,8 @@ test.concurrent('the item may not be read → UNKNOWN, and the others are sold',
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 2);
-  ensemble.server.onRequest = (seen) => (isItemRead(seen) && seen.path.endsWith('0') ? { error: -102 } : undefined);
+  ensemble.server.onRequest = (seen) =>
+    isItemRead(seen) && seen.path.endsWith('0') ? { error: -102 } : undefined;
   expect(await sale(shop)).toBe('UNKNOWN');
   expect(await drain(shop)).toEqual(['T1']);
 });
@@ -68,7 +71,8 @@ test.concurrent(
     await using ensemble = await FakeEnsemble.start();
     const shop = open(ensemble);
     await stock(shop, 2);
-    ensemble.server.onRequest = (seen) => (isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined);
+    ensemble.server.onRequest = (seen) =>
+      isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined;
     expect(await sale(shop)).toBe('UNKNOWN');
     ensemble.server.onRequest = undefined;
     await shop.client.close();
@@ -83,7 +87,8 @@ test.concurrent('before the claim: the registration is lost with its reply → r
   await using maker = open(ensemble);
   await stock(maker, 1);
   await using shop = open(ensemble);
-  ensemble.server.onRequest = ({ path }) => (path.startsWith('/correctables/consumers/') ? { error: -127 } : undefined);
+  ensemble.server.onRequest = ({ path }) =>
+    path.startsWith('/correctables/consumers/') ? { error: -127 } : undefined;
   expect(await sale(shop)).toBe('OVERLOADED, retryable');
   ensemble.server.onRequest = undefined;
   expect(await sale(shop)).toBe('T0');

@@ -1,14 +1,24 @@
-/** Clean-up behind the deliveries: whatever becomes of a batch, nothing that was sold stays, and nothing else goes. */
+/**
+ * Clean-up behind the deliveries: whatever becomes of a batch, nothing that was sold stays, and
+ * nothing else goes.
+ */
 import { expect, test } from 'vitest';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, ITEMS, open, sale, stock } from '../set-up.ts';
 
-const left = (ensemble: FakeEnsemble): number[] => [ITEMS, CLAIMS].map((path) => ensemble.children(path).length);
+const left = (ensemble: FakeEnsemble): number[] =>
+  [ITEMS, CLAIMS].map((path) => ensemble.children(path).length);
 
-/** Sells so many at once, and calls `meanwhile` before the batch that removes them reaches the leader. */
-async function soldAndCleaned(count: number, meanwhile: (zk: ZooKeeper) => Promise<void>): Promise<number[]> {
+/**
+ * Sells so many at once, and calls `meanwhile` before the batch that removes them reaches the
+ * leader.
+ */
+async function soldAndCleaned(
+  count: number,
+  meanwhile: (zk: ZooKeeper) => Promise<void>,
+): Promise<number[]> {
   await using ensemble = await FakeEnsemble.start(2);
   const errors: unknown[] = [];
   await using shop = open(ensemble, {
@@ -35,7 +45,9 @@ async function soldAndCleaned(count: number, meanwhile: (zk: ZooKeeper) => Promi
 
 test('one of a batch is gone already → the others are removed all the same', async () => {
   await soldAndCleaned(5, async (zk) => {
-    const [claim = ''] = (await zk.children(CLAIMS)).children.filter((name) => name.endsWith('-0000000002'));
+    const [claim = ''] = (await zk.children(CLAIMS)).children.filter((name) =>
+      name.endsWith('-0000000002'),
+    );
     await zk.delete(`${CLAIMS}/${claim}`);
     await zk.delete(`${ITEMS}/-0000000002`);
   });

@@ -1,4 +1,7 @@
-/** Closing a binding while servers do not answer: it waits two seconds for updates, and as long to say goodbye. */
+/**
+ * Closing a binding while servers do not answer: it waits two seconds for updates, and as long to
+ * say goodbye.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { enqueue, put } from '../../../../../src/operations/index.ts';

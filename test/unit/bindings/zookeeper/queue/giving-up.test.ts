@@ -1,11 +1,24 @@
-/** Dequeues that are cancelled before their claim is sent: they fail as not sent, and nothing is taken for them. */
+/**
+ * Dequeues that are cancelled before their claim is sent: they fail as not sent, and nothing is
+ * taken for them.
+ */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ThrottleGate } from '../../../../../src/bindings/shared/throttle-gate.ts';
 import { dequeue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, cutOff, drain, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+import {
+  CLAIMS,
+  cutOff,
+  drain,
+  open,
+  outcomeOf,
+  QUEUE,
+  sale,
+  stock,
+  type Shop,
+} from '../set-up.ts';
 
 /** Ways to give up within half a second, with the outcome if nothing was sent. */
 const WAYS = [
@@ -13,7 +26,10 @@ const WAYS = [
   ['in time no more', () => ({ timeoutMs: 50 }), 'UNAVAILABLE, retryable'],
 ] as const;
 
-function attempt({ client }: Shop, options: { signal?: AbortSignal; timeoutMs?: number }): Promise<unknown> {
+function attempt(
+  { client }: Shop,
+  options: { signal?: AbortSignal; timeoutMs?: number },
+): Promise<unknown> {
   return outcomeOf(client.invoke(dequeue<string>(QUEUE), options));
 }
 
@@ -23,7 +39,10 @@ function held(): { readonly until: Promise<void>; readonly release: () => void }
   return { until, release };
 }
 
-/** Resolves once the binding has had the answers to what it asked before, and whatever it then sends has been answered. */
+/**
+ * Resolves once the binding has had the answers to what it asked before, and whatever it then sends
+ * has been answered.
+ */
 async function beyond({ client }: Shop): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await client.invokeStrong(get('k'));
@@ -50,18 +69,21 @@ test.each(WAYS)(
   },
 );
 
-test.each(WAYS)('asking whether anything is left, %s → not sent', async (_what, options, reported) => {
-  await using ensemble = await FakeEnsemble.start();
-  await using shop = open(ensemble);
-  await using other = open(ensemble);
-  await stock(other, 2);
-  const { until, release } = held();
-  ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until } : undefined);
-  expect(await attempt(shop, options())).toBe(reported);
-  release();
-  await beyond(shop);
-  expect(await drain(other)).toEqual(['T0', 'T1']);
-});
+test.each(WAYS)(
+  'asking whether anything is left, %s → not sent',
+  async (_what, options, reported) => {
+    await using ensemble = await FakeEnsemble.start();
+    await using shop = open(ensemble);
+    await using other = open(ensemble);
+    await stock(other, 2);
+    const { until, release } = held();
+    ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until } : undefined);
+    expect(await attempt(shop, options())).toBe(reported);
+    release();
+    await beyond(shop);
+    expect(await drain(other)).toEqual(['T0', 'T1']);
+  },
+);
 
 test.each(WAYS)('registering, %s → not sent', async (_what, options, reported) => {
   await using ensemble = await FakeEnsemble.start();

@@ -1,11 +1,29 @@
-/** Preliminary views that fail, are cut off, or come too late: the write is made all the same, with its final view. */
+/**
+ * Preliminary views that fail, are cut off, or come too late: the write is made all the same, with
+ * its final view.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { queueLength, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue, getRemaining, getSafeThreshold } from '../../../../../src/operations/index.ts';
+import {
+  dequeue,
+  enqueue,
+  getRemaining,
+  getSafeThreshold,
+} from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../../../../support/zookeeper-server/server.ts';
-import { drain, ITEMS, open, pause, QUEUE, sale, stock, findLastWriter, type Shop } from '../set-up.ts';
+import {
+  drain,
+  ITEMS,
+  open,
+  pause,
+  QUEUE,
+  sale,
+  stock,
+  findLastWriter,
+  type Shop,
+} from '../set-up.ts';
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   fails: { error: -127 },
@@ -17,7 +35,8 @@ const READS: readonly number[] = [OP.exists, OP.getData];
 /** From now on this becomes of whatever the reader asks. */
 function spoilGuesses(ensemble: FakeEnsemble, fault: Fault): void {
   const writer = findLastWriter(ensemble);
-  ensemble.server.onRequest = ({ session, type }) => (session !== writer && READS.includes(type) ? fault : undefined);
+  ensemble.server.onRequest = ({ session, type }) =>
+    session !== writer && READS.includes(type) ? fault : undefined;
 }
 
 test.concurrent.each(Object.entries(FAULTS))(
@@ -62,7 +81,10 @@ test('dequeue, a guess of nothing was all that was asked for, and it was wrong �
   expect(await other.client.invokeStrong(queueLength(QUEUE))).toBe(0);
 });
 
-/** Dequeues `customers` times at once. Returns how many had an early view of enough, and `null` in the end. */
+/**
+ * Dequeues `customers` times at once. Returns how many had an early view of enough, and `null` in
+ * the end.
+ */
 async function brokenPromises({ client }: Shop, customers: number): Promise<number> {
   let broken = 0;
   const buy = async (): Promise<void> => {
@@ -93,25 +115,29 @@ test.each(['that has not looked yet', 'that has sold out before'])(
 test.each([
   ['items alone', [], false],
   ['a filler at the end', [null], true],
-])('dequeue of a queue with %s, others take too → a threshold is safe unless fillers count as left', async (...row) => {
-  const [, fillers, isUnsafe] = row;
-  await using ensemble = await FakeEnsemble.start();
-  const pace = { maxInFlight: 2, minSlotIntervalMs: 300 };
-  await using other = open(ensemble, pace);
-  await using shop = open(ensemble, pace);
-  await stock(shop, 4);
-  expect([await sale(other), await sale(shop)]).toEqual(['T0', 'T1']);
-  await using zk = new ZooKeeper(ensemble.connectString);
-  for (const data of fillers) await zk.create(`${ITEMS}/-`, data, { mode: 'persistent-sequential' });
-  const safeFrom: number[] = [];
-  let endWait = (): void => {};
-  const until = new Promise<void>((resolve) => (endWait = resolve));
-  // Where the write is answered before the reader, there is no guess.
-  const writer = findLastWriter(ensemble);
-  ensemble.server.onRequest = ({ session }) => (session === writer ? { until } : undefined);
-  await shop.client.invoke(dequeue(QUEUE)).onUpdate((_, view) => {
-    if (view.level === 'weak') safeFrom.push(getSafeThreshold(view));
-    endWait();
-  });
-  expect(safeFrom).toEqual([isUnsafe ? Infinity : expect.closeTo(4, -1)]);
-});
+])(
+  'dequeue of a queue with %s, others take too → a threshold is safe unless fillers count as left',
+  async (...row) => {
+    const [, fillers, isUnsafe] = row;
+    await using ensemble = await FakeEnsemble.start();
+    const pace = { maxInFlight: 2, minSlotIntervalMs: 300 };
+    await using other = open(ensemble, pace);
+    await using shop = open(ensemble, pace);
+    await stock(shop, 4);
+    expect([await sale(other), await sale(shop)]).toEqual(['T0', 'T1']);
+    await using zk = new ZooKeeper(ensemble.connectString);
+    for (const data of fillers)
+      await zk.create(`${ITEMS}/-`, data, { mode: 'persistent-sequential' });
+    const safeFrom: number[] = [];
+    let endWait = (): void => {};
+    const until = new Promise<void>((resolve) => (endWait = resolve));
+    // Where the write is answered before the reader, there is no guess.
+    const writer = findLastWriter(ensemble);
+    ensemble.server.onRequest = ({ session }) => (session === writer ? { until } : undefined);
+    await shop.client.invoke(dequeue(QUEUE)).onUpdate((_, view) => {
+      if (view.level === 'weak') safeFrom.push(getSafeThreshold(view));
+      endWait();
+    });
+    expect(safeFrom).toEqual([isUnsafe ? Infinity : expect.closeTo(4, -1)]);
+  },
+);

@@ -13,7 +13,9 @@ test.concurrent('sell-out by several sellers at once → as many fillers as late
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 2, fromLeaderMs: 2 });
   const shops = Array.from({ length: 4 }, () => open(ensemble));
   await stock(shops[0]!, 40);
-  const reported = await Promise.all(shops.flatMap((shop) => Array.from({ length: 50 }, () => sale(shop))));
+  const reported = await Promise.all(
+    shops.flatMap((shop) => Array.from({ length: 50 }, () => sale(shop))),
+  );
   expect(reported.filter((item) => item !== null).toSorted()).toEqual(
     Array.from({ length: 40 }, (_, n) => `T${n}`).toSorted(),
   );
@@ -32,7 +34,8 @@ test.concurrent('a dead seller owes fillers → made up for, once nothing has mo
   expect(await sale(shop)).toBe('T0');
   await using other = open(ensemble);
   expect(await sale(other)).toBe('T1');
-  // The shop believes that one is left, and is late by three: those before it will never be filled by their owner.
+  // The shop believes that one is left, and is late by three: those before it will never be filled
+  // by their owner.
   for (let n = 1; n <= 3; n += 1) await deadClaim(ensemble, n);
   const late = sale(shop);
   expect(await late).toBeNull();

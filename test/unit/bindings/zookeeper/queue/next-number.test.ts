@@ -1,17 +1,26 @@
 /** The number of the next child, over all answers, whatever the counter of the server does. */
 import { expect, test } from 'vitest';
-import { NextNumber, computeNextNumber } from '../../../../../src/bindings/zookeeper/queue/next-number.ts';
+import {
+  NextNumber,
+  computeNextNumber,
+} from '../../../../../src/bindings/zookeeper/queue/next-number.ts';
 import { queueLength } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, ITEMS, open, QUEUE, stock } from '../set-up.ts';
 
 const HALF = 2 ** 30;
 /** As `DataNode.copyStat` counts: in 32 bits. */
-const stat = (made: number, left: number) => ({ cversion: (2 * made - left) | 0, numChildren: left });
-
-test.each([0, 1, HALF - 1, HALF, HALF + 5, 2 ** 31 - 1])('%i children ever made → that number is next', (made) => {
-  for (const left of [0, 1, 2, 100]) expect(computeNextNumber(stat(made, left))).toBe(made);
+const stat = (made: number, left: number) => ({
+  cversion: (2 * made - left) | 0,
+  numChildren: left,
 });
+
+test.each([0, 1, HALF - 1, HALF, HALF + 5, 2 ** 31 - 1])(
+  '%i children ever made → that number is next',
+  (made) => {
+    for (const left of [0, 1, 2, 100]) expect(computeNextNumber(stat(made, left))).toBe(made);
+  },
+);
 
 test('replies of one node → the highest; of one created again → its own; of the old one → ignored', () => {
   const next = new NextNumber();
@@ -46,7 +55,8 @@ test('a queue past half of the server’s counter → goes on as before', async 
   await drain(shop);
   await shop.client.close();
   for (const tree of [ensemble.leader.tree, ensemble.server.tree]) {
-    for (const path of [ITEMS, CLAIMS]) Object.assign(tree.nodes.get(path) ?? {}, { creates: HALF - 2 });
+    for (const path of [ITEMS, CLAIMS])
+      Object.assign(tree.nodes.get(path) ?? {}, { creates: HALF - 2 });
   }
   await using next = open(ensemble);
   await stock(next, 5);

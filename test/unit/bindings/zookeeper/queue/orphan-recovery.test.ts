@@ -9,7 +9,9 @@ import { CLAIMS, drain, ITEMS, open, outcomeOf, QUEUE, sale, stock } from '../se
 async function leaveClaims(ensemble: FakeEnsemble, queue: string, count: number): Promise<void> {
   await using zk = new ZooKeeper(ensemble.connectString);
   for (let n = 1; n <= count; n += 1) {
-    await zk.create(`/correctables/queues/${queue}/c/dead.${n}-`, null, { mode: 'persistent-sequential' });
+    await zk.create(`/correctables/queues/${queue}/c/dead.${n}-`, null, {
+      mode: 'persistent-sequential',
+    });
   }
 }
 
@@ -23,7 +25,9 @@ test.each(['at-most-once', 'at-least-once'] as const)(
     await leaveClaims(ensemble, QUEUE, 6);
     expect(await shop.binding.recoverOrphans(delivery)).toBe(6);
     // What was sold is removed in its own time.
-    await expect.poll(() => [ensemble.children(ITEMS), ensemble.children(CLAIMS)]).toEqual([[], []]);
+    await expect
+      .poll(() => [ensemble.children(ITEMS), ensemble.children(CLAIMS)])
+      .toEqual([[], []]);
     await stock(shop, 8);
     expect(await drain(shop)).toHaveLength(8);
   },
@@ -71,7 +75,9 @@ test('one claim that cannot be recovered → the others are, and that one is rep
     name: 'CorrectableError',
     message: expect.stringMatching(/1 could not be recovered \(2 were\): NO_AUTH/) as string,
   });
-  expect(['b', 'c'].flatMap((queue) => ensemble.children(`/correctables/queues/${queue}/c`))).toEqual([]);
+  expect(
+    ['b', 'c'].flatMap((queue) => ensemble.children(`/correctables/queues/${queue}/c`)),
+  ).toEqual([]);
   await using janitor = open(ensemble, {
     orphanRecovery: { delivery: 'at-least-once', intervalMs: 10 },
     onBackgroundError: (error) => errors.push(error),

@@ -1,4 +1,7 @@
-/** What a binding knows of a queue: estimates err to the safe side, and guesses adapt to how often they come true. */
+/**
+ * What a binding knows of a queue: estimates err to the safe side, and guesses adapt to how often
+ * they come true.
+ */
 import { expect, test } from 'vitest';
 import { ZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
 import type { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
@@ -55,7 +58,9 @@ test('count: a server that lags behind what is known → what is known', async (
   const { server, queue } = open(10);
   queue.endClaim(queue.beginClaim(), 4);
   expect(await queue.readBounds(server.zk)).toMatchObject({ head: 5, tail: 10 });
-  expect(await queue.readSyncedBounds(Object.assign(server.zk, { sync: async () => {} }))).toMatchObject({ head: 0 });
+  expect(
+    await queue.readSyncedBounds(Object.assign(server.zk, { sync: async () => {} })),
+  ).toMatchObject({ head: 0 });
 });
 
 test('guess: predictions that come true → the very item, read once', async () => {
@@ -69,11 +74,14 @@ test('guess: predictions that come true → the very item, read once', async () 
 
 test('guess: predictions that fail → one stand-in for many, until it is taken; then predictions again', async () => {
   const { server, queue } = open(200);
-  const guess = async (number: number) => (await queue.readPreliminaryItem(server.zk, { number, tail: 200 }))?.number;
+  const guess = async (number: number) =>
+    (await queue.readPreliminaryItem(server.zk, { number, tail: 200 }))?.number;
   for (let n = 0; n < 4; n += 1) queue.recordPrediction(false);
   expect([await guess(0), await guess(1), await guess(199)]).toEqual([199, 199, 199]);
   server.items = 300;
-  expect((await queue.readPreliminaryItem(server.zk, { number: 200, tail: 300 }))?.number).toBe(299);
+  expect((await queue.readPreliminaryItem(server.zk, { number: 200, tail: 300 }))?.number).toBe(
+    299,
+  );
   expect(server.reads).toEqual([199, 299]);
   queue.recordPrediction(true);
   expect(await guess(7)).toBe(299);

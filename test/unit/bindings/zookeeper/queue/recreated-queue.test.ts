@@ -1,10 +1,25 @@
-/** A queue that an operator has deleted, and that was created again, while bindings live: it is another queue. */
+/**
+ * A queue that an operator has deleted, and that was created again, while bindings live: it is
+ * another queue.
+ */
 import { expect, test } from 'vitest';
 import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { caughtUp, CLAIMS, come, drain, ITEMS, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+import {
+  caughtUp,
+  CLAIMS,
+  come,
+  drain,
+  ITEMS,
+  open,
+  outcomeOf,
+  QUEUE,
+  sale,
+  stock,
+  type Shop,
+} from '../set-up.ts';
 
 const THROTTLED = -127;
 
@@ -111,7 +126,8 @@ test('a guess in the old queue, a claim of the same number in the new one → th
   ensemble.at(0).toLeader.hold();
   const views: unknown[] = [];
   const selling = (async () => {
-    for await (const { level, value } of seller.client.invoke(dequeue<string>(QUEUE))) views.push([level, value?.item]);
+    for await (const { level, value } of seller.client.invoke(dequeue<string>(QUEUE)))
+      views.push([level, value?.item]);
   })();
   await expect.poll(() => views).toEqual([['weak', 'old']]);
   await deleteAll(ensemble, ensemble.at(1));

@@ -1,4 +1,7 @@
-/** No claim without a registration: it would be the janitor's, and others would not count its binding. */
+/**
+ * No claim without a registration: it would be the janitor's, and others would not count its
+ * binding.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
@@ -39,7 +42,9 @@ test('what stood in the way of the registration is gone already → registered',
   await stock(shop, 1);
   let rejections = 0;
   ensemble.server.onRequest = ({ type, path }) =>
-    type === OP.create && path.startsWith(`${CONSUMERS}/`) && rejections++ === 1 ? { error: NODE_EXISTS } : undefined;
+    type === OP.create && path.startsWith(`${CONSUMERS}/`) && rejections++ === 1
+      ? { error: NODE_EXISTS }
+      : undefined;
   expect(await sale(shop)).toBe('T0');
   expect(ensemble.children(CONSUMERS)).toHaveLength(1);
 });

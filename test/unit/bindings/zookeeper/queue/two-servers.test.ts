@@ -1,4 +1,7 @@
-/** Reader and writer of one binding at two servers, one ahead of the other, as happens behind one name or in a fail-over. */
+/**
+ * Reader and writer of one binding at two servers, one ahead of the other, as happens behind one
+ * name or in a fail-over.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import type { Operation } from '../../../../../src/index.ts';
@@ -21,7 +24,9 @@ test('the reader has seen an item that the writer’s server has not → it is b
   expect(await sale(other)).toBe('T1');
   behind.fromLeader.delayMs = 50;
   const late = sale(shop);
-  await expect.poll(() => ensemble.leader.tree.nodes.get(`/correctables/queues/${QUEUE}/c`)?.creates).toBe(3);
+  await expect
+    .poll(() => ensemble.leader.tree.nodes.get(`/correctables/queues/${QUEUE}/c`)?.creates)
+    .toBe(3);
   await stock(other, 1);
   expect(await shop.client.invokeWeak(queueLength(QUEUE))).toBe(0);
   expect(await late).toBe('T0');
@@ -31,32 +36,35 @@ test('the reader has seen an item that the writer’s server has not → it is b
 test.each([
   ['a value', put('k', 'new'), get('k'), 'new'],
   ['a length', enqueue(QUEUE, 'T0'), queueLength(QUEUE), 1],
-])('%s read in a session behind its own write, a later answer in the same piece → not the old one', async (...row) => {
-  const [, write, read, expected] = row;
-  await using ensemble = await FakeEnsemble.start(2);
-  const [near, far] = [ensemble.at(0), ensemble.at(1)];
-  near.connectionsMax = 1;
-  await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
-  await shop.binding.whenConnected();
-  await shop.client.invokeStrong(put('k', 'old'));
-  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
-  const session = shop.client.session();
-  far.fromLeader.hold();
-  await shop.client.invokeStrong(write as Operation<unknown>, { session });
-  const [reader] = far.connections;
-  reader?.cork();
-  const [before, requested] = [far.requests.length, (): number => far.requests.length];
-  const reading = shop.client.invokeWeak(read as Operation<unknown>, { session });
-  await expect.poll(requested).toBeGreaterThan(before);
-  far.fromLeader.release();
-  await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
-  const between = requested();
-  const later = shop.client.invokeWeak(get('other'));
-  await expect.poll(requested).toBeGreaterThan(between);
-  reader?.uncork();
-  await later;
-  expect(await reading).toBe(expected);
-});
+])(
+  '%s read in a session behind its own write, a later answer in the same piece → not the old one',
+  async (...row) => {
+    const [, write, read, expected] = row;
+    await using ensemble = await FakeEnsemble.start(2);
+    const [near, far] = [ensemble.at(0), ensemble.at(1)];
+    near.connectionsMax = 1;
+    await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
+    await shop.binding.whenConnected();
+    await shop.client.invokeStrong(put('k', 'old'));
+    await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+    const session = shop.client.session();
+    far.fromLeader.hold();
+    await shop.client.invokeStrong(write as Operation<unknown>, { session });
+    const [reader] = far.connections;
+    reader?.cork();
+    const [before, requested] = [far.requests.length, (): number => far.requests.length];
+    const reading = shop.client.invokeWeak(read as Operation<unknown>, { session });
+    await expect.poll(requested).toBeGreaterThan(before);
+    far.fromLeader.release();
+    await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
+    const between = requested();
+    const later = shop.client.invokeWeak(get('other'));
+    await expect.poll(requested).toBeGreaterThan(between);
+    reader?.uncork();
+    await later;
+    expect(await reading).toBe(expected);
+  },
+);
 
 test('a claim wins an item after its dequeue has returned null → the dequeue in flight gets the item', async () => {
   await using ensemble = await FakeEnsemble.start(2);

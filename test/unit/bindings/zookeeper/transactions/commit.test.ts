@@ -1,4 +1,7 @@
-/** The commit of a transaction on ZooKeeper: all its reads still hold and all its writes apply, or nothing does. */
+/**
+ * The commit of a transaction on ZooKeeper: all its reads still hold and all its writes apply, or
+ * nothing does.
+ */
 import { describe, expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { commit, get, put, type CommitArgs } from '../../../../../src/operations/index.ts';
@@ -49,8 +52,14 @@ describe('reads', () => {
     for (const key of ['a', 'b', 'c']) await client.invoke(put(key, 1));
     const before = await read('a', 'b', 'c', 'd');
     for (const key of ['a', 'c', 'd']) await client.invoke(put(key, 2));
-    const reads = ['a', 'b', 'c', 'd'].map((key, at): [string, string | number] => [key, before[at]!.version]);
-    expect(await setting.commit(reads, { b: 9 })).toEqual({ committed: false, changed: ['a', 'c', 'd'] });
+    const reads = ['a', 'b', 'c', 'd'].map((key, at): [string, string | number] => [
+      key,
+      before[at]!.version,
+    ]);
+    expect(await setting.commit(reads, { b: 9 })).toEqual({
+      committed: false,
+      changed: ['a', 'c', 'd'],
+    });
     expect(await client.invokeStrong(get('b'))).toBe(1);
   });
 
@@ -59,7 +68,10 @@ describe('reads', () => {
     await setting.client.invoke(put('a', 1));
     const version = await readVersion(setting, 'a');
     onFirst(setting, isMulti, () => setting.writeBetween({ type: OP.setData, path: toNode('a') }));
-    expect(await setting.commit([['a', version]], { b: 1 })).toEqual({ committed: false, changed: ['a'] });
+    expect(await setting.commit([['a', version]], { b: 1 })).toEqual({
+      committed: false,
+      changed: ['a'],
+    });
     expect(await setting.client.invokeStrong(get('b'))).toBeUndefined();
   });
 
@@ -74,7 +86,10 @@ describe('reads', () => {
       if (isLook) setting.writeBetween({ type: OP.delete, path: toNode('a') });
       return onRequest?.(seen);
     };
-    expect(await setting.commit([['a', absent]], { a: 1 })).toEqual({ committed: false, changed: ['a'] });
+    expect(await setting.commit([['a', absent]], { a: 1 })).toEqual({
+      committed: false,
+      changed: ['a'],
+    });
   });
 });
 
@@ -102,7 +117,10 @@ describe('absent keys', () => {
     const setting = await setUp();
     const absent = await readVersion(setting, 'a');
     await setting.client.invoke(put('a', 1));
-    expect(await setting.commit([['a', absent]], { b: 1 })).toEqual({ committed: false, changed: ['a'] });
+    expect(await setting.commit([['a', absent]], { b: 1 })).toEqual({
+      committed: false,
+      changed: ['a'],
+    });
     expect(await setting.client.invokeStrong(get('a'))).toBe(1);
   });
 });
@@ -112,7 +130,9 @@ describe('writes without reads', () => {
     const { client, commit: send } = await setUp();
     await client.invoke(put('a', 1));
     expect(await send([], { a: 2, b: 2 })).toEqual(COMMITTED);
-    expect([await client.invokeStrong(get('a')), await client.invokeStrong(get('b'))]).toEqual([2, 2]);
+    expect([await client.invokeStrong(get('a')), await client.invokeStrong(get('b'))]).toEqual([
+      2, 2,
+    ]);
   });
 
   test.each([
@@ -124,7 +144,9 @@ describe('writes without reads', () => {
     onFirst(setting, isMulti, () => setting.writeBetween({ type, path: toNode('a') }));
     expect(await setting.commit([], { a: 2 })).toEqual(COMMITTED);
     expect(await setting.client.invokeStrong(get('a'))).toBe(2);
-    expect(setting.ensemble.leader.tree.nodes.get(toNode('a'))?.version).toBe(type === OP.create ? 1 : 0);
+    expect(setting.ensemble.leader.tree.nodes.get(toNode('a'))?.version).toBe(
+      type === OP.create ? 1 : 0,
+    );
   });
 
   test('the reader’s server does not answer → written', async () => {
@@ -142,7 +164,10 @@ describe('no writes', () => {
     const version = await readVersion(setting, 'a');
     expect(await setting.commit([['a', version]], {})).toEqual(COMMITTED);
     await setting.client.invoke(put('a', 2));
-    expect(await setting.commit([['a', version]], {})).toEqual({ committed: false, changed: ['a'] });
+    expect(await setting.commit([['a', version]], {})).toEqual({
+      committed: false,
+      changed: ['a'],
+    });
   });
 
   test('the answer is lost → sent again', async () => {
@@ -161,16 +186,19 @@ describe('no writes', () => {
 });
 
 describe('a lost connection', () => {
-  test.each(['before', 'after'] as const)('%s the commit takes effect → UNKNOWN, and never sent again', async (cut) => {
-    const setting = await setUp();
-    const { client } = setting;
-    await client.invoke(put('a', 1));
-    const version = await readVersion(setting, 'a');
-    onFirst(setting, isMulti, () => ({ cut }));
-    expect(await outcomeOf(setting.commit([['a', version]], { a: 2 }))).toBe('UNKNOWN');
-    expect(await client.invokeStrong(get('a'))).toBe(cut === 'before' ? 1 : 2);
-    expect(countRequests(setting, OP.multi)).toBe(1);
-  });
+  test.each(['before', 'after'] as const)(
+    '%s the commit takes effect → UNKNOWN, and never sent again',
+    async (cut) => {
+      const setting = await setUp();
+      const { client } = setting;
+      await client.invoke(put('a', 1));
+      const version = await readVersion(setting, 'a');
+      onFirst(setting, isMulti, () => ({ cut }));
+      expect(await outcomeOf(setting.commit([['a', version]], { a: 2 }))).toBe('UNKNOWN');
+      expect(await client.invokeStrong(get('a'))).toBe(cut === 'before' ? 1 : 2);
+      expect(countRequests(setting, OP.multi)).toBe(1);
+    },
+  );
 
   test('a transaction whose commit is undecided → UNKNOWN, and its function runs once', async () => {
     const setting = await setUp();
@@ -326,7 +354,10 @@ describe('a commit that cannot be', () => {
   ])('args %j → INVALID_ARGUMENT that names %s', async (args, field) => {
     const { client } = await setUp();
     const operation = { ...commit([], []), args: args as unknown as CommitArgs };
-    await expect(client.invoke(operation)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+    await expect(client.invoke(operation)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field,
+    });
   });
 });
 

@@ -1,4 +1,7 @@
-/** Values with versions on ZooKeeper: all from one state, although the store reads each node by itself. */
+/**
+ * Values with versions on ZooKeeper: all from one state, although the store reads each node by
+ * itself.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';

@@ -1,4 +1,7 @@
-/** A binding, a client of ZooKeeper beside it, and another client's writes in the middle of a request. */
+/**
+ * A binding, a client of ZooKeeper beside it, and another client's writes in the middle of a
+ * request.
+ */
 import { onTestFinished } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
@@ -22,7 +25,10 @@ export interface Setting extends Shop {
   /** Reads the keys with their versions, at the strongest level. */
   readonly read: (...keys: string[]) => Promise<readonly VersionedValue[]>;
   /** Commits at the strongest level; `reads` are pairs of key and version. */
-  readonly commit: (reads: readonly [string, Version][], writes: Record<string, unknown>) => Promise<CommitResult>;
+  readonly commit: (
+    reads: readonly [string, Version][],
+    writes: Record<string, unknown>,
+  ) => Promise<CommitResult>;
   /** Applies writes of another client, in one transaction, before whatever comes next. */
   readonly writeBetween: (...updates: Pick<AskedUpdate, 'type' | 'path'>[]) => void;
 }
@@ -67,7 +73,10 @@ export async function setUp(): Promise<Setting> {
       const data = new TextEncoder().encode('"other"');
       const rest = { data, version: -1, isSequential: false, isEphemeral: false };
       const proposal = { session: other.sessionId, cxid: cxid++, type: OP.multi };
-      ensemble.leader.propose({ ...proposal, updates: updates.map((item) => ({ ...rest, ...item })) }, ensemble.server);
+      ensemble.leader.propose(
+        { ...proposal, updates: updates.map((item) => ({ ...rest, ...item })) },
+        ensemble.server,
+      );
     },
   };
 }

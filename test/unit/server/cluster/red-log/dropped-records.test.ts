@@ -2,7 +2,10 @@
 // @rule PART-G11
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
-import { findKept, saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
+import {
+  findKept,
+  saveDroppedRecords,
+} from '../../../../../src/server/cluster/red-log/dropped-records.ts';
 import type { FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import type { RecoveredState } from '../../../../../src/server/log/recovered-state.ts';
 
@@ -33,7 +36,9 @@ function drop(to: Pick<FollowedLog, 'base' | 'copy'>): {
 test('records beyond the new log go into a file, with all kinds of values, and the alarm names both', () => {
   const { alarms, files } = drop({ base: { copy: 0, length: 3 }, copy: 0 });
   expect(alarms).toMatchObject([{ kind: 'red-records-dropped', site: 'ireland' }]);
-  expect(alarms[0]?.message).toMatch(/2 red records of this site are lost.*virginia.*dropped-red-records-3\.json/);
+  expect(alarms[0]?.message).toMatch(
+    /2 red records of this site are lost.*virginia.*dropped-red-records-3\.json/,
+  );
   const { records } = JSON.parse(files.get('dropped-red-records-3.json') as string);
   expect(records).toEqual([
     { kind: 'operation', id: 'c/3', value: { $bigint: '3' } },
@@ -61,15 +66,27 @@ test('several logs → the file has the records of all of them, and of each copy
   const entries = [0, 1].map((partition) =>
     [1, 2].map((sequence) => ({
       sequence,
-      record: { kind: 'operation', id: `c/${partition}${sequence}`, ...(partition > 0 && { partition }) },
+      record: {
+        kind: 'operation',
+        id: `c/${partition}${sequence}`,
+        ...(partition > 0 && { partition }),
+      },
     })),
   );
   const [red, us] = entries.map((list) => ({ start: 0, entries: list }));
-  const stored = { local: { start: 0, entries: [] }, red, partitions: [us] } as unknown as RecoveredState;
+  const stored = {
+    local: { start: 0, entries: [] },
+    red,
+    partitions: [us],
+  } as unknown as RecoveredState;
   const base = { copy: 0, length: 1 };
   const opened = { generation: 1, leader: 'frankfurt', base };
   const dropped = (us1: number): readonly [unknown, readonly number[], string | undefined] => {
-    const to = { ...opened, logs: [{ name: 'us', leader: 'virginia', base: { copy: 0, length: us1 } }], copy: 0 };
+    const to = {
+      ...opened,
+      logs: [{ name: 'us', leader: 'virginia', base: { copy: 0, length: us1 } }],
+      copy: 0,
+    };
     let text: string | undefined;
     const alarms: SiteAlarm[] = [];
     saveDroppedRecords(stored, to, {

@@ -10,7 +10,10 @@ const FIRST: RedGeneration = { generation: 0, leader: 'a', logs: [{ name: 'us', 
 const ETCD = { engine: 'etcd', endpoints: ['http://127.0.0.1:2379'] };
 
 function fileOf(change: object = {}) {
-  const address = (index: number) => ({ url: `ws://h:${7000 + index}`, cluster: `h:${8000 + index}` });
+  const address = (index: number) => ({
+    url: `ws://h:${7000 + index}`,
+    cluster: `h:${8000 + index}`,
+  });
   const file = {
     sites: Object.fromEntries(SITES.map((name, index) => [name, address(index)])),
     redLog: { engine: 'built-in', leader: 'a' },
@@ -21,8 +24,16 @@ function fileOf(change: object = {}) {
   return parseClusterFile(file, '/cluster.json');
 }
 
-/** Starts `e` while the other sites answer so, by name. They answer again at each report that it waits. */
-function start(change: object, replies: ReadonlyMap<string, RedGeneration>, red = FIRST, onWaiting = () => {}) {
+/**
+ * Starts `e` while the other sites answer so, by name. They answer again at each report that it
+ * waits.
+ */
+function start(
+  change: object,
+  replies: ReadonlyMap<string, RedGeneration>,
+  red = FIRST,
+  onWaiting = () => {},
+) {
   const messages: string[] = [];
   const request = async (peer: string): Promise<unknown> => {
     const reply = replies.get(peer);
@@ -69,7 +80,11 @@ test('too few sites answer → the site waits, and starts if one of the others h
 test.each<readonly [string, object, RedGeneration]>([
   ['the leaders are the same', {}, FIRST],
   ['the logs were restored', OTHER, { ...FIRST, generation: 1 }],
-  ['servers order the records', { redLog: ETCD, partitions: { us: {} } }, { ...FIRST, leader: 'd' }],
+  [
+    'servers order the records',
+    { redLog: ETCD, partitions: { us: {} } },
+    { ...FIRST, leader: 'd' },
+  ],
 ])('%s → no other site is asked', async (_, change, red) => {
   const { started, messages } = start(change, new Map(), red);
   await started;

@@ -1,8 +1,14 @@
 /** A node that follows the generations of the red logs, without a site. */
 import { onTestFinished } from 'vitest';
 import type { NamedEntries } from '../../../../../src/server/cluster/red-log/named-entries.ts';
-import { RedFollower, type FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
-import type { RedGeneration, StoredGeneration } from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import {
+  RedFollower,
+  type FollowedLog,
+} from '../../../../../src/server/cluster/red-log/red-follower.ts';
+import type {
+  RedGeneration,
+  StoredGeneration,
+} from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
 /** A node with as many entries of each log; restarted on what it has written down. */
 export class FollowerNode {
@@ -34,7 +40,10 @@ export class FollowerNode {
   whenDrained: Promise<void> = Promise.resolve();
   follower!: RedFollower;
 
-  constructor(lengths: number | readonly number[], stored: StoredGeneration = { generation: 0, leader: 'ireland' }) {
+  constructor(
+    lengths: number | readonly number[],
+    stored: StoredGeneration = { generation: 0, leader: 'ireland' },
+  ) {
     this.lengths = typeof lengths === 'number' ? [lengths] : lengths;
     this.stored = stored;
     this.restart();
@@ -65,7 +74,8 @@ export class FollowerNode {
           this.hasReserved = true;
         },
         releaseRoom: () => (this.hasReserved = false),
-        onSealed: (message, isLasting) => this.sealed.push(`${isLasting ? 'alarm' : 'log'}: ${message}`),
+        onSealed: (message, isLasting) =>
+          this.sealed.push(`${isLasting ? 'alarm' : 'log'}: ${message}`),
         start: async () => {
           if (this.startError !== undefined) throw this.startError;
           this.starts += 1;

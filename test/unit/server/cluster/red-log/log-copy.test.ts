@@ -1,10 +1,18 @@
 /** Which copy of a red log has more of it, and what two copies share. */
 // @rule CLU-G3, CLU-G5, PART-G11
 import { expect, test } from 'vitest';
-import { countShared, isLonger, isPrefix, toEarliest } from '../../../../../src/server/cluster/red-log/log-copy.ts';
+import {
+  countShared,
+  isLonger,
+  isPrefix,
+  toEarliest,
+} from '../../../../../src/server/cluster/red-log/log-copy.ts';
 
 const FIRST = { copy: 0, length: 9 };
-/** The second generation went on from nine entries of the first one, and the third one from twelve of the second. */
+/**
+ * The second generation went on from nine entries of the first one, and the third one from twelve
+ * of the second.
+ */
 const SECOND = { copy: 1, length: 12, begin: FIRST };
 const third = (length: number) => ({ copy: 2, length, begin: SECOND });
 
@@ -13,9 +21,12 @@ test.each([
   [9, { copy: 0, length: 9 }],
   [10, { copy: 1, length: 10, begin: FIRST }],
   [13, third(13)],
-])('a copy of the third generation with %i entries counts as one of the generation of its last entry', (length, as) => {
-  expect(toEarliest(third(length))).toEqual(as);
-});
+])(
+  'a copy of the third generation with %i entries counts as one of the generation of its last entry',
+  (length, as) => {
+    expect(toEarliest(third(length))).toEqual(as);
+  },
+);
 
 test('the copy whose last entry is of a later generation has more, however short it is', () => {
   expect(isLonger(third(13), { ...SECOND, length: 40 })).toBe(true);

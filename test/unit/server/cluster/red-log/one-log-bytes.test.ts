@@ -6,7 +6,10 @@ import { restoreRedLog } from '../../../../../src/server/cluster/red-log/restore
 import { FollowerNode } from './follower-node.ts';
 
 test('with one log, nothing that is written and sent is of partitions', async () => {
-  const nodes: Record<string, FollowerNode> = { frankfurt: new FollowerNode(9), virginia: new FollowerNode(7) };
+  const nodes: Record<string, FollowerNode> = {
+    frankfurt: new FollowerNode(9),
+    virginia: new FollowerNode(7),
+  };
   for (const node of Object.values(nodes)) await node.follower.begin();
   const texts: string[] = [];
   const restore = () =>

@@ -1,8 +1,15 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
 // @rule CLU-G1a, CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { OPEN_RED, READ_RED, SEAL_RED } from '../../../../../src/server/cluster/red-log/red-generation.ts';
-import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
+import {
+  OPEN_RED,
+  READ_RED,
+  SEAL_RED,
+} from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import {
+  restoreRedLog,
+  type RestoredLog,
+} from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
 import { FollowerNode, requestOf } from './follower-node.ts';
 
 test('a site that is sealed before it has begun is started once', async () => {
@@ -64,12 +71,15 @@ test('an old leader that is killed while it takes the state takes it again befor
 test.each([
   [7, 0],
   [8, 1],
-])('a site with %i entries that was sealed for an attempt which failed → %i states taken', async (length, states) => {
-  const node = new FollowerNode(length, { generation: 1, leader: null, copy: 0 });
-  node.peers = { virginia: { generation: 2, leader: 'virginia', base: { copy: 0, length: 7 } } };
-  await node.follower.begin();
-  expect([node.caughtUp.length, node.starts, node.stored.copy]).toEqual([states, 1, 2]);
-});
+])(
+  'a site with %i entries that was sealed for an attempt which failed → %i states taken',
+  async (length, states) => {
+    const node = new FollowerNode(length, { generation: 1, leader: null, copy: 0 });
+    node.peers = { virginia: { generation: 2, leader: 'virginia', base: { copy: 0, length: 7 } } };
+    await node.follower.begin();
+    expect([node.caughtUp.length, node.starts, node.stored.copy]).toEqual([states, 1, 2]);
+  },
+);
 
 test('the copy of the latest generation leads, however long one of an earlier generation is', async () => {
   const frankfurt = new FollowerNode(12, { generation: 1, leader: 'virginia', copy: 1 });
@@ -77,8 +87,15 @@ test('the copy of the latest generation leads, however long one of an earlier ge
   const nodes = { ireland, frankfurt };
   for (const node of Object.values(nodes)) await node.follower.begin();
   await expect(
-    restoreRedLog({ request: requestOf(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland', voters: [] }),
-  ).rejects.toThrow('frankfurt has 12 entries of the red log of generation 1, and ireland has 15 of generation 0');
+    restoreRedLog({
+      request: requestOf(nodes),
+      sites: ['ireland', 'frankfurt'],
+      leader: 'ireland',
+      voters: [],
+    }),
+  ).rejects.toThrow(
+    'frankfurt has 12 entries of the red log of generation 1, and ireland has 15 of generation 0',
+  );
   const opened = await restoreRedLog({
     request: requestOf(nodes),
     sites: ['ireland', 'frankfurt'],
@@ -110,11 +127,20 @@ test('a copy that lacks a part of what its generation began with counts as one o
 
 test('a site that starts on a node.json without what its copy began with counts as before', async () => {
   const frankfurt = new FollowerNode(5, { generation: 2, leader: null, copy: 1 });
-  const virginia = new FollowerNode(7, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
+  const virginia = new FollowerNode(7, {
+    generation: 1,
+    leader: 'virginia',
+    base: { copy: 0, length: 7 },
+  });
   const nodes = { frankfurt, virginia };
   const beginning = Object.values(nodes).map((node) => node.follower.begin());
   const voters = [Object.keys(nodes)];
-  const restored = await restoreRedLog({ request: requestOf(nodes), sites: voters[0]!, leader: undefined, voters });
+  const restored = await restoreRedLog({
+    request: requestOf(nodes),
+    sites: voters[0]!,
+    leader: undefined,
+    voters,
+  });
   expect(restored).toMatchObject({ generation: 3, leader: 'frankfurt', length: 5 });
   await Promise.all(beginning);
 });
@@ -131,23 +157,36 @@ test('a loss is accepted for the only log → it begins with an opening, from wh
     acceptsLoss: true,
   });
   expect(restored).toMatchObject({ leader: 'virginia', losing: ['ireland', 'tokyo', 'ohio'] });
-  const opened = { leader: 'virginia', base: { copy: 0, length: 9 }, opening: { stamp: 8, holds: [] } };
+  const opened = {
+    leader: 'virginia',
+    base: { copy: 0, length: 9 },
+    opening: { stamp: 8, holds: [] },
+  };
   for (const { stored } of Object.values(nodes)) expect(stored).toMatchObject(opened);
 });
 
 test('two operators at once: no two sites follow different leaders of one generation', async () => {
   const nodes = { frankfurt: new FollowerNode(7), virginia: new FollowerNode(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
-  const restore = (leader: 'frankfurt' | 'virginia', sites: readonly string[]): Promise<RestoredLog> =>
+  const restore = (
+    leader: 'frankfurt' | 'virginia',
+    sites: readonly string[],
+  ): Promise<RestoredLog> =>
     restoreRedLog({ request: requestOf(nodes), sites, leader, voters: [] });
   await Promise.allSettled([
     restore('frankfurt', ['frankfurt', 'virginia']),
     restore('virginia', ['virginia', 'frankfurt']),
   ]);
   const [a, b] = [nodes.frankfurt.follower.red, nodes.virginia.follower.red];
-  const areTwo = a.generation === b.generation && a.leader !== null && b.leader !== null && a.leader !== b.leader;
+  const areTwo =
+    a.generation === b.generation &&
+    a.leader !== null &&
+    b.leader !== null &&
+    a.leader !== b.leader;
   expect(areTwo).toBe(false);
-  expect(await restore('virginia', ['frankfurt', 'virginia'])).toMatchObject({ leader: 'virginia' });
+  expect(await restore('virginia', ['frankfurt', 'virginia'])).toMatchObject({
+    leader: 'virginia',
+  });
   expect(nodes.frankfurt.follower.red).toEqual(nodes.virginia.follower.red);
 });
 
@@ -169,7 +208,11 @@ test.each([
   [7, undefined],
   [8, 'virginia has more entries of the red log'],
 ])('one of three sites takes a state, and has %i of 7 entries → %s', async (length, problem) => {
-  const nodes = { ireland: new FollowerNode(7), frankfurt: new FollowerNode(7), virginia: new FollowerNode(length) };
+  const nodes = {
+    ireland: new FollowerNode(7),
+    frankfurt: new FollowerNode(7),
+    virginia: new FollowerNode(length),
+  };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.virginia.isTransferring = true;
   const restored = restoreRedLog({
@@ -207,8 +250,15 @@ test('a site whose disk is full is not sealed, nor is any other one, and goes on
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.frankfurt.diskError = new Error('ENOSPC: no space left on device');
   const restore = (): Promise<RestoredLog> =>
-    restoreRedLog({ request: requestOf(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
-  await expect(restore()).rejects.toThrow(/^frankfurt cannot be sealed: .*ENOSPC.*Nothing was changed/);
+    restoreRedLog({
+      request: requestOf(nodes),
+      sites: Object.keys(nodes),
+      leader: undefined,
+      voters: [],
+    });
+  await expect(restore()).rejects.toThrow(
+    /^frankfurt cannot be sealed: .*ENOSPC.*Nothing was changed/,
+  );
   for (const node of Object.values(nodes))
     expect([node.isRunning, node.stops, node.follower.red.leader]).toEqual([true, 0, 'ireland']);
   nodes.frankfurt.diskError = undefined;
@@ -230,18 +280,29 @@ test('a sealed site keeps the room to start again, says so at once, and raises a
   await node.follower.begin();
   await node.answer(SEAL_RED, { generation: 1, leader: null });
   expect([node.hasReserved, node.isRunning]).toEqual([true, false]);
-  expect(node.follower.sealedProblem).toMatch(/sealed for generation 1.*repeat cluster restore-red$/);
+  expect(node.follower.sealedProblem).toMatch(
+    /sealed for generation 1.*repeat cluster restore-red$/,
+  );
   await vi.advanceTimersByTimeAsync(8000);
-  expect(node.sealed).toEqual([`log: ${node.follower.sealedProblem}`, `alarm: ${node.follower.sealedProblem}`]);
+  expect(node.sealed).toEqual([
+    `log: ${node.follower.sealedProblem}`,
+    `alarm: ${node.follower.sealedProblem}`,
+  ]);
   await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
-  expect([node.hasReserved, node.isRunning, node.follower.sealedProblem]).toEqual([false, true, undefined]);
+  expect([node.hasReserved, node.isRunning, node.follower.sealedProblem]).toEqual([
+    false,
+    true,
+    undefined,
+  ]);
 });
 
 test('a site that fails while it is stopped for a seal goes on once the log is opened', async () => {
   const node = new FollowerNode(7);
   await node.follower.begin();
   node.whenDrained = Promise.reject(new Error('the port is taken'));
-  await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow('the port is taken');
+  await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow(
+    'the port is taken',
+  );
   node.isRunning = false;
   await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
   expect([node.isRunning, node.starts]).toEqual([true, 2]);
@@ -252,7 +313,9 @@ test('a generation for which there is no room on the disk is not followed in mem
   await node.follower.begin();
   node.diskError = new Error('ENOSPC');
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 3 } } };
-  await expect(Promise.resolve(node.answer(SEAL_RED, { generation: 1, leader: null }))).rejects.toThrow('ENOSPC');
+  await expect(
+    Promise.resolve(node.answer(SEAL_RED, { generation: 1, leader: null })),
+  ).rejects.toThrow('ENOSPC');
   node.follower.askAll();
   await new Promise(setImmediate);
   expect([node.follower.red, node.stored.generation, node.isRunning]).toEqual([
@@ -262,6 +325,8 @@ test('a generation for which there is no room on the disk is not followed in mem
   ]);
   node.diskError = undefined;
   node.follower.askAll();
-  await vi.waitFor(() => expect(node.follower.red).toMatchObject({ generation: 1, leader: 'virginia' }));
+  await vi.waitFor(() =>
+    expect(node.follower.red).toMatchObject({ generation: 1, leader: 'virginia' }),
+  );
   expect(node.stored).toMatchObject({ generation: 1, leader: 'virginia' });
 });

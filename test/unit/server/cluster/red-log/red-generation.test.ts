@@ -1,6 +1,9 @@
 /** Which generation of the red log a node follows. */
 import { expect, test } from 'vitest';
-import { isSuperseded, type RedGeneration } from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import {
+  isSuperseded,
+  type RedGeneration,
+} from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
 test('a node follows a newer generation that is open, and the one that it was sealed for', () => {
   const old: RedGeneration = { generation: 0, leader: 'ireland' };

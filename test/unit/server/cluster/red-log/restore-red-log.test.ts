@@ -24,7 +24,8 @@ class SomeSites {
 
   constructor(lengths: Readonly<Record<string, number>>) {
     this.#lengths = lengths;
-    for (const site of Object.keys(lengths)) this.followed.set(site, { generation: 0, leader: 'ireland' });
+    for (const site of Object.keys(lengths))
+      this.followed.set(site, { generation: 0, leader: 'ireland' });
   }
 
   readonly request = async (site: string, kind: string, body: unknown): Promise<unknown> => {
@@ -49,7 +50,13 @@ class SomeSites {
 
 test('the site with the longest log leads the next generation, once all are sealed', async () => {
   const sites = new SomeSites({ frankfurt: 7, virginia: 9 });
-  expect(await sites.restore()).toMatchObject({ generation: 1, leader: 'virginia', length: 9, losing: [], late: [] });
+  expect(await sites.restore()).toMatchObject({
+    generation: 1,
+    leader: 'virginia',
+    length: 9,
+    losing: [],
+    late: [],
+  });
   const kinds = sites.requests.map((text) => text.split(' ')[0]);
   expect(kinds).toEqual([READ_RED, READ_RED, SEAL_RED, SEAL_RED, OPEN_RED, OPEN_RED]);
   expect(sites.requests[4]).toBe(`${OPEN_RED} virginia`);
@@ -83,7 +90,9 @@ test.each([`${SEAL_RED} virginia`, `${OPEN_RED} virginia`])(
 test('the error of a site that could not be sealed names those that are', async () => {
   const sites = new SomeSites({ frankfurt: 7, virginia: 9 });
   sites.failing = [`${SEAL_RED} virginia`];
-  await expect(sites.restore()).rejects.toThrow(/^virginia cannot be reached.*until this is repeated: frankfurt\.$/);
+  await expect(sites.restore()).rejects.toThrow(
+    /^virginia cannot be reached.*until this is repeated: frankfurt\.$/,
+  );
 });
 
 test('a site that does not confirm the generation that its leader has opened is named, and does not fail it', async () => {
@@ -105,16 +114,26 @@ test.each([
   [4, 2, true],
   [5, 2, false],
   [5, 3, true],
-])('of %i voters %i are sealed → nothing that was confirmed can be lost: %s', async (count, sealed, isKept) => {
-  const voters = Array.from({ length: count }, (_, place) => `site-${place}`);
-  const sites = new SomeSites(Object.fromEntries(voters.slice(0, sealed).map((name) => [name, 7])));
-  const restored = sites.restore(undefined, { voters: [voters] });
-  if (isKept) return expect(await restored).toMatchObject({ generation: 1, losing: [] });
-  await expect(restored).rejects.toThrow(/^confirmed red records may be lost.*Nothing was changed.*--accept-loss/);
-  expect(sites.requests.every((text) => text.startsWith(READ_RED))).toBe(true);
-  const losing = voters.slice(sealed);
-  expect(await sites.restore(undefined, { voters: [voters], acceptsLoss: true })).toMatchObject({ length: 7, losing });
-});
+])(
+  'of %i voters %i are sealed → nothing that was confirmed can be lost: %s',
+  async (count, sealed, isKept) => {
+    const voters = Array.from({ length: count }, (_, place) => `site-${place}`);
+    const sites = new SomeSites(
+      Object.fromEntries(voters.slice(0, sealed).map((name) => [name, 7])),
+    );
+    const restored = sites.restore(undefined, { voters: [voters] });
+    if (isKept) return expect(await restored).toMatchObject({ generation: 1, losing: [] });
+    await expect(restored).rejects.toThrow(
+      /^confirmed red records may be lost.*Nothing was changed.*--accept-loss/,
+    );
+    expect(sites.requests.every((text) => text.startsWith(READ_RED))).toBe(true);
+    const losing = voters.slice(sealed);
+    expect(await sites.restore(undefined, { voters: [voters], acceptsLoss: true })).toMatchObject({
+      length: 7,
+      losing,
+    });
+  },
+);
 
 test('a site that joins counts as a voter and as none: both must keep what was confirmed', async () => {
   const sites = new SomeSites({ frankfurt: 7 });
@@ -130,6 +149,8 @@ test('a site that joins counts as a voter and as none: both must keep what was c
 test('with etcd one site alone may have confirmed a record: all of them are sealed, or the loss is accepted', async () => {
   const sites = new SomeSites({ frankfurt: 7, virginia: 9 });
   const lost = { voters: [['frankfurt', 'virginia', 'ireland']], isConfirmedByOne: true };
-  await expect(sites.restore(undefined, lost)).rejects.toThrow('once one site has it, so ireland can have confirmed');
+  await expect(sites.restore(undefined, lost)).rejects.toThrow(
+    'once one site has it, so ireland can have confirmed',
+  );
   expect(await sites.restore(undefined, { isConfirmedByOne: true })).toMatchObject({ losing: [] });
 });

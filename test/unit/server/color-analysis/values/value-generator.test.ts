@@ -1,8 +1,14 @@
-/** Arguments that are drawn from schemas: such as the contract takes, and such as operations meet by. */
+/**
+ * Arguments that are drawn from schemas: such as the contract takes, and such as operations meet
+ * by.
+ */
 // @rule RB-K9
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { toInputJsonSchema, type JsonSchema } from '../../../../../src/protocol/contract/json-schema.ts';
+import {
+  toInputJsonSchema,
+  type JsonSchema,
+} from '../../../../../src/protocol/contract/json-schema.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { Schema } from '../../../../../src/protocol/contract/schema-parts.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
@@ -20,7 +26,9 @@ const DRAWS = 300;
 function drawn(schema: Schema, pool = new ValuePool()): readonly unknown[] {
   const random = new Random(1);
   const json = toInputJsonSchema(schema);
-  return Array.from({ length: DRAWS }, (_, n) => drawValue(json, 'it', { random, pool, scope: getScope(n) }));
+  return Array.from({ length: DRAWS }, (_, n) =>
+    drawValue(json, 'it', { random, pool, scope: getScope(n) }),
+  );
 }
 
 const person: z.ZodType = z.object({ name: z.string(), boss: z.lazy(() => person).nullable() });
@@ -63,13 +71,23 @@ describe('what a schema takes is what is drawn', () => {
     };
     const random = new Random(1);
     const values = Array.from({ length: 20 }, () =>
-      drawValue({ allOf: [getPart('a'), getPart('b')] }, 'it', { random, pool: new ValuePool(), scope: getScope(1) }),
+      drawValue({ allOf: [getPart('a'), getPart('b')] }, 'it', {
+        random,
+        pool: new ValuePool(),
+        scope: getScope(1),
+      }),
     );
-    expect(values.map((value) => Object.keys(value as object))).toEqual(values.map(() => ['a', 'b']));
+    expect(values.map((value) => Object.keys(value as object))).toEqual(
+      values.map(() => ['a', 'b']),
+    );
   });
 
   test('what has several of its own kind in it comes to an end', () => {
-    const tree: z.ZodType = z.object({ left: z.lazy(() => sub), middle: z.lazy(() => sub), right: z.lazy(() => sub) });
+    const tree: z.ZodType = z.object({
+      left: z.lazy(() => sub),
+      middle: z.lazy(() => sub),
+      right: z.lazy(() => sub),
+    });
     const sub: z.ZodType = z.union([tree, z.null()]);
     expect(drawn(tree)).toHaveLength(DRAWS);
   });
@@ -120,20 +138,32 @@ describe('arguments of a contract', () => {
 
   test('values that JSON Schema cannot describe are drawn again until the contract accepts them', () => {
     const args = new ArgumentGenerator(contract);
-    const values = Array.from({ length: 50 }, () => args.draw('even', 'n1', from)?.args as { n: number });
+    const values = Array.from(
+      { length: 50 },
+      () => args.draw('even', 'n1', from)?.args as { n: number },
+    );
     expect(values.filter(({ n }) => n % 2 !== 0)).toEqual([]);
   });
 
   test('what cannot be drawn is nothing, unless the author draws it', () => {
     expect(new ArgumentGenerator(contract).draw('dated', 'n1', from)).toBeUndefined();
     const at = new Date(0);
-    const generated = new ArgumentGenerator(contract, { dated: () => ({ at }) }).draw('dated', 'n1', from);
+    const generated = new ArgumentGenerator(contract, { dated: () => ({ at }) }).draw(
+      'dated',
+      'n1',
+      from,
+    );
     expect(generated).toEqual({ args: { at }, parsed: { at } });
   });
 
   test('an operation whose name all objects know is drawn by its schema', () => {
-    const named = defineContract('named', { valueOf: { access: 'write', args: z.object({}), result: z.null() } });
-    expect(new ArgumentGenerator(named).draw('valueOf', 'n1', from)).toEqual({ args: {}, parsed: {} });
+    const named = defineContract('named', {
+      valueOf: { access: 'write', args: z.object({}), result: z.null() },
+    });
+    expect(new ArgumentGenerator(named).draw('valueOf', 'n1', from)).toEqual({
+      args: {},
+      parsed: {},
+    });
   });
 
   test('a generator gets an object of its own each time', () => {
@@ -142,7 +172,11 @@ describe('arguments of a contract', () => {
     expect(args.parse('even', value)).toEqual(value);
     expect(args.parse('even', value)).not.toBe(args.parse('even', value));
     const booking = { n: 4 };
-    const generated = new ArgumentGenerator(contract, { even: () => booking }).draw('even', 'n1', from);
+    const generated = new ArgumentGenerator(contract, { even: () => booking }).draw(
+      'even',
+      'n1',
+      from,
+    );
     expect(generated).toEqual({ args: booking, parsed: booking });
     expect(new Set([booking, generated?.args, generated?.parsed]).size).toBe(3);
   });

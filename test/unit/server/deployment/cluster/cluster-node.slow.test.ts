@@ -1,4 +1,7 @@
-/** Nodes of a cluster in one process, over real links: how they start again, and what a node refuses. */
+/**
+ * Nodes of a cluster in one process, over real links: how they start again, and what a node
+ * refuses.
+ */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -26,7 +29,10 @@ test('a site is stopped and started again in its process → goes on with what i
 
 test('a site is started again in its process while all others are away → takes blue writes at once', async () => {
   const files = await createFiles(['a', 'b']);
-  const [a, b] = (await Promise.all([open(files, 'a'), open(files, 'b')])) as [ClusterNode, ClusterNode];
+  const [a, b] = (await Promise.all([open(files, 'a'), open(files, 'b')])) as [
+    ClusterNode,
+    ClusterNode,
+  ];
   await clientOf(b).invoke(add({ key: 'before' }));
   await a.close();
   await b.restartSite(async () => {});
@@ -37,7 +43,12 @@ test('a site is started again in its process while all others are away → takes
 test('a site is stopped while it reports its start → the two reports do not overlap, and the node opens once it runs', async () => {
   const files = await createFiles(['a']);
   const reports: string[] = [];
-  const options = { cluster: files.cluster, site: 'a', dataDir: files.dataDir('a'), checkColors: false };
+  const options = {
+    cluster: files.cluster,
+    site: 'a',
+    dataDir: files.dataDir('a'),
+    checkColors: false,
+  };
   const node = await openClusterNode(service, options, {
     onStarted: async (started) => {
       reports.push('starting');
@@ -65,9 +76,13 @@ test('a second node on a copied directory, which no site can dial → one of the
   const cluster = join(dirname(files.cluster), 'second.json');
   writeFileSync(cluster, JSON.stringify(file));
   const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));
-  await vi.waitFor(() => expect(second.status.problem ?? '').toMatch(/another node/), { timeout: 20_000 });
+  await vi.waitFor(() => expect(second.status.problem ?? '').toMatch(/another node/), {
+    timeout: 20_000,
+  });
   const reported = (): string[] =>
-    alarms.filter(({ kind, peer }) => kind === 'site-forked' && peer === 'b').map(({ site }) => site);
+    alarms
+      .filter(({ kind, peer }) => kind === 'site-forked' && peer === 'b')
+      .map(({ site }) => site);
   await vi.waitFor(() => expect(new Set(reported())).toEqual(new Set(['a', 'c'])));
   expect(first.status.state).toBe('serving');
   await clientOf(first).invokeStrong(take({ key: 'three' }));
@@ -79,9 +94,18 @@ test('a directory of another site, deployment or service, or of one process → 
   await clientOf(a).invokeStrong(take({ key: 'one' }));
   await a.close();
   await expect(open(others, 'a', files.dataDir('a'))).rejects.toThrow('is of the deployment');
-  await expect(open(others, 'b', files.dataDir('a'))).rejects.toThrow("is of the site 'a' of a cluster");
-  const options = { cluster: files.cluster, site: 'a', dataDir: files.dataDir('a'), checkColors: false };
-  await expect(openClusterNode(otherService, options)).rejects.toThrow(`not '${durableContract.name}'`);
+  await expect(open(others, 'b', files.dataDir('a'))).rejects.toThrow(
+    "is of the site 'a' of a cluster",
+  );
+  const options = {
+    cluster: files.cluster,
+    site: 'a',
+    dataDir: files.dataDir('a'),
+    checkColors: false,
+  };
+  await expect(openClusterNode(otherService, options)).rejects.toThrow(
+    `not '${durableContract.name}'`,
+  );
   const embedded = { sites: ['a'] as const, dataDir: files.dataDir('a'), checkColors: false };
   expect(() => createEmbedded(service, embedded)).toThrow("is of the site 'a' of a cluster");
   // It was left as it was.
@@ -106,14 +130,19 @@ test('node.json names the origin of another site → is refused; inspect reports
   await clientOf(c).invokeStrong(add({ key: 'one' }));
   await c.close();
   const path = join(files.dataDir('c'), 'node.json');
-  const { checksum, ...identity } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  const { checksum, ...identity } = JSON.parse(readFileSync(path, 'utf8')) as Record<
+    string,
+    unknown
+  >;
   expect(checksum).toEqual(expect.any(String));
   writeFileSync(path, JSON.stringify({ ...identity, origin: 2 }));
   const problem = "node.json is damaged (its site is c, and its origin is 2, which is b's)";
   await expect(open(files, 'c')).rejects.toThrow(problem);
   expect(inspectDataDirectory(files.dataDir('c')).startError).toContain(problem);
   writeFileSync(path, '');
-  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain('node.json is damaged (it is empty)');
+  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain(
+    'node.json is damaged (it is empty)',
+  );
   rmSync(path);
   expect(inspectDataDirectory(files.dataDir('c')).startError).toContain('there is no node.json');
 });
@@ -125,7 +154,7 @@ test.each([
   [{ cluster: 'nowhere.json' }, 'there is no such file'],
 ])('options %j → are refused by name', async (change, problem) => {
   const { cluster, dataDir } = await createFiles(['a']);
-  await expect(openClusterNode(service, { cluster, site: 'a', dataDir: dataDir('a'), ...change })).rejects.toThrow(
-    problem,
-  );
+  await expect(
+    openClusterNode(service, { cluster, site: 'a', dataDir: dataDir('a'), ...change }),
+  ).rejects.toThrow(problem);
 });

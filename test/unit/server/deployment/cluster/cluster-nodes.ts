@@ -44,14 +44,25 @@ export async function createFiles(names: readonly string[] = NAMES): Promise<Fil
 
 export const alarms: SiteAlarm[] = [];
 
-export async function open(files: Files, site: string, dataDir = files.dataDir(site)): Promise<ClusterNode> {
+export async function open(
+  files: Files,
+  site: string,
+  dataDir = files.dataDir(site),
+): Promise<ClusterNode> {
   const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
-  const node = await openClusterNode(service, { cluster: files.cluster, site, dataDir, onAlarm, checkColors: false });
+  const node = await openClusterNode(service, {
+    cluster: files.cluster,
+    site,
+    dataDir,
+    onAlarm,
+    checkColors: false,
+  });
   onTestFinished(() => node.close());
   return node;
 }
 
-export const openAll = (files: Files): Promise<ClusterNode[]> => Promise.all(NAMES.map((name) => open(files, name)));
+export const openAll = (files: Files): Promise<ClusterNode[]> =>
+  Promise.all(NAMES.map((name) => open(files, name)));
 
 export const clientOf = (node: ClusterNode): Client<RedBlueLevels> =>
   createClient(new SiteBinding(node.name, node.site.driver), { timeoutMs: 20_000 });
@@ -61,7 +72,12 @@ export async function serveSite(
   site: string,
   more: Partial<ServeClusterOptions> = {},
 ): Promise<RunningNode> {
-  const options = { service, cluster: files.cluster, dataDir: files.dataDir(site), checkColors: false };
+  const options = {
+    service,
+    cluster: files.cluster,
+    dataDir: files.dataDir(site),
+    checkColors: false,
+  };
   const node = await serveCluster({ ...options, site, ...more });
   onTestFinished(() => node.close({ drainMs: 0 }));
   return node;

@@ -1,13 +1,27 @@
-/** `--rebuild` on a directory that was marked as forked: what only it has is handed over, or stays where it is. */
+/**
+ * `--rebuild` on a directory that was marked as forked: what only it has is handed over, or stays
+ * where it is.
+ */
 // @rule CLU-T7
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ClusterNode } from '../../../../../src/server/deployment/cluster/cluster-node.ts';
 import { openClusterNode } from '../../../../../src/server/serve-cluster.ts';
-import { formatIdentity, parseIdentity } from '../../../../../src/server/storage/directory/node-identity.ts';
+import {
+  formatIdentity,
+  parseIdentity,
+} from '../../../../../src/server/storage/directory/node-identity.ts';
 import { clusterContract } from '../../../../support/cluster-service.ts';
-import { clientOf, createFiles, NAMES, open, openAll, service, type Files } from './cluster-nodes.ts';
+import {
+  clientOf,
+  createFiles,
+  NAMES,
+  open,
+  openAll,
+  service,
+  type Files,
+} from './cluster-nodes.ts';
 
 const { add, keys } = clusterContract;
 type Three = [ClusterNode, ClusterNode, ClusterNode];
@@ -19,11 +33,19 @@ function mark(dataDir: string): void {
   writeFileSync(path, formatIdentity({ ...identity, forked: 'another node has gone on' }));
 }
 
-const isMarked = (dataDir: string): boolean => 'forked' in JSON.parse(readFileSync(join(dataDir, 'node.json'), 'utf8'));
-const isReplaced = (dataDir: string): boolean => readdirSync(dataDir).some((name) => name.startsWith('replaced-'));
+const isMarked = (dataDir: string): boolean =>
+  'forked' in JSON.parse(readFileSync(join(dataDir, 'node.json'), 'utf8'));
+const isReplaced = (dataDir: string): boolean =>
+  readdirSync(dataDir).some((name) => name.startsWith('replaced-'));
 
 async function rebuild(files: Files, site: string, progress: string[] = []): Promise<ClusterNode> {
-  const options = { cluster: files.cluster, site, dataDir: files.dataDir(site), checkColors: false, rebuild: true };
+  const options = {
+    cluster: files.cluster,
+    site,
+    dataDir: files.dataDir(site),
+    checkColors: false,
+    rebuild: true,
+  };
   const node = await openClusterNode(
     service,
     { ...options, onAlarm: () => {} },
@@ -51,7 +73,9 @@ test('marked by mistake, with operations that no other site has → the others g
 
   const progress: string[] = [];
   const c = await rebuild(files, 'c', progress);
-  expect(progress.join()).toMatch(/It has 1 operations that no other site has \(.*\): the site starts on it/);
+  expect(progress.join()).toMatch(
+    /It has 1 operations that no other site has \(.*\): the site starts on it/,
+  );
   expect(await clientOf(c).invokeStrong(keys({}))).toEqual(['everywhere', 'only at c']);
   expect([isMarked(files.dataDir('c')), isReplaced(files.dataDir('c'))]).toEqual([false, false]);
 });
@@ -111,7 +135,8 @@ test('all sites are marked by mistake, so that none serves → they start, and n
   await Promise.all(nodes.map((node) => node.close()));
   for (const name of NAMES) mark(files.dataDir(name));
   const again = (await Promise.all(NAMES.map((name) => rebuild(files, name)))) as Three;
-  for (const node of again) expect(await clientOf(node).invokeStrong(keys({}))).toEqual(['everywhere']);
+  for (const node of again)
+    expect(await clientOf(node).invokeStrong(keys({}))).toEqual(['everywhere']);
   // A site that is slow may find that others serve already, and have all that it has.
   expect(NAMES.every((name) => isReplaced(files.dataDir(name)))).toBe(false);
 });

@@ -17,7 +17,10 @@ import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 export const NAMES = ['ireland', 'frankfurt', 'virginia'] as const;
 export type Name = (typeof NAMES)[number];
 
-/** Writes the files of a cluster whose partition `us` is led by Virginia. Returns the path of `cluster.json`. */
+/**
+ * Writes the files of a cluster whose partition `us` is led by Virginia. Returns the path of
+ * `cluster.json`.
+ */
 export async function createFiles(change: object = {}): Promise<string> {
   const folder = temporaryFolder();
   const sites: Record<string, object> = {};
@@ -47,7 +50,11 @@ export function copyFile(cluster: string, change: object): string {
 
 export const alarms: SiteAlarm[] = [];
 
-export async function open(cluster: string, site: Name | 'ohio', change: object = {}): Promise<ClusterNode> {
+export async function open(
+  cluster: string,
+  site: Name | 'ohio',
+  change: object = {},
+): Promise<ClusterNode> {
   const options = {
     cluster,
     site,
@@ -67,7 +74,12 @@ export const openAll = (cluster: string): Promise<ClusterNode[]> =>
 export const clientOf = (node: ClusterNode): Client<RedBlueLevels> =>
   createClient(new SiteBinding(node.name, node.site.driver), { timeoutMs: 20_000 });
 
-export const move = (client: Client<RedBlueLevels>, from: string, to: string, cents: number): PromiseLike<void> =>
+export const move = (
+  client: Client<RedBlueLevels>,
+  from: string,
+  to: string,
+  cents: number,
+): PromiseLike<void> =>
   transaction(client, async (tx) => {
     const [before = 0, after = 0] = await tx.getMany<number>([from, to]);
     tx.put(from, before - cents);

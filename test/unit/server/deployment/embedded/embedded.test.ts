@@ -25,10 +25,17 @@ function start(
   service: Service,
   options: Partial<EmbeddedOptions<Site>> = {},
 ): Readonly<Record<Site, Client<RedBlueLevels>>> {
-  const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], ...options });
+  const deployment = createEmbedded(service, {
+    sites: ['ireland', 'frankfurt', 'virginia'],
+    ...options,
+  });
   deployments.push(deployment);
   const clientAt = (site: Site): Client<RedBlueLevels> => createClient(deployment.site(site));
-  return { ireland: clientAt('ireland'), frankfurt: clientAt('frankfurt'), virginia: clientAt('virginia') };
+  return {
+    ireland: clientAt('ireland'),
+    frankfurt: clientAt('frankfurt'),
+    virginia: clientAt('virginia'),
+  };
 }
 
 afterEach(async () => {
@@ -55,7 +62,12 @@ describe('embedded: tickets', () => {
     await frankfurt.invokeStrong(tickets.peek({ queue: 'q' }));
     const sales = [0, 1, 2, 3].map(() => frankfurt.invoke(tickets.dequeue({ queue: 'q' })));
     const guesses = await Promise.all(sales.map((sale) => sale.when('tentative')));
-    expect(guesses.map(({ value }) => value)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
+    expect(guesses.map(({ value }) => value)).toEqual([
+      { item: 'a' },
+      { item: 'b' },
+      { item: 'c' },
+      null,
+    ]);
     expect(await Promise.all(sales)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
   });
 });
@@ -80,7 +92,8 @@ describe('embedded: bank', () => {
     const { ireland } = start(bankService());
     await ireland.invoke(bank.deposit({ account: 'a', amount: 100 }));
     const levels: string[] = [];
-    for await (const view of ireland.invoke(bank.balance({ account: 'a' }))) levels.push(view.level);
+    for await (const view of ireland.invoke(bank.balance({ account: 'a' })))
+      levels.push(view.level);
     expect(levels).toEqual(['causal', 'strong']);
     const weak = ireland.invoke(bank.balance({ account: 'a' }), { levels: ['tentative'] });
     const final = await weak.settle();
@@ -114,12 +127,20 @@ describe('embedded: many clients of one site', () => {
     const { ireland, virginia } = start(bankService(), { latency: 'eu-us' });
     const beside = createClient(deployments[0]!.site('ireland'));
     await deposit(ireland, 5);
-    const [left, stayed] = [ireland, beside].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 1 })));
+    const [left, stayed] = [ireland, beside].map((client) =>
+      client.invoke(bank.withdraw({ account: 'a', amount: 1 })),
+    );
     const outcome = left!.catch((error: unknown) => error);
     await ireland.close();
-    expect(await outcome).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('client was closed') });
+    expect(await outcome).toMatchObject({
+      code: 'UNKNOWN',
+      message: expect.stringContaining('client was closed'),
+    });
     expect(await stayed).toEqual({ paid: true });
-    await expect(deposit(ireland, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+    await expect(deposit(ireland, 1)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: false,
+    });
     await deposit(beside, 1);
     await deposit(createClient(deployments[0]!.site('ireland')), 1);
     await virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
@@ -127,7 +148,10 @@ describe('embedded: many clients of one site', () => {
 
   test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
     start(bankService());
-    expect(cached(deployments[0]!.site('ireland'))).toMatchObject({ isExactlyOnce: true, hasIdempotencyKeys: true });
+    expect(cached(deployments[0]!.site('ireland'))).toMatchObject({
+      isExactlyOnce: true,
+      hasIdempotencyKeys: true,
+    });
     expect(cached(memory())).toMatchObject({ isExactlyOnce: false });
   });
 });
@@ -141,7 +165,8 @@ describe('embedded: values belong to the code that holds them', () => {
     await written;
     value.items.push('c');
     await frankfurt.invokeStrong(get('k'));
-    for (const site of [ireland, frankfurt]) expect(await site.invokeStrong(get('k'))).toEqual({ items: ['a'] });
+    for (const site of [ireland, frankfurt])
+      expect(await site.invokeStrong(get('k'))).toEqual({ items: ['a'] });
   });
 
   test('a result that its caller changes → the sites, other callers and the other views keep theirs', async () => {
@@ -160,18 +185,27 @@ describe('embedded: values belong to the code that holds them', () => {
     ['a function', { f: () => 1 }, 'args.value.f'],
     ['a class instance', new (class Account {})(), 'args.value'],
     ['half of a surrogate pair', ['\ud800'], 'args.value.0'],
-  ])('%s as an argument → INVALID_VALUE with its path, as over the wire', async (_, value, field) => {
-    const { ireland } = start(notesService());
-    await expect(ireland.invoke(put('k', value))).rejects.toMatchObject({ code: 'INVALID_VALUE', field });
-  });
+  ])(
+    '%s as an argument → INVALID_VALUE with its path, as over the wire',
+    async (_, value, field) => {
+      const { ireland } = start(notesService());
+      await expect(ireland.invoke(put('k', value))).rejects.toMatchObject({
+        code: 'INVALID_VALUE',
+        field,
+      });
+    },
+  );
 });
 
 describe('embedded: submissions of one turn', () => {
   test('close before the turn ends → they fail with UNKNOWN', async () => {
     const { ireland } = start(bankService());
-    const deposits = [1, 2, 3].map((amount) => ireland.invoke(bank.deposit({ account: 'a', amount })));
+    const deposits = [1, 2, 3].map((amount) =>
+      ireland.invoke(bank.deposit({ account: 'a', amount })),
+    );
     const closed = deployments[0]?.close();
-    for (const deposit of deposits) await expect(deposit).rejects.toMatchObject({ code: 'UNKNOWN' });
+    for (const deposit of deposits)
+      await expect(deposit).rejects.toMatchObject({ code: 'UNKNOWN' });
     await closed;
   });
 
@@ -190,13 +224,19 @@ describe('embedded: submissions of one turn', () => {
         write: blue((a: { text: object }) => [all.row('n').text.write(a.text)]),
       }),
       generators: {
-        write: (args, { shadow }) => shadow.write({ text: args.fickle ? fickle : { name: 'n' } }, 'written'),
+        write: (args, { shadow }) =>
+          shadow.write({ text: args.fickle ? fickle : { name: 'n' } }, 'written'),
       },
     });
     const { ireland } = start(service);
-    const writes = [false, true, false].map((isFickle) => ireland.invoke(notes.write({ fickle: isFickle })));
+    const writes = [false, true, false].map((isFickle) =>
+      ireland.invoke(notes.write({ fickle: isFickle })),
+    );
     const outcomes = await Promise.allSettled(writes);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    await expect(writes[1]).rejects.toMatchObject({ code: 'FINAL_FAILED', field: 'generators.write' });
+    await expect(writes[1]).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+      field: 'generators.write',
+    });
   });
 });

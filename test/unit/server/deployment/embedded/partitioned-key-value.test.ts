@@ -18,7 +18,10 @@ async function open() {
     maxAttempts: 50,
     onAlarm: () => {},
   });
-  const [ireland, ohio] = [createClient(deployment.site('ireland')), createClient(deployment.site('ohio'))];
+  const [ireland, ohio] = [
+    createClient(deployment.site('ireland')),
+    createClient(deployment.site('ohio')),
+  ];
   for (const key of KEYS) await ireland.invokeStrong(put(key, 100));
   return { deployment, ireland, ohio };
 }

@@ -1,4 +1,7 @@
-/** A deployment in one process with two partitions: what is answered, what is refused, and what a restart has. */
+/**
+ * A deployment in one process with two partitions: what is answered, what is refused, and what a
+ * restart has.
+ */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { openEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
@@ -18,7 +21,10 @@ const open = (dataDir: string) =>
 test('operations of both partitions → answered, and there after a restart', async () => {
   const dataDir = temporaryFolder();
   const first = open(dataDir);
-  const [virginia, frankfurt] = [createClient(first.site('virginia')), createClient(first.site('frankfurt'))];
+  const [virginia, frankfurt] = [
+    createClient(first.site('virginia')),
+    createClient(first.site('frankfurt')),
+  ];
   await virginia.invoke(bank.deposit({ account: 'us/ann', amount: 100 }));
   await frankfurt.invoke(bank.deposit({ account: 'eu/bob', amount: 100 }));
   const withdrawals = [
@@ -44,7 +50,9 @@ test('rows of two partitions → executed, and there after a restart', async () 
   const first = open(dataDir);
   const client = createClient(first.site('ohio'));
   await client.invoke(bank.deposit({ account: 'us/ann', amount: 10 }));
-  expect(await client.invokeStrong(bank.transfer({ from: 'us/ann', to: 'eu/bob', amount: 4 }))).toBe(true);
+  expect(
+    await client.invokeStrong(bank.transfer({ from: 'us/ann', to: 'eu/bob', amount: 4 })),
+  ).toBe(true);
   await first.close();
 
   const second = open(dataDir);
@@ -60,16 +68,21 @@ test('rows of two partitions → executed, and there after a restart', async () 
 // @rule PART-G10
 test('strong reads of two partitions beside transfers → always the whole total', async () => {
   const deployment = open(temporaryFolder());
-  const [ohio, frankfurt] = [createClient(deployment.site('ohio')), createClient(deployment.site('frankfurt'))];
+  const [ohio, frankfurt] = [
+    createClient(deployment.site('ohio')),
+    createClient(deployment.site('frankfurt')),
+  ];
   await ohio.invokeStrong(bank.deposit({ account: 'us/ann', amount: 100 }));
   await ohio.invokeStrong(bank.deposit({ account: 'eu/bob', amount: 100 }));
   await expect.poll(() => frankfurt.invokeWeak(bank.sum({ prefix: '' }))).toBe(200);
   const move = async (client: typeof ohio, from: string, to: string): Promise<void> => {
-    for (let turn = 0; turn < 10; turn += 1) await client.invoke(bank.transfer({ from, to, amount: 1 }));
+    for (let turn = 0; turn < 10; turn += 1)
+      await client.invoke(bank.transfer({ from, to, amount: 1 }));
   };
   const sums: number[] = [];
   const sum = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn += 1) sums.push(await frankfurt.invokeStrong(bank.sum({ prefix: '' })));
+    for (let turn = 0; turn < 10; turn += 1)
+      sums.push(await frankfurt.invokeStrong(bank.sum({ prefix: '' })));
   };
   await Promise.all([move(ohio, 'us/ann', 'eu/bob'), move(frankfurt, 'eu/bob', 'us/ann'), sum()]);
   expect(sums).toEqual(Array.from({ length: 10 }, () => 200));
@@ -109,8 +122,8 @@ test('a hundred transfers over two partitions → their site reports the operati
   };
   await Promise.all(Array.from({ length: 110 }, move));
   const isMeant = ({ kind }: SiteAlarm): boolean => kind === 'operation-mostly-global';
-  expect(alarms.filter(isMeant).map(({ site, message }) => [site, /of '(\w+)'/.exec(message)?.[1]])).toEqual([
-    ['ireland', 'transfer'],
-  ]);
+  expect(
+    alarms.filter(isMeant).map(({ site, message }) => [site, /of '(\w+)'/.exec(message)?.[1]]),
+  ).toEqual([['ireland', 'transfer']]);
   await deployment.close();
 });

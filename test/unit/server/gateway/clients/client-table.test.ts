@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { ClientTable, measureRecord } from '../../../../../src/server/gateway/clients/client-table.ts';
+import {
+  ClientTable,
+  measureRecord,
+} from '../../../../../src/server/gateway/clients/client-table.ts';
 import type { RepeatableWrite } from '../../../../../src/server/gateway/clients/client-table.ts';
-import { deriveLimits, fillLimits, type ByteBudget } from '../../../../../src/server/gateway/limits/limits.ts';
+import {
+  deriveLimits,
+  fillLimits,
+  type ByteBudget,
+} from '../../../../../src/server/gateway/limits/limits.ts';
 
 const submission = (id: number): RepeatableWrite & { id: number } => ({
   id,
@@ -9,7 +16,8 @@ const submission = (id: number): RepeatableWrite & { id: number } => ({
   forget: () => 0,
 });
 const usual = deriveLimits(fillLimits(), true).budget;
-const table = (budget: Partial<ByteBudget> = {}): ClientTable => new ClientTable({ ...usual, ...budget });
+const table = (budget: Partial<ByteBudget> = {}): ClientTable =>
+  new ClientTable({ ...usual, ...budget });
 const connection = { attempt: 1, onReplaced: () => {} };
 
 test('acknowledged → forgotten up to that number, later ones kept', () => {
@@ -96,7 +104,9 @@ describe('bytes', () => {
 
   test('of all beyond the bound → who has been gone for longest is forgotten, as many as it takes', () => {
     const forgotten: number[] = [];
-    const clients = new ClientTable({ ...usual, total: 1_000_000 }, (count) => forgotten.push(count));
+    const clients = new ClientTable({ ...usual, total: 1_000_000 }, (count) =>
+      forgotten.push(count),
+    );
     const open = (name: string) => clients.open('', name, 'json');
     const [first, second, here] = [open('first'), open('second'), open('here')];
     for (const record of [second, first]) {
@@ -180,30 +190,46 @@ describe('limits', () => {
     ['maxMemoryBytes', '5'],
     ['inflightMax', 5],
   ])('%s: %s → INVALID_ARGUMENT naming it', (name, value) => {
-    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `limits.${name}` }) as Error;
+    const expected = expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: `limits.${name}`,
+    }) as Error;
     expect(() => fillLimits({ [name]: value })).toThrow(expected);
   });
 
-  test.each([null, 5, 'none', true, [[]], () => {}])('%j for all of them → INVALID_ARGUMENT', (limits) => {
-    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'limits' }) as Error;
-    expect(() => fillLimits(limits as object)).toThrow(expected);
-  });
+  test.each([null, 5, 'none', true, [[]], () => {}])(
+    '%j for all of them → INVALID_ARGUMENT',
+    (limits) => {
+      const expected = expect.objectContaining({
+        code: 'INVALID_ARGUMENT',
+        field: 'limits',
+      }) as Error;
+      expect(() => fillLimits(limits as object)).toThrow(expected);
+    },
+  );
 
   test('Infinity → none, wherever that makes sense; undefined → the default', () => {
     const names = Object.keys(fillLimits()).filter((name) => name !== 'maxFrameBytes');
-    for (const name of names) expect(fillLimits({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
+    for (const name of names)
+      expect(fillLimits({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
     expect(fillLimits({ maxInFlight: undefined } as object)).toEqual(fillLimits());
   });
 
   test.each([
     [true, { client: 100_000, principal: 200_000, total: 400_000, share: 10_000 }, 5],
     [false, { client: 100_000, principal: 400_000, total: 400_000, share: 10_000 }, Infinity],
-  ])('clients with principals: %s → the derived limits follow', (hasPrincipals, budget, maxConnectionsPerPrincipal) => {
-    const bounds = deriveLimits(fillLimits({ maxMemoryBytes: 800_000, maxConnections: 10 }), hasPrincipals);
-    expect(bounds).toMatchObject({
-      budget,
-      maxConnectionsPerPrincipal: maxConnectionsPerPrincipal,
-      maxSendBufferBytes: 12_500,
-    });
-  });
+  ])(
+    'clients with principals: %s → the derived limits follow',
+    (hasPrincipals, budget, maxConnectionsPerPrincipal) => {
+      const bounds = deriveLimits(
+        fillLimits({ maxMemoryBytes: 800_000, maxConnections: 10 }),
+        hasPrincipals,
+      );
+      expect(bounds).toMatchObject({
+        budget,
+        maxConnectionsPerPrincipal: maxConnectionsPerPrincipal,
+        maxSendBufferBytes: 12_500,
+      });
+    },
+  );
 });

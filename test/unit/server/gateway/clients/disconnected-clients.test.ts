@@ -6,7 +6,9 @@ import {
   type ClientRecord,
 } from '../../../../../src/server/gateway/clients/client-table.ts';
 
-const clients = [10, 20, 30].map((bytes) => ({ bytes, key: `client ${bytes}`, isGone: true }) as ClientRecord);
+const clients = [10, 20, 30].map(
+  (bytes) => ({ bytes, key: `client ${bytes}`, isGone: true }) as ClientRecord,
+);
 const [first, second, third] = clients as [ClientRecord, ClientRecord, ClientRecord];
 const freed = (...records: readonly ClientRecord[]): number =>
   records.reduce((sum, record) => sum + record.bytes + measureRecord(record), 0);

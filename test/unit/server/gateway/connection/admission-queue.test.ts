@@ -1,7 +1,10 @@
 /** The turns of submissions that wait to be decided, when one of them does not wait any more. */
 import { describe, expect, test } from 'vitest';
 import { AdmissionQueue } from '../../../../../src/server/gateway/connection/admission-queue.ts';
-import { LoadSlot, ReceivedFrame } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
+import {
+  LoadSlot,
+  ReceivedFrame,
+} from '../../../../../src/server/gateway/limits/in-flight-load.ts';
 import { turn } from '../listen/raw-socket.ts';
 import { newLoad } from '../operations/submission-doubles.ts';
 
@@ -14,7 +17,9 @@ function start() {
     const decision = new Promise<void>((resolve, reject) => {
       decisions.set(id, (rejection) => (rejection === undefined ? resolve() : reject(rejection)));
     });
-    queue.add(id, decision, new LoadSlot(load, new ReceivedFrame(1)), (rejection) => log.push([id, rejection]));
+    queue.add(id, decision, new LoadSlot(load, new ReceivedFrame(1)), (rejection) =>
+      log.push([id, rejection]),
+    );
   };
   for (const id of [1, 2, 3]) add(id);
   const decide = async (id: number, rejection?: Error): Promise<void> => {

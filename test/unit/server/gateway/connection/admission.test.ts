@@ -1,10 +1,16 @@
-/** Which submissions are executed, in which order, and what becomes of those that wait to be allowed. */
+/**
+ * Which submissions are executed, in which order, and what becomes of those that wait to be
+ * allowed.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import { hashOperation } from '../../../../../src/protocol/contract/schema-hash.ts';
 import type { Welcome } from '../../../../../src/protocol/messages/welcome.ts';
-import type { Authorize, Principal } from '../../../../../src/server/gateway/context/gateway-context.ts';
+import type {
+  Authorize,
+  Principal,
+} from '../../../../../src/server/gateway/context/gateway-context.ts';
 import { RawClient, startGateway, StoreDouble } from '../../../../support/wire.ts';
 
 const UPDATE = ['put', 'write', 2, { key: 'x' }];
@@ -26,7 +32,8 @@ async function ponged(client: RawClient): Promise<void> {
   expect(await client.row()).toEqual([9999, 'pong']);
 }
 
-const executed = (store: StoreDouble): unknown[] => store.submitted.map(({ context }) => context.origin?.sequence);
+const executed = (store: StoreDouble): unknown[] =>
+  store.submitted.map(({ context }) => context.origin?.sequence);
 
 describe('admission that takes time', () => {
   test('decided in another order → executed in the order of submission', async () => {
@@ -91,7 +98,10 @@ describe('admission that takes time', () => {
 
   test('the token ends meanwhile → not executed', async () => {
     const { authorize, decide } = byHand();
-    const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
+    const principal: Principal & { expiresAt: number } = {
+      id: 'ada',
+      expiresAt: Date.now() + 60_000,
+    };
     await using server = await startGateway({ authorize, authenticate: () => principal });
     await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
@@ -121,7 +131,10 @@ describe('admission that takes time', () => {
 
 describe('token that has ended', () => {
   test('between two operations, before its timer → the second is not executed', async () => {
-    const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
+    const principal: Principal & { expiresAt: number } = {
+      id: 'ada',
+      expiresAt: Date.now() + 60_000,
+    };
     await using server = await startGateway({ authenticate: () => principal });
     await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
@@ -173,7 +186,10 @@ describe('write that was sent before, under another memory', () => {
   test('moved on while it is in flight here, to a store that keeps no names → not executed twice', async () => {
     await using server = await startGateway({ site: 'ireland' });
     await using client = await RawClient.greeted(server.url);
-    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, null, null, null, null, ['ireland', 2], true]);
+    client.send(
+      [1, 'submit', ...UPDATE],
+      [1, 'submit', ...UPDATE, null, null, null, null, ['ireland', 2], true],
+    );
     (await server.store.next()).sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
     expect(executed(server.store)).toEqual([1]);
@@ -185,9 +201,15 @@ describe('numbers', () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = await RawClient.greeted(server.url);
-    client.send([7, 'ack'], [3, 'submit', ...READ], [4, 'submit', ...UPDATE], [7, 'submit', ...UPDATE]);
+    client.send(
+      [7, 'ack'],
+      [3, 'submit', ...READ],
+      [4, 'submit', ...UPDATE],
+      [7, 'submit', ...UPDATE],
+    );
     expect(await client.row()).toEqual([3, 'view', 1, 0, 'v']);
-    for (const id of [4, 7]) expect((await client.row()).slice(0, 3)).toEqual([id, 'fail', 'REPLY_EXPIRED']);
+    for (const id of [4, 7])
+      expect((await client.row()).slice(0, 3)).toEqual([id, 'fail', 'REPLY_EXPIRED']);
   });
 });
 
@@ -227,8 +249,13 @@ describe('welcome', () => {
     const contract = defineContract('shop', { put });
     await using server = await startGateway({ contract });
     const { name, hash } = contract;
-    expect((await welcomeOf(server.url, { contract: { name, hash } })).contract).toEqual({ name, hash });
-    expect((await welcomeOf(server.url, { contract: { name, hash: 'older' }, attempt: 2 })).contract).toEqual({
+    expect((await welcomeOf(server.url, { contract: { name, hash } })).contract).toEqual({
+      name,
+      hash,
+    });
+    expect(
+      (await welcomeOf(server.url, { contract: { name, hash: 'older' }, attempt: 2 })).contract,
+    ).toEqual({
       name,
       hash,
       operations: { put: hashOperation(put) },
@@ -259,19 +286,38 @@ describe('time limits', () => {
 describe('idempotency keys', () => {
   const withKey = (id: number, effect = 'write'): unknown[] => {
     const nothing = Array.from({ length: 6 }, () => null);
-    return [id, 'submit', effect === 'read' ? 'get' : 'put', effect, 2, {}, ...nothing, 'order-4711'];
+    return [
+      id,
+      'submit',
+      effect === 'read' ? 'get' : 'put',
+      effect,
+      2,
+      {},
+      ...nothing,
+      'order-4711',
+    ];
   };
 
   test('a store with keys → given the key behind the principal, the same from each of its clients', async () => {
     const store = Object.assign(new StoreDouble(), { hasIdempotencyKeys: true });
-    await using server = await startGateway({ store, authenticate: (token) => ({ id: token ?? '' }) });
+    await using server = await startGateway({
+      store,
+      authenticate: (token) => ({ id: token ?? '' }),
+    });
     const keys: unknown[] = [];
     for (const [index, token] of ['ada', 'ada', 'b/ob'].entries()) {
-      await using client = await RawClient.greeted(server.url, { token, client: String(index).repeat(32) });
+      await using client = await RawClient.greeted(server.url, {
+        token,
+        client: String(index).repeat(32),
+      });
       client.send(withKey(1));
       keys.push((await store.next()).context.idempotencyKey);
     }
-    expect(keys).toEqual(['\u0001ada/order-4711', '\u0001ada/order-4711', '\u0001b%2Fob/order-4711']);
+    expect(keys).toEqual([
+      '\u0001ada/order-4711',
+      '\u0001ada/order-4711',
+      '\u0001b%2Fob/order-4711',
+    ]);
   });
 
   test('a store without keys → UNSUPPORTED for a write, and a read goes without its key', async () => {

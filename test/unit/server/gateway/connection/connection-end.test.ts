@@ -21,7 +21,9 @@ test('closed before its token has ended → the timer of the token is gone', asy
 });
 
 test('closed while a fresh token waits to be checked → it is not checked any more', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
   const authenticate = vi.fn(() => ({ id: 'ada', expiresAt: Date.now() + 60_000 }));
   const { socket } = await openByHand({ authenticate, limits: { heartbeatIntervalMs: Infinity } });
   const renew = async (n: number): Promise<void> => {
@@ -74,7 +76,9 @@ describe('refused although its token is good, since its principal has as many co
   });
 
   test('a client that is owed a reply → is gone again, and forgotten in its time', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
     const opened = await openByHand({ bounds: { ...bounds, clientIdleMs: 1_000 } });
     opened.socket.say([1, 'submit', ...UPDATE]);
     opened.socket.events.onClose();
@@ -110,7 +114,13 @@ describe('the server goes away, and the client has seen that', () => {
     socket.say([1, 'pong']);
     expect(isClosed(socket)).toBe(false);
     socket.drain();
-    expect(socket.rows.map(([, kind]) => kind)).toEqual(['welcome', 'incoming', 'view', 'goaway', 'ping']);
+    expect(socket.rows.map(([, kind]) => kind)).toEqual([
+      'welcome',
+      'incoming',
+      'view',
+      'goaway',
+      'ping',
+    ]);
     expect(isClosed(socket)).toBe(true);
     socket.events.onClose();
     await closed;

@@ -70,7 +70,11 @@ describe('one connection', () => {
     const seen: unknown[] = [];
     await using server = await startGateway({
       authenticate: (token) => {
-        const known = { id: 'ann', expiresAt: Date.now() + (token === 'late' ? 60_000 : 30_000), role: token };
+        const known = {
+          id: 'ann',
+          expiresAt: Date.now() + (token === 'late' ? 60_000 : 30_000),
+          role: token,
+        };
         return known;
       },
       authorize: (principal) => seen.push((principal as unknown as { role: string }).role) > 0,
@@ -150,7 +154,8 @@ test('a write that has moved here replaces the earlier one → if the earlier on
   expect(await client.row()).toEqual([1, 'pong']);
 });
 
-const memoryIn = (welcome: readonly unknown[]): unknown => (welcome[2] as { memoryId: string }).memoryId;
+const memoryIn = (welcome: readonly unknown[]): unknown =>
+  (welcome[2] as { memoryId: string }).memoryId;
 
 describe('store that executes each write once', () => {
   test('repetition on the next connection → answered by the store; nothing is kept here', async () => {

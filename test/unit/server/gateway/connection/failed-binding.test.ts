@@ -9,7 +9,10 @@ test('the store has failed → /ready and /health say 503, for that site and for
   const failing: { failure?: CorrectableError } = {};
   const broken = Object.defineProperty(memory(), 'failure', { get: () => failing.failure });
   Object.defineProperty(broken, 'share', { value: () => broken });
-  const sites = { well: createGateway({ binding: memory() }), ill: createGateway({ binding: broken }) };
+  const sites = {
+    well: createGateway({ binding: memory() }),
+    ill: createGateway({ binding: broken }),
+  };
   const listener = await listenGateways({ sites });
   const look = async (): Promise<unknown> => {
     const paths = ['ready/well', 'ready/ill', 'ready', 'health'];
@@ -30,7 +33,10 @@ test('the store refuses updates for now → /ready is 503 with the reason, and c
   const refusing: { refusal: CorrectableError | undefined } = { refusal: undefined };
   const full = Object.defineProperty(memory(), 'writeRefusal', { get: () => refusing.refusal });
   Object.defineProperty(full, 'openHandle', { value: () => full });
-  const sites = { well: createGateway({ binding: memory() }), full: createGateway({ binding: full }) };
+  const sites = {
+    well: createGateway({ binding: memory() }),
+    full: createGateway({ binding: full }),
+  };
   const listener = await listenGateways({ sites });
   const look = async (path: string): Promise<unknown> => {
     const response = await fetch(`${listener.url}/${path}`);
@@ -39,8 +45,12 @@ test('the store refuses updates for now → /ready is 503 with the reason, and c
   expect(await look('ready')).toEqual([200, undefined]);
   refusing.refusal = new CorrectableError('UNAVAILABLE', 'there is no room on the disk');
   expect(await look('ready/well')).toEqual([200, undefined]);
-  for (const path of ['ready', 'ready/full']) expect(await look(path)).toEqual([503, 'there is no room on the disk']);
-  expect([(await look('health')) as unknown, sites.full.isAccepting]).toEqual([[200, undefined], true]);
+  for (const path of ['ready', 'ready/full'])
+    expect(await look(path)).toEqual([503, 'there is no room on the disk']);
+  expect([(await look('health')) as unknown, sites.full.isAccepting]).toEqual([
+    [200, undefined],
+    true,
+  ]);
   refusing.refusal = undefined;
   expect(await look('ready')).toEqual([200, undefined]);
   await listener.close();

@@ -1,4 +1,7 @@
-/** How long a connection may take to be let in, with a socket and time driven by hand, and limits as they are. */
+/**
+ * How long a connection may take to be let in, with a socket and time driven by hand, and limits as
+ * they are.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
 import type { Authenticate } from '../../../../../src/server/gateway/context/gateway-context.ts';
@@ -15,7 +18,12 @@ afterEach(() => {
 
 function accept(authenticate?: Authenticate, logger: Logger = silentLogger): SocketByHand {
   const limits = { heartbeatIntervalMs: Infinity };
-  const gateway = createGateway({ binding: new StoreDouble(), limits, logger, ...(authenticate && { authenticate }) });
+  const gateway = createGateway({
+    binding: new StoreDouble(),
+    limits,
+    logger,
+    ...(authenticate && { authenticate }),
+  });
   const socket = new SocketByHand();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
   return socket;
@@ -47,17 +55,24 @@ test.each([0, 4_000])(
 
 test('authenticate refuses a token → one line with its reason at the level info, and without the token', async () => {
   const lines: (readonly [object, string])[] = [];
-  const logger = { ...silentLogger, info: (fields: object, text: string): void => void lines.push([fields, text]) };
+  const logger = {
+    ...silentLogger,
+    info: (fields: object, text: string): void => void lines.push([fields, text]),
+  };
   const err = new Error('unknown token');
   const socket = accept(() => Promise.reject(err), logger);
   socket.events.onFrame(JSON.stringify([[0, 'hello', { ...RawClient.hello(), token: 'secret' }]]));
   await vi.advanceTimersByTimeAsync(1);
   expect(socket.calls).toEqual(['close 4401']);
-  expect(lines).toEqual([[{ err, remoteAddress: undefined, origin: undefined }, 'a client was not authenticated']]);
+  expect(lines).toEqual([
+    [{ err, remoteAddress: undefined, origin: undefined }, 'a client was not authenticated'],
+  ]);
 });
 
 test('hello and authenticate take the time that each has → let in', async () => {
-  const socket = accept(() => new Promise((resolve) => setTimeout(() => resolve({ id: 'ada' }), 4_900)));
+  const socket = accept(
+    () => new Promise((resolve) => setTimeout(() => resolve({ id: 'ada' }), 4_900)),
+  );
   await vi.advanceTimersByTimeAsync(4_900);
   socket.events.onFrame(hello);
   await vi.advanceTimersByTimeAsync(100_000);

@@ -24,11 +24,14 @@ test.each([
   [64, 32],
   [100, 50],
   [63, 0],
-])('a frame of %i operations → %i have been answered when the last one begins', async (count, answered) => {
-  const binding = new CollectingStore();
-  const { socket } = await openByHand({ binding });
-  const sentBefore = socket.rows.length;
-  socket.say(...submits(count));
-  expect(socket.rows.length - sentBefore).toBe(answered);
-  expect(binding.collected).toHaveLength(count - answered);
-});
+])(
+  'a frame of %i operations → %i have been answered when the last one begins',
+  async (count, answered) => {
+    const binding = new CollectingStore();
+    const { socket } = await openByHand({ binding });
+    const sentBefore = socket.rows.length;
+    socket.say(...submits(count));
+    expect(socket.rows.length - sentBefore).toBe(answered);
+    expect(binding.collected).toHaveLength(count - answered);
+  },
+);

@@ -33,7 +33,9 @@ test('closed by a row in the middle of a frame → is read from, or the answer t
 
 test('silent at two heartbeats while something waits for it to move → not cut off', async () => {
   vi.useFakeTimers();
-  const { socket } = await openByHand({ bounds: { heartbeatIntervalMs: 1_000, stallTimeoutMs: 60_000 } });
+  const { socket } = await openByHand({
+    bounds: { heartbeatIntervalMs: 1_000, stallTimeoutMs: 60_000 },
+  });
   socket.bufferedBytes = 1e6;
   socket.say([1, 'ping']);
   await vi.advanceTimersByTimeAsync(1);

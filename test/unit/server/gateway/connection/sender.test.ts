@@ -125,7 +125,9 @@ describe('sender', () => {
     push(1, 2);
     expect(Math.max(...socket.parts)).toBeLessThanOrEqual(128 * KIB);
     while (socket.drainOne());
-    expect(socket.messages.map((text) => (JSON.parse(text) as unknown[][])[0]?.[0])).toEqual([1, 2]);
+    expect(socket.messages.map((text) => (JSON.parse(text) as unknown[][])[0]?.[0])).toEqual([
+      1, 2,
+    ]);
     expect((JSON.parse(socket.messages[0] ?? '') as string[][])[0]?.[4]).toHaveLength(5_000 * KIB);
     expect(sender.waitingBytes).toBe(0);
   });
@@ -162,15 +164,18 @@ describe('sender', () => {
   test.each([
     ['one frame of many parts', 1, 1_000],
     ['many small frames', 1_000, 1],
-  ])('%s → a peer that answers is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
-    const { socket, push, sender } = start();
-    socket.onPing = () => sender.onAlive(socket.asked);
-    for (let id = 1; id <= frames; id++) push(kib, id);
-    while (socket.drainOne());
-    expect(gapsOf(socket).length).toBeGreaterThan(10);
-    expect(gapsOf(socket).length).toBeLessThan(20);
-    expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(80 * KIB);
-  });
+  ])(
+    '%s → a peer that answers is asked for a sign of life at least every 80 KiB',
+    (_, frames, kib) => {
+      const { socket, push, sender } = start();
+      socket.onPing = () => sender.onAlive(socket.asked);
+      for (let id = 1; id <= frames; id++) push(kib, id);
+      while (socket.drainOne());
+      expect(gapsOf(socket).length).toBeGreaterThan(10);
+      expect(gapsOf(socket).length).toBeLessThan(20);
+      expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(80 * KIB);
+    },
+  );
 
   test('peer that answers late → asked so often at most that no client gives up, over some MiB', () => {
     const { socket, push, sender } = start();

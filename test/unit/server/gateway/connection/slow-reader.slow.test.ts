@@ -1,5 +1,6 @@
 /**
- * Clients that read slowly, or not at all, over real sockets: slow ones get everything, and none can fill the memory.
+ * Clients that read slowly, or not at all, over real sockets: slow ones get everything, and none
+ * can fill the memory.
  */
 import { describe, expect, test } from 'vitest';
 import { RawClient, startGateway } from '../../../../support/wire.ts';
@@ -36,7 +37,9 @@ describe('slow reader', () => {
       for (let round = 0; round < 3; round++) {
         const first = round * 20 + 1;
         const args = (n: number) => (n % 7 === 0 ? null : 'small');
-        client.send(...Array.from({ length: 20 }, (_, n) => [first + n, 'submit', 'get', 'read', 2, args(n)]));
+        client.send(
+          ...Array.from({ length: 20 }, (_, n) => [first + n, 'submit', 'get', 'read', 2, args(n)]),
+        );
         const answered = new Set<unknown>();
         while (answered.size < 20) answered.add((await client.row())[0]);
       }
@@ -45,14 +48,17 @@ describe('slow reader', () => {
 
   test('reader that pauses again and again, longer than the heartbeat → all arrive', async () => {
     const [heartbeatIntervalMs, pauseMs] = [50, 120];
-    await using server = await startGateway({ bounds: { heartbeatIntervalMs, stallTimeoutMs: 10_000 } });
+    await using server = await startGateway({
+      bounds: { heartbeatIntervalMs, stallTimeoutMs: 10_000 },
+    });
     const text = 'x'.repeat(4 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
     await using client = await RawClient.greeted(server.url);
     client.socket.pause();
     client.send(...Array.from({ length: 6 }, (_, n) => [n + 1, 'submit', ...READ]));
     const got: unknown[] = [];
-    const isReading = (): boolean => got.length < 6 && client.socket.readyState === client.socket.OPEN;
+    const isReading = (): boolean =>
+      got.length < 6 && client.socket.readyState === client.socket.OPEN;
     const read = async (): Promise<void> => {
       while (got.length < 6) got.push((await client.row())[0]);
     };
@@ -121,11 +127,15 @@ describe('slow reader', () => {
     }
     // Served after all of that has been read, as far as it is read at all.
     for (let n = 0; n < 3; n++) {
-      await using _other = await RawClient.greeted(server.url, { client: 'b'.repeat(32), attempt: n + 1 });
+      await using _other = await RawClient.greeted(server.url, {
+        client: 'b'.repeat(32),
+        attempt: n + 1,
+      });
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * MIB);
     client.socket.resume();
-    for (let n = 0; n < repetitions; n++) expect((await client.row()).slice(0, 4)).toEqual([1, 'view', 1, 0]);
+    for (let n = 0; n < repetitions; n++)
+      expect((await client.row()).slice(0, 4)).toEqual([1, 'view', 1, 0]);
   });
 
   test('submits on and on without reading → OVERLOADED, then not read from', async () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { normalizeHost, toCountedAddress } from '../../../../../src/server/gateway/context/ip-addresses.ts';
+import {
+  normalizeHost,
+  toCountedAddress,
+} from '../../../../../src/server/gateway/context/ip-addresses.ts';
 
 test.each([
   ['::ffff:10.0.0.7', '10.0.0.7'],

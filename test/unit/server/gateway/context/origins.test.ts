@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
 import type { GatewayOptions } from '../../../../../src/server/gateway/gateway-options.ts';
-import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from '../../../../../src/server/gateway/context/origins.ts';
+import {
+  isAllowedHost,
+  isAllowedOrigin,
+  isLoopbackHost,
+} from '../../../../../src/server/gateway/context/origins.ts';
 import { serve } from '../../../../../src/server/serve.ts';
 import { StoreDouble } from '../../../../support/wire.ts';
 import { bankService } from '../../replica/services.ts';
@@ -82,7 +86,11 @@ describe('origins of a gateway', () => {
       message: expect.stringContaining(message) as string,
     };
     expect(() => gatewayOf(origins)).toThrow(expect.objectContaining(rejection) as Error);
-    const served = serve({ service: bankService(), sites: ['ireland'], origins: origins as string[] });
+    const served = serve({
+      service: bankService(),
+      sites: ['ireland'],
+      origins: origins as string[],
+    });
     return expect(served).rejects.toMatchObject(rejection);
   });
 

@@ -1,9 +1,19 @@
-/** Bytes that a principal, and all together, may have under way or kept; and what small things must not keep. */
+/**
+ * Bytes that a principal, and all together, may have under way or kept; and what small things must
+ * not keep.
+ */
 import { describe, expect, test } from 'vitest';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
 import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
-import { ConfirmableViews, isConfirmable } from '../../../../../src/server/gateway/operations/confirmable-views.ts';
-import type { ByteBudget, InternalLimits, GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
+import {
+  ConfirmableViews,
+  isConfirmable,
+} from '../../../../../src/server/gateway/operations/confirmable-views.ts';
+import type {
+  ByteBudget,
+  InternalLimits,
+  GatewayLimits,
+} from '../../../../../src/server/gateway/limits/limits.ts';
 import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
 import { BOUNDLESS, RawClient, StoreDouble } from '../../../../support/wire.ts';
 import { SocketByHand, turn } from '../listen/raw-socket.ts';
@@ -22,13 +32,25 @@ class Visitor {
   readonly socket = new SocketByHand();
   #id = 0;
 
-  /** Submits what travels in about so many bytes; the code that it is refused with, and why, or the kind of the answer. */
+  /**
+   * Submits what travels in about so many bytes; the code that it is refused with, and why, or the
+   * kind of the answer.
+   */
   async submit(bytes: number, access: 'read' | 'write' = 'write'): Promise<string | undefined> {
     const id = ++this.#id;
-    this.socket.say([id, 'submit', access === 'read' ? 'get' : 'put', access, 2, 'x'.repeat(bytes)]);
+    this.socket.say([
+      id,
+      'submit',
+      access === 'read' ? 'get' : 'put',
+      access,
+      2,
+      'x'.repeat(bytes),
+    ]);
     await turn();
     const row = this.socket.rows.find(([item]) => item === id);
-    return row?.[1] === 'fail' ? `${String(row[2])} ${String(row[3])}` : (row?.[1] as string | undefined);
+    return row?.[1] === 'fail'
+      ? `${String(row[2])} ${String(row[3])}`
+      : (row?.[1] as string | undefined);
   }
 
   leave(): void {
@@ -39,22 +61,33 @@ class Visitor {
 function open(bounds: Partial<InternalLimits>, { authenticated = true } = {}): Shop {
   const store = new StoreDouble();
   const authenticate = (token: string | undefined): { id: string } => ({ id: String(token) });
-  const gateway = createGatewayWith(bounds, { binding: store, ...(authenticated && { authenticate }) });
+  const gateway = createGatewayWith(bounds, {
+    binding: store,
+    ...(authenticated && { authenticate }),
+  });
   const join = async (token: string, client = token): Promise<Visitor> => {
     const visitor = new Visitor();
     gateway.accept(visitor.socket, { remoteAddress: '::1', origin: undefined });
-    visitor.socket.say([0, 'hello', { ...RawClient.hello(), token, client: client.padEnd(32, '0') }]);
+    visitor.socket.say([
+      0,
+      'hello',
+      { ...RawClient.hello(), token, client: client.padEnd(32, '0') },
+    ]);
     await turn();
     return visitor;
   };
   return { gateway, store, join };
 }
 
-const budget = (of: Partial<ByteBudget>): Partial<InternalLimits> => ({ budget: { ...BOUNDLESS, ...of } });
+const budget = (of: Partial<ByteBudget>): Partial<InternalLimits> => ({
+  budget: { ...BOUNDLESS, ...of },
+});
 
 const named = (limit: keyof GatewayLimits, description = ''): unknown =>
   expect.stringMatching(
-    new RegExp(`^OVERLOADED limits\\.${limit}: at most \\d+ .*${description}; nothing was done: .{10}`),
+    new RegExp(
+      `^OVERLOADED limits\\.${limit}: at most \\d+ .*${description}; nothing was done: .{10}`,
+    ),
   );
 const OF_PRINCIPAL = named('maxMemoryBytes', 'of all clients of this principal');
 const OF_ALL = named('maxMemoryBytes', 'of all clients');
@@ -62,7 +95,11 @@ const OF_ALL = named('maxMemoryBytes', 'of all clients');
 describe('bytes of requests in flight', () => {
   test('of one principal over several connections → refused by name; another one is served', async () => {
     const { gateway, store, join } = open(budget({ principal: 10 * KB }));
-    const [first, second, other] = [await join('ada', 'a1'), await join('ada', 'a2'), await join('bob')];
+    const [first, second, other] = [
+      await join('ada', 'a1'),
+      await join('ada', 'a2'),
+      await join('bob'),
+    ];
     expect(await first.submit(6 * KB)).toBeUndefined();
     expect(await second.submit(6 * KB)).toEqual(OF_PRINCIPAL);
     expect(await other.submit(6 * KB)).toBeUndefined();
@@ -112,7 +149,9 @@ describe('bytes of replies', () => {
 
   test('of one principal, whatever its clients are called → refused by name; another one is served', async () => {
     const { gateway, join } = answered(budget({ principal: 12 * KB }));
-    const clients = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((client) => join('ada', client)));
+    const clients = await Promise.all(
+      ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((client) => join('ada', client)),
+    );
     const answers: (string | undefined)[] = [];
     for (const client of clients) answers.push(await client.submit(10));
     expect(answers.slice(0, 2)).toEqual(['view', 'view']);
@@ -144,26 +183,43 @@ describe('bytes of replies', () => {
 test.each([
   ['maxInFlight', { maxInFlight: 1 }, 'operations in flight on this connection'],
   ['maxMemoryBytes', budget({ client: 1_000 }), 'bytes of requests in flight of this client'],
-  ['maxOperationsPerSecond', { maxOperationsPerSecond: 1 }, 'operations a second of this principal'],
-] as const)('%s reached → OVERLOADED names the limit and how to continue', async (limit, bounds, description) => {
-  const { join } = open(bounds);
-  const ada = await join('ada');
-  await ada.submit(10);
-  await ada.submit(10);
-  expect(await ada.submit(10)).toEqual(named(limit, description));
-});
+  [
+    'maxOperationsPerSecond',
+    { maxOperationsPerSecond: 1 },
+    'operations a second of this principal',
+  ],
+] as const)(
+  '%s reached → OVERLOADED names the limit and how to continue',
+  async (limit, bounds, description) => {
+    const { join } = open(bounds);
+    const ada = await join('ada');
+    await ada.submit(10);
+    await ada.submit(10);
+    expect(await ada.submit(10)).toEqual(named(limit, description));
+  },
+);
 
 test('operations a second without authenticate → each connection has its own', async () => {
   const { join } = open({ maxOperationsPerSecond: 1 }, { authenticated: false });
   const [first, second] = [await join('', 'a1'), await join('', 'a2')];
   expect([await first.submit(10), await second.submit(10)]).toEqual([undefined, undefined]);
-  expect(await first.submit(10)).toEqual(named('maxOperationsPerSecond', 'operations a second on this connection'));
+  expect(await first.submit(10)).toEqual(
+    named('maxOperationsPerSecond', 'operations a second on this connection'),
+  );
 });
 
 describe('what is small and kept', () => {
   const hold = (views: ConfirmableViews, text: string): void => {
     const value = msgpackCodec.encodeValue(text);
-    views.set({ seq: 0, level: 0, value, details: undefined, sentSeq: 0, sentDetails: undefined, bytes: 0 });
+    views.set({
+      seq: 0,
+      level: 0,
+      value,
+      details: undefined,
+      sentSeq: 0,
+      sentDetails: undefined,
+      bytes: 0,
+    });
   };
 
   test('views that may be confirmed, of very many operations → apart from the rest of their blocks', () => {
@@ -174,7 +230,9 @@ describe('what is small and kept', () => {
     });
     const retained = all.map((views) => {
       const view = views.get(0);
-      return isConfirmable(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
+      return isConfirmable(view) && typeof view.value !== 'string'
+        ? view.value.buffer.byteLength
+        : 0;
     });
     expect(Math.max(...retained)).toBeLessThan(20);
   });

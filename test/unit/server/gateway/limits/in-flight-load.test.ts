@@ -1,7 +1,16 @@
-/** How much a client may have under way, whatever it does: cancel, leave, send large frames, or let `authorize` wait. */
+/**
+ * How much a client may have under way, whatever it does: cancel, leave, send large frames, or let
+ * `authorize` wait.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Authorize } from '../../../../../src/server/gateway/context/gateway-context.ts';
-import { BOUNDLESS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../../../../support/wire.ts';
+import {
+  BOUNDLESS,
+  RawClient,
+  startGateway,
+  StoreDouble,
+  type RunningGateway,
+} from '../../../../support/wire.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
 const UPDATE = ['put', 'write', 2, { key: 'x' }];
@@ -52,7 +61,8 @@ describe('operations in flight', () => {
   });
 
   test('decided but waiting for its turn, then cancelled → does not count any more', async () => {
-    const authorize: Authorize = (_, { access }) => (access === 'read' ? true : new Promise(() => {}));
+    const authorize: Authorize = (_, { access }) =>
+      access === 'read' ? true : new Promise(() => {});
     await using server = await startGateway({ authorize });
     await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ]);
@@ -134,6 +144,7 @@ describe('trace', () => {
     client.send([1, 'submit', ...READ, null, null, trace]);
     const row = await client.row();
     if (isAllowed) expect(row).toEqual([1, 'view', 1, 0, trace]);
-    else expect([row[2], row[5]]).toEqual(['INVALID_ARGUMENT', { retryable: false, field: 'trace' }]);
+    else
+      expect([row[2], row[5]]).toEqual(['INVALID_ARGUMENT', { retryable: false, field: 'trace' }]);
   });
 });

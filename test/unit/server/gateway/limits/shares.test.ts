@@ -1,4 +1,7 @@
-/** What a principal and an address may take up at a gateway, and how often a connection may renew its token. */
+/**
+ * What a principal and an address may take up at a gateway, and how often a connection may renew
+ * its token.
+ */
 import { describe, expect, test } from 'vitest';
 import { ConnectionsPerAddress } from '../../../../../src/server/gateway/context/ip-addresses.ts';
 import type { PrincipalLoad } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
@@ -71,7 +74,11 @@ describe('renewals', () => {
   const verdict = { principal: { id: 'a' } };
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  function make(): { clock: ReturnType<typeof virtualClock>; checked: string[]; renewals: TokenRenewals } {
+  function make(): {
+    clock: ReturnType<typeof virtualClock>;
+    checked: string[];
+    renewals: TokenRenewals;
+  } {
     const clock = virtualClock();
     const checked: string[] = [];
     const check = (token: string): Promise<typeof verdict> => {

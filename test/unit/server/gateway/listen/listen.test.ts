@@ -1,6 +1,12 @@
-/** The port: upgrades and requests of all kinds of peers, on servers of ours and of applications. */
+/**
+ * The port: upgrades and requests of all kinds of peers, on servers of ours and of applications.
+ */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createSecureServer, get as getSecurely, type Server as SecureServer } from 'node:https';
+import {
+  createServer as createSecureServer,
+  get as getSecurely,
+  type Server as SecureServer,
+} from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +14,10 @@ import { text } from 'node:stream/consumers';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener } from '../../../../../src/server/gateway/listen/listen.ts';
+import {
+  listenGateways,
+  type GatewayListener,
+} from '../../../../../src/server/gateway/listen/listen.ts';
 import type { ListenOptions } from '../../../../../src/server/gateway/listen/listen-options.ts';
 import { GatewayMetrics } from '../../../../../src/server/gateway/listen/metrics.ts';
 import { findSites } from '../../../../../src/transport/find-sites.ts';
@@ -21,7 +30,10 @@ afterEach(async () => {
 });
 
 async function listen(options: Partial<ListenOptions> = {}): Promise<GatewayListener> {
-  const listener = await listenGateways({ sites: { here: createGateway({ binding: new StoreDouble() }) }, ...options });
+  const listener = await listenGateways({
+    sites: { here: createGateway({ binding: new StoreDouble() }) },
+    ...options,
+  });
   opened.push(() => listener.close({ drainMs: 0 }));
   return listener;
 }
@@ -32,7 +44,10 @@ const TLS = { ciphers: 'PSK', maxVersion: 'TLSv1.2', pskCallback: () => KEY } as
 const TLS_CLIENT = { ...TLS, checkServerIdentity: () => undefined } as const;
 
 /** A server of the application's own with TLS, which listens already. */
-async function ownSecureServer(host = '127.0.0.1', onRequest?: RequestListener): Promise<SecureServer> {
+async function ownSecureServer(
+  host = '127.0.0.1',
+  onRequest?: RequestListener,
+): Promise<SecureServer> {
   const server = createSecureServer({ ...TLS, pskCallback: () => KEY.psk }, onRequest);
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   opened.push(() => new Promise((resolve) => server.close(resolve)));
@@ -104,7 +119,9 @@ describe('upgrades', () => {
     const refuse = async (path: string): Promise<void> => {
       const peer = new RawPeer(port(listener)).upgrade(path);
       await peer.ended;
-      expect(peer.text, path).toMatch(/^HTTP\/1\.1 (400 |101 .*the path of the address is no site\. Sites: \/here)/s);
+      expect(peer.text, path).toMatch(
+        /^HTTP\/1\.1 (400 |101 .*the path of the address is no site\. Sites: \/here)/s,
+      );
       peer.socket.resetAndDestroy();
     };
     // Each refusal takes a second, in which the peer may close its end.
@@ -114,7 +131,12 @@ describe('upgrades', () => {
 
   test('to no site, without our subprotocol → 404', async () => {
     const listener = await listen();
-    const lines = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const lines = [
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+    ];
     const peer = new RawPeer(port(listener)).send('GET /nope HTTP/1.1', ...lines, '', '');
     await peer.ended;
     expect(peer.text).toMatch(/^HTTP\/1\.1 404 /);
@@ -196,7 +218,9 @@ describe('upgrades to something else than a websocket', () => {
   const echo: RequestListener = (request, response) => {
     let body = '';
     request.on('data', (data: Buffer) => (body += data.toString()));
-    request.on('end', () => response.end(`${request.method} ${String(request.headers['x-name'])} ${body}.`));
+    request.on('end', () =>
+      response.end(`${request.method} ${String(request.headers['x-name'])} ${body}.`),
+    );
   };
 
   test.each([
@@ -208,7 +232,9 @@ describe('upgrades to something else than a websocket', () => {
     const listener = await listen();
     const peer = new RawPeer(port(listener)).send(...h2c('GET', path), '', '').send(...last);
     await peer.ended;
-    const statuses = [...peer.text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, reported]) => Number(reported));
+    const statuses = [...peer.text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, reported]) =>
+      Number(reported),
+    );
     expect(statuses).toEqual([status, 404]);
   });
 
@@ -255,26 +281,35 @@ describe('upgrades to something else than a websocket', () => {
 });
 
 describe('where it listens', () => {
-  test.each(['0.0.0.0', '::', undefined])('own server on %s, everybody let in → INVALID_ARGUMENT', async (host) => {
-    const server = await ownServer(host);
-    const listeners = (): number[] => ['upgrade', 'listening'].map((name) => server.listenerCount(name));
-    const before = listeners();
-    const sites = { here: createGateway({ binding: new StoreDouble() }) };
-    await expect(listenGateways({ server, sites })).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      field: 'server',
-    });
-    expect(listeners()).toEqual(before);
-  });
+  test.each(['0.0.0.0', '::', undefined])(
+    'own server on %s, everybody let in → INVALID_ARGUMENT',
+    async (host) => {
+      const server = await ownServer(host);
+      const listeners = (): number[] =>
+        ['upgrade', 'listening'].map((name) => server.listenerCount(name));
+      const before = listeners();
+      const sites = { here: createGateway({ binding: new StoreDouble() }) };
+      await expect(listenGateways({ server, sites })).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        field: 'server',
+      });
+      expect(listeners()).toEqual(before);
+    },
+  );
 
   test.each(['0.0.0.0', '::'])(
     'own server on %s with authenticate → accepts its real names, as its url shows',
     async (host) => {
       const server = await ownServer(host);
-      const gateway = createGateway({ binding: new StoreDouble(), authenticate: () => ({ id: 'ada' }) });
+      const gateway = createGateway({
+        binding: new StoreDouble(),
+        authenticate: () => ({ id: 'ada' }),
+      });
       const listener = await listen({ server, sites: { here: gateway } });
       expect(listener.url).toBe(`http://${host === '::' ? '[::]' : host}:${portOf(server)}`);
-      await using client = new RawClient(`ws://127.0.0.1:${portOf(server)}/here`, { host: 'shop.example' });
+      await using client = new RawClient(`ws://127.0.0.1:${portOf(server)}/here`, {
+        host: 'shop.example',
+      });
       expect(await client.greet()).toMatchObject([0, 'welcome', {}]);
       const answer = new RawPeer(portOf(server)).send(
         'GET /ready HTTP/1.1',
@@ -323,9 +358,13 @@ describe('where it listens', () => {
     await new Promise<void>((resolve) => server.listen(0, boundTo, resolve));
     const sockets: Socket[] = [];
     server.on('connection', (socket) => sockets.push(socket));
-    const peers = ['/here', '/health'].map((path) => new RawPeer(portOf(server)).send(`GET ${path} HTTP/1.1`, ''));
+    const peers = ['/here', '/health'].map((path) =>
+      new RawPeer(portOf(server)).send(`GET ${path} HTTP/1.1`, ''),
+    );
     // Or they would be closed as idle ones.
-    await expect.poll(() => sockets.filter(({ bytesRead }) => bytesRead > 0).length).toBe(peers.length);
+    await expect
+      .poll(() => sockets.filter(({ bytesRead }) => bytesRead > 0).length)
+      .toBe(peers.length);
     server.close();
     peers[0]!.send(...UPGRADE, `Host: ${name}`, '', '');
     peers[1]!.send('Connection: close', `Host: ${name}`, '', '');
@@ -341,7 +380,9 @@ describe('where it listens', () => {
     await expectServing(listener);
     const other = createServer();
     const sites = { here: createGateway({ binding: new StoreDouble() }) };
-    await expect(listenGateways({ server: other, sites, host: '0.0.0.0' })).rejects.toMatchObject({ field: 'host' });
+    await expect(listenGateways({ server: other, sites, host: '0.0.0.0' })).rejects.toMatchObject({
+      field: 'host',
+    });
     expect(other.listening).toBe(false);
   });
 
@@ -351,15 +392,23 @@ describe('where it listens', () => {
     server.on('request', (request, response) => void listener.handleHttp(request, response));
     const { url } = listener;
     expect([url, listener.siteUrl('here')]).toEqual(
-      ['https', 'wss'].map((scheme, n) => `${scheme}://127.0.0.1:${portOf(server)}${['', '/here'][n]}`),
+      ['https', 'wss'].map(
+        (scheme, n) => `${scheme}://127.0.0.1:${portOf(server)}${['', '/here'][n]}`,
+      ),
     );
-    const socket = new WebSocket(listener.siteUrl('here'), 'correctables.v1+json', TLS_CLIENT as object);
+    const socket = new WebSocket(
+      listener.siteUrl('here'),
+      'correctables.v1+json',
+      TLS_CLIENT as object,
+    );
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     socket.terminate();
     const fetchSecurely = (address: string) =>
       new Promise<Response>((resolve, reject) => {
         getSecurely(address, TLS_CLIENT, (answer) => {
-          void text(answer).then((body) => resolve(new Response(body, { status: answer.statusCode ?? 0 })));
+          void text(answer).then((body) =>
+            resolve(new Response(body, { status: answer.statusCode ?? 0 })),
+          );
         }).once('error', reject);
       });
     expect(await findSites(url, { fetch: fetchSecurely })).toEqual([listener.siteUrl('here')]);
@@ -385,13 +434,25 @@ describe('requests', () => {
     ['what looks like another host', request('GET //health HTTP/1.1', 'Host: localhost'), 404],
     ['the whole address', request('GET http://localhost/ready HTTP/1.1', 'Host: localhost'), 200],
     ['a path that cannot be decoded', request('GET /%ff%zz HTTP/1.1', 'Host: localhost'), 404],
-    ['a name that all objects have', request('GET /ready/constructor HTTP/1.1', 'Host: localhost'), 404],
+    [
+      'a name that all objects have',
+      request('GET /ready/constructor HTTP/1.1', 'Host: localhost'),
+      404,
+    ],
     ['a name that no page could reach', request('GET /ready HTTP/1.1', 'Host: evil.example'), 403],
     ['no host', request('GET /ready HTTP/1.1'), 400],
-    ['a header that is too large', request('GET /ready HTTP/1.1', 'Host: localhost', `X: ${'x'.repeat(20_000)}`), 431],
+    [
+      'a header that is too large',
+      request('GET /ready HTTP/1.1', 'Host: localhost', `X: ${'x'.repeat(20_000)}`),
+      431,
+    ],
     ['what is not HTTP', ['\u0000\u0001\u0002', '', ''], 400],
     ['a method that is none', request('BREW /ready HTTP/1.1', 'Host: localhost'), 400],
-    ['a method that is not for it', request('POST /ready HTTP/1.1', 'Host: localhost', 'Content-Length: 0'), 405],
+    [
+      'a method that is not for it',
+      request('POST /ready HTTP/1.1', 'Host: localhost', 'Content-Length: 0'),
+      405,
+    ],
     ['a tunnel', request('CONNECT evil.example:80 HTTP/1.1', 'Host: evil.example:80'), undefined],
   ] as const)('%s → answered, and the server lives', async (_, lines, status) => {
     const listener = await listen();
@@ -410,7 +471,13 @@ describe('requests', () => {
     const listener = await listen();
     const halves = [
       new RawPeer(port(listener)).send('GET /ready HTTP/1.1', 'Host: local'),
-      new RawPeer(port(listener)).send('POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 1000', '', 'x'),
+      new RawPeer(port(listener)).send(
+        'POST / HTTP/1.1',
+        'Host: localhost',
+        'Content-Length: 1000',
+        '',
+        'x',
+      ),
       new RawPeer(port(listener)),
     ];
     await expectServing(listener);
@@ -447,11 +514,14 @@ describe("a response that other code of the application's own server has sent", 
 describe('metrics', () => {
   test('many listeners → the figures of the process are observed once', async () => {
     const enabled = vi.spyOn(
-      await import('node:perf_hooks').then(({ PerformanceObserver }) => PerformanceObserver.prototype),
+      await import('node:perf_hooks').then(
+        ({ PerformanceObserver }) => PerformanceObserver.prototype,
+      ),
       'observe',
     );
     const sites = { here: createGateway({ binding: new StoreDouble() }) };
-    for (let n = 0; n < 3; n++) expect(await new GatewayMetrics(sites).text()).toContain('process_cpu_seconds_total');
+    for (let n = 0; n < 3; n++)
+      expect(await new GatewayMetrics(sites).text()).toContain('process_cpu_seconds_total');
     expect(enabled.mock.calls.length).toBeLessThanOrEqual(1);
     await sites.here.close();
   });

@@ -12,11 +12,17 @@ import { memory } from '../../../../../src/bindings/memory/index.ts';
 
 test.each([
   { descriptors: Infinity, most: 2 * 100 + 256, why: 'the clients of all sites, and some others' },
-  { descriptors: 256, most: 192, why: 'three quarters of the descriptors: the others are for files' },
+  {
+    descriptors: 256,
+    most: 192,
+    why: 'three quarters of the descriptors: the others are for files',
+  },
   { descriptors: 128, most: 80, why: 'all but what a process has open before it opens files' },
   { descriptors: 16, most: 1, why: 'one connection' },
 ])('$descriptors descriptors → $why', async ({ descriptors, most }) => {
-  const gateways = ['a', 'b'].map(() => createGateway({ binding: memory(), limits: { maxConnections: 100 } }));
+  const gateways = ['a', 'b'].map(() =>
+    createGateway({ binding: memory(), limits: { maxConnections: 100 } }),
+  );
   const [a, b] = gateways as [(typeof gateways)[0], (typeof gateways)[0]];
   expect(computeMaxConnections({ a, b }, descriptors)).toBe(most);
   await Promise.all(gateways.map((gateway) => gateway.close()));
@@ -31,15 +37,23 @@ test('one address, as far as each site has a bound → its clients and some requ
 });
 
 test('connections of one address that say nothing → no more than its part: there is room for another address', async () => {
-  const gateway = createGateway({ binding: memory(), limits: { maxConnections: 4, maxConnectionsPerAddress: 2 } });
+  const gateway = createGateway({
+    binding: memory(),
+    limits: { maxConnections: 4, maxConnectionsPerAddress: 2 },
+  });
   const listener = await listenGateways({ sites: { here: gateway } });
   const port = Number(new URL(listener.url).port);
-  const silent = Array.from({ length: 40 }, () => connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' }));
+  const silent = Array.from({ length: 40 }, () =>
+    connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' }),
+  );
   const refused = new Set<Socket>();
   const allOthersClosed = new Promise<void>((resolve) => {
     for (const socket of silent) {
       socket.on('error', () => {}).resume();
-      socket.once('close', () => refused.add(socket).size === silent.length - (2 + 16) && resolve());
+      socket.once(
+        'close',
+        () => refused.add(socket).size === silent.length - (2 + 16) && resolve(),
+      );
     }
   });
   await allOthersClosed;

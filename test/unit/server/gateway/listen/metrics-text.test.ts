@@ -1,7 +1,10 @@
 /** The text format of Prometheus, beside the same metrics as `prom-client` writes them. */
 import { Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { formatMetrics, METRICS_CONTENT_TYPE } from '../../../../../src/server/gateway/listen/metrics-text.ts';
+import {
+  formatMetrics,
+  METRICS_CONTENT_TYPE,
+} from '../../../../../src/server/gateway/listen/metrics-text.ts';
 
 test('labels, help and numbers are written as prom-client writes them', async () => {
   const registry = new Registry();
@@ -11,9 +14,16 @@ test('labels, help and numbers are written as prom-client writes them', async ()
     { labels: { site: 'c', level: 'ok' }, value: Infinity },
     { labels: { site: 'd', level: 'ok' }, value: -Infinity },
   ];
-  const gauge = new Gauge({ name: 'bytes', help, labelNames: ['site', 'level'], registers: [registry] });
+  const gauge = new Gauge({
+    name: 'bytes',
+    help,
+    labelNames: ['site', 'level'],
+    registers: [registry],
+  });
   for (const { labels, value } of values) gauge.set(labels, value);
-  expect(formatMetrics([{ kind: 'gauge', name: 'bytes', help, values }])).toBe(await registry.metrics());
+  expect(formatMetrics([{ kind: 'gauge', name: 'bytes', help, values }])).toBe(
+    await registry.metrics(),
+  );
   expect(METRICS_CONTENT_TYPE).toBe(registry.contentType);
 });
 

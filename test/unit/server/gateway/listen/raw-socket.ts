@@ -5,7 +5,12 @@ import type {
   ServerSocket,
   ServerSocketEvents,
 } from '../../../../../src/server/gateway/connection/socket.ts';
-import { RawClient, StoreDouble, SUBPROTOCOL_JSON, type BoundedOptions } from '../../../../support/wire.ts';
+import {
+  RawClient,
+  StoreDouble,
+  SUBPROTOCOL_JSON,
+  type BoundedOptions,
+} from '../../../../support/wire.ts';
 
 export class SocketByHand implements ServerSocket {
   readonly subprotocol = SUBPROTOCOL_JSON;
@@ -25,7 +30,8 @@ export class SocketByHand implements ServerSocket {
   /** The client takes all that waits. */
   drain(): void {
     this.bufferedBytes = 0;
-    for (let next = this.parts.shift(); next !== undefined; next = this.parts.shift()) next.onSent();
+    for (let next = this.parts.shift(); next !== undefined; next = this.parts.shift())
+      next.onSent();
   }
 
   send(data: string | Uint8Array, part?: FramePart): void {

@@ -8,9 +8,13 @@ async function startLogged() {
   const server = await startGateway({ logger, origins: ['https://shop.example'] });
   const upgrade = (path: string, headers: Record<string, string> = {}): Promise<string> =>
     new Promise((resolve) => {
-      const socket = new WebSocket(`${server.listener.url.replace('http', 'ws')}${path}`, SUBPROTOCOL_JSON, {
-        headers,
-      });
+      const socket = new WebSocket(
+        `${server.listener.url.replace('http', 'ws')}${path}`,
+        SUBPROTOCOL_JSON,
+        {
+          headers,
+        },
+      );
       socket.on('error', ({ message }) => resolve(message));
       socket.on('close', (code) => resolve(String(code)));
     });
@@ -25,7 +29,9 @@ test('warns once of each origin that is not in `origins`, by websocket and by HT
   for (let i = 0; i < 2; i++) expect(await gateway.upgrade('/here', EVIL)).toMatch(/403/);
   const pages = await fetch(`${gateway.server.listener.url}/sites`, { headers: EVIL });
   expect(pages.status).toBe(403);
-  expect(gateway.warnings).toEqual([[EVIL, 'refused a page, because its origin is not in `origins`']]);
+  expect(gateway.warnings).toEqual([
+    [EVIL, 'refused a page, because its origin is not in `origins`'],
+  ]);
   await using _client = await RawClient.greeted(gateway.server.url);
   expect(gateway.warnings).toHaveLength(1);
 });

@@ -1,16 +1,25 @@
 /**
- * Hooks that misbehave: each throws, rejects, hangs or returns nonsense wherever it is called. The client gets the true
- * outcome, others are served, and the process goes on: an unhandled rejection would fail the run.
+ * Hooks that misbehave: each throws, rejects, hangs or returns nonsense wherever it is called. The
+ * client gets the true outcome, others are served, and the process goes on: an unhandled rejection
+ * would fail the run.
  */
 import { get, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Binding, BindingSession } from '../../../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
-import type { Authenticate, Authorize } from '../../../../../src/server/gateway/context/gateway-context.ts';
+import type {
+  Authenticate,
+  Authorize,
+} from '../../../../../src/server/gateway/context/gateway-context.ts';
 import { listenGateways } from '../../../../../src/server/gateway/listen/listen.ts';
 import { silentLogger } from '../../../../../src/server/gateway/context/logger.ts';
-import { RawClient, startGateway, StoreDouble, type RunningGateway } from '../../../../support/wire.ts';
+import {
+  RawClient,
+  startGateway,
+  StoreDouble,
+  type RunningGateway,
+} from '../../../../support/wire.ts';
 
 /** Long enough for whatever does answer, short enough to wait for what never does. */
 const bounds = { hookTimeoutMs: 50 };
@@ -46,7 +55,11 @@ afterEach(async () => {
 /** Another client is served as if nothing had happened. */
 async function expectServing(server: RunningGateway): Promise<void> {
   await using client = new RawClient(server.url);
-  expect(await client.greet({ client: 'b'.repeat(32), token: 'good' })).toMatchObject([0, 'welcome', {}]);
+  expect(await client.greet({ client: 'b'.repeat(32), token: 'good' })).toMatchObject([
+    0,
+    'welcome',
+    {},
+  ]);
   client.send([1, 'ping']);
   expect(await client.row()).toEqual([1, 'pong']);
 }
@@ -78,7 +91,11 @@ describe('authenticate', () => {
   const cases: [string, () => unknown, number | undefined][] = [
     ['throws', throws, 4401],
     ['rejects', rejects, 4401],
-    ['rejects for good, in words of ours', () => Promise.reject(new CorrectableError('FORBIDDEN', 'no')), 4401],
+    [
+      'rejects for good, in words of ours',
+      () => Promise.reject(new CorrectableError('FORBIDDEN', 'no')),
+      4401,
+    ],
     ['rejects with what cannot be read', () => Promise.reject(unreadable()), 4401],
     ['gives a token that is over', gives({ id: 'ada', expiresAt: 1 }), 4402],
     ['gives a promise of nothing', () => Promise.resolve(undefined), 4401],
@@ -89,14 +106,17 @@ describe('authenticate', () => {
     ]),
   ];
 
-  test.each([...cases, ...UNDECIDED])('%s at hello, alone → the connection is closed', async (_, hook, code) => {
-    await using server = await start(hook);
-    await using client = new RawClient(server.url);
-    await client.opened();
-    client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }]);
-    expect((await client.closed).code).toBe(code);
-    await expectServing(server);
-  });
+  test.each([...cases, ...UNDECIDED])(
+    '%s at hello, alone → the connection is closed',
+    async (_, hook, code) => {
+      await using server = await start(hook);
+      await using client = new RawClient(server.url);
+      await client.opened();
+      client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }]);
+      expect((await client.closed).code).toBe(code);
+      await expectServing(server);
+    },
+  );
 
   test.each(cases)('%s at renew → the connection is closed', async (_, hook, code) => {
     await using server = await start(hook);
@@ -106,14 +126,17 @@ describe('authenticate', () => {
     await expectServing(server);
   });
 
-  test.each(UNDECIDED)('%s at renew → the connection goes on, and takes a later token', async (_, hook) => {
-    await using server = await start(hook);
-    await using client = await RawClient.greeted(server.url, { token: 'good' });
-    client.send([0, 'renew', 'odd'], [0, 'renew', 'good'], [1, 'ping']);
-    const rows = [await client.row(), await client.row()];
-    expect(rows.map(([, kind]) => kind).toSorted()).toEqual(['pong', 'renewed']);
-    await expectServing(server);
-  });
+  test.each(UNDECIDED)(
+    '%s at renew → the connection goes on, and takes a later token',
+    async (_, hook) => {
+      await using server = await start(hook);
+      await using client = await RawClient.greeted(server.url, { token: 'good' });
+      client.send([0, 'renew', 'odd'], [0, 'renew', 'good'], [1, 'ping']);
+      const rows = [await client.row(), await client.row()];
+      expect(rows.map(([, kind]) => kind).toSorted()).toEqual(['pong', 'renewed']);
+      await expectServing(server);
+    },
+  );
 });
 
 describe('authorize', () => {
@@ -180,7 +203,12 @@ describe('the hosted binding', () => {
   ])('%s %s', async (method, _, hook, code) => {
     await using server = await startGateway({ store: storeWith(method, hook) });
     await using client = await RawClient.greeted(server.url);
-    client.send([1, 'submit', ...READ, ...(method === 'openSession' ? [null, null, null, []] : [])]);
+    client.send([
+      1,
+      'submit',
+      ...READ,
+      ...(method === 'openSession' ? [null, null, null, []] : []),
+    ]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
     expect(client.frames.join()).not.toContain('secret');
     await expectServing(server);
@@ -201,27 +229,30 @@ describe('the hosted binding', () => {
     ['gives numbers', { value: [5] }, 'read', 'INVALID_VALUE'],
     ['gives numbers', { value: [5] }, 'write', 'UNKNOWN'],
     ['gives what no client takes', { value: [''] }, 'write', 'UNKNOWN'],
-  ] as const)('session.tokens %s → the outcome of the operation is true', async (_, tokens, effect, code) => {
-    const store = new StoreDouble();
-    let isOpen = false;
-    // Given when the session is opened, spoilt when a view is to go with it.
-    const session = {
-      get tokens() {
-        if (!isOpen) return ['t'];
-        return 'get' in tokens ? tokens.get() : tokens.value;
-      },
-    } as unknown as BindingSession;
-    Object.assign(store, { openSession: () => session });
-    store.answer = ({ sink }) => {
-      isOpen = true;
-      sink.view('v', 'strong');
-    };
-    await using server = await startGateway({ store });
-    await using client = await RawClient.greeted(server.url);
-    client.send([1, 'submit', 'x', effect, 3, null, null, null, null, []]);
-    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
-    await expectServing(server);
-  });
+  ] as const)(
+    'session.tokens %s → the outcome of the operation is true',
+    async (_, tokens, effect, code) => {
+      const store = new StoreDouble();
+      let isOpen = false;
+      // Given when the session is opened, spoilt when a view is to go with it.
+      const session = {
+        get tokens() {
+          if (!isOpen) return ['t'];
+          return 'get' in tokens ? tokens.get() : tokens.value;
+        },
+      } as unknown as BindingSession;
+      Object.assign(store, { openSession: () => session });
+      store.answer = ({ sink }) => {
+        isOpen = true;
+        sink.view('v', 'strong');
+      };
+      await using server = await startGateway({ store });
+      await using client = await RawClient.greeted(server.url);
+      client.send([1, 'submit', 'x', effect, 3, null, null, null, null, []]);
+      expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
+      await expectServing(server);
+    },
+  );
 
   test('listens to the signal and throws there → logged', async () => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
@@ -239,28 +270,48 @@ describe('the hosted binding', () => {
   test('opens sessions → each is closed once its operation has ended, or could not begin', async () => {
     const store = new StoreDouble();
     const close = vi.fn();
-    Object.assign(store, { openSession: (tokens: readonly string[]) => ({ tokens: tokens[0] && tokens, close }) });
+    Object.assign(store, {
+      openSession: (tokens: readonly string[]) => ({ tokens: tokens[0] && tokens, close }),
+    });
     store.answer = ({ sink }) => sink.view('v', 'strong');
     await using server = await startGateway({ store });
     await using client = await RawClient.greeted(server.url);
-    client.send([1, 'submit', ...READ, null, null, null, ['t']], [2, 'submit', ...READ, null, null, null, []]);
+    client.send(
+      [1, 'submit', ...READ, null, null, null, ['t']],
+      [2, 'submit', ...READ, null, null, null, []],
+    );
     expect((await client.row())[1]).toBe('view');
     expect((await client.row())[2]).toBe('UNSUPPORTED');
     expect(close).toHaveBeenCalledTimes(2);
   });
 
   test.each([
-    ['a value whose getter throws', ['write', Object.defineProperty({}, 'x', { enumerable: true, get: throws })]],
+    [
+      'a value whose getter throws',
+      ['write', Object.defineProperty({}, 'x', { enumerable: true, get: throws })],
+    ],
     ['a value that is a promise', ['write', hangs()]],
     ['metadata that is no object', ['write', 'v', 'strong', { meta: 'x' }]],
     ['metadata that is a list', ['write', 'v', 'strong', { meta: [1] }]],
     ['metadata that is a date', ['write', 'v', 'strong', { meta: new Date(0) }]],
     ['metadata that is bytes', ['write', 'v', 'strong', { meta: new Uint8Array(2) }]],
     ['a version that cannot be sent', ['write', 'v', 'strong', { version: Symbol('v') }]],
-    ['details whose getter throws', ['write', 'v', 'strong', Object.defineProperty({}, 'meta', { get: throws })]],
-    ['an error without a code', ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: '' })]],
-    ['an error whose code is a number', ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: 5 })]],
-    ['an error whose getters throw', ['fail', Object.defineProperty(new Error('x'), 'name', { get: throws })]],
+    [
+      'details whose getter throws',
+      ['write', 'v', 'strong', Object.defineProperty({}, 'meta', { get: throws })],
+    ],
+    [
+      'an error without a code',
+      ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: '' })],
+    ],
+    [
+      'an error whose code is a number',
+      ['fail', Object.assign(new Error('x'), { name: 'CorrectableError', code: 5 })],
+    ],
+    [
+      'an error whose getters throw',
+      ['fail', Object.defineProperty(new Error('x'), 'name', { get: throws })],
+    ],
     [
       'an error of half a character',
       [
@@ -276,31 +327,35 @@ describe('the hosted binding', () => {
     ],
     ['nothing at all as an error', ['fail', undefined]],
     ['a confirmation of what it never gave', ['confirm', 'strong', -1]],
-  ] as const)('%s → the operation fails, in a row that the client can read', async (_, [method, ...args]) => {
-    const store = new StoreDouble();
-    store.answer = ({ sink }) => {
-      const [first, level = 'strong', details] = args as readonly [unknown, string?, unknown?];
-      if (method === 'write') sink.view(first, level, details as object);
-      else if (method === 'fail') sink.fail(first);
-      else sink.confirm(String(first), Number(level));
-    };
-    await using server = await startGateway({ store });
-    await using client = await RawClient.greeted(server.url);
-    for (const [id, effect] of [
-      [1, 'read'],
-      [2, 'write'],
-    ] as const) {
-      client.send([id, 'submit', 'x', effect, 3, null]);
-      const [reported, kind, code, message, , details] = await client.row();
-      expect([reported, kind]).toEqual([id, 'fail']);
-      expect(code).toMatch(/^[A-Z_]+$/);
-      if (method === 'write') expect(code === 'UNKNOWN').toBe(effect === 'write');
-      expect(message).toEqual(expect.any(String));
-      if (details !== undefined) expect(details).toMatchObject({ retryable: expect.any(Boolean) as boolean });
-      expect(client.frames.join()).not.toContain('secret');
-    }
-    await expectServing(server);
-  });
+  ] as const)(
+    '%s → the operation fails, in a row that the client can read',
+    async (_, [method, ...args]) => {
+      const store = new StoreDouble();
+      store.answer = ({ sink }) => {
+        const [first, level = 'strong', details] = args as readonly [unknown, string?, unknown?];
+        if (method === 'write') sink.view(first, level, details as object);
+        else if (method === 'fail') sink.fail(first);
+        else sink.confirm(String(first), Number(level));
+      };
+      await using server = await startGateway({ store });
+      await using client = await RawClient.greeted(server.url);
+      for (const [id, effect] of [
+        [1, 'read'],
+        [2, 'write'],
+      ] as const) {
+        client.send([id, 'submit', 'x', effect, 3, null]);
+        const [reported, kind, code, message, , details] = await client.row();
+        expect([reported, kind]).toEqual([id, 'fail']);
+        expect(code).toMatch(/^[A-Z_]+$/);
+        if (method === 'write') expect(code === 'UNKNOWN').toBe(effect === 'write');
+        expect(message).toEqual(expect.any(String));
+        if (details !== undefined)
+          expect(details).toMatchObject({ retryable: expect.any(Boolean) as boolean });
+        expect(client.frames.join()).not.toContain('secret');
+      }
+      await expectServing(server);
+    },
+  );
 
   test.each([
     ['throws', throws, /secret/],
@@ -309,7 +364,11 @@ describe('the hosted binding', () => {
     ['rejects', rejects, /binding: consistencyLevels/],
     ['gives no name', gives([5]), /binding: consistencyLevels/],
     ['gives one twice', gives(['a', 'a']), /binding: consistencyLevels/],
-    ['gives more than a submission can name', gives(Array.from({ length: 32 }, String)), /binding: consistencyLevels/],
+    [
+      'gives more than a submission can name',
+      gives(Array.from({ length: 32 }, String)),
+      /binding: consistencyLevels/,
+    ],
   ])('consistencyLevels %s → the gateway is not made', (_, hook, message) => {
     const binding = storeWith('consistencyLevels', hook) as Binding;
     expect(() => createGateway({ binding })).toThrow(message);
@@ -374,25 +433,37 @@ describe('the page', () => {
   });
 
   test.each([
-    ['has set the length of its response', (response: ServerResponse) => response.setHeader('content-length', '100')],
-    ['has set what cannot be sent', (response: ServerResponse) => (response.statusMessage = '\ud83d')],
-    ['has encoded nothing yet', (response: ServerResponse) => response.setHeader('content-encoding', 'gzip')],
-  ])('fails when it %s → a whole HTTP 500, and the connection is not used again', async (_, prepare) => {
-    const listener = await listenGateways({
-      sites: { here: createGateway({ binding: new StoreDouble() }) },
-      page: (_request, response) => {
-        prepare(response);
-        throws();
-      },
-    });
-    const answer = await fetch(`${listener.url}/`);
-    expect([answer.status, await answer.text()]).toEqual([500, '']);
-    expect(answer.headers.get('connection')).toBe('close');
-    expect(answer.headers.get('content-length')).toBe('0');
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(await status(`${listener.url}/health`)).toBe(200);
-    await listener.close();
-  });
+    [
+      'has set the length of its response',
+      (response: ServerResponse) => response.setHeader('content-length', '100'),
+    ],
+    [
+      'has set what cannot be sent',
+      (response: ServerResponse) => (response.statusMessage = '\ud83d'),
+    ],
+    [
+      'has encoded nothing yet',
+      (response: ServerResponse) => response.setHeader('content-encoding', 'gzip'),
+    ],
+  ])(
+    'fails when it %s → a whole HTTP 500, and the connection is not used again',
+    async (_, prepare) => {
+      const listener = await listenGateways({
+        sites: { here: createGateway({ binding: new StoreDouble() }) },
+        page: (_request, response) => {
+          prepare(response);
+          throws();
+        },
+      });
+      const answer = await fetch(`${listener.url}/`);
+      expect([answer.status, await answer.text()]).toEqual([500, '']);
+      expect(answer.headers.get('connection')).toBe('close');
+      expect(answer.headers.get('content-length')).toBe('0');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(await status(`${listener.url}/health`)).toBe(200);
+      await listener.close();
+    },
+  );
 
   test('rejects after its answer → the answer stays whole', async () => {
     const text = 'x'.repeat(5_000_000);
@@ -418,7 +489,9 @@ describe('the page', () => {
         response.write('more');
       },
     });
-    await expect(fetch(`${listener.url}/half`).then((answer) => answer.text())).rejects.toThrow(/terminated|failed/);
+    await expect(fetch(`${listener.url}/half`).then((answer) => answer.text())).rejects.toThrow(
+      /terminated|failed/,
+    );
     expect(await status(`${listener.url}/after`)).toBe(200);
     expect(await status(`${listener.url}/health`)).toBe(200);
     await listener.close();

@@ -13,7 +13,8 @@ test.each([
   ['onabort', (signal: AbortSignal) => (signal.onabort = fails)],
   [
     'a promise',
-    (signal: AbortSignal) => signal.addEventListener('abort', (() => Promise.reject(new Error('x'))) as () => void),
+    (signal: AbortSignal) =>
+      signal.addEventListener('abort', (() => Promise.reject(new Error('x'))) as () => void),
   ],
 ])('%s fails → reported, the other listeners are called', async (_, listen) => {
   const thrown: unknown[] = [];
@@ -37,7 +38,9 @@ test('a listener that was removed, or taken back from onabort → not called; on
   signal.addEventListener('abort', twice, { once: true });
   signal.addEventListener('abort', twice, { once: true });
   abort();
-  expect([removed, replaced, retained, twice].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 1, 1]);
+  expect([removed, replaced, retained, twice].map(({ mock }) => mock.calls.length)).toEqual([
+    0, 0, 1, 1,
+  ]);
   expect(retained.mock.contexts[0]).toBe(signal);
 });
 

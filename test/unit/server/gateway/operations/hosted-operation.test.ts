@@ -24,15 +24,18 @@ describe('submission', () => {
     ['a version', { version: 3 }, [3]],
     ['metadata', { meta: { remaining: 5 } }, [null, { remaining: 5 }]],
     ['both', { version: 3, meta: { remaining: 5 } }, [3, { remaining: 5 }]],
-  ])('view with %s → sent with all of it, whether more views may follow or not', (_what, details, tail) => {
-    const { submission, outlet } = start();
-    submission.view('a', 'tentative', details);
-    submission.view('b', 'causal', { ...details, final: true });
-    expect(outlet.rows).toEqual([
-      [7, 'view', 0, 0, 'a', ...tail],
-      [7, 'final', 1, 1, 'b', ...tail],
-    ]);
-  });
+  ])(
+    'view with %s → sent with all of it, whether more views may follow or not',
+    (_what, details, tail) => {
+      const { submission, outlet } = start();
+      submission.view('a', 'tentative', details);
+      submission.view('b', 'causal', { ...details, final: true });
+      expect(outlet.rows).toEqual([
+        [7, 'view', 0, 0, 'a', ...tail],
+        [7, 'final', 1, 1, 'b', ...tail],
+      ]);
+    },
+  );
 
   test('same value, but a detail of the first view is gone → sent in full: a confirmation would keep it', () => {
     const { submission, outlet } = start();
@@ -52,12 +55,15 @@ describe('submission', () => {
     ['version', { version: 1 }, { version: null }],
     ['metadata', { meta: { a: 1 } }, { meta: null }],
     ['key', { meta: { a: 1 } }, { meta: { a: undefined } }],
-  ] as const)('same value, %s given as nothing → sent in full: a row leaves it out', (_, first, second) => {
-    const { submission, outlet } = start();
-    submission.view('v', 'tentative', first);
-    submission.view('v', 'strong', second as object);
-    expect(outlet.rows[1]?.[1]).toBe('view');
-  });
+  ] as const)(
+    'same value, %s given as nothing → sent in full: a row leaves it out',
+    (_, first, second) => {
+      const { submission, outlet } = start();
+      submission.view('v', 'tentative', first);
+      submission.view('v', 'strong', second as object);
+      expect(outlet.rows[1]?.[1]).toBe('view');
+    },
+  );
 
   test('the store adds to a view as it confirms it → the client must not keep that for what is confirmed later', () => {
     const { submission, outlet } = start();
@@ -133,30 +139,37 @@ describe('submission', () => {
   test.each([
     ['the final', 2, 'strong'],
     ['a weaker level', 0, 'tentative'],
-  ] as const)('a domain error of %s larger than a view may be → INVALID_VALUE, with its size', (_what, level, name) => {
-    const { submission, outlet } = start();
-    const domain = { name: 'taken', data: { by: 'x'.repeat(2_000) } };
-    submission.fail(new CorrectableError('DOMAIN', 'reserve: taken', { domain }), name);
-    expect(outlet.rows).toEqual([
-      [
-        7,
-        'fail',
-        'INVALID_VALUE',
-        expect.stringMatching(/reserve: taken.*2\d\d\d bytes.*1000/),
-        level === 2 ? null : level,
-        { retryable: false, field: 'domain.data' },
-      ],
-    ]);
-  });
+  ] as const)(
+    'a domain error of %s larger than a view may be → INVALID_VALUE, with its size',
+    (_what, level, name) => {
+      const { submission, outlet } = start();
+      const domain = { name: 'taken', data: { by: 'x'.repeat(2_000) } };
+      submission.fail(new CorrectableError('DOMAIN', 'reserve: taken', { domain }), name);
+      expect(outlet.rows).toEqual([
+        [
+          7,
+          'fail',
+          'INVALID_VALUE',
+          expect.stringMatching(/reserve: taken.*2\d\d\d bytes.*1000/),
+          level === 2 ? null : level,
+          { retryable: false, field: 'domain.data' },
+        ],
+      ]);
+    },
+  );
 
   test('a domain error → its name and data travel; data that cannot → FINAL_FAILED', () => {
     const [reported, odd] = [start(), start()];
     const rejection = (data: unknown): CorrectableError =>
-      new CorrectableError('DOMAIN', 'withdraw: notEnough', { domain: { name: 'notEnough', data } });
+      new CorrectableError('DOMAIN', 'withdraw: notEnough', {
+        domain: { name: 'notEnough', data },
+      });
     reported.submission.fail(rejection({ left: 3 }));
     odd.submission.fail(rejection(new Map()));
     const details = { retryable: false, domain: { name: 'notEnough', data: { left: 3 } } };
-    expect(reported.outlet.rows).toEqual([[7, 'fail', 'DOMAIN', 'withdraw: notEnough', null, details]]);
+    expect(reported.outlet.rows).toEqual([
+      [7, 'fail', 'DOMAIN', 'withdraw: notEnough', null, details],
+    ]);
     expect(odd.outlet.rows[0]?.[2]).toBe('FINAL_FAILED');
   });
 
@@ -217,7 +230,10 @@ describe('submission', () => {
       submission.confirm('causal', first);
       const outlet = new OutletDouble();
       memory.repeat(outlet);
-      const expected = Array.from({ length: count - first }, (_, n) => [n === 0 ? 1 : 0, first + n]);
+      const expected = Array.from({ length: count - first }, (_, n) => [
+        n === 0 ? 1 : 0,
+        first + n,
+      ]);
       expect(outlet.rows.map(([, , level, , value]) => [level, value])).toEqual(expected);
     },
   );
@@ -232,14 +248,17 @@ describe('submission', () => {
     expect(outlet.rows).toEqual([[7, 'view', 2, 0, { item: 'a' }]]);
   });
 
-  test.each([null, undefined, 'v', 0, true, 10n])('%s was the final → repeated the same', (value) => {
-    const { submission, outlet: first, memory } = start();
-    submission.view(value, 'strong');
-    const outlet = new OutletDouble();
-    memory.repeat(outlet);
-    expect(outlet.rows).toEqual(first.rows);
-    expect(outlet.rows).toEqual([[7, 'view', 2, 0, value]]);
-  });
+  test.each([null, undefined, 'v', 0, true, 10n])(
+    '%s was the final → repeated the same',
+    (value) => {
+      const { submission, outlet: first, memory } = start();
+      submission.view(value, 'strong');
+      const outlet = new OutletDouble();
+      memory.repeat(outlet);
+      expect(outlet.rows).toEqual(first.rows);
+      expect(outlet.rows).toEqual([[7, 'view', 2, 0, value]]);
+    },
+  );
 
   test.each([
     ['read', Number.NaN, 'INVALID_VALUE'],
@@ -248,13 +267,18 @@ describe('submission', () => {
     ['write', { at: new Map() }, 'UNKNOWN'],
     ['read', 'x'.repeat(2_000), 'INVALID_VALUE'],
     ['write', 'x'.repeat(2_000), 'UNKNOWN'],
-  ] as const)('final of a %s that cannot be sent: %s → %s with the reason', (effect, value, code) => {
-    const { submission, outlet } = start(2, effect);
-    submission.view(value, 'strong');
-    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
-    expect(outlet.rows[0]?.[3]).toMatch(/^(the write took effect, but its result cannot be sent: )?value/);
-    expect(outlet.ends).toBe(1);
-  });
+  ] as const)(
+    'final of a %s that cannot be sent: %s → %s with the reason',
+    (effect, value, code) => {
+      const { submission, outlet } = start(2, effect);
+      submission.view(value, 'strong');
+      expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
+      expect(outlet.rows[0]?.[3]).toMatch(
+        /^(the write took effect, but its result cannot be sent: )?value/,
+      );
+      expect(outlet.ends).toBe(1);
+    },
+  );
 
   test.each(['read', 'write'] as const)(
     'preliminary of a %s that cannot be sent → that level fails alone',
@@ -362,7 +386,12 @@ describe('what is kept', () => {
     const { submission, outlet, memory } = start(2, 'write', msgpackCodec);
     submission.view({ ok: true }, 'strong');
     const repeated: EncodedMessage[] = [];
-    memory.repeat({ isFull: false, push: () => {}, pushEncoded: (row) => repeated.push(row), onEnded: () => {} });
+    memory.repeat({
+      isFull: false,
+      push: () => {},
+      pushEncoded: (row) => repeated.push(row),
+      onEnded: () => {},
+    });
     const [{ block, length } = expect.fail()] = repeated as Span[];
     expect(block.buffer.byteLength).toBe(length);
     expect(outlet.ends).toBe(1);

@@ -5,7 +5,10 @@ import { sanitizeError } from '../../../../../src/server/gateway/operations/sani
 
 /** An error whose fields hold what no constructor would let in. */
 function errorWith(fields: Readonly<Record<string, unknown>>): CorrectableError {
-  const descriptors = Object.entries(fields).map(([name, value]) => [name, { value, configurable: true }]);
+  const descriptors = Object.entries(fields).map(([name, value]) => [
+    name,
+    { value, configurable: true },
+  ]);
   const error = new CorrectableError('CONFLICT', 'secret');
   return Object.defineProperties(error, Object.fromEntries(descriptors) as PropertyDescriptorMap);
 }
@@ -15,8 +18,13 @@ test.each([
   ['is cut in the middle of a pair', `${'x'.repeat(4_095)}😀`, `${'x'.repeat(4_095)}\ufffd`],
   ['is no text', 7, '7'],
 ])('text that %s → text that a row can carry', (_, value, reported) => {
-  const { message, field } = sanitizeError(errorWith({ message: value, field: value })) as CorrectableError;
-  expect({ message, field }).toEqual({ message: reported, field: typeof value === 'string' ? reported : undefined });
+  const { message, field } = sanitizeError(
+    errorWith({ message: value, field: value }),
+  ) as CorrectableError;
+  expect({ message, field }).toEqual({
+    message: reported,
+    field: typeof value === 'string' ? reported : undefined,
+  });
 });
 
 test.each([

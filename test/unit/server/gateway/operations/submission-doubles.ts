@@ -129,7 +129,13 @@ export function start(
     slot: new LoadSlot(load, new ReceivedFrame(0)),
   };
   const Submission = access === 'write' ? RetainedWrite : HostedOperation;
-  const submission: HostedOperation & MaybeRetained = new Submission(owner, parts, outlet, session, undefined);
+  const submission: HostedOperation & MaybeRetained = new Submission(
+    owner,
+    parts,
+    outlet,
+    session,
+    undefined,
+  );
   memory.entry = submission;
   return { submission, outlet, anomalies, budget, memory, load };
 }

@@ -71,7 +71,9 @@ describe('views of an operation that does not end', () => {
   test('as many views are held as clients keep, with their details', () => {
     const { submission, budget } = start(2, 'read');
     const bytesAt = (count: number): number => {
-      while (submission.view(Math.random(), 'tentative', { meta: { at: 'x'.repeat(100) } }) < count);
+      while (
+        submission.view(Math.random(), 'tentative', { meta: { at: 'x'.repeat(100) } }) < count
+      );
       return budget.bytes;
     };
     const retained = bytesAt(2_000);
@@ -84,7 +86,8 @@ describe('views of an operation that does not end', () => {
   test('the store confirms one again and again, with more details each time → they count', () => {
     const { submission, budget } = start(2, 'read');
     const seq = submission.view('v', 'tentative');
-    for (let n = 0; n < 5; n++) submission.confirm('tentative', seq, { meta: { [`at${n}`]: 'x'.repeat(100) } });
+    for (let n = 0; n < 5; n++)
+      submission.confirm('tentative', seq, { meta: { [`at${n}`]: 'x'.repeat(100) } });
     expect(budget.bytes).toBeGreaterThan(500);
     submission.abandon();
     expect(budget.bytes).toBe(0);
@@ -103,15 +106,18 @@ describe('a mistake of the gateway at a view', () => {
     ['failure of a write', 'write', 'UNKNOWN', fail],
     ['final view of a read', 'read', 'FINAL_FAILED', showFinal],
     ['failure of a read', 'read', 'FINAL_FAILED', fail],
-  ] as const)('%s (%s) → the client gets %s once; the store is not called', (_, effect, code, endOperation) => {
-    const { submission, outlet, anomalies, load } = start(2, effect);
-    vi.spyOn(outlet, 'pushEncoded').mockImplementationOnce(breaks);
-    endOperation(submission);
-    endOperation(submission);
-    expect(outlet.rows.map((row) => row.slice(0, 3))).toEqual([[7, 'fail', code]]);
-    expect(anomalies).toContain('the gateway failed at a view');
-    expect([outlet.ends, load.operations]).toEqual([1, 0]);
-  });
+  ] as const)(
+    '%s (%s) → the client gets %s once; the store is not called',
+    (_, effect, code, endOperation) => {
+      const { submission, outlet, anomalies, load } = start(2, effect);
+      vi.spyOn(outlet, 'pushEncoded').mockImplementationOnce(breaks);
+      endOperation(submission);
+      endOperation(submission);
+      expect(outlet.rows.map((row) => row.slice(0, 3))).toEqual([[7, 'fail', code]]);
+      expect(anomalies).toContain('the gateway failed at a view');
+      expect([outlet.ends, load.operations]).toEqual([1, 0]);
+    },
+  );
 
   test('a final view that was sent is the one that is kept', () => {
     const { submission, outlet, anomalies, memory } = start();
@@ -135,7 +141,10 @@ describe('the place of an operation', () => {
 
   test.each([
     ['a final view', (submission: HostedOperation) => void submission.view('v', 'strong')],
-    ['a confirmed view', (submission: HostedOperation) => submission.confirm('strong', submission.view('v', 'causal'))],
+    [
+      'a confirmed view',
+      (submission: HostedOperation) => submission.confirm('strong', submission.view('v', 'causal')),
+    ],
     ['a failure', (submission: HostedOperation) => submission.fail(new Error('x'))],
     ['the end of its promise', (submission: HostedOperation) => submission.close()],
   ])('is its own until the store is done: %s → left, and the session closed, once', (_, end) => {

@@ -25,37 +25,47 @@ function readAll(
     if (step.kind === 'done') return taken;
     if (step.kind === 'take') taken.push(step.entry.key);
     else {
-      const { entries, hasMore } = store.range(step.range, PAGE, 0) ?? { entries: [], hasMore: false };
+      const { entries, hasMore } = store.range(step.range, PAGE, 0) ?? {
+        entries: [],
+        hasMore: false,
+      };
       catchUp.onRange(entries, hasMore);
     }
   }
 }
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8])('random starts of several sites, seed %i → in the order of revisions', (seed) => {
-  const random = new Random(seed);
-  const store = new EtcdStore();
-  const starts = new Map<number, { epoch: number; next: number }>();
-  const written: string[] = [];
-  for (let count = 0; count < 60; count += 1) {
-    const site = siteAt(random.between(0, 3));
-    const { epoch, next } = starts.get(site) ?? { epoch: 1, next: 1 };
-    const place = random.chance(0.2) ? { epoch: epoch + 1, next: 1 } : { epoch, next };
-    const key = KEYS.formatGroup(site, place.epoch, place.next);
-    starts.set(site, { epoch: place.epoch, next: place.next + 1 });
-    store.create(key, VALUE);
-    written.push(key);
-  }
-  expect(readAll(store, new Map())).toEqual(written);
-  // From where a copy ends.
-  const known = written.slice(0, 25);
-  const progress = new Map(
-    known.map((key) => {
-      const { site, start, last } = KEYS.parseGroup(key) as { site: number; start: number; last: number };
-      return [site, { epoch: start, next: last + 1 }] as const;
-    }),
-  );
-  expect(readAll(store, progress)).toEqual(written.slice(25));
-});
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'random starts of several sites, seed %i → in the order of revisions',
+  (seed) => {
+    const random = new Random(seed);
+    const store = new EtcdStore();
+    const starts = new Map<number, { epoch: number; next: number }>();
+    const written: string[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      const site = siteAt(random.between(0, 3));
+      const { epoch, next } = starts.get(site) ?? { epoch: 1, next: 1 };
+      const place = random.chance(0.2) ? { epoch: epoch + 1, next: 1 } : { epoch, next };
+      const key = KEYS.formatGroup(site, place.epoch, place.next);
+      starts.set(site, { epoch: place.epoch, next: place.next + 1 });
+      store.create(key, VALUE);
+      written.push(key);
+    }
+    expect(readAll(store, new Map())).toEqual(written);
+    // From where a copy ends.
+    const known = written.slice(0, 25);
+    const progress = new Map(
+      known.map((key) => {
+        const { site, start, last } = KEYS.parseGroup(key) as {
+          site: number;
+          start: number;
+          last: number;
+        };
+        return [site, { epoch: start, next: last + 1 }] as const;
+      }),
+    );
+    expect(readAll(store, progress)).toEqual(written.slice(25));
+  },
+);
 
 test('delivers a late group of an earlier start at its revision, after groups of the later start', () => {
   const store = new EtcdStore();

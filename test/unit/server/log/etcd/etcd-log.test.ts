@@ -2,7 +2,11 @@
 // @rule ETCD-D2, ETCD-D3, ETCD-D4, ETCD-D5, ETCD-D6, ETCD-F2, ETCD-F3, ETCD-F4, ETCD-F5, ETCD-S1, ETCD-S2
 // @rule ETCD-S3, ETCD-S4, ETCD-W1, ETCD-W3, ETCD-W4, ETCD-W5, ETCD-W6
 import { describe, expect, test } from 'vitest';
-import { encodeGroup, MAX_GROUP_RECORDS, MAX_RECORD_BYTES } from '../../../../../src/server/log/etcd/etcd-groups.ts';
+import {
+  encodeGroup,
+  MAX_GROUP_RECORDS,
+  MAX_RECORD_BYTES,
+} from '../../../../../src/server/log/etcd/etcd-groups.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
 import { EtcdLog } from '../../../../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdRequest } from '../../../../../src/server/log/etcd/etcd-requests.ts';
@@ -26,7 +30,8 @@ function storeLate(
   world.run(SETTLE_MS);
 }
 
-const countGroups = ({ etcd }: EtcdWorld): number => etcd.store.range(KEYS.groups, 1000, 0)?.entries.length ?? -1;
+const countGroups = ({ etcd }: EtcdWorld): number =>
+  etcd.store.range(KEYS.groups, 1000, 0)?.entries.length ?? -1;
 
 describe('etcd log: groups', () => {
   test('while a group is in flight → what is proposed goes into the next one', () => {
@@ -95,9 +100,13 @@ describe('etcd log: groups', () => {
 
   test('many and large records → groups stay below the limits of etcd', () => {
     const large = 'x'.repeat(MAX_RECORD_BYTES - 100);
-    expect(encodeGroup({ first: 1, position: 0, digest: null }, [large, 'y'.repeat(200)])).toMatchObject({ count: 1 });
+    expect(
+      encodeGroup({ first: 1, position: 0, digest: null }, [large, 'y'.repeat(200)]),
+    ).toMatchObject({ count: 1 });
     const small = Array.from({ length: 1000 }, (_, index) => `record ${index}`);
-    expect(encodeGroup({ first: 1, position: 0, digest: null }, small).count).toBe(MAX_GROUP_RECORDS);
+    expect(encodeGroup({ first: 1, position: 0, digest: null }, small).count).toBe(
+      MAX_GROUP_RECORDS,
+    );
     const world = new EtcdWorld();
     world.propose(0, large, ...small);
     world.run(2000);
@@ -108,7 +117,10 @@ describe('etcd log: groups', () => {
 describe('etcd log: slow links', () => {
   test('link that takes longer for eight groups than an endpoint may → the site catches up all the same', () => {
     const world = new EtcdWorld();
-    const records = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(MAX_RECORD_BYTES - 100)}`);
+    const records = Array.from(
+      { length: 20 },
+      (_, n) => `${n} ${'x'.repeat(MAX_RECORD_BYTES - 100)}`,
+    );
     for (const record of records) {
       world.propose(0, record);
       world.run(SETTLE_MS);
@@ -135,7 +147,9 @@ describe('etcd log: delivery', () => {
 
   test('record that changes the members → nothing behind it before they are set', () => {
     const world = new EtcdWorld(1);
-    const options = { getMemberChange: (record: string) => (record === 'join' ? { closes: [] } : undefined) };
+    const options = {
+      getMemberChange: (record: string) => (record === 'join' ? { closes: [] } : undefined),
+    };
     const node = world.start(0, { epoch: 2, ...options });
     world.run(SETTLE_MS);
     world.propose(0, 'a', 'join', 'b');
@@ -156,17 +170,20 @@ describe('etcd log: reading', () => {
     return world;
   };
 
-  test.each([0, 1, 2, 3, 4])('restart with %i of four entries on the disk → the rest is taken, once', (count) => {
-    const world = createWorld();
-    const entries = world.node(1).disk.slice(0, count);
-    world.start(1, { epoch: 2, entries });
-    world.run(SETTLE_MS);
-    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd']);
-    expect(world.node(1).disk).toHaveLength(4);
-    world.propose(1, 'e');
-    world.run(SETTLE_MS);
-    for (const { taken } of world.nodes) expect(taken).toEqual(['a', 'b', 'c', 'd', 'e']);
-  });
+  test.each([0, 1, 2, 3, 4])(
+    'restart with %i of four entries on the disk → the rest is taken, once',
+    (count) => {
+      const world = createWorld();
+      const entries = world.node(1).disk.slice(0, count);
+      world.start(1, { epoch: 2, entries });
+      world.run(SETTLE_MS);
+      expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd']);
+      expect(world.node(1).disk).toHaveLength(4);
+      world.propose(1, 'e');
+      world.run(SETTLE_MS);
+      for (const { taken } of world.nodes) expect(taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+    },
+  );
 
   test('watch whose place was compacted → reads again and goes on', () => {
     const world = createWorld();
@@ -196,7 +213,9 @@ describe('etcd log: reading', () => {
     world.etcd.refused.add('etcd.range');
     world.start(0, { epoch: 2 });
     world.run(9000);
-    expect(world.node(0).messages('unavailable')).toEqual([expect.stringContaining('permission denied')]);
+    expect(world.node(0).messages('unavailable')).toEqual([
+      expect.stringContaining('permission denied'),
+    ]);
     world.etcd.refused.clear();
     world.run(1000);
     expect(world.node(0).kinds()).toContain('available');
@@ -215,7 +234,9 @@ describe('etcd log: reading', () => {
     world.etcd.store.create(KEYS.formatGroup(siteAt(0), 1, 5), new Uint8Array([9, 1, 2]));
     world.etcd.notify();
     world.run(SETTLE_MS);
-    expect(world.node(1).messages('outdated')[0]).toContain('cannot be read: it is written in version 9');
+    expect(world.node(1).messages('outdated')[0]).toContain(
+      'cannot be read: it is written in version 9',
+    );
   });
 
   test('restored log, nothing can be written → a site that lacks older entries is behind, others read', () => {
@@ -233,14 +254,17 @@ describe('etcd log: reading', () => {
   test.each([
     ['shorter', 2],
     ['longer', 6],
-  ])('restored logs, that of main %s than another one → each goes on behind its own end', (_, main) => {
-    const { disk } = createWorld().node(0);
-    const world = new EtcdWorld(2, { generation: 1, baseLengths: [main, 4] });
-    for (const site of [0, 1]) world.start(site, { epoch: 2, entries: disk, partition: 1 });
-    world.propose(0, 'e');
-    world.run(SETTLE_MS);
-    for (const site of [0, 1]) expect(world.node(site).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
-  });
+  ])(
+    'restored logs, that of main %s than another one → each goes on behind its own end',
+    (_, main) => {
+      const { disk } = createWorld().node(0);
+      const world = new EtcdWorld(2, { generation: 1, baseLengths: [main, 4] });
+      for (const site of [0, 1]) world.start(site, { epoch: 2, entries: disk, partition: 1 });
+      world.propose(0, 'e');
+      world.run(SETTLE_MS);
+      for (const site of [0, 1]) expect(world.node(site).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+    },
+  );
 
   test('group whose predecessor is not there → the site is behind', () => {
     const world = createWorld();
@@ -259,7 +283,9 @@ describe('etcd log: copies that differ', () => {
     world.run(SETTLE_MS);
     storeLate(world, 1, ['b'], { position: 1, digest: 12_345 });
     for (const node of world.nodes) {
-      expect(node.messages('differs')[0]).toContain('the first 1 entries of the log are others at site 1');
+      expect(node.messages('differs')[0]).toContain(
+        'the first 1 entries of the log are others at site 1',
+      );
       expect(node.taken).toEqual(['a']);
     }
   });
@@ -267,7 +293,9 @@ describe('etcd log: copies that differ', () => {
   test('group whose proposer had taken more → halts', () => {
     const world = new EtcdWorld();
     storeLate(world, 1, ['b'], { position: 3 });
-    expect(world.node(1).messages('regressed')[0]).toContain('has taken 3 entries before its next one');
+    expect(world.node(1).messages('regressed')[0]).toContain(
+      'has taken 3 entries before its next one',
+    );
   });
 
   test('other digest at another site → halts within a second', () => {
@@ -288,7 +316,8 @@ describe('etcd log: copies that differ', () => {
     world.run(SETTLE_MS);
     world.etcd.replaceStore(old);
     world.run(SETTLE_MS);
-    for (const node of world.nodes) expect(node.messages('regressed')[0]).toContain('put back to an older state');
+    for (const node of world.nodes)
+      expect(node.messages('regressed')[0]).toContain('put back to an older state');
   });
 
   test('older disks while a site that lacks what they lost is away → it proposes nothing, and halts', () => {
@@ -303,7 +332,9 @@ describe('etcd log: copies that differ', () => {
     world.run(3000);
     expect(countGroups(world)).toBe(0);
     expect(node.taken).toEqual([]);
-    expect(node.messages('regressed')[0]).toContain('etcd has 0 entries of the log, and site 1 has 1');
+    expect(node.messages('regressed')[0]).toContain(
+      'etcd has 0 entries of the log, and site 1 has 1',
+    );
   });
 
   test('one of three sites does not reply → proposes after a second; two do not → after half a minute', () => {
@@ -312,7 +343,9 @@ describe('etcd log: copies that differ', () => {
     const node = world.start(0, { epoch: 2 });
     world.propose(0, 'alone');
     world.run(4000);
-    expect(node.messages('unavailable')[0]).toContain('have not yet replied with how much of the log they have');
+    expect(node.messages('unavailable')[0]).toContain(
+      'have not yet replied with how much of the log they have',
+    );
     world.run(28_000);
     expect(node.taken).toEqual(['alone']);
     expect(node.kinds()).toContain('available');
@@ -406,7 +439,9 @@ describe('etcd log: room', () => {
     world.propose(0, 'a');
     world.run(SETTLE_MS);
     release(world);
-    const all = world.etcd.store.range({ key: '/test/', end: '/test0' }, 100, 0)?.entries.map(({ key }) => key);
+    const all = world.etcd.store
+      .range({ key: '/test/', end: '/test0' }, 100, 0)
+      ?.entries.map(({ key }) => key);
     expect(all?.filter((key) => groups.includes(key))).toEqual([groups[3]]);
   });
 
@@ -446,13 +481,26 @@ describe('etcd log: room', () => {
   });
 
   test('group whose write is refused for lack of room, and that is in the log → room is noticed', () => {
-    const place = { site: siteAt(0), sites: sitesTo(1), leader: siteAt(0), epoch: 1, resendAfterMs: 10 };
+    const place = {
+      site: siteAt(0),
+      sites: sitesTo(1),
+      leader: siteAt(0),
+      epoch: 1,
+      resendAfterMs: 10,
+    };
     const log = new EtcdLog<string>(place, { deployment: 'test', generation: 0 });
     const outputs: LogOutput<string>[] = [];
-    const find = <K extends EtcdRequest['kind']>(kind: K): Extract<EtcdRequest, { readonly kind: K }> => {
+    const find = <K extends EtcdRequest['kind']>(
+      kind: K,
+    ): Extract<EtcdRequest, { readonly kind: K }> => {
       outputs.push(...log.takeOutputs());
-      const requests = outputs.flatMap((output) => (output.kind === 'request' ? [output.request as EtcdRequest] : []));
-      return requests.findLast((request) => request.kind === kind) as Extract<EtcdRequest, { readonly kind: K }>;
+      const requests = outputs.flatMap((output) =>
+        output.kind === 'request' ? [output.request as EtcdRequest] : [],
+      );
+      return requests.findLast((request) => request.kind === kind) as Extract<
+        EtcdRequest,
+        { readonly kind: K }
+      >;
     };
     const replyStatus = (nowMs: number): void => {
       log.onReply({ kind: 'etcd.progress', id: find('etcd.progress').id, revision: 2 }, nowMs);
@@ -461,16 +509,25 @@ describe('etcd log: room', () => {
     };
     log.onReply({ kind: 'etcd.connected', endpoint: '' }, 0);
     while (find('etcd.watch') === undefined)
-      log.onReply({ kind: 'etcd.range', id: find('etcd.range').id, revision: 1, entries: [], hasMore: false }, 0);
+      log.onReply(
+        { kind: 'etcd.range', id: find('etcd.range').id, revision: 1, entries: [], hasMore: false },
+        0,
+      );
     log.propose('a', 0);
     const { id, key, value } = find('etcd.create');
     log.onReply({ kind: 'etcd.failed', id, reason: 'other', message: 'timeout' }, 10);
     log.tick(20);
-    log.onReply({ kind: 'etcd.failed', id: find('etcd.create').id, reason: 'no-space', message: 'no space' }, 30);
+    log.onReply(
+      { kind: 'etcd.failed', id: find('etcd.create').id, reason: 'no-space', message: 'no space' },
+      30,
+    );
     replyStatus(40);
     expect(outputs).toContainEqual({ kind: 'full', message: expect.stringContaining('etcdctl') });
     const events = [{ key, value, modRevision: 2 }];
-    log.onReply({ kind: 'etcd.events', id: find('etcd.watch').id, revision: 2, entries: events }, 50);
+    log.onReply(
+      { kind: 'etcd.events', id: find('etcd.watch').id, revision: 2, entries: events },
+      50,
+    );
     log.tick(5100);
     replyStatus(5110);
     expect(log.takeOutputs()).toContainEqual({ kind: 'full', message: undefined });

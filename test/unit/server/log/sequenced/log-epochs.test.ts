@@ -1,4 +1,7 @@
-/** Proposals of a site from before its restart: the red log takes none of them after the first of the new epoch. */
+/**
+ * Proposals of a site from before its restart: the red log takes none of them after the first of
+ * the new epoch.
+ */
 import { describe, expect, test } from 'vitest';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import { createEpoch, MAX_START } from '../../../../../src/server/records/epoch.ts';
@@ -8,7 +11,9 @@ const [LEADER, SITE] = [siteAt(0), siteAt(1)];
 
 /** Syncs what the log stores, and gives what it delivers. */
 function deliveredBy(log: SequencedLog<string>): string[] {
-  const stored = log.takeOutputs().flatMap((output) => (output.kind === 'store' ? output.entries : []));
+  const stored = log
+    .takeOutputs()
+    .flatMap((output) => (output.kind === 'store' ? output.entries : []));
   log.onSynced(stored.length);
   return log.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
 }
@@ -34,7 +39,9 @@ test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2
 
 /** A site that has lost the file with its last number, and so begins with one that it has had. */
 const FOLLOWER = { site: SITE, sites: sitesTo(3), leader: LEADER, resendAfterMs: 10 };
-const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequence: number, record: string])[] =>
+const proposedBy = (
+  log: SequencedLog<string>,
+): (readonly [epoch: number, sequence: number, record: string])[] =>
   log.takeOutputs().flatMap((output) => {
     if (output.kind !== 'send' || output.message.kind !== 'log.propose') return [];
     const { epoch, sequence, record } = output.message;
@@ -44,10 +51,18 @@ const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequen
 test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
   const had = createEpoch(6, 0.5);
   const entries = [{ origin: SITE, epoch: had, sequence: 1, record: 'before' }];
-  const saved = { delivered: 1, position: { seq: 1, index: 0 }, progress: [[SITE, had, 2]] as const };
+  const saved = {
+    delivered: 1,
+    position: { seq: 1, index: 0 },
+    progress: [[SITE, had, 2]] as const,
+  };
   for (const known of [{ entries }, { saved, start: 1 }]) {
     const begun = (number: number, chance: number): unknown => {
-      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(number, chance), ...known });
+      const log = new SequencedLog<string>({
+        ...FOLLOWER,
+        epoch: createEpoch(number, chance),
+        ...known,
+      });
       log.propose('a', 0);
       return proposedBy(log);
     };
@@ -106,7 +121,11 @@ describe('an entry of this site with the highest possible start number', () => {
     const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25) });
     log.propose('a', 0);
     log.takeOutputs();
-    log.receive(LEADER, { kind: 'log.append', position: 0, entries: [before, last], committed: 0 }, 0);
+    log.receive(
+      LEADER,
+      { kind: 'log.append', position: 0, entries: [before, last], committed: 0 },
+      0,
+    );
     const message = `it has an entry of start ${MAX_START} of this site, above which nothing can be proposed`;
     expect([log.takeOutputs(), log.length]).toEqual([[{ kind: 'regressed', message }], 0]);
   });
@@ -118,7 +137,11 @@ describe('an entry of this site with the highest possible start number', () => {
     log.receive(LEADER, { kind: 'log.append', position: 0, entries: [first], committed: 0 }, 0);
     log.propose('a', 0);
     expect(proposedBy(log)).toEqual([[MAX_START, 1, 'a']]);
-    log.receive(LEADER, { kind: 'log.append', position: 1, entries: [{ ...last, record: 'a' }], committed: 0 }, 0);
+    log.receive(
+      LEADER,
+      { kind: 'log.append', position: 1, entries: [{ ...last, record: 'a' }], committed: 0 },
+      0,
+    );
     expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['store']);
   });
 
@@ -127,7 +150,11 @@ describe('an entry of this site with the highest possible start number', () => {
       { entries: [before, last] },
       {
         entries: [before],
-        saved: { delivered: 0, position: { seq: 0, index: 0 }, progress: [[SITE, MAX_START, 2]] as const },
+        saved: {
+          delivered: 0,
+          position: { seq: 0, index: 0 },
+          progress: [[SITE, MAX_START, 2]] as const,
+        },
       },
     ]) {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25), ...known });

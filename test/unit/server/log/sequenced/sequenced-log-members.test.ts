@@ -1,4 +1,7 @@
-/** The sites of the red log change with its records: who counts for a majority, and who is sent the log. */
+/**
+ * The sites of the red log change with its records: who counts for a majority, and who is sent the
+ * log.
+ */
 import { expect, test } from 'vitest';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
@@ -7,7 +10,8 @@ import { siteAt, sitesTo } from '../../../../support/origins.ts';
 const CLOSE_SECOND = 'close the second';
 const CHANGE = 'change';
 
-const createLeader = (siteCount: number): SequencedLog<string> => createLog({ site: siteAt(0), siteCount });
+const createLeader = (siteCount: number): SequencedLog<string> =>
+  createLog({ site: siteAt(0), siteCount });
 
 function createLog({ site, siteCount }: { site: Origin; siteCount: number }): SequencedLog<string> {
   return new SequencedLog<string>({
@@ -17,7 +21,11 @@ function createLog({ site, siteCount }: { site: Origin; siteCount: number }): Se
     epoch: 1,
     resendAfterMs: 10,
     getMemberChange: (record) =>
-      record === CHANGE ? { closes: [] } : record === CLOSE_SECOND ? { closes: [siteAt(1)] } : undefined,
+      record === CHANGE
+        ? { closes: [] }
+        : record === CLOSE_SECOND
+          ? { closes: [siteAt(1)] }
+          : undefined,
   });
 }
 
@@ -92,7 +100,11 @@ test('a site without a vote is sent the log and does not count', () => {
   expect(outputs).toContainEqual(expect.objectContaining({ kind: 'deliver', records: ['a'] }));
   // It cannot tell by itself what a majority has.
   const announced = { kind: 'log.append', position: 1, entries: [], committed: 1 };
-  expect(outputs).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(announced) });
+  expect(outputs).toContainEqual({
+    kind: 'send',
+    to: siteAt(2),
+    message: expect.objectContaining(announced),
+  });
 });
 
 test('a follower without a vote delivers what the leader reports as held by a majority', () => {
@@ -115,13 +127,18 @@ test('a follower without a vote delivers what the leader reports as held by a ma
 test('a site that has not delivered the record of its vote learns the committed length when it asks again', () => {
   const log = createLeader(3);
   propose(log, CHANGE, 'a');
-  for (const site of [siteAt(1), siteAt(2)]) log.receive(site, { kind: 'log.appended', length: 2, committed: 0 }, 0);
+  for (const site of [siteAt(1), siteAt(2)])
+    log.receive(site, { kind: 'log.appended', length: 2, committed: 0 }, 0);
   log.setMembers({ sites: sitesTo(3), voters: sitesTo(3) });
   log.takeOutputs();
   // After a restart it knows its log, and not that any of it counts.
   log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 0 }, 0);
   const append = { kind: 'log.append', position: 2, entries: [], committed: 2 };
-  expect(log.takeOutputs()).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(append) });
+  expect(log.takeOutputs()).toContainEqual({
+    kind: 'send',
+    to: siteAt(2),
+    message: expect.objectContaining(append),
+  });
   log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 2 }, 0);
   expect(log.takeOutputs()).toEqual([]);
 });

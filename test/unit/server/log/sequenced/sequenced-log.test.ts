@@ -1,4 +1,7 @@
-/** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
+/**
+ * The red log, message by message: who sends what to whom, and what loss, repetition and restarts
+ * do.
+ */
 // @rule RB-L1, RB-L2, RB-L3, RB-L6
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
@@ -11,7 +14,11 @@ import { getSiteIndex, siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;
 const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
-type Sent = { readonly from: number; readonly to: number; readonly message: SequencedMessage<string> };
+type Sent = {
+  readonly from: number;
+  readonly to: number;
+  readonly message: SequencedMessage<string>;
+};
 
 /** Nodes whose disks sync, and whose messages arrive, only when the test triggers it. */
 class Cluster {
@@ -33,7 +40,13 @@ class Cluster {
     const entries = [...(this.disks[site] ?? [])];
     const place = { site: siteAt(site), sites: sitesTo(this.disks.length), leader: LEADER };
     const createDigest = this.#createDigest;
-    return new SequencedLog({ ...place, epoch, entries, createDigest, resendAfterMs: RESEND_AFTER_MS });
+    return new SequencedLog({
+      ...place,
+      epoch,
+      entries,
+      createDigest,
+      resendAfterMs: RESEND_AFTER_MS,
+    });
   }
 
   restart(site: number, epoch: number): void {
@@ -86,7 +99,13 @@ describe('sequenced log: restart', () => {
     sequence: index + 1,
     record,
   }));
-  const follower = { site: FOLLOWER, sites: sitesTo(5), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const follower = {
+    site: FOLLOWER,
+    sites: sitesTo(5),
+    leader: LEADER,
+    epoch: 2,
+    resendAfterMs: RESEND_AFTER_MS,
+  };
   const deliveredBy = (node: SequencedLog<string>): string[] =>
     node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
 
@@ -95,14 +114,24 @@ describe('sequenced log: restart', () => {
   });
 
   test('five sites, three known to be committed → delivered at once, without the leader', () => {
-    expect(deliveredBy(new SequencedLog({ ...follower, entries, committed: 3 }))).toEqual(['a', 'b', 'c']);
+    expect(deliveredBy(new SequencedLog({ ...follower, entries, committed: 3 }))).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
   });
 
   test('saved after two → those are not delivered again, the log goes on in its place', () => {
     const first = new SequencedLog({ ...follower, entries, committed: 2 });
     expect(deliveredBy(first)).toEqual(['a', 'b']);
     const saved = first.save();
-    const second = new SequencedLog({ ...follower, epoch: 3, entries: entries.slice(2), start: 2, saved });
+    const second = new SequencedLog({
+      ...follower,
+      epoch: 3,
+      entries: entries.slice(2),
+      start: 2,
+      saved,
+    });
     expect(deliveredBy(second)).toEqual([]);
     second.receive(LEADER, { kind: 'log.append', position: 4, entries: [], committed: 4 }, 0);
     expect(deliveredBy(second)).toEqual(['c', 'd']);
@@ -118,7 +147,13 @@ describe('sequenced log: restart', () => {
   test('leader, saved after proposals → one that comes again is not taken again, the next one is', () => {
     const leader = { ...follower, site: LEADER, sites: sitesTo(1) };
     const first = new SequencedLog({ ...leader, entries });
-    const second = new SequencedLog<string>({ ...leader, epoch: 3, entries: [], start: 4, saved: first.save() });
+    const second = new SequencedLog<string>({
+      ...leader,
+      epoch: 3,
+      entries: [],
+      start: 4,
+      saved: first.save(),
+    });
     second.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 4, record: 'd' }, 0);
     second.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 5, record: 'e' }, 0);
     second.onSynced(5);
@@ -127,9 +162,24 @@ describe('sequenced log: restart', () => {
 });
 
 test('after a leader restarts without its first entries, a late message of a follower puts no record in a wrong place', () => {
-  const entries = ['c', 'd'].map((record, index) => ({ origin: LEADER, epoch: 1, sequence: index + 3, record }));
-  const saved = { delivered: 4, position: { seq: 4, index: 0 }, progress: [[LEADER, 1, 5]] as const };
-  const options = { site: LEADER, sites: sitesTo(3), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const entries = ['c', 'd'].map((record, index) => ({
+    origin: LEADER,
+    epoch: 1,
+    sequence: index + 3,
+    record,
+  }));
+  const saved = {
+    delivered: 4,
+    position: { seq: 4, index: 0 },
+    progress: [[LEADER, 1, 5]] as const,
+  };
+  const options = {
+    site: LEADER,
+    sites: sitesTo(3),
+    leader: LEADER,
+    epoch: 2,
+    resendAfterMs: RESEND_AFTER_MS,
+  };
   const leader = new SequencedLog<string>({ ...options, entries, start: 2, saved });
   leader.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 1 }, 0);
   leader.tick(0);
@@ -138,17 +188,31 @@ test('after a leader restarts without its first entries, a late message of a fol
   leader.tick(2 * RESEND_AFTER_MS);
   const sent = leader
     .takeOutputs()
-    .flatMap((output) => (output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : []));
-  const reported = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
+    .flatMap((output) =>
+      output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : [],
+    );
+  const reported = sent.flatMap(({ position, entries: news }) =>
+    news.map(({ record }, at) => [position + at, record]),
+  );
   expect(new Set(reported.map(String))).toEqual(new Set(['3,d']));
 });
 
 describe('sequenced log', () => {
   test('a proposal to one that does not lead, entries from one that does not → nothing is written', () => {
     const node = (site: number): SequencedLog<string> => new Cluster(3).make(site, 1);
-    const proposal: SequencedMessage<string> = { kind: 'log.propose', epoch: 1, sequence: 1, record: 'a' };
+    const proposal: SequencedMessage<string> = {
+      kind: 'log.propose',
+      epoch: 1,
+      sequence: 1,
+      record: 'a',
+    };
     const entries = [{ origin: siteAt(1), epoch: 1, sequence: 1, record: 'a' }];
-    const append: SequencedMessage<string> = { kind: 'log.append', position: 0, entries, committed: 1 };
+    const append: SequencedMessage<string> = {
+      kind: 'log.append',
+      position: 0,
+      entries,
+      committed: 1,
+    };
     for (const [to, from, message] of [
       [2, 1, proposal],
       [2, 1, append],
@@ -165,7 +229,12 @@ describe('sequenced log', () => {
     cluster.propose(2, 'a');
     expect(cluster.trace).toEqual(['2>0 log.propose']);
     cluster.run(({ to }) => to === 1);
-    expect(cluster.trace).toEqual(['2>0 log.propose', '0>1 log.append', '0>2 log.append', '2>0 log.appended']);
+    expect(cluster.trace).toEqual([
+      '2>0 log.propose',
+      '0>1 log.append',
+      '0>2 log.append',
+      '2>0 log.appended',
+    ]);
     expect(cluster.delivered).toEqual([['a'], [], ['a']]);
   });
 
@@ -268,22 +337,46 @@ describe('sequenced log', () => {
     const [leader] = cluster.nodes;
     cluster.propose(0, 'a');
     cluster.run(({ from, to }) => from === 2 || to === 2);
-    expect([cluster.delivered[0], leader?.retainedFrom, leader?.backlogLength]).toEqual([['a'], 0, 1]);
+    expect([cluster.delivered[0], leader?.retainedFrom, leader?.backlogLength]).toEqual([
+      ['a'],
+      0,
+      1,
+    ]);
     for (const times of [1, 2]) {
       cluster.tick(times * RESEND_AFTER_MS);
       cluster.run();
     }
-    expect([cluster.delivered[2], leader?.retainedFrom, leader?.backlogLength]).toEqual([['a'], 1, 0]);
+    expect([cluster.delivered[2], leader?.retainedFrom, leader?.backlogLength]).toEqual([
+      ['a'],
+      1,
+      0,
+    ]);
   });
 });
 
 describe('digest', () => {
   /** A node alone that had delivered two entries. */
-  const node = (records: readonly string[], saved?: SavedLog, origin = LEADER): SequencedLog<string> => {
-    const entries = records.map((record, index) => ({ origin, epoch: 1, sequence: index + 1, record }));
+  const node = (
+    records: readonly string[],
+    saved?: SavedLog,
+    origin = LEADER,
+  ): SequencedLog<string> => {
+    const entries = records.map((record, index) => ({
+      origin,
+      epoch: 1,
+      sequence: index + 1,
+      record,
+    }));
     const before = { delivered: 2, position: { seq: 2, index: 0 }, progress: [], digest: 7 };
     const place = { site: LEADER, sites: sitesTo(1), leader: LEADER };
-    return new SequencedLog({ ...place, epoch: 2, start: 2, entries, saved: saved ?? before, resendAfterMs: 10 });
+    return new SequencedLog({
+      ...place,
+      epoch: 2,
+      start: 2,
+      entries,
+      saved: saved ?? before,
+      resendAfterMs: 10,
+    });
   };
 
   test('the same entries → the same digest; other ones → another', () => {
@@ -305,7 +398,10 @@ describe('digest', () => {
 });
 
 describe('sequenced log: followers that pass entries on', () => {
-  /** The first follower has delivered three entries, the second one has none, and the leader is lost. */
+  /**
+   * The first follower has delivered three entries, the second one has none, and the leader is
+   * lost.
+   */
   function createUnequal(createDigest = createPrefixDigest): Cluster {
     const cluster = new Cluster(3, createDigest);
     for (const record of ['a', 'b', 'c']) cluster.propose(1, record);
@@ -330,7 +426,9 @@ describe('sequenced log: followers that pass entries on', () => {
 
   // A follower takes nothing that it cannot compare.
   test('entries are passed on although the digest had room for fewer places at first', () => {
-    const cluster = createUnequal((count, digest) => new PrefixDigest(count, digest, { places: 2 }));
+    const cluster = createUnequal(
+      (count, digest) => new PrefixDigest(count, digest, { places: 2 }),
+    );
     askOthers(cluster);
     cluster.run(({ from, to }) => from === 0 || to === 0);
     expect(cluster.delivered[2]).toEqual(['a', 'b', 'c']);
@@ -346,7 +444,10 @@ describe('sequenced log: followers that pass entries on', () => {
   test('a follower that has the entries, and not that they are committed, learns it', () => {
     const cluster = new Cluster(5);
     cluster.propose(1, 'a');
-    cluster.run(({ to, message }) => to === 2 && message.kind === 'log.append' && message.entries.length === 0);
+    cluster.run(
+      ({ to, message }) =>
+        to === 2 && message.kind === 'log.append' && message.entries.length === 0,
+    );
     expect(cluster.delivered[2]).toEqual([]);
     askOthers(cluster);
     cluster.run(({ from, to }) => from === 0 || to === 0);
@@ -372,7 +473,11 @@ describe('sequenced log: followers that pass entries on', () => {
     const entry = { origin: FOLLOWER, epoch: 1, sequence: 4, record: 'x' };
     const leader = cluster.nodes[0] as SequencedLog<string>;
     const digest = leader.digest(3);
-    leader.receive(FOLLOWER, { kind: 'log.append', position: 3, entries: [entry], committed: 4, digest }, 0);
+    leader.receive(
+      FOLLOWER,
+      { kind: 'log.append', position: 3, entries: [entry], committed: 4, digest },
+      0,
+    );
     expect(leader.takeOutputs()).toEqual([]);
   });
 });

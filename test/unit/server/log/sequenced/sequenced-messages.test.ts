@@ -6,7 +6,11 @@ import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const [FROM, SITE] = [siteAt(0), siteAt(1)];
-const markerOf = (sequence: number): RedRecord => ({ kind: 'marker', id: `h-0-1/${sequence}`, site: SITE });
+const markerOf = (sequence: number): RedRecord => ({
+  kind: 'marker',
+  id: `h-0-1/${sequence}`,
+  site: SITE,
+});
 const [FIRST, SECOND, THIRD] = [markerOf(1), markerOf(2), markerOf(3)];
 const entries = [FIRST, SECOND, THIRD].map((record, index) => ({
   origin: SITE,
@@ -15,14 +19,32 @@ const entries = [FIRST, SECOND, THIRD].map((record, index) => ({
   record,
 }));
 
-const PROPOSAL: SequencedMessage<RedRecord> = { kind: 'log.propose', epoch: 1, sequence: 1, record: FIRST };
-const APPEND: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries, committed: 5 };
-const NEWS: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries: [], committed: 7 };
+const PROPOSAL: SequencedMessage<RedRecord> = {
+  kind: 'log.propose',
+  epoch: 1,
+  sequence: 1,
+  record: FIRST,
+};
+const APPEND: SequencedMessage<RedRecord> = {
+  kind: 'log.append',
+  position: 7,
+  entries,
+  committed: 5,
+};
+const NEWS: SequencedMessage<RedRecord> = {
+  kind: 'log.append',
+  position: 7,
+  entries: [],
+  committed: 7,
+};
 const ANSWER: SequencedMessage<RedRecord> = { kind: 'log.appended', length: 3, committed: 3 };
 
 test('the records of a message → the proposal of its sender, or entries with their proposers', () => {
   const getProposedRecords = (message: SequencedMessage<RedRecord>): unknown =>
-    SEQUENCED_MESSAGE_FORMAT.getProposedRecords(message, FROM).map(({ origin, record }) => [origin, record]);
+    SEQUENCED_MESSAGE_FORMAT.getProposedRecords(message, FROM).map(({ origin, record }) => [
+      origin,
+      record,
+    ]);
   expect([PROPOSAL, APPEND, NEWS, ANSWER].map(getProposedRecords)).toEqual([
     [[FROM, FIRST]],
     [
@@ -38,7 +60,13 @@ test('the records of a message → the proposal of its sender, or entries with t
 test('only messages with records need room; messages about progress are taken without room', () => {
   const single = { ...APPEND, entries: entries.slice(0, 1) };
   const all = [PROPOSAL, APPEND, single, NEWS, ANSWER];
-  expect(all.map((message) => SEQUENCED_MESSAGE_FORMAT.needsRoom(message))).toEqual([true, true, true, false, false]);
+  expect(all.map((message) => SEQUENCED_MESSAGE_FORMAT.needsRoom(message))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('a message in two → entries are divided, each half with its place; what has no parts is not', () => {

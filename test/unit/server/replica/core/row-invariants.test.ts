@@ -4,7 +4,15 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';
 import { defineContract } from '../../../../../src/contract/index.ts';
-import { blue, counter, createEmbedded, defineService, red, register, table } from '../../../../../src/server/index.ts';
+import {
+  blue,
+  counter,
+  createEmbedded,
+  defineService,
+  red,
+  register,
+  table,
+} from '../../../../../src/server/index.ts';
 import type { EmbeddedOptions, SiteAlarm } from '../../../../../src/server/index.ts';
 
 const contract = defineContract('c', {
@@ -22,7 +30,11 @@ type OnAlarm = NonNullable<EmbeddedOptions['onAlarm']>;
 /** Returns the alarms while two operations break the invariant of one row. */
 async function alarmsOf(options: Partial<EmbeddedOptions>): Promise<readonly SiteAlarm[]> {
   const alarms: SiteAlarm[] = [];
-  const embedded = createEmbedded(service, { sites: ['a'], onAlarm: (alarm) => alarms.push(alarm), ...options });
+  const embedded = createEmbedded(service, {
+    sites: ['a'],
+    onAlarm: (alarm) => alarms.push(alarm),
+    ...options,
+  });
   const client = createClient(embedded.site('a'));
   await client.invoke(contract.take({ k: 'x' }));
   await client.invoke(contract.take({ k: 'x' }));
@@ -85,7 +97,9 @@ describe('checkInvariants', () => {
     'onAlarm %s → the red operation is answered all the same, and the alarm becomes a warning',
     async (_how, onAlarm) => {
       const warnings: string[] = [];
-      vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(String(warning)));
+      vi.spyOn(process, 'emitWarning').mockImplementation(
+        (warning) => void warnings.push(String(warning)),
+      );
       const breaking = defineService(contract, {
         tables: { t: table({ n: counter() }) },
         shadowOperations: ({ t }) => ({ take: red((a: { k: string }) => [t.row(a.k).n.add(-1)]) }),

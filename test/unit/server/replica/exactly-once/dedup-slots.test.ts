@@ -1,4 +1,7 @@
-/** Decided slots in checkpoints: those that count, each as it is by then, and no later entry of the log over them. */
+/**
+ * Decided slots in checkpoints: those that count, each as it is by then, and no later entry of the
+ * log over them.
+ */
 import { expect, test } from 'vitest';
 import type { Section } from '../../../../../src/server/records/checkpoint.ts';
 import type { SlotDecision } from '../../../../../src/server/records/records.ts';
@@ -35,7 +38,8 @@ class Saved {
 
   start(): DedupSlots {
     const again = new DedupSlots();
-    for (const [name, section] of Object.entries(again.sections)) section.restore(this.#rows.get(name) ?? new Map());
+    for (const [name, section] of Object.entries(again.sections))
+      section.restore(this.#rows.get(name) ?? new Map());
     return again;
   }
 }
@@ -79,7 +83,11 @@ test('an entry of the log behind the checkpoint, of a slot that is decided → v
 test.each<SlotDecision>([
   record,
   { kind: 'record', reply: { value: undefined }, vector: [1, 0, 5] },
-  { kind: 'record', reply: { value: { text: 'é', list: [1, null] }, meta: { left: 2 } }, vector: [] },
+  {
+    kind: 'record',
+    reply: { value: { text: 'é', list: [1, null] }, meta: { left: 2 } },
+    vector: [],
+  },
   { kind: 'record', failure: { code: 'FINAL_FAILED', message: 'no' }, vector: [1, 0] },
   claim(1),
   { kind: 'handover' },

@@ -1,4 +1,6 @@
-/** A site to which the connection is lost: how long operations wait for what its log alone may say. */
+/**
+ * A site to which the connection is lost: how long operations wait for what its log alone may say.
+ */
 import { expect, test } from 'vitest';
 import { put } from '../../../../../src/operations/index.ts';
 import { siteAt } from '../../../../support/origins.ts';

@@ -3,13 +3,25 @@ import { expect, test } from 'vitest';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
 import type { SiteWorld } from '../../../../support/site-world.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  US_LEADER,
+  withdraw,
+} from './partitioned-bank.ts';
 
 const COUNT = 30;
 
 /** A site whose link to the leader of main is lost for this time. */
 function createCutOff(ms: number): SiteWorld {
-  const world = createWorld({ maxRedInFlight: 20, windows: { ...DEFAULT_SEND_WINDOWS, maxProposed: 4 } });
+  const world = createWorld({
+    maxRedInFlight: 20,
+    windows: { ...DEFAULT_SEND_WINDOWS, maxProposed: 4 },
+  });
   for (let n = 0; n <= COUNT; n += 1) world.submit(FOLLOWER, deposit(`us/${n}`, 100));
   world.settle();
   world.crash(MAIN_LEADER);
@@ -48,7 +60,10 @@ test('the caller leaves → nothing was done, now or once it is back', () => {
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
 
-/** Two accounts, and a transfer between them while a leader is away, which its site does not know yet. */
+/**
+ * Two accounts, and a transfer between them while a leader is away, which its site does not know
+ * yet.
+ */
 function beginTransfer(awaySite: number, from: string, to: string): SiteWorld {
   const world = createWorld();
   for (const account of [from, to]) world.submit(FOLLOWER, deposit(account, 100));

@@ -2,13 +2,19 @@
 import { expect, test } from 'vitest';
 import { call, createWorld, deposit, FOLLOWER } from './partitioned-bank.ts';
 
-/** Returns after how many trips a transfer of the follower has ended, with a blue operation of it in each or none. */
+/**
+ * Returns after how many trips a transfer of the follower has ended, with a blue operation of it in
+ * each or none.
+ */
 function countTrips(isLoaded: boolean): number {
   // No other site helps meanwhile.
   const world = createWorld({ resendAfterMs: 100_000 });
   world.submit(FOLLOWER, deposit('us/ann', 100));
   world.settle();
-  const moved = world.submit(FOLLOWER, call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 30 }));
+  const moved = world.submit(
+    FOLLOWER,
+    call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 30 }),
+  );
   let trips = 0;
   for (; moved.value === undefined && trips < 100; trips += 1) {
     const sent = new Set(world.sent);

@@ -1,8 +1,19 @@
-/** What a site says of a global that an earlier start of it has begun, and that its holds may still end. */
+/**
+ * What a site says of a global that an earlier start of it has begun, and that its holds may still
+ * end.
+ */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
 import type { SiteWorld } from '../../../../support/site-world.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  US_LEADER,
+} from './partitioned-bank.ts';
 
 const transfer = call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 30 });
 const named = { id: 'ann/1', home: FOLLOWER };
@@ -10,7 +21,9 @@ const named = { id: 'ann/1', home: FOLLOWER };
 const isCommit = ({ envelope: { message } }: { envelope: { message: object } }): boolean =>
   JSON.stringify(message).includes('"proposer"');
 
-/** A site has restarted while the hold of its transfer stands in main. Its record does not leave. */
+/**
+ * A site has restarted while the hold of its transfer stands in main. Its record does not leave.
+ */
 function createHeld(): SiteWorld {
   const world = createWorld();
   world.submit(FOLLOWER, deposit('us/ann', 100));

@@ -5,12 +5,22 @@ import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { Choice } from '../../../../../src/server/records/reply.ts';
 import { queue, stock, table } from '../../../../../src/server/service/tables.ts';
 import type { SiteWorld, WorldOptions } from '../../../../support/site-world.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  US_LEADER,
+  withdraw,
+} from './partitioned-bank.ts';
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
 const SITES = [MAIN_LEADER, US_LEADER, FOLLOWER];
 
-const transfer = (from: string, to: string, amount: number) => call('transfer', { from, to, amount });
+const transfer = (from: string, to: string, amount: number) =>
+  call('transfer', { from, to, amount });
 
 /** The kinds of the records in a red log at a site. */
 function kindsOf(world: SiteWorld, partition: number, site: number = FOLLOWER): string[] {
@@ -20,7 +30,10 @@ function kindsOf(world: SiteWorld, partition: number, site: number = FOLLOWER): 
 }
 
 function balancesOf(world: SiteWorld): unknown[] {
-  return SITES.map((site) => [world.read(site, balance('us/ann')), world.read(site, balance('eu/bob'))]);
+  return SITES.map((site) => [
+    world.read(site, balance('us/ann')),
+    world.read(site, balance('eu/bob')),
+  ]);
 }
 
 function createFunded(options: WorldOptions = {}): SiteWorld {
@@ -33,16 +46,19 @@ function createFunded(options: WorldOptions = {}): SiteWorld {
 
 const all = (item: unknown): unknown[] => SITES.map(() => item);
 
-test.each([MAIN_LEADER, US_LEADER, FOLLOWER])('a transfer from site %i is whole at all sites', (site) => {
-  const world = createFunded();
-  const moved = world.submit(site, transfer('us/ann', 'eu/bob', 30));
-  world.settle();
-  expect(moved.value).toBe(true);
-  world.pass(50);
-  expect(balancesOf(world)).toEqual(all([70, 130]));
-  expect(kindsOf(world, 1)).toEqual(['operation']);
-  expect(kindsOf(world, 0)).toEqual(['hold', 'release']);
-});
+test.each([MAIN_LEADER, US_LEADER, FOLLOWER])(
+  'a transfer from site %i is whole at all sites',
+  (site) => {
+    const world = createFunded();
+    const moved = world.submit(site, transfer('us/ann', 'eu/bob', 30));
+    world.settle();
+    expect(moved.value).toBe(true);
+    world.pass(50);
+    expect(balancesOf(world)).toEqual(all([70, 130]));
+    expect(kindsOf(world, 1)).toEqual(['operation']);
+    expect(kindsOf(world, 0)).toEqual(['hold', 'release']);
+  },
+);
 
 // @rule PART-G8f
 test('a transfer that takes the last place of its home is executed', () => {
@@ -89,8 +105,13 @@ test('globals and locals on the same rows are all executed', () => {
 
 test('another site finishes a global whose site has stopped', () => {
   const world = createFunded();
-  const isRecord = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
-    from === FOLLOWER && envelope.to.partition === 1;
+  const isRecord = ({
+    from,
+    envelope,
+  }: {
+    from: number;
+    envelope: { to: { partition: number } };
+  }): boolean => from === FOLLOWER && envelope.to.partition === 1;
   world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
   // The hold in main goes out. The site stops before its record does.
   world.settle(isRecord);
@@ -106,7 +127,9 @@ test('another site finishes a global whose site has stopped', () => {
 // @rule PART-G5
 test('two transfers that a site begins at once are executed one after the other', () => {
   const world = createFunded();
-  const moved = [1, 2].map((amount) => world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', amount)));
+  const moved = [1, 2].map((amount) =>
+    world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', amount)),
+  );
   const local = world.submit(FOLLOWER, withdraw('us/ann', 4));
   world.pass(100);
   expect([...moved, local].map(({ value }) => value)).toEqual([true, true, true]);
@@ -119,8 +142,8 @@ test('a transfer that is a global only on top of an operation in flight takes it
   const world = createWorld();
   world.submit(FOLLOWER, deposit('us/eve', 100));
   world.settle();
-  const [filled, moved] = [transfer('us/eve', 'us/ann', 50), transfer('us/ann', 'eu/bob', 30)].map((operation) =>
-    world.submit(FOLLOWER, operation),
+  const [filled, moved] = [transfer('us/eve', 'us/ann', 50), transfer('us/ann', 'eu/bob', 30)].map(
+    (operation) => world.submit(FOLLOWER, operation),
   );
   for (let turn = 0; turn < 10; turn += 1) world.pass(50);
   expect([filled!.value, moved!.value]).toEqual([true, true]);
@@ -133,11 +156,18 @@ test('a strong read waits for a hold on what it reads, and for no other', () => 
   const world = createFunded();
   world.submit(FOLLOWER, deposit('eu/dan', 7));
   world.settle();
-  const isRecord = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
-    from === FOLLOWER && envelope.to.partition === 1;
+  const isRecord = ({
+    from,
+    envelope,
+  }: {
+    from: number;
+    envelope: { to: { partition: number } };
+  }): boolean => from === FOLLOWER && envelope.to.partition === 1;
   world.submit(FOLLOWER, transfer('us/ann', 'eu/bob', 30));
   world.settle(isRecord);
-  const [held, free] = ['eu/bob', 'eu/dan'].map((account) => world.submit(US_LEADER, balance(account), STRONG));
+  const [held, free] = ['eu/bob', 'eu/dan'].map((account) =>
+    world.submit(US_LEADER, balance(account), STRONG),
+  );
   world.settle(isRecord);
   expect([held!.value, free!.value]).toEqual([undefined, 7]);
   world.settle();
@@ -149,16 +179,38 @@ test('a strong read waits for a hold on what it reads, and for no other', () => 
 test('what a global takes from a field of the red order counts as read', () => {
   const tables = { stores: table({ items: queue<string>(), left: stock() }) };
   const none = { names: new Set<string>(), ranges: [] };
-  const effect = (field: string, action: string) => ({ table: 'stores', key: 'a', field, action, value: 1 });
+  const effect = (field: string, action: string) => ({
+    table: 'stores',
+    key: 'a',
+    field,
+    action,
+    value: 1,
+  });
   const effects = [effect('items', 'pop'), effect('left', 'take'), effect('left', 'add')];
-  const { names } = findGlobalReads(none, { shadow: 'take', args: {}, effects } as unknown as Choice, tables);
-  expect([...names]).toEqual([toFieldName('stores', 'a', 'items'), toFieldName('stores', 'a', 'left')]);
-  const added = { shadow: 'add', args: {}, effects: [effect('items', 'push'), effect('left', 'add')] };
+  const { names } = findGlobalReads(
+    none,
+    { shadow: 'take', args: {}, effects } as unknown as Choice,
+    tables,
+  );
+  expect([...names]).toEqual([
+    toFieldName('stores', 'a', 'items'),
+    toFieldName('stores', 'a', 'left'),
+  ]);
+  const added = {
+    shadow: 'add',
+    args: {},
+    effects: [effect('items', 'push'), effect('left', 'add')],
+  };
   expect(findGlobalReads(none, added as unknown as Choice, tables).names.size).toBe(0);
 });
 
-const isToUs = ({ from, envelope }: { from: number; envelope: { to: { partition: number } } }): boolean =>
-  from === FOLLOWER && envelope.to.partition === 1;
+const isToUs = ({
+  from,
+  envelope,
+}: {
+  from: number;
+  envelope: { to: { partition: number } };
+}): boolean => from === FOLLOWER && envelope.to.partition === 1;
 
 // @rule PART-G10
 test('a strong read of two partitions runs again if a row was written meanwhile', () => {
@@ -205,7 +257,10 @@ test('a strong read whose operation had rows of two partitions before checks all
   const early = world.submit(FOLLOWER, call('sum', { prefix: '' }), STRONG);
   world.settle();
   expect(early.value).toBe(200);
-  expect([0, 1].map((log) => kindsOf(world, log).slice(before[log]))).toEqual([['check'], ['check']]);
+  expect([0, 1].map((log) => kindsOf(world, log).slice(before[log]))).toEqual([
+    ['check'],
+    ['check'],
+  ]);
 });
 
 // @rule PART-G10a

@@ -2,7 +2,16 @@
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
 import type { SiteWorld } from '../../../../support/site-world.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  US_LEADER,
+  withdraw,
+} from './partitioned-bank.ts';
 
 // @rule PART-G1
 test('a refusal without red rows, retried at another site → one answer, of its record in the home log', () => {
@@ -41,7 +50,10 @@ test('a site of four restarts alone → what it did on top of us is shown again'
 function countOwnWatermarks(world: SiteWorld): number {
   const { entries } = world.copyLogs(FOLLOWER).local;
   return entries.filter(
-    (entry) => 'operation' in entry && entry.operation.site === siteAt(FOLLOWER) && entry.operation.shadow === '',
+    (entry) =>
+      'operation' in entry &&
+      entry.operation.site === siteAt(FOLLOWER) &&
+      entry.operation.shadow === '',
   ).length;
 }
 
@@ -69,7 +81,8 @@ test('a restart → no watermark while a hold of an earlier start stands, since 
   world.submit(FOLLOWER, call('tag', { account: 'us/ann' }));
   world.settle();
   const countWatermarks = (): number => countOwnWatermarks(world);
-  const isToUs = ({ envelope }: { envelope: { to: { partition: number } } }): boolean => envelope.to.partition === 1;
+  const isToUs = ({ envelope }: { envelope: { to: { partition: number } } }): boolean =>
+    envelope.to.partition === 1;
   const isCommit = ({ envelope: { message } }: { envelope: { message: object } }): boolean =>
     JSON.stringify(message).includes('"proposer"');
   world.submit(FOLLOWER, call('transfer', { from: 'us/ann', to: 'eu/bob', amount: 30 }));

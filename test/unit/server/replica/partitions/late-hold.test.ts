@@ -18,13 +18,15 @@ test('it is aborted each time → it ends for that reason, and not for a conflic
     redLogs: [{ leader: siteAt(EU_LEADER) }, { leader: siteAt(US_LEADER) }],
     maxAttempts: 2,
     observer: {
-      onRejected: ({ site }, conflict) => void (site === siteAt(HOME_LEADER) && reasons.push(conflict?.reason)),
+      onRejected: ({ site }, conflict) =>
+        void (site === siteAt(HOME_LEADER) && reasons.push(conflict?.reason)),
     },
   });
   world.crash(EU_LEADER);
   const writes = ['all', 'us/ann', 'eu/bob'].map((key) => ({ key, value: 1 }));
   const outcome = world.submit(HOME_LEADER, { name: 'commit', args: { reads: [], writes } });
-  for (let passedMs = 0; outcome.code === undefined && passedMs < 5000; passedMs += 100) world.pass(100);
+  for (let passedMs = 0; outcome.code === undefined && passedMs < 5000; passedMs += 100)
+    world.pass(100);
   expect(outcome.code).toBe('CONFLICT');
   expect(reasons).toEqual(['aborted', 'aborted']);
 });

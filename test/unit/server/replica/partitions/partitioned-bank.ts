@@ -1,4 +1,7 @@
-/** A bank whose accounts are ordered by the partition that their keys name, at sites with two red logs. */
+/**
+ * A bank whose accounts are ordered by the partition that their keys name, at sites with two red
+ * logs.
+ */
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
@@ -27,14 +30,24 @@ export const bank = defineContract('bank', {
   setFeeByRed: { access: 'write', args: z.object({ amount }), result: z.null() },
   tag: { access: 'write', args: z.object({ account }), result: z.null() },
   untag: { access: 'write', args: z.object({ account }), result: z.null() },
-  balance: { access: 'read', partitionBy: 'account', args: z.object({ account }), result: z.number() },
+  balance: {
+    access: 'read',
+    partitionBy: 'account',
+    args: z.object({ account }),
+    result: z.number(),
+  },
   pair: {
     access: 'read',
     partitionBy: 'first',
     args: z.object({ first: account, second: account, number: z.int() }),
     result: z.array(z.number()),
   },
-  sum: { access: 'read', partitionBy: 'prefix', args: z.object({ prefix: z.string() }), result: z.number() },
+  sum: {
+    access: 'read',
+    partitionBy: 'prefix',
+    args: z.object({ prefix: z.string() }),
+    result: z.number(),
+  },
 });
 
 interface Booking {
@@ -77,15 +90,20 @@ export const partitionedBank = defineService(bank, {
     tag: (args, { shadow }) => shadow.tag(args, null),
     untag: (args, { shadow }) => shadow.untag(args, null),
     balance: ({ account: name }, { tables }) => tables.accounts.row(name).balance,
-    pair: ({ first, second }, { tables }) => [first, second].map((key) => tables.accounts.row(key).balance),
+    pair: ({ first, second }, { tables }) =>
+      [first, second].map((key) => tables.accounts.row(key).balance),
     sum: ({ prefix }, { tables }) =>
-      tables.accounts.keys({ prefix }).reduce((sum, key) => sum + tables.accounts.row(key).balance, 0),
+      tables.accounts
+        .keys({ prefix })
+        .reduce((sum, key) => sum + tables.accounts.row(key).balance, 0),
   },
 });
 
 export const call = (name: keyof typeof bank.operations, args: object) => ({ name, args });
-export const deposit = (name: string, sum: number) => call('deposit', { account: name, amount: sum });
-export const withdraw = (name: string, sum: number) => call('withdraw', { account: name, amount: sum });
+export const deposit = (name: string, sum: number) =>
+  call('deposit', { account: name, amount: sum });
+export const withdraw = (name: string, sum: number) =>
+  call('withdraw', { account: name, amount: sum });
 export const balance = (name: string) => call('balance', { account: name });
 
 /** The leader of `main`, and that of `us`. */
@@ -98,4 +116,5 @@ export const TWO_LOGS: WorldOptions = {
   redLogs: [{ leader: siteAt(US_LEADER) }],
 };
 
-export const createWorld = (options: WorldOptions = {}): SiteWorld => new SiteWorld({ ...TWO_LOGS, ...options });
+export const createWorld = (options: WorldOptions = {}): SiteWorld =>
+  new SiteWorld({ ...TWO_LOGS, ...options });

@@ -1,10 +1,22 @@
-/** Sites with several red logs: what each log orders, what waits for which, and what a restart knows. */
+/**
+ * Sites with several red logs: what each log orders, what waits for which, and what a restart
+ * knows.
+ */
 import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { SiteWorld, WorldOptions } from '../../../../support/site-world.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { NAMES } from '../sites.ts';
-import { balance, call, createWorld, deposit, FOLLOWER, MAIN_LEADER, US_LEADER, withdraw } from './partitioned-bank.ts';
+import {
+  balance,
+  call,
+  createWorld,
+  deposit,
+  FOLLOWER,
+  MAIN_LEADER,
+  US_LEADER,
+  withdraw,
+} from './partitioned-bank.ts';
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
 
@@ -23,10 +35,16 @@ function createFunded(options: WorldOptions = {}): SiteWorld {
 
 test('a red operation is in the log of its partition alone, with the name of the partition', () => {
   const world = createFunded();
-  const [us, main] = [world.submit(FOLLOWER, withdraw('us/ann', 10)), world.submit(FOLLOWER, withdraw('eu/bob', 20))];
+  const [us, main] = [
+    world.submit(FOLLOWER, withdraw('us/ann', 10)),
+    world.submit(FOLLOWER, withdraw('eu/bob', 20)),
+  ];
   world.settle();
   expect([us.value, main.value]).toEqual([true, true]);
-  const [inMain, inUs] = [world.copyLogs(MAIN_LEADER).red.entries.length, recordsOfUs(world, MAIN_LEADER)];
+  const [inMain, inUs] = [
+    world.copyLogs(MAIN_LEADER).red.entries.length,
+    recordsOfUs(world, MAIN_LEADER),
+  ];
   expect([inMain, inUs.length]).toEqual([1, 1]);
   expect(inUs[0]).toMatchObject({ kind: 'operation', partition: 1 });
   const balances = [MAIN_LEADER, US_LEADER, FOLLOWER].map((site) => [
@@ -43,7 +61,10 @@ test('a red operation is in the log of its partition alone, with the name of the
 test('the leader of main is away → us goes on, and main waits', () => {
   const world = createFunded();
   world.crash(MAIN_LEADER);
-  const [us, main] = [world.submit(FOLLOWER, withdraw('us/ann', 10)), world.submit(FOLLOWER, withdraw('eu/bob', 20))];
+  const [us, main] = [
+    world.submit(FOLLOWER, withdraw('us/ann', 10)),
+    world.submit(FOLLOWER, withdraw('eu/bob', 20)),
+  ];
   const read = world.submit(FOLLOWER, balance('us/ann'), STRONG);
   world.settle();
   expect([us.value, read.value, main]).toEqual([true, 90, {}]);
@@ -76,7 +97,10 @@ test('a record waits at its gate for another log, and not for its own', () => {
   expect(late.value).toBe(true);
   expect(world.read(US_LEADER, balance('us/ann'))).toBe(100);
   world.settle();
-  expect([world.read(US_LEADER, balance('us/ann')), world.read(US_LEADER, balance('eu/bob'))]).toEqual([90, 90]);
+  expect([
+    world.read(US_LEADER, balance('us/ann')),
+    world.read(US_LEADER, balance('eu/bob')),
+  ]).toEqual([90, 90]);
 });
 
 // @rule PART-G3b
@@ -108,7 +132,10 @@ test('a start from a checkpoint has the certifiers and places of all logs', () =
   expect(contained).toMatchObject({ red: 1, 'red-1': 1 });
   const logs = world.copyLogs(FOLLOWER);
   world.crash(FOLLOWER);
-  world.start(FOLLOWER, { ...logs, checkpoint: { sections: Object.fromEntries(rows), smallParts } });
+  world.start(FOLLOWER, {
+    ...logs,
+    checkpoint: { sections: Object.fromEntries(rows), smallParts },
+  });
   world.submit(MAIN_LEADER, withdraw('us/ann', 30));
   const conflicting = world.submit(FOLLOWER, withdraw('us/ann', 50));
   world.settle();
@@ -128,7 +155,10 @@ test.each([['a red effect on rows without a partition', call('setFeeByRed', { am
     const outcome = world.submit(FOLLOWER, operation);
     world.settle();
     expect(outcome).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
-    const after = [world.read(MAIN_LEADER, balance('us/ann')), world.read(MAIN_LEADER, balance('eu/bob'))];
+    const after = [
+      world.read(MAIN_LEADER, balance('us/ann')),
+      world.read(MAIN_LEADER, balance('eu/bob')),
+    ];
     expect(after).toEqual([100, 100]);
   },
 );
@@ -137,7 +167,10 @@ test('rows without a partition may be read by red operations of any partition', 
   const world = createFunded();
   world.submit(MAIN_LEADER, call('setFee', { amount: 3 }));
   world.settle();
-  const outcomes = [world.submit(FOLLOWER, withdraw('us/ann', 10)), world.submit(FOLLOWER, withdraw('eu/bob', 10))];
+  const outcomes = [
+    world.submit(FOLLOWER, withdraw('us/ann', 10)),
+    world.submit(FOLLOWER, withdraw('eu/bob', 10)),
+  ];
   world.settle();
   expect(outcomes.map(({ value }) => value)).toEqual([true, true]);
   expect(world.read(FOLLOWER, balance('us/ann'))).toBe(87);
@@ -199,5 +232,7 @@ test('the leader of us on an older directory, whose own stream is whole → stop
   world.crash(US_LEADER);
   world.start(US_LEADER, older);
   world.settle();
-  expect(world.forked).toEqual([[US_LEADER, 'h has 1 entries of the red log of us, and there are 0 here']]);
+  expect(world.forked).toEqual([
+    [US_LEADER, 'h has 1 entries of the red log of us, and there are 0 here'],
+  ]);
 });

@@ -1,7 +1,13 @@
-/** A red log that goes on without records that were confirmed, while other logs go on with all of theirs. */
+/**
+ * A red log that goes on without records that were confirmed, while other logs go on with all of
+ * theirs.
+ */
 // @rule CLU-G1a, PART-G12
 import { expect, test } from 'vitest';
-import { findNamedEntries, mergeNamedEntries } from '../../../../../src/server/cluster/red-log/named-entries.ts';
+import {
+  findNamedEntries,
+  mergeNamedEntries,
+} from '../../../../../src/server/cluster/red-log/named-entries.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import type { Envelope } from '../../../../../src/server/messages/envelope.ts';
@@ -36,8 +42,9 @@ function kindsOfUs(world: SiteWorld, site: number): string[] {
 }
 
 /**
- * The site that leads the log of `us` is lost. The others have the record of a global in `main`, and a blue operation,
- * and both depend on the end of that log, which they lack. Returns what the log goes on with.
+ * The site that leads the log of `us` is lost. The others have the record of a global in `main`,
+ * and a blue operation, and both depend on the end of that log, which they lack. Returns what the
+ * log goes on with.
  */
 function loseEndOfUs(): { readonly world: SiteWorld; readonly opening: LogOpening } {
   // Its leader alone confirms what is in the log of `us`.
@@ -50,7 +57,10 @@ function loseEndOfUs(): { readonly world: SiteWorld; readonly opening: LogOpenin
   world.settle();
   // What the lost site has seen of its log has later stamps than the clocks of the others.
   world.aheadMs[US_LEADER] = 900;
-  const moved = world.submit(US_LEADER, call('transfer', { from: 'eu/bob', to: 'us/ann', amount: 30 }));
+  const moved = world.submit(
+    US_LEADER,
+    call('transfer', { from: 'eu/bob', to: 'us/ann', amount: 30 }),
+  );
   world.settle(isOfUs);
   world.submit(US_LEADER, deposit('us/ann', 1));
   world.settle(isOfUs);
@@ -84,7 +94,8 @@ test('what depends on the lost end is shown, and the rows of a committed global 
   ]);
   expect(kindsOfUs(world, MAIN_LEADER)).toEqual(['operation', 'opening', 'release']);
   for (const site of KEPT)
-    for (const { holds } of world.machines[site]!.replica.red.orders) expect(holds?.standing.size).toBe(0);
+    for (const { holds } of world.machines[site]!.replica.red.orders)
+      expect(holds?.standing.size).toBe(0);
   const taken = world.submit(MAIN_LEADER, withdraw('us/ann', 20));
   world.settle();
   expect(taken.value).toBe(true);

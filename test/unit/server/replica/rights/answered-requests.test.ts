@@ -1,4 +1,7 @@
-/** What sites remember of what they have asked for and answered: no longer than it makes a difference. */
+/**
+ * What sites remember of what they have asked for and answered: no longer than it makes a
+ * difference.
+ */
 import { expect, test } from 'vitest';
 import {
   AnsweredRequests,
@@ -25,12 +28,15 @@ test.each([
   { seen: 6, nowMs: 99, left: 3 },
   { seen: 6, nowMs: 100, left: 2 },
   { seen: 7, nowMs: 100, left: 1 },
-])('who asks has seen up to $seen, after $nowMs ms of 100 → $left answers are left', ({ seen, nowMs, left }) => {
-  const all = answered();
-  all.isOnItsWay(IRL, SEATS_NAME, seen, nowMs);
-  expect(all.size).toBe(left);
-  expect(all.isOnItsWay(FRK, SEATS_NAME, 5, nowMs)).toBe(true);
-});
+])(
+  'who asks has seen up to $seen, after $nowMs ms of 100 → $left answers are left',
+  ({ seen, nowMs, left }) => {
+    const all = answered();
+    all.isOnItsWay(IRL, SEATS_NAME, seen, nowMs);
+    expect(all.size).toBe(left);
+    expect(all.isOnItsWay(FRK, SEATS_NAME, 5, nowMs)).toBe(true);
+  },
+);
 
 test('in flight → until the requesting site has seen it', () => {
   const all = answered();

@@ -1,4 +1,6 @@
-/** What own operations in flight use: takes, and what is given away, of which some is for the pool. */
+/**
+ * What own operations in flight use: takes, and what is given away, of which some is for the pool.
+ */
 import { expect, test } from 'vitest';
 import { RED } from '../../../../../src/server/records/origin.ts';
 import { InFlightAmounts } from '../../../../../src/server/replica/rights/in-flight-amounts.ts';

@@ -1,4 +1,7 @@
-/** Takes right after rights were added: those rights are still on their way to the site that is asked for them. */
+/**
+ * Takes right after rights were added: those rights are still on their way to the site that is
+ * asked for them.
+ */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome } from '../sites.ts';
@@ -14,7 +17,8 @@ type Sent = Sites['sent'][number];
 const isAsk = ({ message }: Sent): boolean => message.kind === 'rights.request';
 
 /**
- * Three sites, of which the first one has opened `count` seats and shared them out. The others have heard of none yet.
+ * Three sites, of which the first one has opened `count` seats and shared them out. The others have
+ * heard of none yet.
  */
 function openAtFirst(count: number): Sites {
   const sites = new Sites(service, 3, { maxAttempts: 5 });
@@ -24,8 +28,14 @@ function openAtFirst(count: number): Sites {
   return sites;
 }
 
-/** The same, and a take at the first site whose questions have come to the others, which have nothing yet. */
-function askedEarly(count: number, take: { name: string; args: unknown }): { sites: Sites; taken: Outcome } {
+/**
+ * The same, and a take at the first site whose questions have come to the others, which have
+ * nothing yet.
+ */
+function askedEarly(
+  count: number,
+  take: { name: string; args: unknown },
+): { sites: Sites; taken: Outcome } {
   const sites = openAtFirst(count);
   const taken = sites.submit(0, take);
   expect(sites.sent.filter(isAsk)).not.toEqual([]);
@@ -38,11 +48,14 @@ test.each([
   ['for rights that others can spare', sell({ seats: 12 })],
   ['for nearly all rights', sell({ seats: 29 })],
   ['for all rights, in the red order', sellInOrder({ seats: 30 })],
-])('a request %s arrives before the rights that it asks for → answered once they are there', (_of, take) => {
-  const { sites, taken } = askedEarly(30, take);
-  sites.settle();
-  expect([taken.value, sites.nowMs]).toEqual([SOLD, 0]);
-});
+])(
+  'a request %s arrives before the rights that it asks for → answered once they are there',
+  (_of, take) => {
+    const { sites, taken } = askedEarly(30, take);
+    sites.settle();
+    expect([taken.value, sites.nowMs]).toEqual([SOLD, 0]);
+  },
+);
 
 test.each([1, 2])(
   'synced %i times before the take → its own share is in flight, and no take waits for a reply',

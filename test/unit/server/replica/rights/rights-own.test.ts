@@ -1,4 +1,7 @@
-/** Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does not wait. */
+/**
+ * Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does
+ * not wait.
+ */
 import { expect, test } from 'vitest';
 import { contract, held, ledgerAt, item, opened, pooled, service } from './sale.ts';
 import { Sites } from '../sites.ts';

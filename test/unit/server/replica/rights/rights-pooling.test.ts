@@ -2,7 +2,10 @@
 // @rule RIGHTS-10, RIGHTS-14
 import { describe, expect, test, vi } from 'vitest';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
-import { splitByAll, splitByRichest } from '../../../../../src/server/replica/rights/split-amount.ts';
+import {
+  splitByAll,
+  splitByRichest,
+} from '../../../../../src/server/replica/rights/split-amount.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, item, opened, pooled } from './sale.ts';
@@ -31,7 +34,8 @@ function isGivingBack(message: SentMessage): boolean {
 }
 
 describe('the sites that are asked', () => {
-  const holds = (holder: string): number => ({ ireland: 3, frankfurt: 0, virginia: 8, tko: 3 })[holder] ?? 0;
+  const holds = (holder: string): number =>
+    ({ ireland: 3, frankfurt: 0, virginia: 8, tko: 3 })[holder] ?? 0;
   const holders = ['ireland', 'frankfurt', 'virginia', 'tko'];
 
   test.each([
@@ -53,7 +57,9 @@ describe('the sites that are asked', () => {
     ],
     [0, []],
   ])('%i, of the richest → no more sites than have it', (amount, expected) => {
-    expect(splitByRichest(amount, holders, holds).map(({ from, amount }) => [from, amount])).toEqual(expected);
+    expect(
+      splitByRichest(amount, holders, holds).map(({ from, amount }) => [from, amount]),
+    ).toEqual(expected);
   });
 
   test('of all → of each as much as it has of it', () => {
@@ -119,9 +125,9 @@ describe('a take of more than its site holds', () => {
       const takes = Array.from({ length: 300 }, () => sites.submit(1, sellInOrder({ seats: 1 })));
       sites.settle();
       sites.pass(60);
-      expect(takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold)).toHaveLength(
-        Math.min(count, 300),
-      );
+      expect(
+        takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold),
+      ).toHaveLength(Math.min(count, 300));
       expect(Math.max(...runs.map(({ mock }) => mock.calls.length))).toBeLessThan(8 * takes.length);
     },
   );
@@ -227,7 +233,8 @@ describe('a take of more than its site holds', () => {
     const sites = opened(12);
     sites.submit(1, sell({ seats: 4 + 4 + 4 }));
     sites.abandon(1);
-    const waits = (): boolean => sites.sent.some(({ message }) => message.kind === 'rights.request');
+    const waits = (): boolean =>
+      sites.sent.some(({ message }) => message.kind === 'rights.request');
     expect(waits()).toBe(true);
     sites.settle();
     const first = sites.submit(0, item);

@@ -1,7 +1,10 @@
 /** Questions for what is not here yet: which are kept, and for how long. */
 import { expect, test } from 'vitest';
 import type { RightsRequest } from '../../../../../src/server/records/records.ts';
-import { formatFieldKey, EarlyRequests } from '../../../../../src/server/replica/rights/rights-requests.ts';
+import {
+  formatFieldKey,
+  EarlyRequests,
+} from '../../../../../src/server/replica/rights/rights-requests.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const SEATS = { table: 'events', key: 'E', field: 'seats' };
@@ -22,17 +25,21 @@ test('the newest of each site → taken out once', () => {
   expect([amounts(early).toSorted(), amounts(early)]).toEqual([[2, 3], []]);
 });
 
-test.each(['here', 'pool'] as const)('a site waits (%s) → a later early request does not replace it', (target) => {
-  const early = new EarlyRequests();
-  for (const item of [question(0, 1, { target }), question(0, 2)]) early.add(item);
-  expect(amounts(early)).toEqual([1]);
-  for (const entry of [question(0, 2), question(0, 1, { target })]) early.add(entry);
-  expect(amounts(early)).toEqual([1]);
-});
+test.each(['here', 'pool'] as const)(
+  'a site waits (%s) → a later early request does not replace it',
+  (target) => {
+    const early = new EarlyRequests();
+    for (const item of [question(0, 1, { target }), question(0, 2)]) early.add(item);
+    expect(amounts(early)).toEqual([1]);
+    for (const entry of [question(0, 2), question(0, 1, { target })]) early.add(entry);
+    expect(amounts(early)).toEqual([1]);
+  },
+);
 
 test('a site waits here, and then for the pool → the newest request stands for both', () => {
   const early = new EarlyRequests();
-  for (const item of [question(0, 1, { target: 'here' }), question(0, 2, { target: 'pool' })]) early.add(item);
+  for (const item of [question(0, 1, { target: 'here' }), question(0, 2, { target: 'pool' })])
+    early.add(item);
   expect(amounts(early)).toEqual([2]);
 });
 

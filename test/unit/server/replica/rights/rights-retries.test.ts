@@ -1,4 +1,7 @@
-/** Takes that the red order rejects: for how long they are executed again, and with what they fail then. */
+/**
+ * Takes that the red order rejects: for how long they are executed again, and with what they fail
+ * then.
+ */
 import { expect, test, vi } from 'vitest';
 import type { Outcome, Sites } from '../sites.ts';
 import { contract, held, item, opened } from './sale.ts';
@@ -22,16 +25,23 @@ function passUnled(sites: Sites): void {
   sites.sent = sites.sent.filter((sent) => !isLost(sent));
 }
 
-test.each([0, 50, 300])('the leader was away for %i ms before → crowds of all sites get what stands', (awayMs) => {
-  const sites = opened(90, { maxAttempts: 2 });
-  const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
-  for (const untilMs = sites.nowMs + awayMs; sites.nowMs < untilMs;) passUnled(sites);
-  sites.settle();
-  sites.pass(2 * REACH_MS);
-  expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
-});
+test.each([0, 50, 300])(
+  'the leader was away for %i ms before → crowds of all sites get what stands',
+  (awayMs) => {
+    const sites = opened(90, { maxAttempts: 2 });
+    const takes = Array.from({ length: 60 }, (_, n) =>
+      sites.submit(n % 3, sellInOrder({ seats: 1 })),
+    );
+    for (const untilMs = sites.nowMs + awayMs; sites.nowMs < untilMs;) passUnled(sites);
+    sites.settle();
+    sites.pass(2 * REACH_MS);
+    expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
+  },
+);
 
-/** Adds one seat at the leader's site, and takes it there before a waiting take at site 2 gets it. */
+/**
+ * Adds one seat at the leader's site, and takes it there before a waiting take at site 2 gets it.
+ */
 function snatch(sites: Sites): void {
   sites.submit(0, open({ seats: 1 }));
   for (let ticks = 0; ticks < 3 && !sites.sent.some(isProposal); ticks += 1) {
@@ -43,7 +53,10 @@ function snatch(sites: Sites): void {
   sites.settle();
 }
 
-/** Sites 0 and 2 have sold theirs: what is left is at site 1, which is away, so that it is not sold out. */
+/**
+ * Sites 0 and 2 have sold theirs: what is left is at site 1, which is away, so that it is not sold
+ * out.
+ */
 function leftAway(): Sites {
   const sites = opened(3, { maxAttempts: 100 });
   for (const site of [0, 2]) {
@@ -68,8 +81,9 @@ test('others take each new seat → the take fails after at most two wait times,
 });
 
 /**
- * 10 ms in which a named operation of site 2 changes the row in the red order, and ends while the one that comes behind it
- * is handed over: who looks again then finds that one, which is not proposed yet.
+ * 10 ms in which a named operation of site 2 changes the row in the red order, and ends while the
+ * one that comes behind it is handed over: who looks again then finds that one, which is not
+ * proposed yet.
  */
 function busyTick(sites: Sites, number: number): void {
   sites.ask(2, openInOrder({ seats: 0 }), { id: `ann/${number}`, home: 2 });
@@ -81,19 +95,23 @@ function busyTick(sites: Sites, number: number): void {
   sites.sync(2);
 }
 
-test.each([1, 100])('%i takes at a site that is always busy with the row → they fail after one wait time', (count) => {
-  const sites = leftAway();
-  const taken = Array.from({ length: count }, () => sites.submit(2, sellInOrder({ seats: 1 })));
-  const { state } = sites.machines[2]!.replica;
-  const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runPipelined')];
-  let others = 0;
-  for (; !taken.every(hasEnded) && sites.nowMs < 10 * REACH_MS; others += 1) busyTick(sites, others);
-  expect(taken.filter(({ code }) => code === 'UNAVAILABLE')).toHaveLength(count);
-  // With the trip of what ends them in the red order.
-  expect(sites.nowMs).toBeLessThanOrEqual(REACH_MS + 10);
-  // One of a crowd looks for all, whenever the row has changed.
-  for (const { mock } of runs) expect(mock.calls.length).toBeLessThan(2 * count + 10 * others);
-});
+test.each([1, 100])(
+  '%i takes at a site that is always busy with the row → they fail after one wait time',
+  (count) => {
+    const sites = leftAway();
+    const taken = Array.from({ length: count }, () => sites.submit(2, sellInOrder({ seats: 1 })));
+    const { state } = sites.machines[2]!.replica;
+    const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runPipelined')];
+    let others = 0;
+    for (; !taken.every(hasEnded) && sites.nowMs < 10 * REACH_MS; others += 1)
+      busyTick(sites, others);
+    expect(taken.filter(({ code }) => code === 'UNAVAILABLE')).toHaveLength(count);
+    // With the trip of what ends them in the red order.
+    expect(sites.nowMs).toBeLessThanOrEqual(REACH_MS + 10);
+    // One of a crowd looks for all, whenever the row has changed.
+    for (const { mock } of runs) expect(mock.calls.length).toBeLessThan(2 * count + 10 * others);
+  },
+);
 
 test('rejected after it has waited → its time begins once more, from there', () => {
   const sites = leftAway();
@@ -115,7 +133,8 @@ test('what has come is gone before it is handed over → what it has waited for 
   const waits = (): boolean => machine?.replica.rights?.isBusy === true;
   // Until it is red, and its site has not synced that.
   while (waits()) {
-    for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()]) if (waits()) step();
+    for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()])
+      if (waits()) step();
     if (waits() && sites.sent.length === 0) sites.tick();
   }
   expect([...(machine?.replica.red.inFlight ?? [])]).toEqual(['ann/1']);
@@ -146,7 +165,11 @@ test('waits, then for another one to end, then lacks some still → both times c
   sites.settle(({ message }) => message.kind.startsWith('log.'));
   expect([sites.machines[1]?.replica.rights?.isBusy, held(sites)]).toEqual([false, [0, 0, 6, 14]]);
   sites.settle();
-  expect([small.value, taken, sites.machines[1]?.replica.rights?.isBusy]).toEqual([{ sold: true }, {}, true]);
+  expect([small.value, taken, sites.machines[1]?.replica.rights?.isBusy]).toEqual([
+    { sold: true },
+    {},
+    true,
+  ]);
   sites.pass(REACH_MS - sites.nowMs);
   expect(taken.code).toBe('UNAVAILABLE');
 });
@@ -161,7 +184,9 @@ test('what is left is read alone, and changed by others each time → CONFLICT a
     const value = sites.submit(0, openInOrder({ seats: 1 }));
     sites.settle(isMeant);
     expect(value.value).toBe(null);
-    tries += sites.sent.filter((sent) => sent.message.kind === 'log.propose' && isTry(sent.message.record)).length;
+    tries += sites.sent.filter(
+      (sent) => sent.message.kind === 'log.propose' && isTry(sent.message.record),
+    ).length;
     sites.deliver(isMeant);
     sites.settle(isMeant);
   }

@@ -10,7 +10,8 @@ const item = sellInOrder({ seats: 1 });
 /** Until who was not rejected again may have been given up, in these tests. */
 const MET_MS = 10;
 
-const isFar = ({ from, message }: Sites['sent'][number]): boolean => from === 2 && message.kind === 'log.propose';
+const isFar = ({ from, message }: Sites['sent'][number]): boolean =>
+  from === 2 && message.kind === 'log.propose';
 
 /** A take at site 2 that was rejected, since one at the leader's site came before it. */
 function rejected(): { sites: Sites; far: Outcome } {
@@ -68,7 +69,8 @@ test('given up while it waits for the other one → it takes nothing', () => {
 
 test('takes of two sites were rejected, and the first one once more → neither waits for the other', () => {
   const sites = opened(90, { maxAttempts: 100 });
-  const isHeld = ({ from, message }: Sites['sent'][number]): boolean => from > 0 && message.kind === 'log.propose';
+  const isHeld = ({ from, message }: Sites['sent'][number]): boolean =>
+    from > 0 && message.kind === 'log.propose';
   const [far, other] = [2, 1].map((site) => sites.submit(site, item));
   sites.settle(isHeld);
   sites.submit(0, item);
@@ -99,7 +101,8 @@ test('it has waited once, and another one was rejected meanwhile → it waits no
 test('the return of a pool was rejected, and is not tried again → a later take waits for no other', () => {
   const sites = pooled(12, 10);
   sites.submit(1, item);
-  const isOwn = ({ from, message }: Sites['sent'][number]): boolean => from === 1 && message.kind === 'log.propose';
+  const isOwn = ({ from, message }: Sites['sent'][number]): boolean =>
+    from === 1 && message.kind === 'log.propose';
   sites.settle(isOwn);
   sites.deliver(isOwn);
   sites.settle(isOwn);

@@ -1,10 +1,16 @@
-/** The list of operations that wait for rights: which there are, what they lack, and which are tried again. */
+/**
+ * The list of operations that wait for rights: which there are, what they lack, and which are tried
+ * again.
+ */
 import { describe, expect, test } from 'vitest';
 import { RightsShortfall } from '../../../../../src/server/replica/core/rights-port.ts';
 import { RightsWaitList } from '../../../../../src/server/replica/rights/rights-wait-list.ts';
 import type { Submission } from '../../../../../src/server/replica/core/submissions.ts';
 
-const shortfall = new RightsShortfall([{ table: 'events', key: 'E', field: 'seats', amount: 1 }], false);
+const shortfall = new RightsShortfall(
+  [{ table: 'events', key: 'E', field: 'seats', amount: 1 }],
+  false,
+);
 const FIELD = 'events\u0000seats\u0000E';
 
 /** A list with one operation that waits until 100. It goes on when `hasCome` returns true. */
@@ -17,7 +23,11 @@ function waiting(serial: number, id: string, hasCome: () => boolean = () => fals
   return list;
 }
 
-const has = (list: RightsWaitList): unknown => [list.size, list.hasOperation('ann/1'), list.getWanted(FIELD)];
+const has = (list: RightsWaitList): unknown => [
+  list.size,
+  list.hasOperation('ann/1'),
+  list.getWanted(FIELD),
+];
 const NOTHING = [0, false, undefined];
 
 test('an operation that was cancelled, has timed out or has gone on → is not in the list any more', () => {
@@ -71,7 +81,10 @@ describe('what operations lack', () => {
     const list = new RightsWaitList();
     const coats = { table: 'events', key: 'E', field: 'coats', amount: 5 };
     list.add(createEntry(1, new RightsShortfall([ofSeats(0), coats], false)));
-    expect([list.getWanted(FIELD), list.getWanted('events\u0000coats\u0000E')?.ofPool]).toEqual([undefined, 0]);
+    expect([list.getWanted(FIELD), list.getWanted('events\u0000coats\u0000E')?.ofPool]).toEqual([
+      undefined,
+      0,
+    ]);
     list.add(createEntry(2, new RightsShortfall([ofSeats(5)], true)));
     expect(list.cancel(1)?.serial).toBe(1);
     expect(list.getWanted(FIELD)).toMatchObject({ amount: 5, inRed: 5, ofPool: 1 });

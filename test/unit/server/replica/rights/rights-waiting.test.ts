@@ -77,7 +77,11 @@ describe('waiting for several fields', () => {
     sites.settle();
     const taken = sites.submit(1, contract.sellBoth({ seats: 1 }));
     sites.settle();
-    expect([taken.value, ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([{ sold: true }, 1, 2]);
+    expect([taken.value, ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([
+      { sold: true },
+      1,
+      2,
+    ]);
   });
 
   test('an operation that lacks the second field → others may still take the first one', () => {
@@ -99,7 +103,11 @@ describe('waiting for several fields', () => {
 
 describe('rejected in the red order, and waiting for rights', () => {
   /** Two red takes of all that the pool has: that of site 1 is the second one. */
-  function twoOfThePool(): { readonly sites: Sites; readonly codes: () => unknown[]; readonly token: number } {
+  function twoOfThePool(): {
+    readonly sites: Sites;
+    readonly codes: () => unknown[];
+    readonly token: number;
+  } {
     const sites = opened(6);
     sites.submit(1, sellInOrder({ seats: 2 }));
     sites.abandon(1);
@@ -107,7 +115,11 @@ describe('rejected in the red order, and waiting for rights', () => {
     expect(held(sites)).toEqual([2, 0, 2, 2]);
     const takes = [0, 1].map((site) => sites.submit(site, sellInOrder({ seats: 2 })));
     settleUnasked(sites);
-    return { sites, codes: () => takes.map(({ code, value }) => code ?? value), token: sites.lastSerial };
+    return {
+      sites,
+      codes: () => takes.map(({ code, value }) => code ?? value),
+      token: sites.lastSerial,
+    };
   }
 
   test('given up → nothing of it was done, and nothing will be', () => {
@@ -155,7 +167,10 @@ describe('behind one that waits for rights in the red order', () => {
     const large = sites.submit(0, sellInOrder({ seats: 45 }));
     const small = [1, 2, 3].map(() => sites.submit(0, sellInOrder({ seats: 1 })));
     sites.pass(20);
-    expect([large, small.map(({ value }) => value)]).toEqual([{}, small.map(() => ({ sold: true }))]);
+    expect([large, small.map(({ value }) => value)]).toEqual([
+      {},
+      small.map(() => ({ sold: true })),
+    ]);
     sites.pass(100);
     expect([large.code, ledgerAt(sites, 0).left]).toEqual(['UNAVAILABLE', 57]);
   });
@@ -169,7 +184,9 @@ describe('behind one that waits for rights in the red order', () => {
     sites.submit(0, sell({ seats: 2 }));
     sites.settle();
     expect(held(sites)).toEqual([0, 0, 2, 2]);
-    const [first, ...later] = [0, 1, 1].map((site) => sites.submit(site, sellInOrder({ seats: 2 - site })));
+    const [first, ...later] = [0, 1, 1].map((site) =>
+      sites.submit(site, sellInOrder({ seats: 2 - site })),
+    );
     sites.settle();
     expect([first?.value, later]).toEqual([{ sold: true }, [{}, {}]]);
     sites.pass(100);
@@ -189,6 +206,10 @@ describe('behind one that waits for rights in the red order', () => {
     expect([large, small, ledgerAt(sites, 1).pool]).toEqual([{}, {}, pool + 3]);
     sites.settle();
     sites.pass(60);
-    expect([large.value, small.value, onRejected.mock.calls]).toEqual([{ sold: true }, { sold: true }, []]);
+    expect([large.value, small.value, onRejected.mock.calls]).toEqual([
+      { sold: true },
+      { sold: true },
+      [],
+    ]);
   });
 });

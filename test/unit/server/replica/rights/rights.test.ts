@@ -1,4 +1,6 @@
-/** Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them. */
+/**
+ * Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them.
+ */
 // @rule RIGHTS-3, RIGHTS-4, RIGHTS-5, RIGHTS-6, RIGHTS-8, RIGHTS-9, RIGHTS-11, RIGHTS-12
 import { describe, expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
@@ -93,7 +95,8 @@ describe('rights', () => {
   test('two other sites give each other rights → that is no reply: no site is asked once more', () => {
     const sites = opened(30);
     const findBySubmission = (site: number): number =>
-      sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.request').length;
+      sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.request')
+        .length;
     for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);
     expect(findBySubmission(1)).toBe(2);
@@ -128,7 +131,10 @@ describe('rights', () => {
     const takes = [sites.submit(1, sell({ seats: 5 })), sites.submit(2, sell({ seats: 5 }))];
     sites.settle();
     sites.pass(60);
-    expect(takes.map(({ value }) => (value as { sold: boolean }).sold).toSorted()).toEqual([false, true]);
+    expect(takes.map(({ value }) => (value as { sold: boolean }).sold).toSorted()).toEqual([
+      false,
+      true,
+    ]);
     expect(ledgerAt(sites, 0).left).toBe(1);
   });
 
@@ -199,7 +205,9 @@ describe('rights', () => {
     expect(ledgerAt(sites, 1).getHolding(siteAt(1))).toBe(3);
     sites.deliver(isReplyExpected);
     sites.sync(1);
-    expect(sites.sent.filter(({ from, message }) => from === 1 && message.kind === 'blue.operations')).toEqual([]);
+    expect(
+      sites.sent.filter(({ from, message }) => from === 1 && message.kind === 'blue.operations'),
+    ).toEqual([]);
   });
 
   test('two that have not looked, of what is enough for one → the other one fails at once, in the red order', () => {
@@ -245,9 +253,14 @@ describe('rights', () => {
     const sites = new Sites(service, 1, { maxAttempts: 5 });
     for (const count of [Number.MAX_SAFE_INTEGER, 4]) sites.submit(0, open({ seats: count }));
     sites.settle();
-    const takes = [Number.MAX_SAFE_INTEGER, 5].map((count) => sites.submit(0, sell({ seats: count })));
+    const takes = [Number.MAX_SAFE_INTEGER, 5].map((count) =>
+      sites.submit(0, sell({ seats: count })),
+    );
     sites.settle();
-    expect([takes[0]?.value, ledgerAt(sites, 0).getHolding(siteAt(0))]).toEqual([{ sold: true }, 4]);
+    expect([takes[0]?.value, ledgerAt(sites, 0).getHolding(siteAt(0))]).toEqual([
+      { sold: true },
+      4,
+    ]);
     sites.pass(110);
     expect(ledgerAt(sites, 0).getHolding(siteAt(0))).toBe(4);
   });

@@ -28,26 +28,47 @@ export const contract = defineContract('sale', {
 export type Seats = z.infer<typeof seats>;
 
 export const service = defineService(contract, {
-  tables: { events: table({ seats: boundedCounter({ min: 0 }), coats: boundedCounter({ min: 0 }), sold: counter() }) },
+  tables: {
+    events: table({
+      seats: boundedCounter({ min: 0 }),
+      coats: boundedCounter({ min: 0 }),
+      sold: counter(),
+    }),
+  },
   shadowOperations: ({ events }) => ({
-    open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
+    open: blue((a: Seats) => [
+      events.row('E').seats.give(a.seats),
+      events.row('E').coats.give(a.seats),
+    ]),
     openInOrder: red((a: Seats) => [events.row('E').seats.give(a.seats)]),
     sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]),
     sellInOrder: red((a: Seats) => [events.row('E').seats.take(a.seats)]),
-    sellCounted: red((a: Seats) => [events.row('E').sold.add(a.seats), events.row('E').seats.take(a.seats)]),
-    sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
+    sellCounted: red((a: Seats) => [
+      events.row('E').sold.add(a.seats),
+      events.row('E').seats.take(a.seats),
+    ]),
+    sellBoth: blue((a: Seats) => [
+      events.row('E').seats.take(a.seats),
+      events.row('E').coats.take(a.seats),
+    ]),
     count: red((_args: object) => [events.row('E').coats.give(0)]),
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
     openInOrder: (args, { shadow }) => shadow.openInOrder(args, null),
     sell: (args, { tables, shadow }) =>
-      tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
+      tables.events.row('E').seats.left < args.seats
+        ? { sold: false }
+        : shadow.sell(args, { sold: true }),
     sellInOrder: (args, { tables, shadow }) =>
-      tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sellInOrder(args, { sold: true }),
+      tables.events.row('E').seats.left < args.seats
+        ? { sold: false }
+        : shadow.sellInOrder(args, { sold: true }),
     sellCounted: (args, { tables, shadow }) => {
       const row = tables.events.row('E');
-      return row.sold < 0 || row.seats.left < args.seats ? { sold: false } : shadow.sellCounted(args, { sold: true });
+      return row.sold < 0 || row.seats.left < args.seats
+        ? { sold: false }
+        : shadow.sellCounted(args, { sold: true });
     },
     sellBoth: (args, { tables, shadow }) => {
       const row = tables.events.row('E');
@@ -87,7 +108,10 @@ export function opened(count: number, value: SitesGiven = {}): Sites {
   return sites;
 }
 
-/** The same, where so many of them have come together in the pool, for a take at site 1 that was given up. */
+/**
+ * The same, where so many of them have come together in the pool, for a take at site 1 that was
+ * given up.
+ */
 export function pooled(count: number, taken: number, value: SitesGiven = {}): Sites {
   const sites = opened(count, value);
   sites.submit(1, contract.sell({ seats: taken }));

@@ -1,11 +1,17 @@
-/** A bounded field: its ledger adds up in every order of changes, and a stamp names the site whose rights are used. */
+/**
+ * A bounded field: its ledger adds up in every order of changes, and a stamp names the site whose
+ * rights are used.
+ */
 // @rule RIGHTS-1, RIGHTS-2
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import { MAX_ORIGINS, RED } from '../../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
-import { boundedCounterKind, createTransferEffect } from '../../../../../src/server/service/fields/bounded-counter.ts';
+import {
+  boundedCounterKind,
+  createTransferEffect,
+} from '../../../../../src/server/service/fields/bounded-counter.ts';
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { createBoundedView } from '../../../../../src/server/service/fields/ledger.ts';
 import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
@@ -36,9 +42,13 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     effect: fc.oneof(
       fc.nat(9).map(give),
       fc.nat(9).map(take),
-      fc.tuple(origin, fc.nat(9)).map(([to, amount]) => createTransferEffect(address, { to, amount })),
+      fc
+        .tuple(origin, fc.nat(9))
+        .map(([to, amount]) => createTransferEffect(address, { to, amount })),
     ),
-    stamp: fc.tuple(fc.constantFrom(IRL, FRK), fc.boolean()).map(([site, isRed]) => getStamp(site, isRed)),
+    stamp: fc
+      .tuple(fc.constantFrom(IRL, FRK), fc.boolean())
+      .map(([site, isRed]) => getStamp(site, isRed)),
   }),
 );
 
@@ -50,13 +60,22 @@ function stateAfter(changes: readonly Change[]): ReturnType<typeof boundedCounte
 
 describe('what a shadow operation gives', () => {
   const { t } = createEffectTables({ t: table({ f: boundedCounter({ min: 0 }) }) });
-  const field = t.row('k').f as unknown as Readonly<Record<string, (amount: number, options?: unknown) => Effect>>;
+  const field = t.row('k').f as unknown as Readonly<
+    Record<string, (amount: number, options?: unknown) => Effect>
+  >;
 
-  test.each(['give', 'take'])('%s with options, as a stock has them → INVALID_ARGUMENT', (action) => {
-    const refused = { code: 'INVALID_ARGUMENT', field: 't.f', message: expect.stringContaining('has no options') };
-    expect(() => field[action]?.(2, { atLeast: 3 })).toThrow(expect.objectContaining(refused));
-    expect(field[action]?.(2)).toEqual({ table: 't', key: 'k', field: 'f', action, value: 2 });
-  });
+  test.each(['give', 'take'])(
+    '%s with options, as a stock has them → INVALID_ARGUMENT',
+    (action) => {
+      const refused = {
+        code: 'INVALID_ARGUMENT',
+        field: 't.f',
+        message: expect.stringContaining('has no options'),
+      };
+      expect(() => field[action]?.(2, { atLeast: 3 })).toThrow(expect.objectContaining(refused));
+      expect(field[action]?.(2)).toEqual({ table: 't', key: 'k', field: 'f', action, value: 2 });
+    },
+  );
 });
 
 const noteChanges = (changes: readonly Change[], { takes }: Ledger, note: Note): void => {
@@ -67,7 +86,9 @@ const noteChanges = (changes: readonly Change[], { takes }: Ledger, note: Note):
 const inAnyOrder = (note: Note): fc.IRawProperty<unknown> => {
   const shuffled = fc
     .array(change, { minLength: 2, maxLength: 20 })
-    .chain((changes) => fc.tuple(fc.constant(changes), fc.shuffledSubarray(changes, { minLength: changes.length })));
+    .chain((changes) =>
+      fc.tuple(fc.constant(changes), fc.shuffledSubarray(changes, { minLength: changes.length })),
+    );
   return fc.property(shuffled, ([changes, others]) => {
     const state = stateAfter(changes);
     expect(stateAfter(others).snapshot()).toEqual(state.snapshot());
@@ -86,9 +107,13 @@ const savedAndMadeAgain = (note: Note): fc.IRawProperty<unknown> =>
     (before, after) => {
       const state = stateAfter(before);
       const again = boundedCounterKind.state(JSON.parse(JSON.stringify(state.save())), { min: 2 });
-      for (const { effect, stamp } of after) for (const item of [state, again]) item.apply(effect, stamp);
+      for (const { effect, stamp } of after)
+        for (const item of [state, again]) item.apply(effect, stamp);
       const ledger = state.read() as Ledger;
-      expect([again.snapshot(), (again.read() as Ledger).value]).toEqual([state.snapshot(), ledger.value]);
+      expect([again.snapshot(), (again.read() as Ledger).value]).toEqual([
+        state.snapshot(),
+        ledger.value,
+      ]);
       noteChanges(before, ledger, note);
     },
   );
@@ -120,9 +145,13 @@ describe('a ledger', () => {
       { effect: take(2), stamp: getStamp(IRL) },
       { effect: take(1), stamp: getStamp(FRK, true) },
     ]).read() as Ledger;
-    expect([ledger.getHolding(IRL), ledger.getHolding(FRK), ledger.pool, ledger.takes, ledger.grants]).toEqual([
-      4, 4, 2, 3, 13,
-    ]);
+    expect([
+      ledger.getHolding(IRL),
+      ledger.getHolding(FRK),
+      ledger.pool,
+      ledger.takes,
+      ledger.grants,
+    ]).toEqual([4, 4, 2, 3, 13]);
     expect([createBoundedView(ledger, IRL), createBoundedView(ledger, undefined)]).toEqual([
       { value: 12, left: 10, rights: 4 },
       { value: 12, left: 10, rights: 10 },
@@ -131,14 +160,23 @@ describe('a ledger', () => {
 
   test('a site that has had rights, and has none → the ledger is shown as if it never had any', () => {
     const value = { effect: give(2), stamp: getStamp(IRL) };
-    const there = { effect: createTransferEffect(address, { to: FRK, amount: 2 }), stamp: getStamp(IRL) };
-    const back = { effect: createTransferEffect(address, { to: IRL, amount: 2 }), stamp: getStamp(FRK) };
+    const there = {
+      effect: createTransferEffect(address, { to: FRK, amount: 2 }),
+      stamp: getStamp(IRL),
+    };
+    const back = {
+      effect: createTransferEffect(address, { to: IRL, amount: 2 }),
+      stamp: getStamp(FRK),
+    };
     expect(stateAfter([value, there, back]).snapshot()).toEqual(stateAfter([value]).snapshot());
   });
 
   test('beyond 2^53 → exact', () => {
     const most = Number.MAX_SAFE_INTEGER;
-    const changes = [give(most), give(2), take(most), take(1)].map((effect) => ({ effect, stamp: getStamp(IRL) }));
+    const changes = [give(most), give(2), take(most), take(1)].map((effect) => ({
+      effect,
+      stamp: getStamp(IRL),
+    }));
     expect((stateAfter(changes).read() as Ledger).left).toBe(1);
   });
 });
@@ -154,7 +192,13 @@ describe('in flight', () => {
       pending.append(1, take(2), base);
       pending.append(2, give(4), base);
       const over = pending.applyTo(base) as Ledger;
-      expect([over.left, over.value, over.pool, over.getHolding(RED), over.getHolding(IRL)]).toEqual([7, 9, -2, -2, 5]);
+      expect([
+        over.left,
+        over.value,
+        over.pool,
+        over.getHolding(RED),
+        over.getHolding(IRL),
+      ]).toEqual([7, 9, -2, -2, 5]);
       for (const owner of order) pending.remove(owner);
       expect([pending.isEmpty, (pending.applyTo(base) as Ledger).left]).toEqual([true, 5]);
     }
@@ -168,25 +212,31 @@ describe('in flight, beyond 2^53', () => {
     stamp: getStamp(IRL),
   });
 
-  test.each([3, 4, 5, 6])('a pool of the most and %i, of which the most is taken → what it has, exactly', (more) => {
-    const gifts = [give(most), give(more)].map((effect) => ({ effect, stamp: getStamp(IRL) }));
-    const base = stateAfter([...gifts, toPool(most), toPool(more)]).read() as Ledger;
-    const pending = boundedCounterKind.pending();
-    pending.append(1, take(most), base);
-    pending.append(2, give(most), base);
-    pending.append(3, give(more), base);
-    const over = pending.applyTo(base) as Ledger;
-    expect([over.pool, over.takes]).toEqual([more, most]);
-    for (const owner of [3, 2]) pending.remove(owner);
-    const remaining = pending.applyTo(base) as Ledger;
-    expect([remaining.left, remaining.value, remaining.pool]).toEqual([more, more + 2, more]);
-  });
+  test.each([3, 4, 5, 6])(
+    'a pool of the most and %i, of which the most is taken → what it has, exactly',
+    (more) => {
+      const gifts = [give(most), give(more)].map((effect) => ({ effect, stamp: getStamp(IRL) }));
+      const base = stateAfter([...gifts, toPool(most), toPool(more)]).read() as Ledger;
+      const pending = boundedCounterKind.pending();
+      pending.append(1, take(most), base);
+      pending.append(2, give(most), base);
+      pending.append(3, give(more), base);
+      const over = pending.applyTo(base) as Ledger;
+      expect([over.pool, over.takes]).toEqual([more, most]);
+      for (const owner of [3, 2]) pending.remove(owner);
+      const remaining = pending.applyTo(base) as Ledger;
+      expect([remaining.left, remaining.value, remaining.pool]).toEqual([more, more + 2, more]);
+    },
+  );
 });
 
 describe('a table with a bounded field', () => {
   test('rows that can be removed, minima and amounts that are no integers → INVALID_ARGUMENT', () => {
-    const refused = (field: string): unknown => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
-    expect(() => table({ seats: boundedCounter({ min: 0 }) }, { removable: true })).toThrow(refused('removable'));
+    const refused = (field: string): unknown =>
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+    expect(() => table({ seats: boundedCounter({ min: 0 }) }, { removable: true })).toThrow(
+      refused('removable'),
+    );
     expect(() => boundedCounter({ min: 0.5 })).toThrow(refused('min'));
     const { events } = createEffectTables({ events: table({ seats: boundedCounter({ min: 0 }) }) });
     for (const amount of [-1, 0.5, NaN, 2 ** 60, '1' as never]) {
@@ -208,7 +258,8 @@ describe('an effect of another site', () => {
   test.each([give(3), take(0), createTransferEffect(address, { to: FRK, amount: 2 })])(
     '$action of $value → may be applied',
     (effect) => {
-      for (const isRed of [false, true]) expect(known.describeProblem(effect, isRed)).toBeUndefined();
+      for (const isRed of [false, true])
+        expect(known.describeProblem(effect, isRed)).toBeUndefined();
     },
   );
 
@@ -225,8 +276,10 @@ describe('an effect of another site', () => {
   });
 
   test('rights for a site that may have joined since → may be applied; beyond all ordinals → may not', () => {
-    const of = (origin: number): Effect => createTransferEffect(address, { to: origin as Origin, amount: 2 });
-    for (const origin of [RED, MAX_ORIGINS]) expect(known.describeProblem(of(origin), true)).toBeUndefined();
+    const of = (origin: number): Effect =>
+      createTransferEffect(address, { to: origin as Origin, amount: 2 });
+    for (const origin of [RED, MAX_ORIGINS])
+      expect(known.describeProblem(of(origin), true)).toBeUndefined();
     expect(known.describeProblem(of(MAX_ORIGINS + 1), true)).toContain('not for that value');
   });
 });

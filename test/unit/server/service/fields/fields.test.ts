@@ -119,17 +119,23 @@ describe('fields', () => {
   });
 
   test('cell and queue: only red; effects yield what they found', () => {
-    expect([FIELD_KINDS.cell.isRedOnly, FIELD_KINDS.queue.isRedOnly, FIELD_KINDS.counter.isRedOnly]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    const effect = (action: string, value?: unknown): Effect => ({ table: 't', key: 'k', field: 'f', action, value });
+    expect([
+      FIELD_KINDS.cell.isRedOnly,
+      FIELD_KINDS.queue.isRedOnly,
+      FIELD_KINDS.counter.isRedOnly,
+    ]).toEqual([true, true, false]);
+    const effect = (action: string, value?: unknown): Effect => ({
+      table: 't',
+      key: 'k',
+      field: 'f',
+      action,
+      value,
+    });
     const cell = FIELD_KINDS.cell.state();
-    expect([cell.apply(effect('assign', 1), at(0, 1)), cell.apply(effect('assign', 2), at(0, 2))]).toEqual([
-      undefined,
-      1,
-    ]);
+    expect([
+      cell.apply(effect('assign', 1), at(0, 1)),
+      cell.apply(effect('assign', 2), at(0, 2)),
+    ]).toEqual([undefined, 1]);
     const queue = FIELD_KINDS.queue.state();
     expect(queue.apply(effect('push', 'a'), at(0, 1))).toEqual({ size: 1 });
     expect(queue.apply(effect('pop'), at(0, 2))).toEqual({ found: true, item: 'a', remaining: 0 });
@@ -138,7 +144,10 @@ describe('fields', () => {
 });
 
 describe('pending effects', () => {
-  const cases: Record<'set' | 'log', readonly [base: unknown, effects: [string, unknown][], shown: unknown]> = {
+  const cases: Record<
+    'set' | 'log',
+    readonly [base: unknown, effects: [string, unknown][], shown: unknown]
+  > = {
     set: [
       new Set(['x']),
       [

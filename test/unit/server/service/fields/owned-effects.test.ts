@@ -1,11 +1,17 @@
-/** Effects in flight of which some end in the middle: what is shown, and at what cost (docs/spec/redblue.md, RB-T3). */
+/**
+ * Effects in flight of which some end in the middle: what is shown, and at what cost
+ * (docs/spec/redblue.md, RB-T3).
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
 import type { FieldKindName } from '../../../../../src/server/service/fields/field.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
-import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
+import {
+  PendingQueue,
+  type QueueView,
+} from '../../../../../src/server/service/fields/pending-queue.ts';
 
 interface Case {
   readonly base: unknown;
@@ -71,11 +77,19 @@ const cases: Record<Exclude<FieldKindName, 'bounded'>, Case> = {
 /** An owner, and what it has laid on: changes by their number, or the removal of the row (-1). */
 type Laid = readonly [owner: number, changes: readonly number[]];
 
-function lay(pending: OwnedEffects, [owner, changes]: Laid, { base, changes: known }: Case): unknown[] {
+function lay(
+  pending: OwnedEffects,
+  [owner, changes]: Laid,
+  { base, changes: known }: Case,
+): unknown[] {
   return changes.map((at) => {
     const [action, value] = known[at % known.length] ?? [];
     if (at < 0 || action === undefined) return pending.clear(owner);
-    return pending.append(owner, { table: 't', key: 'k', field: 'f', action, value } as Effect, base);
+    return pending.append(
+      owner,
+      { table: 't', key: 'k', field: 'f', action, value } as Effect,
+      base,
+    );
   });
 }
 
@@ -89,7 +103,9 @@ const shownBy = (pending: OwnedEffects, base: unknown): unknown => {
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ lays: fc.array(fc.integer({ min: -1, max: 5 }), { minLength: 1, maxLength: 3 }) }),
+    arbitrary: fc.record({
+      lays: fc.array(fc.integer({ min: -1, max: 5 }), { minLength: 1, maxLength: 3 }),
+    }),
   },
   { weight: 4, arbitrary: fc.record({ drops: fc.nat(6), isLaidAgain: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ looks: fc.constant(true) }) },
@@ -115,7 +131,8 @@ describe.each(Object.entries(cases))('%s', (name, item) => {
         };
         for (const next of steps) {
           if ('lays' in next) begin([(owners += 1), next.lays]);
-          else if ('looks' in next) expect(shownBy(pending, item.base)).toEqual(shownBy(plain(), item.base));
+          else if ('looks' in next)
+            expect(shownBy(pending, item.base)).toEqual(shownBy(plain(), item.base));
           else {
             const dropped = model[next.drops];
             if (dropped === undefined) continue;
@@ -134,7 +151,9 @@ describe.each(Object.entries(cases))('%s', (name, item) => {
 /** Notes how much of a queue is looked through. */
 class WatchedQueue extends PendingQueue {
   visits = 0;
-  protected override filter(...given: Parameters<PendingQueue['filter']>): ReturnType<PendingQueue['filter']> {
+  protected override filter(
+    ...given: Parameters<PendingQueue['filter']>
+  ): ReturnType<PendingQueue['filter']> {
     return super.filter((owned) => {
       this.visits += 1;
       return given[0](owned);

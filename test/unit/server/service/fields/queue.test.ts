@@ -38,7 +38,10 @@ class Site {
       seen: [this.#version - 1, 0],
     };
     const on = action === 'remove' ? { field: WHOLE_ROW } : { field: 'items' };
-    this.store.apply({ table: name, key, action, ...on, ...(value !== undefined && { value }) }, stamp);
+    this.store.apply(
+      { table: name, key, action, ...on, ...(value !== undefined && { value }) },
+      stamp,
+    );
   }
 
   /** Writes what has changed; the sizes of the rows that are written. */
@@ -137,7 +140,8 @@ test('pushes, pops, removals and restarts at random → what comes back is what 
       const value = `${step}${'z'.repeat(random.between(0, 3_000))}`;
       const input = { table: random.pick<TableName>(['carts', 'plain']), value };
       const key = random.pick(['a', 'b', 'c\u0000d']);
-      if (random.chance(0.03) && input.table === 'carts') site.do('remove', key, { table: 'carts' });
+      if (random.chance(0.03) && input.table === 'carts')
+        site.do('remove', key, { table: 'carts' });
       else if (random.chance(step < 250 ? 0.7 : 0.3)) site.do('push', key, input);
       else site.do('pop', key, { table: input.table });
       if (random.chance(0.05)) site.checkpoint();

@@ -1,4 +1,7 @@
-/** Sets in their order: the order does not depend on how they were made, and no read sorts them again. */
+/**
+ * Sets in their order: the order does not depend on how they were made, and no read sorts them
+ * again.
+ */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import type { FieldState } from '../../../../../src/server/service/fields/field.ts';
@@ -9,7 +12,13 @@ import type { Scalar } from '../../../../../src/server/records/read-range.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
-const effectOf = (action: string, value: Scalar): Effect => ({ table: 't', key: 'k', field: 'f', action, value });
+const effectOf = (action: string, value: Scalar): Effect => ({
+  table: 't',
+  key: 'k',
+  field: 'f',
+  action,
+  value,
+});
 const inOrder = (elements: Iterable<Scalar>): Scalar[] => [...elements].toSorted(compareScalars);
 const read = (value: unknown): Scalar[] => [...(value as ReadonlySet<Scalar>)];
 
@@ -22,7 +31,13 @@ class TestSet {
 
   change(action: 'add' | 'remove', element: Scalar): void {
     const version = (this.#version += 1);
-    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version - 1] };
+    const stamp: Stamp = {
+      time: version,
+      site: siteAt(0),
+      entry: siteAt(0),
+      version,
+      seen: [0, version - 1],
+    };
     this.state.apply(effectOf(action, element), stamp);
     if (action === 'add') this.elements.add(element);
     else this.elements.delete(element);
@@ -41,7 +56,10 @@ class TestSet {
 function sortedLengths(): number[] {
   const lengths: number[] = [];
   const sort = Array.prototype.toSorted;
-  const spy = vi.spyOn(Array.prototype, 'toSorted').mockImplementation(function (this: unknown[], compare) {
+  const spy = vi.spyOn(Array.prototype, 'toSorted').mockImplementation(function (
+    this: unknown[],
+    compare,
+  ) {
     lengths.push(this.length);
     return sort.call(this, compare);
   });
@@ -90,7 +108,8 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
   (seed) => {
     const random = new Random(seed);
     const set = new TestSet();
-    const draw = (): Scalar => random.pick<Scalar>([random.between(0, 30), `e${random.between(0, 30)}`]);
+    const draw = (): Scalar =>
+      random.pick<Scalar>([random.between(0, 30), `e${random.between(0, 30)}`]);
     for (let step = 0; step < 300; step += 1) {
       set.change(random.chance(0.6) ? 'add' : 'remove', draw());
       if (random.chance(0.3)) expect(read(set.state.read())).toEqual(inOrder(set.elements));

@@ -1,4 +1,7 @@
-/** A stock: what takes that decide when they are applied do to it, laid over it, and under contention. */
+/**
+ * A stock: what takes that decide when they are applied do to it, laid over it, and under
+ * contention.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -13,18 +16,29 @@ import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
+import {
+  onceEach,
+  sharesOf,
+  testShares,
+  unnoted,
+  type Note,
+} from '../../../../support/property-shares.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const add = (value: number): Effect => ({ ...address, action: 'add', value });
-const take = (amount: number, atLeast = 0): Effect => ({ ...address, action: 'take', value: { amount, atLeast } });
+const take = (amount: number, atLeast = 0): Effect => ({
+  ...address,
+  action: 'take',
+  value: { amount, atLeast },
+});
 const stamp = { time: 1, site: siteAt(0), entry: RED, version: 1, seen: [0, 0] };
 
 /** Written down a second time: what one effect does to a number. */
 function plainly(left: number, { action, value }: Effect): { left: number; result: unknown } {
-  if (action === 'add') return { left: left + (value as number), result: { remaining: left + (value as number) } };
+  if (action === 'add')
+    return { left: left + (value as number), result: { remaining: left + (value as number) } };
   const { amount, atLeast } = value as { amount: number; atLeast: number };
   const took = left - amount >= atLeast;
   const remaining = took ? left - amount : left;
@@ -33,17 +47,25 @@ function plainly(left: number, { action, value }: Effect): { left: number; resul
 
 const effectArbitrary = fc.oneof(
   fc.nat(6).map(add),
-  fc.tuple(fc.nat(6), fc.integer({ min: -4, max: 4 })).map(([amount, atLeast]) => take(amount, atLeast)),
+  fc
+    .tuple(fc.nat(6), fc.integer({ min: -4, max: 4 }))
+    .map(([amount, atLeast]) => take(amount, atLeast)),
 );
 
 const step = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('add' as const), effects: fc.array(effectArbitrary, { maxLength: 3 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant('add' as const),
+      effects: fc.array(effectArbitrary, { maxLength: 3 }),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('commit first' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), index: fc.nat(5) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('foreign' as const), effect: effectArbitrary }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('foreign' as const), effect: effectArbitrary }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
 );
 
@@ -59,7 +81,8 @@ const asANumber = (note: Note): fc.IRawProperty<unknown> =>
       if (result.took === true)
         expect(state.read()).toBeGreaterThanOrEqual((effect.value as { atLeast: number }).atLeast);
       if (result.took === true) once('one takes');
-      if (result.took === false) once(left > 0 ? 'one is refused though some are left' : 'one is refused');
+      if (result.took === false)
+        once(left > 0 ? 'one is refused though some are left' : 'one is refused');
       left = expected.left;
       expect(state.read()).toBe(left);
     }
@@ -102,7 +125,10 @@ describe('a stock', () => {
         const over = (): number =>
           pending
             .flatMap(({ effects }) => effects)
-            .reduce((left, effect) => (effect === undefined ? 0 : plainly(left, effect).left), committed);
+            .reduce(
+              (left, effect) => (effect === undefined ? 0 : plainly(left, effect).left),
+              committed,
+            );
         for (const item of steps) {
           if (item.kind === 'add') {
             owner += 1;
@@ -121,7 +147,8 @@ describe('a stock', () => {
             const first = pending.shift();
             if (first === undefined) continue;
             stockOver.remove(first.owner);
-            for (const effect of first.effects) committed = effect === undefined ? 0 : plainly(committed, effect).left;
+            for (const effect of first.effects)
+              committed = effect === undefined ? 0 : plainly(committed, effect).left;
           } else if (item.kind === 'drop') {
             const dropped = pending[item.index];
             pending = pending.filter((element) => element !== dropped);
@@ -158,12 +185,19 @@ describe('a stock', () => {
       const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
       expect(() => seats.take(1, options as never)).toThrow(refused);
     }
-    expect(seats.take(2, { atLeast: -5 })).toMatchObject({ action: 'take', value: { amount: 2, atLeast: -5 } });
+    expect(seats.take(2, { atLeast: -5 })).toMatchObject({
+      action: 'take',
+      value: { amount: 2, atLeast: -5 },
+    });
   });
 });
 
 const contract = defineContract('sale', {
-  open: { access: 'write', args: z.object({ event: z.string(), seats: z.int() }), result: z.null() },
+  open: {
+    access: 'write',
+    args: z.object({ event: z.string(), seats: z.int() }),
+    result: z.null(),
+  },
   book: {
     access: 'write',
     args: z.object({ event: z.string(), who: z.string(), seats: z.int() }),
@@ -194,13 +228,20 @@ const service = defineService(contract, {
 
 describe('a stock that many take from', () => {
   test('buyers at three sites, more than there are seats → no CONFLICT, all but the limit sold, previews too', async () => {
-    const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
-    const clients = (['ireland', 'frankfurt', 'virginia'] as const).map((site) => createClient(deployment.site(site)));
+    const deployment = createEmbedded(service, {
+      sites: ['ireland', 'frankfurt', 'virginia'],
+      latency: 'eu-us',
+    });
+    const clients = (['ireland', 'frankfurt', 'virginia'] as const).map((site) =>
+      createClient(deployment.site(site)),
+    );
     const [ireland] = clients;
     await ireland?.invoke(contract.open({ event: 'E', seats: 42 }));
     const reported = await Promise.all(
       Array.from({ length: 90 }, async (_, buyer) => {
-        const call = clients[buyer % 3]?.invoke(contract.book({ event: 'E', who: `u${buyer}`, seats: 1 }));
+        const call = clients[buyer % 3]?.invoke(
+          contract.book({ event: 'E', who: `u${buyer}`, seats: 1 }),
+        );
         const views: unknown[] = [];
         call?.onUpdate((_value, { level }) => void views.push(level));
         return [await call, views];
@@ -209,7 +250,8 @@ describe('a stock that many take from', () => {
     expect(reported.filter(([took]) => took === true)).toHaveLength(40);
     expect(reported.filter(([took]) => took === false)).toHaveLength(50);
     expect(reported.every(([, views]) => (views as unknown[])[0] === 'tentative')).toBe(true);
-    for (const client of clients) expect(await client.invokeStrong(contract.left({ event: 'E' }))).toBe(2);
+    for (const client of clients)
+      expect(await client.invokeStrong(contract.left({ event: 'E' }))).toBe(2);
     await deployment.close();
   });
 });

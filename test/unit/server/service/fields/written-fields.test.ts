@@ -1,5 +1,6 @@
 /**
- * A field that a red operation writes counts as read: the red order decides whose value stays, not the writers' clocks.
+ * A field that a red operation writes counts as read: the red order decides whose value stays, not
+ * the writers' clocks.
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -15,7 +16,9 @@ const contract = defineContract('notes', {
 });
 const service = defineService(contract, {
   tables: { notes: table({ text: register<string>() }) },
-  shadowOperations: ({ notes }) => ({ write: red((a: { text: string }) => [notes.row('n').text.write(a.text)]) }),
+  shadowOperations: ({ notes }) => ({
+    write: red((a: { text: string }) => [notes.row('n').text.write(a.text)]),
+  }),
   generators: {
     write: (args, { shadow }) => shadow.write(args, null),
     text: (_, { tables }) => tables.notes.row('n').text ?? null,
@@ -32,5 +35,9 @@ test('a write that stands later in the red order, by a clock that is behind → 
   const second = sites.submit(T, contract.write({ text: 'second' }));
   sites.settle();
   expect([first.value, second.value]).toEqual([null, null]);
-  expect([LEADER, S, T].map((site) => sites.read(site, contract.text({})))).toEqual(['second', 'second', 'second']);
+  expect([LEADER, S, T].map((site) => sites.read(site, contract.text({})))).toEqual([
+    'second',
+    'second',
+    'second',
+  ]);
 });

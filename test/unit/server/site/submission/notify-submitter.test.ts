@@ -1,6 +1,6 @@
 /**
- * A result that cannot be delivered fails only its own submission: not the others of its turn, nor what is stored with
- * them.
+ * A result that cannot be delivered fails only its own submission: not the others of its turn, nor
+ * what is stored with them.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -15,11 +15,14 @@ import { counter, table } from '../../../../../src/server/service/tables.ts';
 import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
 import { singleSiteService } from '../../../../../src/testing/single-site-service.ts';
 
-/** A value that can be read while it is checked, but no more when it is copied for the submitter. */
+/**
+ * A value that can be read while it is checked, but no more when it is copied for the submitter.
+ */
 function unreadable(): object {
   return {
     get x(): number {
-      if (/copyForWire/.test(String(new Error('looked at').stack))) throw new Error('looked at once more');
+      if (/copyForWire/.test(String(new Error('looked at').stack)))
+        throw new Error('looked at once more');
       return 1;
     },
   };
@@ -75,7 +78,9 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
 
   test('the result of a write that can be read once → as it was read, for it is kept', async () => {
     const client = createClient(await bindingOf());
-    const turn = [contract.addOdd({}), contract.add({})].map((requested) => codeOf(client.invoke<unknown>(requested)));
+    const turn = [contract.addOdd({}), contract.add({})].map((requested) =>
+      codeOf(client.invoke<unknown>(requested)),
+    );
     const [odd, plain] = await Promise.all(turn);
     const sum = await client.invokeStrong(contract.get({}));
     expect([odd, plain, sum]).toEqual([{ x: 1 }, null, 2]);
@@ -84,7 +89,10 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
   test('one of several sinks of a turn throws → the others get their views, and go on', async () => {
     const binding = await bindingOf();
     const heard: unknown[] = [];
-    const submit = (requested: Parameters<typeof binding.submitOperation>[0], isThrowing: boolean): Promise<unknown> =>
+    const submit = (
+      requested: Parameters<typeof binding.submitOperation>[0],
+      isThrowing: boolean,
+    ): Promise<unknown> =>
       new Promise((resolve) => {
         const context = { signal: new AbortController().signal } as InvocationContext;
         const sink = {
@@ -130,7 +138,10 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
         };
         const fail = (error: unknown, level?: string): void =>
           resolve([isCorrectableError(error) && error.code, level]);
-        const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
+        const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<
+          unknown,
+          RedBlueLevels[number]
+        >;
         binding.submitOperation<unknown>(requested, levels, sink, {
           signal: new AbortController().signal,
         } as InvocationContext);

@@ -79,25 +79,35 @@ describe('sessions of clients', () => {
   test.each([
     ['one', ['ireland', 'frankfurt']],
     ['the other', ['frankfurt', 'ireland']],
-  ] as const)('tokens of two sites, %s first → it reads what both sessions wrote', async (_, places) => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
-    const tokenLists = await Promise.all(
-      places.map(async (place) => {
-        const client = createClient(deployment.site(place));
-        const session = client.session();
-        await client.invoke(bank.deposit({ account: place, amount: 5 }), { session });
-        return session.tokens ?? [];
-      }),
-    );
-    const virginia = createClient(deployment.site('virginia'));
-    const session = virginia.session({ tokens: tokenLists.flat() });
-    const read = (account: string): PromiseLike<number> => virginia.invokeWeak(bank.balance({ account }), { session });
-    expect(await Promise.all(places.map(read))).toEqual([5, 5]);
-    await deployment.close();
-  });
+  ] as const)(
+    'tokens of two sites, %s first → it reads what both sessions wrote',
+    async (_, places) => {
+      const deployment = createEmbedded(bankService(), {
+        sites: ['ireland', 'frankfurt', 'virginia'],
+        latency: 'eu-us',
+      });
+      const tokenLists = await Promise.all(
+        places.map(async (place) => {
+          const client = createClient(deployment.site(place));
+          const session = client.session();
+          await client.invoke(bank.deposit({ account: place, amount: 5 }), { session });
+          return session.tokens ?? [];
+        }),
+      );
+      const virginia = createClient(deployment.site('virginia'));
+      const session = virginia.session({ tokens: tokenLists.flat() });
+      const read = (account: string): PromiseLike<number> =>
+        virginia.invokeWeak(bank.balance({ account }), { session });
+      expect(await Promise.all(places.map(read))).toEqual([5, 5]);
+      await deployment.close();
+    },
+  );
 
   test('a guess → does not enter the session', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
+    const deployment = createEmbedded(bankService(), {
+      sites: ['ireland', 'frankfurt', 'virginia'],
+      latency: 'eu-us',
+    });
     const ireland = createClient(deployment.site('ireland'));
     await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }));
     const session = ireland.session();

@@ -1,4 +1,6 @@
-/** Files that are lost, damaged or old: either all that was synced comes back, or there is no start. */
+/**
+ * Files that are lost, damaged or old: either all that was synced comes back, or there is no start.
+ */
 // @rule STO-16, STO-17, STO-26
 import { describe, expect, test } from 'vitest';
 import { encodeFrame } from '../../../../../src/server/storage/format/frames.ts';
@@ -30,7 +32,10 @@ function fill(): { readonly machine: VirtualMachine; readonly entries: readonly 
 }
 
 /** Entries and a checkpoint of all of them; other sites need those from `neededFrom` on. */
-function fillFor(neededFrom: number): { readonly machine: VirtualMachine; readonly site: TestSite } {
+function fillFor(neededFrom: number): {
+  readonly machine: VirtualMachine;
+  readonly site: TestSite;
+} {
   const machine = new VirtualMachine(1, SIZES);
   const site = machine.start();
   site.neededFrom = neededFrom;
@@ -51,7 +56,11 @@ function flip(machine: VirtualMachine, name: string | undefined, at: number): vo
 
 /** What is refused, and how. */
 const rejection = (description: RegExp): unknown =>
-  expect.objectContaining({ code: 'UNAVAILABLE', retryable: false, message: expect.stringMatching(description) });
+  expect.objectContaining({
+    code: 'UNAVAILABLE',
+    retryable: false,
+    message: expect.stringMatching(description),
+  });
 
 describe('a checkpoint', () => {
   const both = (machine: VirtualMachine): string[] => [
@@ -77,22 +86,29 @@ describe('a checkpoint', () => {
     ['near its beginning', 30],
     ['in its middle', 700],
     ['at its end', -10],
-  ])('one bit of one of them flipped, %s → all data is restored, and the damage is reported', (_, at) => {
-    const { machine, entries } = fill();
-    flip(machine, both(machine)[0], at);
-    const again = machine.start();
-    expect(again.entries.local).toEqual(entries);
-    expect(again.events).toEqual([expect.stringMatching(/^damaged: .*checkpoint.* Nothing is lost/)]);
-    machine.run();
-    write(machine, again, 1);
-    machine.disk.crash();
-    expect(machine.start().events).toEqual([]);
-  });
+  ])(
+    'one bit of one of them flipped, %s → all data is restored, and the damage is reported',
+    (_, at) => {
+      const { machine, entries } = fill();
+      flip(machine, both(machine)[0], at);
+      const again = machine.start();
+      expect(again.entries.local).toEqual(entries);
+      expect(again.events).toEqual([
+        expect.stringMatching(/^damaged: .*checkpoint.* Nothing is lost/),
+      ]);
+      machine.run();
+      write(machine, again, 1);
+      machine.disk.crash();
+      expect(machine.start().events).toEqual([]);
+    },
+  );
 
   test('both files lost → the start fails, and the error names what is missing', () => {
     const { machine } = fill();
     for (const name of both(machine)) machine.disk.remove(pathOf(name));
-    expect(() => machine.start()).toThrow(rejection(/local log begins at entry \d+, and there is no whole checkpoint/));
+    expect(() => machine.start()).toThrow(
+      rejection(/local log begins at entry \d+, and there is no whole checkpoint/),
+    );
   });
 
   test('one bit of each flipped → no start', () => {
@@ -107,14 +123,18 @@ describe('a checkpoint', () => {
     write(machine, site, 60);
     site.storage.checkpoint();
     machine.run();
-    const old = both(machine).map((name) => [pathOf(name), machine.disk.read(pathOf(name))] as const);
+    const old = both(machine).map(
+      (name) => [pathOf(name), machine.disk.read(pathOf(name))] as const,
+    );
     write(machine, site, 60);
     site.storage.checkpoint();
     machine.run();
     write(machine, site, 1);
     machine.disk.crash();
     for (const [path, bytes] of old) machine.disk.put(path, bytes);
-    expect(() => machine.start()).toThrow(rejection(/begins at entry \d+, and the checkpoint that is left ends at 60/));
+    expect(() => machine.start()).toThrow(
+      rejection(/begins at entry \d+, and the checkpoint that is left ends at 60/),
+    );
   });
 
   test('a commit of other rows than those before it → does not count', () => {
@@ -124,7 +144,10 @@ describe('a checkpoint', () => {
     // A whole frame of the right number, with another checksum over what stands before it.
     const text = '{"rows":[],"contained":{"local":180,"red":0},"sum":1,"smallParts":null}';
     const frames = bytes.subarray(0, 16 + bytes.readUInt32LE(0));
-    const forged = Buffer.concat([frames, encodeFrame(text, { file: Number.parseInt(name as string, 10), index: 1 })]);
+    const forged = Buffer.concat([
+      frames,
+      encodeFrame(text, { file: Number.parseInt(name as string, 10), index: 1 }),
+    ]);
     for (const item of both(machine)) machine.disk.put(pathOf(item), forged);
     expect(() => machine.start()).toThrow(rejection(/is not of what stands before it/));
   });
@@ -135,7 +158,9 @@ describe('a log file', () => {
     const { machine } = fillFor(0);
     machine.disk.crash();
     for (const name of machine.files('.log').slice(1)) machine.disk.remove(pathOf(name));
-    expect(() => machine.start()).toThrow(rejection(/local log ends at entry \d+, and the checkpoint was made at 60/));
+    expect(() => machine.start()).toThrow(
+      rejection(/local log ends at entry \d+, and the checkpoint was made at 60/),
+    );
   });
 
   test('one lost between two others → the start fails, and the error names the missing entries', () => {
@@ -143,7 +168,9 @@ describe('a log file', () => {
     write(machine, machine.start(), 120);
     machine.disk.crash();
     machine.disk.remove(pathOf(machine.files('.log')[1]));
-    expect(() => machine.start()).toThrow(rejection(/entries \d+ to \d+ of the local log are missing before .*\.log/));
+    expect(() => machine.start()).toThrow(
+      rejection(/entries \d+ to \d+ of the local log are missing before .*\.log/),
+    );
   });
 
   test('one lost that the checkpoint contains and other sites need → no start', () => {
@@ -154,7 +181,10 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(rejection(retained));
   });
 
-  /** The log files before a checkpoint, and the machine after a crash while most of them are removed. */
+  /**
+   * The log files before a checkpoint, and the machine after a crash while most of them are
+   * removed.
+   */
   function removing(neededFrom: number): {
     readonly machine: VirtualMachine;
     readonly before: Map<string, Uint8Array>;
@@ -163,31 +193,38 @@ describe('a log file', () => {
     const site = machine.start();
     site.neededFrom = neededFrom;
     write(machine, site, 180);
-    const before = new Map(machine.files('.log').map((name) => [name, machine.disk.read(pathOf(name))]));
+    const before = new Map(
+      machine.files('.log').map((name) => [name, machine.disk.read(pathOf(name))]),
+    );
     site.storage.checkpoint();
     machine.run();
     machine.disk.crash();
     return { machine, before };
   }
 
-  test.each([0, 1])('removed while an older one (%i) was not yet → all comes back, and that one goes', (which) => {
-    const { machine, before } = removing(Infinity);
-    const [name, bytes] = [...before][which] as [string, Uint8Array];
-    expect(machine.files('.log').length).toBeLessThan(before.size - 2);
-    machine.disk.put(pathOf(name), bytes);
-    const again = machine.start();
-    expect(again.entries.local).toHaveLength(180);
-    expect(again.events).toEqual([]);
-    machine.run();
-    expect(machine.files('.log')).not.toContain(name);
-  });
+  test.each([0, 1])(
+    'removed while an older one (%i) was not yet → all comes back, and that one goes',
+    (which) => {
+      const { machine, before } = removing(Infinity);
+      const [name, bytes] = [...before][which] as [string, Uint8Array];
+      expect(machine.files('.log').length).toBeLessThan(before.size - 2);
+      machine.disk.put(pathOf(name), bytes);
+      const again = machine.start();
+      expect(again.entries.local).toHaveLength(180);
+      expect(again.events).toEqual([]);
+      machine.run();
+      expect(machine.files('.log')).not.toContain(name);
+    },
+  );
 
   test('one lost between two others, of which other sites need entries → no start, a checkpoint or not', () => {
     const { machine, before } = removing(10);
     const [, second, third] = before.keys();
     machine.disk.remove(pathOf(second));
     machine.disk.remove(pathOf(third));
-    expect(() => machine.start()).toThrow(rejection(/entries \d+ to \d+ of the local log are missing before/));
+    expect(() => machine.start()).toThrow(
+      rejection(/entries \d+ to \d+ of the local log are missing before/),
+    );
   });
 
   /** One file with ten frames of entries, and where each of them begins. */

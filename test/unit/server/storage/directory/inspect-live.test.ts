@@ -1,4 +1,7 @@
-/** A data folder that is looked at while a process is working in it: nothing is taken for lost that only moved on. */
+/**
+ * A data folder that is looked at while a process is working in it: nothing is taken for lost that
+ * only moved on.
+ */
 // @rule STO-25
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,13 +49,21 @@ test('a file goes before it is read → looked at again', async () => {
 test('files disappear at every attempt → UNAVAILABLE with the advice to inspect again', async () => {
   await work('v');
   vi.spyOn(NodeFiles.prototype, 'read').mockImplementation(gone);
-  const error = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('inspect it again') };
+  const error = {
+    code: 'UNAVAILABLE',
+    field: 'dataDir',
+    message: expect.stringContaining('inspect it again'),
+  };
   expect(() => inspectDataDirectory(dataDir)).toThrow(expect.objectContaining(error));
 });
 
 test.each([
   ['a process works there', true, null],
-  ['none does', false, expect.stringMatching(/site frankfurt has \d+ operations of ireland, which has \d+ itself/)],
+  [
+    'none does',
+    false,
+    expect.stringMatching(/site frankfurt has \d+ operations of ireland, which has \d+ itself/),
+  ],
 ])('what is looked at later is newer, and %s → lost?', async (_, isLocked, rejection) => {
   await work('first');
   cpSync(pathOf('sites'), pathOf('before'), { recursive: true });

@@ -1,11 +1,17 @@
-/** Sites that have lost a part of the red log of a partition, so that they cannot start with the others. */
+/**
+ * Sites that have lost a part of the red log of a partition, so that they cannot start with the
+ * others.
+ */
 import { expect, test } from 'vitest';
 import { rejectMissingHistories } from '../../../../../src/server/storage/directory/missing-history.ts';
 
 const NAMES = ['ireland', 'virginia'];
 const LEADERS = { redLeader: 'ireland', partitions: [{ name: 'us', leader: 'virginia' }] };
 
-/** A site with so many entries of the log of `us`, of which it can send those from `retainedFrom` on. */
+/**
+ * A site with so many entries of the log of `us`, of which it can send those from `retainedFrom`
+ * on.
+ */
 const holdingOf = (count: number, retainedFrom: number) => ({
   streams: [],
   red: { count: 5, retainedFrom: 1 },
@@ -41,5 +47,7 @@ test.each([
 test('a site without an entry of the log → none are missing that the leader keeps', () => {
   const empty = { streams: [], red: { count: 5, retainedFrom: 1 } };
   expect(() => rejectMissingHistories([empty, holdingOf(3, 1)], NAMES, LEADERS)).not.toThrow();
-  expect(() => rejectMissingHistories([empty, holdingOf(3, 2)], NAMES, LEADERS)).toThrow(/has 0 entries/);
+  expect(() => rejectMissingHistories([empty, holdingOf(3, 2)], NAMES, LEADERS)).toThrow(
+    /has 0 entries/,
+  );
 });

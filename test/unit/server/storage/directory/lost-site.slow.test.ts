@@ -1,4 +1,7 @@
-/** A site that has lost its past, in a deployment whose other sites have theirs: no start, and what to do. */
+/**
+ * A site that has lost its past, in a deployment whose other sites have theirs: no start, and what
+ * to do.
+ */
 // @rule STO-18, STO-31
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +14,10 @@ import type { Embedded } from '../../../../../src/server/deployment/embedded/emb
 import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
 import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
 import { describeMissingHistory } from '../../../../../src/server/storage/directory/missing-history.ts';
-import type { HeldEntries, Holding } from '../../../../../src/server/storage/directory/missing-history.ts';
+import type {
+  HeldEntries,
+  Holding,
+} from '../../../../../src/server/storage/directory/missing-history.ts';
 import { notesService } from '../notes-service.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
@@ -19,7 +25,8 @@ const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 let dataDir: string;
 beforeEach(() => void (dataDir = temporaryFolder()));
 
-const start = (): Embedded => createEmbedded(notesService(), { sites: SITES, dataDir, onAlarm: () => {} });
+const start = (): Embedded =>
+  createEmbedded(notesService(), { sites: SITES, dataDir, onAlarm: () => {} });
 const folderOf = (site: string): string => join(dataDir, 'sites', site);
 
 /** Both colors, from a site, and seen by all. */
@@ -43,7 +50,8 @@ async function workAtIrl(color: 'blue' | 'red', round: number): Promise<void> {
   else await ireland.invokeStrong(enqueue('q', `item ${round}`));
   for (const client of clients) {
     if (color === 'blue') await expect.poll(() => client.invokeWeak(get('k'))).toBe(round);
-    // Until then others have confirmed that they have it on disk, too: else each keeps it, however often it starts.
+    // Until then others have confirmed that they have it on disk, too: else each keeps it, however
+    // often it starts.
     await client.invokeStrong(get('k'));
   }
   await embedded.close();
@@ -53,7 +61,11 @@ const filesIn = (folder: string): string[] =>
   readdirSync(join(dataDir, folder), { recursive: true, encoding: 'utf8' }).toSorted();
 
 const rejection = (description: RegExp): unknown =>
-  expect.objectContaining({ code: 'UNAVAILABLE', retryable: false, message: expect.stringMatching(description) });
+  expect.objectContaining({
+    code: 'UNAVAILABLE',
+    retryable: false,
+    message: expect.stringMatching(description),
+  });
 
 describe('a deployment', () => {
   test.each(['ireland', 'virginia'])(
@@ -72,23 +84,29 @@ describe('a deployment', () => {
     },
   );
 
-  test.each(['ireland', 'virginia'])('the directory of %s as it was before → no start', async (old) => {
-    const first = start();
-    await work(first, 'frankfurt', 'first');
-    await first.close();
-    const backup = join(dataDir, 'backup');
-    cpSync(folderOf(old), backup, { recursive: true });
-    const second = start();
-    for (const site of SITES) await work(second, site, `of ${site}`);
-    await second.close();
-    rmSync(folderOf(old), { recursive: true });
-    cpSync(backup, folderOf(old), { recursive: true });
-    expect(start).toThrow(rejection(/site \w+ has \d+ (operations of|entries of the red log)/));
-  });
+  test.each(['ireland', 'virginia'])(
+    'the directory of %s as it was before → no start',
+    async (old) => {
+      const first = start();
+      await work(first, 'frankfurt', 'first');
+      await first.close();
+      const backup = join(dataDir, 'backup');
+      cpSync(folderOf(old), backup, { recursive: true });
+      const second = start();
+      for (const site of SITES) await work(second, site, `of ${site}`);
+      await second.close();
+      rmSync(folderOf(old), { recursive: true });
+      cpSync(backup, folderOf(old), { recursive: true });
+      expect(start).toThrow(rejection(/site \w+ has \d+ (operations of|entries of the red log)/));
+    },
+  );
 
   test.each([
     ['blue', /site frankfurt has 1 operations of ireland, and ireland keeps those from \d+ on/],
-    ['red', /site frankfurt has \d+ entries of the red log, and ireland, which leads it, keeps those from \d+ on/],
+    [
+      'red',
+      /site frankfurt has \d+ entries of the red log, and ireland, which leads it, keeps those from \d+ on/,
+    ],
   ] as const)(
     'a site that made nothing, its directory as it was before the others let go of %s entries → no start',
     { timeout: 240_000 },
@@ -120,7 +138,8 @@ describe('a deployment', () => {
     };
     exchange();
     const before = filesIn('sites');
-    const description = /sites\/ireland\/\d+\.log is a file of site 'virginia', and not of 'ireland'/;
+    const description =
+      /sites\/ireland\/\d+\.log is a file of site 'virginia', and not of 'ireland'/;
     expect(start).toThrow(rejection(description));
     await expect.poll(() => existsSync(join(dataDir, 'lock'))).toBe(false);
     expect(filesIn('sites')).toEqual(before);
@@ -145,7 +164,15 @@ describe('what others have of a site', () => {
     red: retained(5),
   });
 
-  test.each<[string, number, (of: ReturnType<typeof all>) => void, (of: ReturnType<typeof all>) => void, RegExp?]>([
+  test.each<
+    [
+      string,
+      number,
+      (of: ReturnType<typeof all>) => void,
+      (of: ReturnType<typeof all>) => void,
+      RegExp?,
+    ]
+  >([
     ['as much', 1, () => {}, () => {}],
     [
       'more of its stream',
@@ -165,7 +192,8 @@ describe('what others have of a site', () => {
       'less',
       0,
       () => {},
-      (b) => Object.assign(b, { streams: [retained(1), retained(2), retained(0)], red: retained(0) }),
+      (b) =>
+        Object.assign(b, { streams: [retained(1), retained(2), retained(0)], red: retained(0) }),
     ],
     ['more of theirs, and can send that', 1, (a) => (a.streams[0] = retained(7, 4)), () => {}],
     [
@@ -200,7 +228,9 @@ describe('what others have of a site', () => {
     const holdings = [all(), all(), all()];
     changeA(holdings[0] as ReturnType<typeof all>);
     changeB(holdings[1] as ReturnType<typeof all>);
-    const found = describeMissingHistory(site, holdings[site] as Holding, holdings, names, [{ site: 0 }]);
+    const found = describeMissingHistory(site, holdings[site] as Holding, holdings, names, [
+      { site: 0 },
+    ]);
     if (problem === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(problem);
   });

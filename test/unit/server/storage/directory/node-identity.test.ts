@@ -7,7 +7,13 @@ import {
   rejectForeignOrigin,
 } from '../../../../../src/server/storage/directory/node-identity.ts';
 
-const IDENTITY = { deployment: 'd1', site: 'virginia', directory: 'c0ffee', origin: 3, forked: 'it was retired' };
+const IDENTITY = {
+  deployment: 'd1',
+  site: 'virginia',
+  directory: 'c0ffee',
+  origin: 3,
+  forked: 'it was retired',
+};
 
 test('what is written is read again', () => {
   expect(parseIdentity(formatIdentity(IDENTITY))).toEqual(IDENTITY);
@@ -22,7 +28,10 @@ test('any one bit is another one → it is damaged, or says the same', () => {
     try {
       expect(parseIdentity(bytes)).toMatchObject(IDENTITY);
     } catch (error) {
-      expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('node.json is damaged') });
+      expect(error).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringContaining('node.json is damaged'),
+      });
       damaged += 1;
     }
   }
@@ -46,7 +55,8 @@ test('without a checksum, as earlier versions wrote it → it is taken', () => {
 
 test('its origin is of another site, or of none → it is damaged', () => {
   const names = ['red', 'ireland', 'frankfurt', 'virginia'];
-  const check = (origin: number | null): void => rejectForeignOrigin({ site: 'virginia', origin }, (of) => names[of]);
+  const check = (origin: number | null): void =>
+    rejectForeignOrigin({ site: 'virginia', origin }, (of) => names[of]);
   expect(() => check(2)).toThrow("its site is virginia, and its origin is 2, which is frankfurt's");
   expect(() => check(7)).toThrow('its origin is 7, which no site has');
   expect([check(3), check(null)]).toEqual([undefined, undefined]);

@@ -17,7 +17,10 @@ test('an appended entry is not synced at once, but by the end of close', async (
   });
   const [site] = storage.sites;
   let synced = 0;
-  const source = { sections: {}, createCut: () => ({ smallParts: null, contained: { local: 0, red: 0 } }) };
+  const source = {
+    sections: {},
+    createCut: () => ({ smallParts: null, contained: { local: 0, red: 0 } }),
+  };
   const retainedFrom = { local: 0, red: 0 };
   site?.attach(
     { ...source, retainedFrom },

@@ -1,4 +1,7 @@
-/** The lock of a data folder: whose it is, when it may be broken, and what its owner notices after a pause. */
+/**
+ * The lock of a data folder: whose it is, when it may be broken, and what its owner notices after a
+ * pause.
+ */
 // @rule STO-14
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +16,10 @@ import {
   lockDirectory,
 } from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
-import type { DirectoryLock, LockClock } from '../../../../../src/server/storage/disk/directory-lock.ts';
+import type {
+  DirectoryLock,
+  LockClock,
+} from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let root: string;
@@ -77,7 +83,9 @@ describe('a lock from elsewhere', () => {
       touches += 1;
       if (clock.nowMs >= 3000) fs.utimesSync(path, new Date(touches), new Date(touches));
     };
-    expect(() => take(clock)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' }));
+    expect(() => take(clock)).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir' }),
+    );
     expect(clock.nowMs).toBeLessThan(4000);
   });
 
@@ -122,17 +130,20 @@ describe('the owner', () => {
   test.each([
     ['its own clock', { nowMs: 4001, nowWallMs: 0 }],
     ['the clock of the day, as after a sleep of the machine', { nowMs: 0, nowWallMs: 4001 }],
-  ])('a gap by %s, and another process has taken over → not held, reported once', (_, { nowMs, nowWallMs }) => {
-    const clock = new TestClock();
-    const lock = take(clock);
-    const reported: string[] = [];
-    lock.onLost(({ message }) => reported.push(message));
-    takeOver();
-    clock.nowMs += nowMs;
-    clock.nowWallMs += nowWallMs;
-    expect([lock.isHeld(), lock.isHeld()]).toEqual([false, false]);
-    expect(reported).toEqual([expect.stringContaining('another process has taken it over')]);
-  });
+  ])(
+    'a gap by %s, and another process has taken over → not held, reported once',
+    (_, { nowMs, nowWallMs }) => {
+      const clock = new TestClock();
+      const lock = take(clock);
+      const reported: string[] = [];
+      lock.onLost(({ message }) => reported.push(message));
+      takeOver();
+      clock.nowMs += nowMs;
+      clock.nowWallMs += nowWallMs;
+      expect([lock.isHeld(), lock.isHeld()]).toEqual([false, false]);
+      expect(reported).toEqual([expect.stringContaining('another process has taken it over')]);
+    },
+  );
 
   test('a gap, and no other process has taken over → held, and its time has moved', () => {
     const clock = new TestClock();
@@ -178,7 +189,8 @@ describe('the owner', () => {
   test.runIf(fs.existsSync('/proc/self/stat'))(
     'its owner has ended, and his parent has not noticed → taken',
     async () => {
-      // A child that ends on a signal of the test. Its parent shell becomes a program that never waits for it.
+      // A child that ends on a signal of the test. Its parent shell becomes a program that never
+      // waits for it.
       const script = 'read line <&3 & echo $!; exec cat';
       const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
       onTestFinished(() => void parent.kill());
@@ -189,12 +201,16 @@ describe('the owner', () => {
       ];
       const [line] = (await once(stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
-      // The shell would reap the child if it ended before. The echo shows that the shell has become cat.
+      // The shell would reap the child if it ended before. The echo shows that the shell has become
+      // cat.
       stdin.write('here\n');
       await once(stdout, 'data');
       toChild.end('\n');
       await expect.poll(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /);
-      fs.writeFileSync(path, JSON.stringify({ pid, startedAt: getStartTime(pid), place: getMachineId() }));
+      fs.writeFileSync(
+        path,
+        JSON.stringify({ pid, startedAt: getStartTime(pid), place: getMachineId() }),
+      );
       expect(take().isHeld()).toBe(true);
     },
   );
@@ -229,7 +245,11 @@ describe('a volume without hard links', () => {
   test('waits for the name of an owner that has just made the lock', () => {
     fs.writeFileSync(path, '');
     const clock = new TestClock();
-    const owner = { pid: process.pid, startedAt: getStartTime(process.pid), machineId: getMachineId() };
+    const owner = {
+      pid: process.pid,
+      startedAt: getStartTime(process.pid),
+      machineId: getMachineId(),
+    };
     clock.slept = () => fs.writeFileSync(path, JSON.stringify(owner));
     expect(() => take(clock)).toThrow(`process ${process.pid} has it open`);
   });

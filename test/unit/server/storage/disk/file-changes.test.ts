@@ -1,4 +1,7 @@
-/** Where one file takes the place of another, and the disk is stopped in between: nothing that counted is lost. */
+/**
+ * Where one file takes the place of another, and the disk is stopped in between: nothing that
+ * counted is lost.
+ */
 import { expect, test } from 'vitest';
 import { VirtualMachine } from '../virtual-storage.ts';
 

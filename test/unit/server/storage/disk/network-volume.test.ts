@@ -2,7 +2,10 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { lockDirectory, type DirectoryLock } from '../../../../../src/server/storage/disk/directory-lock.ts';
+import {
+  lockDirectory,
+  type DirectoryLock,
+} from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
@@ -29,13 +32,16 @@ function take(): DirectoryLock {
 
 // @rule STO-14
 describe('the lock of a directory', () => {
-  test.each(['EEXIST', 'EIO'])('a link that was made, and reported as %s → taken, and held', (code) => {
-    loseReply('linkSync', code);
-    const lock = take();
-    expect(lock.isHeld()).toBe(true);
-    expect(fs.readdirSync(root)).toEqual(['lock']);
-    expect(() => lockDirectory(join(root, 'lock'))).toThrow(`process ${process.pid} has it open`);
-  });
+  test.each(['EEXIST', 'EIO'])(
+    'a link that was made, and reported as %s → taken, and held',
+    (code) => {
+      loseReply('linkSync', code);
+      const lock = take();
+      expect(lock.isHeld()).toBe(true);
+      expect(fs.readdirSync(root)).toEqual(['lock']);
+      expect(() => lockDirectory(join(root, 'lock'))).toThrow(`process ${process.pid} has it open`);
+    },
+  );
 
   test('a link of another process → in use', () => {
     take();

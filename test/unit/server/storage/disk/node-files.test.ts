@@ -14,8 +14,12 @@ beforeEach(() => void (root = temporaryFolder()));
 
 /** The flags with which this process has a file open. */
 function flagsOf(path: string): number {
-  const descriptor = fs.readdirSync('/proc/self/fd').find((item) => linkOf(item) === fs.realpathSync(path));
-  const flags = /^flags:\s+(\d+)/m.exec(fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+  const descriptor = fs
+    .readdirSync('/proc/self/fd')
+    .find((item) => linkOf(item) === fs.realpathSync(path));
+  const flags = /^flags:\s+(\d+)/m.exec(
+    fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'),
+  )?.[1];
   return Number.parseInt(flags ?? '', 8);
 }
 
@@ -64,7 +68,9 @@ describe('files that are made and removed in the background', () => {
   test('a name that is taken → EEXIST, and the file that has it stays', async () => {
     const files = new NodeFiles(root);
     files.createNow('log', 100).close();
-    const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => files.create('log', 100, resolve));
+    const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) =>
+      files.create('log', 100, resolve),
+    );
     expect(error?.code).toBe('EEXIST');
     expect(files.list('.')).toEqual(['log']);
   });
@@ -94,7 +100,9 @@ describe('files that are made and removed in the background', () => {
   test('several removed → one after the other, in the order in which that was asked for', async () => {
     const files = new NodeFiles(root);
     const ends: (() => void)[] = [];
-    const removal = vi.spyOn(fs.promises, 'rm').mockImplementation(() => new Promise((resolve) => ends.push(resolve)));
+    const removal = vi
+      .spyOn(fs.promises, 'rm')
+      .mockImplementation(() => new Promise((resolve) => ends.push(resolve)));
     onTestFinished(() => removal.mockRestore());
     for (const name of ['1', '2', '3']) files.remove(name);
     for (const name of ['1', '2', '3']) {
@@ -127,22 +135,30 @@ describe('files that are made and removed in the background', () => {
 
 describe('two writes of a file in flight', () => {
   /** Holds writes back. Like Linux, reports an error of the disk once to each descriptor. */
-  function holdWrites(): { readonly ends: ((isLost?: boolean) => void)[]; readonly descriptors: number[] } {
+  function holdWrites(): {
+    readonly ends: ((isLost?: boolean) => void)[];
+    readonly descriptors: number[];
+  } {
     const ends: ((isLost?: boolean) => void)[] = [];
     const descriptors: number[] = [];
     const reported = new Set<number>();
     let hasLost = false;
     const write = vi.spyOn(fs, 'write') as unknown as ReturnType<typeof vi.fn>;
     onTestFinished(() => write.mockRestore());
-    write.mockImplementation((descriptor: number, _bytes, _start, length: number, _position, done) => {
-      descriptors.push(descriptor);
-      ends.push((isLost = false) => {
-        hasLost ||= isLost;
-        const isTold = hasLost && !reported.has(descriptor);
-        if (isTold) reported.add(descriptor);
-        (done as (error: Error | null, written: number) => void)(isTold ? new Error('EIO') : null, length);
-      });
-    });
+    write.mockImplementation(
+      (descriptor: number, _bytes, _start, length: number, _position, done) => {
+        descriptors.push(descriptor);
+        ends.push((isLost = false) => {
+          hasLost ||= isLost;
+          const isTold = hasLost && !reported.has(descriptor);
+          if (isTold) reported.add(descriptor);
+          (done as (error: Error | null, written: number) => void)(
+            isTold ? new Error('EIO') : null,
+            length,
+          );
+        });
+      },
+    );
     return { ends, descriptors };
   }
 
@@ -184,7 +200,10 @@ describe.runIf(fs.constants.O_DSYNC !== undefined)('a write for which the thread
   /** Whether such a write is done on return, after one that took so long. */
   async function isDoneOnReturn(lastWriteMs: number): Promise<boolean> {
     const file = new NodeFiles(root).createNow('log', 1000);
-    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValueOnce(lastWriteMs);
+    const now = vi
+      .spyOn(performance, 'now')
+      .mockReturnValueOnce(0)
+      .mockReturnValueOnce(lastWriteMs);
     onTestFinished(() => now.mockRestore());
     await new Promise((resolve) => file.write(Buffer.of(1), 0, resolve, true));
     let isDone = false;

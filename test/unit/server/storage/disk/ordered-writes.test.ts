@@ -28,7 +28,11 @@ function start(count: number): {
   const file = new ManualFile();
   const events: string[] = [];
   const waiting: (() => void)[] = [];
-  const timing: Timing = { soon: queueMicrotask, later: queueMicrotask, afterMs: (_ms, run) => void waiting.push(run) };
+  const timing: Timing = {
+    soon: queueMicrotask,
+    later: queueMicrotask,
+    afterMs: (_ms, run) => void waiting.push(run),
+  };
   const writes = new OrderedWrites({
     timing,
     onNoSpace: () => events.push('refused'),

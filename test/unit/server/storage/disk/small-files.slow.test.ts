@@ -1,8 +1,19 @@
-/** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+/**
+ * What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts,
+ * losses, damage.
+ */
 // @rule STO-19, STO-23
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,8 +22,14 @@ import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
-import { createEmbedded, openEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
-import type { Embedded, OpenedDeployment } from '../../../../../src/server/deployment/embedded/embedded.ts';
+import {
+  createEmbedded,
+  openEmbedded,
+} from '../../../../../src/server/deployment/embedded/embedded.ts';
+import type {
+  Embedded,
+  OpenedDeployment,
+} from '../../../../../src/server/deployment/embedded/embedded.ts';
 import { serve } from '../../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
 import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
@@ -44,16 +61,22 @@ async function work(): Promise<void> {
 async function refuse(attempt: () => unknown, description: RegExp): Promise<void> {
   const before = contents();
   const message = expect.stringMatching(description);
-  expect(attempt).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+  expect(attempt).toThrow(
+    expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
+  );
   // In the same turn: the lock too is gone.
   expect(contents()).toEqual(before);
 }
 
 /** Every file, by its name: as it is, in short. */
 function contents(): Record<string, string> {
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((item) => item.isFile());
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((item) =>
+    item.isFile(),
+  );
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
-  return Object.fromEntries(paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]));
+  return Object.fromEntries(
+    paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]),
+  );
 }
 
 test('a newer service is refused for what a site has lost → the one of before starts once that is put back', async () => {
@@ -67,8 +90,16 @@ test('a newer service is refused for what a site has lost → the one of before 
 });
 
 test.each([
-  ['an address that others reach', { host: '0.0.0.0' }, { code: 'INVALID_ARGUMENT', field: 'host' }],
-  ['limits that do not fit', { limits: { maxInFlight: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.maxInFlight' }],
+  [
+    'an address that others reach',
+    { host: '0.0.0.0' },
+    { code: 'INVALID_ARGUMENT', field: 'host' },
+  ],
+  [
+    'limits that do not fit',
+    { limits: { maxInFlight: 0 } },
+    { code: 'INVALID_ARGUMENT', field: 'limits.maxInFlight' },
+  ],
   ['a port that is taken', {}, { code: 'EADDRINUSE' }],
 ])('a newer service is refused for %s → the one of before starts', async (_, refused, error) => {
   await work();
@@ -77,9 +108,9 @@ test.each([
   await once(other, 'listening');
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  await expect(serve({ service: notesService(), sites: SITES, dataDir, port, ...refused })).rejects.toMatchObject(
-    error,
-  );
+  await expect(
+    serve({ service: notesService(), sites: SITES, dataDir, port, ...refused }),
+  ).rejects.toMatchObject(error);
   expect(contents()).toEqual(before);
   const embedded = start();
   expect(await createClient(embedded.site('ireland')).invoke(get('k'))).toBe('v');
@@ -90,7 +121,9 @@ test('a newer service that serves → has the directory from then on', async () 
   await work();
   const server = await serve({ service: notesService(), sites: SITES, dataDir });
   await server.close();
-  expect(() => start()).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+  expect(() => start()).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }),
+  );
 });
 
 test('the manifest is gone while data are there → no start, for these sites or for others', async () => {
@@ -110,7 +143,9 @@ test.each(['sites', 'sites/frankfurt and sites/ireland'])(
       /nothing in sites\/ireland, sites\/frankfurt, and manifest\.json lists data there\. .* remove manifest\.json/,
     );
     expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
-    expect(inspectDataDirectory(dataDir).startError).toMatch(/nothing in sites\/ireland, sites\/frankfurt/);
+    expect(inspectDataDirectory(dataDir).startError).toMatch(
+      /nothing in sites\/ireland, sites\/frankfurt/,
+    );
     rmSync(pathOf('manifest.json'));
     await start().close();
   },
@@ -119,7 +154,10 @@ test.each(['sites', 'sites/frankfurt and sites/ireland'])(
 test('the only log of a single site is gone → no start', async () => {
   await start(valuesService(), ['ireland']).close();
   rmSync(pathOf('sites/ireland/0000000001.log'));
-  await refuse(() => start(valuesService(), ['ireland']), /nothing in sites\/ireland, and manifest\.json/);
+  await refuse(
+    () => start(valuesService(), ['ireland']),
+    /nothing in sites\/ireland, and manifest\.json/,
+  );
 });
 
 test.each([
@@ -146,13 +184,19 @@ test.each([
   await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
 });
 
-test.each([5, 99])('the manifest is of format %i → the start fails; inspect reports the same', async (format) => {
-  await work();
-  const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
-  writeFileSync(pathOf('manifest.json'), other);
-  expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
-  expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
-});
+test.each([5, 99])(
+  'the manifest is of format %i → the start fails; inspect reports the same',
+  async (format) => {
+    await work();
+    const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(
+      /"format": \d+/,
+      `"format": ${format}`,
+    );
+    writeFileSync(pathOf('manifest.json'), other);
+    expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
+    expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
+  },
+);
 
 test.each([
   ['a name in it', /"ireland"/, '"irelanf"'],
@@ -179,13 +223,16 @@ test('one bit of the key is another one → the start fails; inspect reports the
 
 test('a manifest that was written without a checksum → the start adds it', async () => {
   await work();
-  const { checksum, key, ...earlier } = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as Record<
-    string,
-    unknown
-  >;
+  const { checksum, key, ...earlier } = JSON.parse(
+    readFileSync(pathOf('manifest.json'), 'utf8'),
+  ) as Record<string, unknown>;
   writeFileSync(pathOf('manifest.json'), JSON.stringify(earlier));
   await start().close();
-  expect(JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8'))).toEqual({ ...earlier, key, checksum });
+  expect(JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8'))).toEqual({
+    ...earlier,
+    key,
+    checksum,
+  });
 });
 
 test('a key that is too short → the start fails; inspect reports the same', async () => {
@@ -200,7 +247,9 @@ test('the key is gone → a new one is created, and an alarm reports that earlie
   rmSync(pathOf('cluster.key'));
   expect(alarms).toEqual([]);
   await start().close();
-  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+  expect(alarms).toEqual([
+    expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') }),
+  ]);
   expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
 });
 
@@ -227,7 +276,8 @@ function leaveNoRoomFor(name: string): () => void {
   const write = fs.writeFileSync;
   const full = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...rest) => {
     write(path, ...rest);
-    if (path === pathOf(`${name}.new`)) throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+    if (path === pathOf(`${name}.new`))
+      throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
   });
   onTestFinished(() => full.mockRestore());
   return () => full.mockRestore();
@@ -238,7 +288,9 @@ test.each(['cluster.key', 'manifest.json'])(
   async (name) => {
     const makeRoom = leaveNoRoomFor(name);
     const message = expect.stringContaining(`not even for ${name}`);
-    expect(() => start()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+    expect(() => start()).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
+    );
     expect(contents()).toEqual({});
     makeRoom();
     await start().close();
@@ -256,7 +308,9 @@ test('the key is gone, and there is no room for a manifest that must change → 
   makeRoom();
   expect(alarms).toEqual([]);
   await start().close();
-  expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
+  expect(alarms).toEqual([
+    expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') }),
+  ]);
 });
 
 describe('a deployment that has opened its directory', () => {
@@ -266,22 +320,27 @@ describe('a deployment that has opened its directory', () => {
   test.each([
     ['writes another manifest', notesService],
     ['has none to write', valuesService],
-  ])("loses it before it begins, and %s → refused, and the directory is the other one's", async (_, service) => {
-    await work();
-    const late = open(service());
-    rmSync(pathOf('lock'));
-    const taker = start();
-    const before = contents();
-    const now = Date.now;
-    const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
-    onTestFinished(() => paused.mockRestore());
-    const message = expect.stringContaining('another process has taken it over');
-    expect(late.begin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
-    expect(contents()).toEqual(before);
-    await createClient(taker.site('ireland')).invoke(put('k', 'w'));
-    await taker.close();
-    await start().close();
-  });
+  ])(
+    "loses it before it begins, and %s → refused, and the directory is the other one's",
+    async (_, service) => {
+      await work();
+      const late = open(service());
+      rmSync(pathOf('lock'));
+      const taker = start();
+      const before = contents();
+      const now = Date.now;
+      const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
+      onTestFinished(() => paused.mockRestore());
+      const message = expect.stringContaining('another process has taken it over');
+      expect(late.begin).toThrow(
+        expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
+      );
+      expect(contents()).toEqual(before);
+      await createClient(taker.site('ireland')).invoke(put('k', 'w'));
+      await taker.close();
+      await start().close();
+    },
+  );
 
   test('is closed twice without having begun → what another one has made there by then stays', async () => {
     const first = open().embedded;

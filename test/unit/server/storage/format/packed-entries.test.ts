@@ -2,7 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatOperationId } from '../../../../../src/server/records/operation-id.ts';
-import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
+import type {
+  BlueEntry,
+  BlueOperation,
+  LocalEntry,
+} from '../../../../../src/server/records/records.ts';
 import {
   packEntries,
   unpackEntries,
@@ -24,7 +28,10 @@ const effect = fc.record(
   { table: word, key: fc.string(), field: word, action: word, value },
   { ...PLAIN, requiredKeys: ['table', 'key', 'field', 'action'] },
 );
-const reply = fc.record({ value, meta: fc.dictionary(name, input, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
+const reply = fc.record(
+  { value, meta: fc.dictionary(name, input, PLAIN) },
+  { ...PLAIN, requiredKeys: ['value'] },
+);
 const operation = fc.record(
   {
     id: fc.string(),
@@ -77,14 +84,18 @@ describe('packed entries', () => {
     fc.assert(
       fc.property(fc.array(owned, { minLength: 1, maxLength: 8 }), (entries) => {
         const received = entries.map((item) => ({ log: 'local', entry: item.given }) as const);
-        expect(readBack(received).map(({ entry }) => entry)).toStrictEqual(entries.map(({ expected }) => expected));
+        expect(readBack(received).map(({ entry }) => entry)).toStrictEqual(
+          entries.map(({ expected }) => expected),
+        );
       }),
     );
   });
 
   test('operations of one client on one field → neither of the two is written twice', () => {
     const operations = Array.from({ length: 100 }, (_, index) => {
-      const effects = [{ table: 'accounts', key: `k${index}`, field: 'balance', action: 'add', value: 1 }];
+      const effects = [
+        { table: 'accounts', key: `k${index}`, field: 'balance', action: 'add', value: 1 },
+      ];
       const operation = {
         id: `client/${index}`,
         site: siteAt(0),

@@ -1,6 +1,7 @@
 /**
- * What lies on disks stays as it was written, whatever becomes of the wire: these bytes are those of format 1. Where this
- * fails after a change of the wire's codec, storage needs a copy of the codec as it was (`storage/format/values.ts`).
+ * What lies on disks stays as it was written, whatever becomes of the wire: these bytes are those
+ * of format 1. Where this fails after a change of the wire's codec, storage needs a copy of the
+ * codec as it was (`storage/format/values.ts`).
  */
 // @rule STO-29
 import { expect, test } from 'vitest';
@@ -10,7 +11,10 @@ import {
   unpackEntries,
   type LoggedEntry,
 } from '../../../../../src/server/storage/format/packed-entries.ts';
-import { formatCommit, formatRow } from '../../../../../src/server/storage/format/checkpoint-file.ts';
+import {
+  formatCommit,
+  formatRow,
+} from '../../../../../src/server/storage/format/checkpoint-file.ts';
 import {
   decodeValue,
   FRAME_DEPTH,
@@ -49,22 +53,30 @@ const VALUES: readonly (readonly [value: unknown, hex: string, text: string])[] 
   [{ $b: 1 }, '81a324246201', '{"$$b":1}'],
 ];
 
-test.each(VALUES.map((item, index) => [index, ...item] as const))('value %i → these bytes', (_, value, hex, text) => {
-  writer.beginWriting();
-  writer.writeValue(value, FRAME_DEPTH);
-  expect(Buffer.from(writer.takeWritten()).toString('hex')).toBe(hex);
-  expect(encodeValue(value)).toBe(text);
-});
+test.each(VALUES.map((item, index) => [index, ...item] as const))(
+  'value %i → these bytes',
+  (_, value, hex, text) => {
+    writer.beginWriting();
+    writer.writeValue(value, FRAME_DEPTH);
+    expect(Buffer.from(writer.takeWritten()).toString('hex')).toBe(hex);
+    expect(encodeValue(value)).toBe(text);
+  },
+);
 
-test.each(VALUES.map((item, index) => [index, ...item] as const))('value %i ← these bytes', (_, value, hex, text) => {
-  reader.openFrame(Uint8Array.from(Buffer.from(hex, 'hex')));
-  const back = reader.readValue(FRAME_DEPTH);
-  reader.closeFrame();
-  const expected =
-    typeof value === 'object' && value !== null && '$b' in value && value.$b === undefined ? { a: 1 } : value;
-  expect(back).toStrictEqual(expected);
-  expect(decodeValue(text)).toStrictEqual(expected);
-});
+test.each(VALUES.map((item, index) => [index, ...item] as const))(
+  'value %i ← these bytes',
+  (_, value, hex, text) => {
+    reader.openFrame(Uint8Array.from(Buffer.from(hex, 'hex')));
+    const back = reader.readValue(FRAME_DEPTH);
+    reader.closeFrame();
+    const expected =
+      typeof value === 'object' && value !== null && '$b' in value && value.$b === undefined
+        ? { a: 1 }
+        : value;
+    expect(back).toStrictEqual(expected);
+    expect(decodeValue(text)).toStrictEqual(expected);
+  },
+);
 
 test('the extremes that could be written → are read', () => {
   let deep: unknown = BigInt(DIGITS);
@@ -79,14 +91,37 @@ test('the extremes that could be written → are read', () => {
 
 const vector = [3, 1, 2];
 const effect = { table: 't', key: 'k', field: 'f', action: 'add', value: 1 };
-const operation = { id: formatOperationId('c', 5), site: 1, shadow: 's', effects: [effect], reply: { value: null } };
-const blue = { ...operation, effects: [effect, { ...effect, key: 'l' }], sequence: 4, vector, hop: 0 };
-const red = { ...operation, kind: 'operation', attempt: 1, snapshot: vector, operation: 'o', reads: ['t'], clock: 9 };
+const operation = {
+  id: formatOperationId('c', 5),
+  site: 1,
+  shadow: 's',
+  effects: [effect],
+  reply: { value: null },
+};
+const blue = {
+  ...operation,
+  effects: [effect, { ...effect, key: 'l' }],
+  sequence: 4,
+  vector,
+  hop: 0,
+};
+const red = {
+  ...operation,
+  kind: 'operation',
+  attempt: 1,
+  snapshot: vector,
+  operation: 'o',
+  reads: ['t'],
+  clock: 9,
+};
 
 /** One of each kind, in one group. */
 const ENTRIES: readonly LoggedEntry[] = [
   { log: 'local', entry: { kind: 'blue', operation: blue, redDelivered: 2 } },
-  { log: 'local', entry: { kind: 'slot', id: 'c/6', hop: 1, decision: { kind: 'claim', site: 2, hop: 2 } } },
+  {
+    log: 'local',
+    entry: { kind: 'slot', id: 'c/6', hop: 1, decision: { kind: 'claim', site: 2, hop: 2 } },
+  },
   { log: 'local', entry: { kind: 'expire', client: 'c', upTo: 3 } },
   { log: 'red', entry: { origin: 1, epoch: 7, sequence: 1, record: red } },
 ];
@@ -124,7 +159,9 @@ test('a group of entries → these bytes, and back', () => {
 });
 
 test('a row and a commit of a checkpoint → this text', () => {
-  expect(formatRow(['rows', 't\u0000k', [{ f: 1n }]])).toBe('["rows","t\\u0000k",[{"f":{"$bigint":"1"}}]]');
+  expect(formatRow(['rows', 't\u0000k', [{ f: 1n }]])).toBe(
+    '["rows","t\\u0000k",[{"f":{"$bigint":"1"}}]]',
+  );
   const places = { local: 1, red: 2 };
   const text = formatCommit(['["rows","gone"]'], {
     smallParts: { own: [] },

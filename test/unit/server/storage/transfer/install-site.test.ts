@@ -1,8 +1,14 @@
-/** A site is made of what was transferred in one step: after a crash anywhere there is the old one or the new one. */
+/**
+ * A site is made of what was transferred in one step: after a crash anywhere there is the old one
+ * or the new one.
+ */
 // @rule CLU-T5
 import { beforeEach, expect, test } from 'vitest';
 import { createSiteFromShared } from '../../../../../src/server/log/recovered-state.ts';
-import type { RecoveredState, SavedSiteState } from '../../../../../src/server/log/recovered-state.ts';
+import type {
+  RecoveredState,
+  SavedSiteState,
+} from '../../../../../src/server/log/recovered-state.ts';
 import { EMPTY_OWN_STATE } from '../../../../../src/server/records/checkpoint.ts';
 import type { Checkpoint } from '../../../../../src/server/records/checkpoint.ts';
 import type { Files, SyncedFile } from '../../../../../src/server/storage/disk/files.ts';
@@ -42,12 +48,20 @@ function withOwnPart(shared: Checkpoint): RecoveredState {
 test('nothing of its own → a site that starts with the shared part, where the red log goes on', () => {
   sites.receiveAndInstall(sites.disk.mount(), () => {});
   sites.run();
-  const { stored, lengths, damages, hasOneCopy, nextSegment } = recoverSite(sites.disk.mount(), SITE, 'virginia');
+  const { stored, lengths, damages, hasOneCopy, nextSegment } = recoverSite(
+    sites.disk.mount(),
+    SITE,
+    'virginia',
+  );
   expect(stored.checkpoint?.sections['rows']).toEqual(sites.donor.rows);
   expect(stored.local).toEqual({ start: 0, entries: [] });
   expect(stored.red).toEqual({ start: 7, entries: [] });
   expect(lengths).toEqual({ local: 0, red: 7 });
-  expect({ damages, hasOneCopy, nextSegment }).toEqual({ damages: [], hasOneCopy: false, nextSegment: 10 });
+  expect({ damages, hasOneCopy, nextSegment }).toEqual({
+    damages: [],
+    hasOneCopy: false,
+    nextSegment: 10,
+  });
   expect(sites.disk.list('incoming')).toEqual([]);
 });
 
@@ -59,10 +73,19 @@ test('an own part and an own log → both are there, and the site appends behind
   expect(stored.local).toEqual({ start: 10, entries: LOCAL });
   expect(retainedFrom).toEqual({ local: 10, red: 7 });
   expect(stored.checkpoint?.sections['own.slots']).toEqual(new Map([['slot', 1]]));
-  const storage = new DurableStorage({ files, timing: sites.timing, directory: SITE, site: 'virginia' });
+  const storage = new DurableStorage({
+    files,
+    timing: sites.timing,
+    directory: SITE,
+    site: 'virginia',
+  });
   expect(storage.term).toBe(11);
   let synced = 0;
-  storage.attach(sites.donor, { onSynced: (_, length) => (synced = length), onFenced: () => {}, onFailed: () => {} });
+  storage.attach(sites.donor, {
+    onSynced: (_, length) => (synced = length),
+    onFenced: () => {},
+    onFailed: () => {},
+  });
   storage.append('local', [LOCAL[0]]);
   sites.run(1000);
   expect(synced).toBe(13);
@@ -72,7 +95,9 @@ test('an own part and an own log → both are there, and the site appends behind
 function describeSite(files: Files): 'none' | 'old' | 'new' {
   finishInstallation(files, SITE);
   if (files.list(SITE).length === 0) return 'none';
-  return recoverSite(files, SITE, 'virginia').stored.checkpoint?.sections['rows'] === undefined ? 'old' : 'new';
+  return recoverSite(files, SITE, 'virginia').stored.checkpoint?.sections['rows'] === undefined
+    ? 'old'
+    : 'new';
 }
 
 test.each([
@@ -112,7 +137,12 @@ test.each([
 );
 
 function writeOldSite(at: TransferSites): void {
-  const storage = new DurableStorage({ files: at.disk.mount(), timing: at.timing, directory: SITE, site: 'virginia' });
+  const storage = new DurableStorage({
+    files: at.disk.mount(),
+    timing: at.timing,
+    directory: SITE,
+    site: 'virginia',
+  });
   const listener = { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} };
   storage.attach(
     {
@@ -162,7 +192,9 @@ class CrashingFiles implements Files {
   }
 
   create(path: string, sizeBytes: number, done: Parameters<Files['create']>[2]): void {
-    this.#step(() => this.#files.create(path, sizeBytes, (error, file) => done(error, file && this.#guard(file))));
+    this.#step(() =>
+      this.#files.create(path, sizeBytes, (error, file) => done(error, file && this.#guard(file))),
+    );
   }
 
   replace(...args: Parameters<Files['replace']>): void {

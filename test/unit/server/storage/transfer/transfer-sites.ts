@@ -1,14 +1,23 @@
-/** A donor and a receiver on virtual disks, and a link between them that loses, repeats and damages what it carries. */
+/**
+ * A donor and a receiver on virtual disks, and a link between them that loses, repeats and damages
+ * what it carries.
+ */
 import { EMPTY_OWN_STATE, RowChanges } from '../../../../../src/server/records/checkpoint.ts';
 import type { Checkpoint, Section } from '../../../../../src/server/records/checkpoint.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import type { CheckpointSource } from '../../../../../src/server/log/site-storage.ts';
 import { createSiteFromShared } from '../../../../../src/server/log/recovered-state.ts';
-import type { CheckpointCut, RecoveredState } from '../../../../../src/server/log/recovered-state.ts';
+import type {
+  CheckpointCut,
+  RecoveredState,
+} from '../../../../../src/server/log/recovered-state.ts';
 import type { Files, Timing } from '../../../../../src/server/storage/disk/files.ts';
 import { DurableStorage } from '../../../../../src/server/storage/durable-storage.ts';
 import { installSite } from '../../../../../src/server/storage/transfer/install-site.ts';
-import type { TransferReply, TransferRequest } from '../../../../../src/server/storage/transfer/transfer-messages.ts';
+import type {
+  TransferReply,
+  TransferRequest,
+} from '../../../../../src/server/storage/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../../../../../src/server/storage/transfer/transfer-receiver.ts';
 import { TransferSource } from '../../../../../src/server/storage/transfer/transfer-source.ts';
 import { SimulatedDisk } from '../../../../../src/testing/simulator/disk.ts';
@@ -18,7 +27,9 @@ export const SITE = 'sites/virginia';
 const DONOR = 'sites/ireland';
 const SLICE_BYTES = 1000;
 /** What changes of the messages on the way: gives those that arrive. */
-export type Way = (message: TransferReply | TransferRequest) => readonly (TransferReply | TransferRequest)[];
+export type Way = (
+  message: TransferReply | TransferRequest,
+) => readonly (TransferReply | TransferRequest)[];
 
 /** A site that has rows, and as many of its own, which no other site is to have. */
 export class Donor implements CheckpointSource {
@@ -43,7 +54,12 @@ export class Donor implements CheckpointSource {
   start(): void {
     const { timing } = this.#sites;
     const files = this.disk.mount();
-    this.storage = new DurableStorage({ files, timing, directory: DONOR, checkpointBytes: Infinity });
+    this.storage = new DurableStorage({
+      files,
+      timing,
+      directory: DONOR,
+      checkpointBytes: Infinity,
+    });
     this.storage.attach(this, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
     const send = (_: string, reply: TransferReply): void => this.#sites.toReceiver(reply);
     this.source?.close();
@@ -65,7 +81,10 @@ export class Donor implements CheckpointSource {
 
   createCut(): CheckpointCut {
     const shared = { log: { delivered: 7 }, replica: {}, count: this.rows.size, at: new Date(0) };
-    return { smallParts: { shared, own: { ...EMPTY_OWN_STATE, clock: 'own' } }, contained: { local: 0, red: 0 } };
+    return {
+      smallParts: { shared, own: { ...EMPTY_OWN_STATE, clock: 'own' } },
+      contained: { local: 0, red: 0 },
+    };
   }
 
   #section(name: 'rows' | 'own.slots'): Section {
@@ -113,7 +132,10 @@ export class TransferSites {
   }
 
   /** Begins to receive, or goes on. */
-  receive(files: Files = this.disk.mount(), onDone: (shared: Checkpoint) => void = () => {}): TransferReceiver {
+  receive(
+    files: Files = this.disk.mount(),
+    onDone: (shared: Checkpoint) => void = () => {},
+  ): TransferReceiver {
     this.receiver?.close();
     this.receiver = new TransferReceiver({
       files,
@@ -122,7 +144,9 @@ export class TransferSites {
       sliceBytes: SLICE_BYTES,
       createName: () => `transfer ${++this.#names}`,
       send: (request) =>
-        this.#carry(request, (arrived) => this.donor.source.receive('virginia', arrived as TransferRequest)),
+        this.#carry(request, (arrived) =>
+          this.donor.source.receive('virginia', arrived as TransferRequest),
+        ),
       onProblem: (problem) => this.problems.push(problem),
       onProgress: (bytes) => this.progress.push(bytes),
       onDone: (shared) => {
@@ -135,7 +159,11 @@ export class TransferSites {
   }
 
   /** Receives, and makes a site of it. */
-  receiveAndInstall(files: Files, done: (error: Error | undefined) => void, state = createSiteFromShared): void {
+  receiveAndInstall(
+    files: Files,
+    done: (error: Error | undefined) => void,
+    state = createSiteFromShared,
+  ): void {
     const numbers = { nextSegment: 9, nextCheckpoint: 5 };
     this.receive(files, (shared) =>
       installSite(
@@ -164,7 +192,10 @@ export class TransferSites {
     return this.shared !== undefined;
   }
 
-  #carry(message: TransferReply | TransferRequest, deliver: (message: TransferReply | TransferRequest) => void): void {
+  #carry(
+    message: TransferReply | TransferRequest,
+    deliver: (message: TransferReply | TransferRequest) => void,
+  ): void {
     this.sent.push(message);
     for (const arrived of this.way(message)) this.timeline.schedule(20, () => deliver(arrived));
   }

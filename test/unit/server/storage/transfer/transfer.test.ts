@@ -1,7 +1,13 @@
-/** A donor sends the shared part of its state slice by slice; the receiver has all of it, or nothing that counts. */
+/**
+ * A donor sends the shared part of its state slice by slice; the receiver has all of it, or nothing
+ * that counts.
+ */
 // @rule CLU-T1, CLU-T2, CLU-T3, CLU-T4
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { TransferReply, TransferRequest } from '../../../../../src/server/storage/transfer/transfer-messages.ts';
+import type {
+  TransferReply,
+  TransferRequest,
+} from '../../../../../src/server/storage/transfer/transfer-messages.ts';
 import { TransferSites } from './transfer-sites.ts';
 
 type Message = TransferReply | TransferRequest;
@@ -14,12 +20,18 @@ beforeEach(() => {
   for (let row = 0; row < 200; row += 1) sites.donor.put(`row ${row}`, `value ${row} `.repeat(10));
 });
 
-const kinds = (kind: Message['kind']): number => sites.sent.filter((message) => message.kind === kind).length;
+const kinds = (kind: Message['kind']): number =>
+  sites.sent.filter((message) => message.kind === kind).length;
 
 function expectShared(rows: ReadonlyMap<string, unknown> = sites.donor.rows): void {
   expect(Object.keys(sites.shared?.sections ?? {})).toEqual(['rows']);
   expect(sites.shared?.sections['rows']).toEqual(rows);
-  expect(sites.shared?.smallParts).toEqual({ log: { delivered: 7 }, replica: {}, count: rows.size, at: new Date(0) });
+  expect(sites.shared?.smallParts).toEqual({
+    log: { delivered: 7 },
+    replica: {},
+    count: rows.size,
+    at: new Date(0),
+  });
 }
 
 describe('a transfer', () => {
@@ -101,7 +113,9 @@ describe('a transfer', () => {
     sites.run();
     expectShared();
     expect(kinds('transfer.begin')).toBe(2);
-    expect(sites.problems).toEqual(['ireland has no such snapshot any more; another transfer is begun']);
+    expect(sites.problems).toEqual([
+      'ireland has no such snapshot any more; another transfer is begun',
+    ]);
   });
 
   test('a donor that cannot make a checkpoint → is asked again', () => {
@@ -126,7 +140,8 @@ describe('a transfer', () => {
 });
 
 describe('the snapshot of a donor', () => {
-  const files = (): string[] => sites.donor.disk.list('sites/ireland').filter((name) => name.endsWith('.checkpoint'));
+  const files = (): string[] =>
+    sites.donor.disk.list('sites/ireland').filter((name) => name.endsWith('.checkpoint'));
 
   test('its file is replaced meanwhile → stays until the transfer has ended', () => {
     sites.receive();
@@ -157,14 +172,17 @@ describe('the snapshot of a donor', () => {
     expect(kinds('transfer.lost')).toBeGreaterThan(0);
   });
 
-  test.each(['checkpoint', 'checkpoint-copy'])('damaged in its .%s → is read of the other file', (ending) => {
-    sites.receive();
-    sites.run(10_000, () => kinds('transfer.ready') > 0);
-    damage(`.${ending}`);
-    sites.run();
-    expectShared();
-    expect(kinds('transfer.begin')).toBe(1);
-  });
+  test.each(['checkpoint', 'checkpoint-copy'])(
+    'damaged in its .%s → is read of the other file',
+    (ending) => {
+      sites.receive();
+      sites.run(10_000, () => kinds('transfer.ready') > 0);
+      damage(`.${ending}`);
+      sites.run();
+      expectShared();
+      expect(kinds('transfer.begin')).toBe(1);
+    },
+  );
 
   test('damaged in both files → another one is made in a new file', () => {
     sites.receive();

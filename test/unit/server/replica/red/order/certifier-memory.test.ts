@@ -11,7 +11,15 @@ const LIMITS = { maxWindowCommits: 2, maxOutcomes: { maxOperations: 2, maxClient
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 
 function operation(id: string, details: Partial<RedOperation> = {}): RedOperation {
-  const parts = { site: siteAt(0), operation: 'o', attempt: 1, epoch: 1, snapshot: [0, 0], reads: [], clock: 1 };
+  const parts = {
+    site: siteAt(0),
+    operation: 'o',
+    attempt: 1,
+    epoch: 1,
+    snapshot: [0, 0],
+    reads: [],
+    clock: 1,
+  };
   return { kind: 'operation', id, effects: [], reply: { value: null }, ...parts, ...details };
 }
 
@@ -47,7 +55,8 @@ describe('certifier: memory', () => {
   test('a window of so many bytes → keeps as many commits as go into it', () => {
     const maxWindowBytes = 3 * measurePlainData([write('k')]);
     const certifier = new Certifier({ ...LIMITS, maxWindowCommits: 100, maxWindowBytes });
-    for (let n = 1; n <= 10; n += 1) certifier.decide(operation(`${n}/1`, { effects: [write('k')] }));
+    for (let n = 1; n <= 10; n += 1)
+      certifier.decide(operation(`${n}/1`, { effects: [write('k')] }));
     const reading = (id: string, snapshot: number): RedOperation =>
       operation(id, { reads: [toFieldName('t', 'other', 'f')], snapshot: [snapshot, 0] });
     expect(certifier.decide(reading('late/1', 6))).toMatchObject({ kind: 'reject' });
@@ -60,7 +69,9 @@ describe('certifier: memory', () => {
     before.changeAll();
     after.load(before.save());
     after.restore(new Map(before.takeChanges(10)));
-    expect(after.decide(operation('b/1', { ranges: [{ table: 't' }] }))).toMatchObject({ kind: 'reject' });
+    expect(after.decide(operation('b/1', { ranges: [{ table: 't' }] }))).toMatchObject({
+      kind: 'reject',
+    });
   });
 
   test('restart → stamps go on behind the last one, though clocks are behind it', () => {

@@ -1,4 +1,6 @@
-/** Certification decides by the log's prefix: what conflicts, what does not, and what is remembered. */
+/**
+ * Certification decides by the log's prefix: what conflicts, what does not, and what is remembered.
+ */
 // @rule RB-R1, RB-R2, RB-R3
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +10,13 @@ import type { ReadRange } from '../../../../../../src/server/records/read-range.
 import { toFieldName, toRowName } from '../../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../../support/property-shares.ts';
+import {
+  onceEach,
+  sharesOf,
+  testShares,
+  unnoted,
+  type Note,
+} from '../../../../../support/property-shares.ts';
 import { scaleRuns } from '../../../../../support/lane.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
@@ -54,11 +62,18 @@ describe('certifier', () => {
   });
 
   test('several of what was read were written → the first is named, and the others', () => {
-    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [string, string, string];
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [
+      string,
+      string,
+      string,
+    ];
     const certifier = new Certifier();
     for (const key of ['m', 'k']) certifier.decide(operation(0, { effects: [write(key)] }));
     const conflict = { reason: 'name', name: k, others: [m] };
-    expect(certifier.decide(operation(0, { reads: [l, k, m] }))).toEqual({ kind: 'reject', conflict });
+    expect(certifier.decide(operation(0, { reads: [l, k, m] }))).toEqual({
+      kind: 'reject',
+      conflict,
+    });
   });
 
   test('a row is created → conflict with each operation that missed it; if it is only written → no conflict', () => {
@@ -86,12 +101,20 @@ describe('certifier', () => {
     expect(decideAfter(created, { table: 't', before: 'm' })).toBe('commit');
     expect(decideAfter(created, { table: 'other' })).toBe('commit');
     expect(decideAfter({ effects: [write('m')] }, { table: 't' })).toBe('commit');
-    expect(decideAfter({ effects: [createRemoveEffect('t', 'm')] }, { table: 't', from: 'm' })).toBe('reject');
+    expect(
+      decideAfter({ effects: [createRemoveEffect('t', 'm')] }, { table: 't', from: 'm' }),
+    ).toBe('reject');
   });
 
   test('scan of an index: a value that came into it → reject, even of a row that was there', () => {
     const certifier = new Certifier();
-    const owner = (value: string): Effect => ({ table: 't', key: 'k', field: 'owner', action: 'write', value });
+    const owner = (value: string): Effect => ({
+      table: 't',
+      key: 'k',
+      field: 'owner',
+      action: 'write',
+      value,
+    });
     certifier.decide(operation(0, { effects: [owner('bob')] }));
     const decide = (range: Partial<ReadRange>): string =>
       certifier.decide(operation(0, { ranges: [{ table: 't', field: 'owner', ...range }] })).kind;
@@ -106,8 +129,12 @@ describe('certifier', () => {
     const once = operation(0);
     expect(certifier.decide(once).kind).toBe('commit');
     expect(certifier.decide(once).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: once.id, site: siteAt(0), failure }).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: 'other/1', site: siteAt(0), failure }).kind).toBe('closed');
+    expect(certifier.decide({ kind: 'close', id: once.id, site: siteAt(0), failure }).kind).toBe(
+      'void',
+    );
+    expect(certifier.decide({ kind: 'close', id: 'other/1', site: siteAt(0), failure }).kind).toBe(
+      'closed',
+    );
     expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
     expect(certifier.getOutcome('other/1')).toBe('conflict');
   });
@@ -116,56 +143,75 @@ describe('certifier', () => {
     const maxOutcomes = { maxOperations: 1000, maxClients: 1000 };
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.record({ written: key, read: key, age: fc.nat(6), isScan: fc.boolean() });
-    return fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (maxWindowCommits, steps) => {
-      const once = onceEach(note);
-      const small = new Certifier({ maxWindowCommits, maxOutcomes });
-      const all = new Certifier({ maxWindowCommits: 1000, maxOutcomes });
-      let commits = 0;
-      for (const { written, read, age, isScan } of steps) {
-        const snapshot = Math.max(0, commits - age);
-        const created = isScan ? [toRowName('t', written)] : [];
-        const requested = isScan
-          ? { ranges: [{ table: 't', from: read, upTo: read }] }
-          : { reads: [toFieldName('t', read, 'f')] };
-        const record = operation(snapshot, { ...requested, effects: [write(written)], created });
-        const { kind } = small.decide(record);
-        if (snapshot < commits - maxWindowCommits) {
-          expect(kind).toBe('reject');
-          once('a snapshot older than the window');
-          continue;
+    return fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(step, { maxLength: 40 }),
+      (maxWindowCommits, steps) => {
+        const once = onceEach(note);
+        const small = new Certifier({ maxWindowCommits, maxOutcomes });
+        const all = new Certifier({ maxWindowCommits: 1000, maxOutcomes });
+        let commits = 0;
+        for (const { written, read, age, isScan } of steps) {
+          const snapshot = Math.max(0, commits - age);
+          const created = isScan ? [toRowName('t', written)] : [];
+          const requested = isScan
+            ? { ranges: [{ table: 't', from: read, upTo: read }] }
+            : { reads: [toFieldName('t', read, 'f')] };
+          const record = operation(snapshot, { ...requested, effects: [write(written)], created });
+          const { kind } = small.decide(record);
+          if (snapshot < commits - maxWindowCommits) {
+            expect(kind).toBe('reject');
+            once('a snapshot older than the window');
+            continue;
+          }
+          expect(kind).toBe(all.decide(record).kind);
+          if (kind === 'commit') commits += 1;
+          else
+            once(
+              isScan
+                ? 'a scan is rejected within the window'
+                : 'a read is rejected within the window',
+            );
         }
-        expect(kind).toBe(all.decide(record).kind);
-        if (kind === 'commit') commits += 1;
-        else once(isScan ? 'a scan is rejected within the window' : 'a read is rejected within the window');
-      }
-      if (commits > 2 * maxWindowCommits) once('the window has moved by more than itself');
-    });
+        if (commits > 2 * maxWindowCommits) once('the window has moved by more than itself');
+      },
+    );
   };
 
   test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', async () => {
     await fc.assert(windowed(unnoted), { numRuns: scaleRuns(500) });
   });
 
-  testShares('the commits → the window moves, and rejections lie on both sides of it, in most runs', async () => {
-    const shares = await sharesOf(windowed, 300);
-    for (const description of [
-      'a snapshot older than the window',
-      'a scan is rejected within the window',
-      'a read is rejected within the window',
-      'the window has moved by more than itself',
-    ]) {
-      expect(shares[description], description).toBeGreaterThan(0.5);
-    }
-  });
+  testShares(
+    'the commits → the window moves, and rejections lie on both sides of it, in most runs',
+    async () => {
+      const shares = await sharesOf(windowed, 300);
+      for (const description of [
+        'a snapshot older than the window',
+        'a scan is rejected within the window',
+        'a read is rejected within the window',
+        'the window has moved by more than itself',
+      ]) {
+        expect(shares[description], description).toBeGreaterThan(0.5);
+      }
+    },
+  );
 
   test('more bytes than the window may have → its oldest commits go, the latest stays; after a restart as well', () => {
-    const limits = { maxWindowCommits: 100, maxWindowBytes: 1000, maxOutcomes: { maxOperations: 100, maxClients: 10 } };
+    const limits = {
+      maxWindowCommits: 100,
+      maxWindowBytes: 1000,
+      maxOutcomes: { maxOperations: 100, maxClients: 10 },
+    };
     const certifier = new Certifier(limits);
     const large = (key: string): Effect => ({ ...write(key), value: 'x'.repeat(200) });
-    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [large('k')] }));
+    for (let count = 0; count < 3; count += 1)
+      certifier.decide(operation(0, { effects: [large('k')] }));
     const reads = [toFieldName('t', 'never written', 'f')];
     certifier.changeAll();
-    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)));
+    const rows = JSON.parse(
+      JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)),
+    );
     const again = new Certifier(limits);
     again.load(certifier.save());
     again.restore(new Map(rows));
@@ -229,14 +275,21 @@ describe('what stands on others', () => {
   });
 
   test('others have written several of what was read → all are named, but for what those wrote that it stands on', () => {
-    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [string, string, string];
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [
+      string,
+      string,
+      string,
+    ];
     const certifier = new Certifier();
     const foreign = { site: siteAt(2), reads: [] };
     certifier.decide(executed('x/1', { ...foreign, effects: [write('m')] }));
     certifier.decide(executed('a/1', { reads: [] }));
     certifier.decide(executed('y/1', { ...foreign, effects: [write('l')] }));
     const decision = certifier.decide(executed('c/1', { reads: [k, m, l], ...STANDING }));
-    expect(decision).toEqual({ kind: 'reject', conflict: { reason: 'name', name: m, others: [l] } });
+    expect(decision).toEqual({
+      kind: 'reject',
+      conflict: { reason: 'name', name: m, others: [l] },
+    });
   });
 
   test('a row that came into what was scanned → reject, unless by what is named', () => {
@@ -256,7 +309,9 @@ describe('what stands on others', () => {
     certifier.decide(executed('b/1', STANDING));
     const standing = { dependencies: [['b/1', 1]] as const };
     expect(decisionOf(certifier, executed('c/1', standing))).toBe('commit');
-    expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [1, 0], reads: [] }))).toBe('commit');
+    expect(
+      decisionOf(certifier, executed('d/1', { ...standing, snapshot: [1, 0], reads: [] })),
+    ).toBe('commit');
   });
 
   test('after a restart → decided alike', () => {
@@ -273,7 +328,10 @@ describe('what stands on others', () => {
   });
 
   test('a snapshot older than the window → reject', () => {
-    const certifier = new Certifier({ maxWindowCommits: 1, maxOutcomes: { maxOperations: 10, maxClients: 10 } });
+    const certifier = new Certifier({
+      maxWindowCommits: 1,
+      maxOutcomes: { maxOperations: 10, maxClients: 10 },
+    });
     certifier.decide(executed('a/1', { reads: [] }));
     certifier.decide(executed('b/1', { reads: [] }));
     expect(decisionOf(certifier, executed('c/1', { dependencies: [['b/1', 1]] }))).toBe('window');

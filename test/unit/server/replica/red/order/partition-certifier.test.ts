@@ -1,9 +1,15 @@
-/** What one log decides about the records of globals: holds, the record in the home, releases and aborts. */
+/**
+ * What one log decides about the records of globals: holds, the record in the home, releases and
+ * aborts.
+ */
 import { describe, expect, test } from 'vitest';
 import type { CertificationDecision } from '../../../../../../src/server/records/certification-result.ts';
 import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
 import { Origins, RED, type Origin } from '../../../../../../src/server/records/origin.ts';
-import type { GlobalOperation, RedOperation } from '../../../../../../src/server/records/records.ts';
+import type {
+  GlobalOperation,
+  RedOperation,
+} from '../../../../../../src/server/records/records.ts';
 import { toFieldName, toTableName } from '../../../../../../src/server/generator/read-set.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
@@ -25,7 +31,10 @@ interface Rows {
 
 const toName = (key: string): string => toFieldName('rows', key, 'value');
 
-function operation(id: string, { reads = [], writes = [], snapshot = 0, attempt = 1 }: Rows): RedOperation {
+function operation(
+  id: string,
+  { reads = [], writes = [], snapshot = 0, attempt = 1 }: Rows,
+): RedOperation {
   return {
     kind: 'operation',
     id,
@@ -36,7 +45,13 @@ function operation(id: string, { reads = [], writes = [], snapshot = 0, attempt 
     operation: 'change',
     reads: reads.map(toName),
     clock: 1,
-    effects: writes.map((key) => ({ table: 'rows', key, field: 'value', action: 'assign', value: 1 })),
+    effects: writes.map((key) => ({
+      table: 'rows',
+      key,
+      field: 'value',
+      action: 'assign',
+      value: 1,
+    })),
     reply: { value: null },
   };
 }
@@ -71,7 +86,12 @@ class Log {
   }
 
   abort(item: GlobalOperation): CertificationDecision {
-    return this.certifier.decide({ kind: 'abort', id: item.id, site: SITE, execution: getExecutionName(item) });
+    return this.certifier.decide({
+      kind: 'abort',
+      id: item.id,
+      site: SITE,
+      execution: getExecutionName(item),
+    });
   }
 
   /** Writes rows that no test reads, until the window has forgotten what was before. */
@@ -83,8 +103,12 @@ class Log {
 
 // @rule PART-G12
 describe('a log that was restored without confirmed records', () => {
-  /** The log of `main` with two stamps, then its opening with the holds that the log of `us` names. */
-  function open(...holds: readonly (readonly [GlobalOperation, stamp: number])[]): [Log, CertificationDecision] {
+  /**
+   * The log of `main` with two stamps, then its opening with the holds that the log of `us` names.
+   */
+  function open(
+    ...holds: readonly (readonly [GlobalOperation, stamp: number])[]
+  ): [Log, CertificationDecision] {
     const log = new Log();
     log.record(operation('a/1', { writes: ['x'] }));
     log.hold(global('kept/1', US, { writes: ['y'] }));
@@ -131,9 +155,19 @@ test('a log lost the copy with a site that joined → its opening counts, and ha
   origins.add({ site: 'frankfurt', incarnation: 1, state: 'joining' });
   const order = new RedOrder({ origins, partitions: PARTITIONS }, {} as SiteState, US);
   const lost = { ...global('lost/1', MAIN, { writes: ['us/x'] }), snapshot: [0, 0, 0, 0] };
-  const opening = { kind: 'opening', id: 'ireland-0-1.opening/2', site: SITE, partition: US, stamp: 40 } as const;
+  const opening = {
+    kind: 'opening',
+    id: 'ireland-0-1.opening/2',
+    site: SITE,
+    partition: US,
+    stamp: 40,
+  } as const;
   order.deliver({ ...opening, holds: [{ operation: lost, stamp: 9 }] });
-  expect(order.waiting[0]?.decision).toEqual({ kind: 'open', stamp: 40, restated: [getExecutionName(lost)] });
+  expect(order.waiting[0]?.decision).toEqual({
+    kind: 'open',
+    stamp: 40,
+    restated: [getExecutionName(lost)],
+  });
 });
 
 describe('a hold is granted at its place, or refused', () => {
@@ -142,8 +176,14 @@ describe('a hold is granted at its place, or refused', () => {
     const log = new Log();
     log.record(operation('a/1', { writes: ['x'] }));
     const late = global('g/1', US, { reads: ['x'], snapshot: 0 });
-    expect(log.hold(late)).toMatchObject({ kind: 'refuse', conflict: { reason: 'name', name: toName('x') } });
-    expect(log.hold(global('h/1', US, { reads: ['x'], snapshot: 1 }))).toEqual({ kind: 'grant', stamp: 3 });
+    expect(log.hold(late)).toMatchObject({
+      kind: 'refuse',
+      conflict: { reason: 'name', name: toName('x') },
+    });
+    expect(log.hold(global('h/1', US, { reads: ['x'], snapshot: 1 }))).toEqual({
+      kind: 'grant',
+      stamp: 3,
+    });
   });
 
   test('a write without a read is granted on any snapshot within the window', () => {
@@ -167,7 +207,9 @@ describe('a hold is granted at its place, or refused', () => {
     // The same for a local.
     const other = new Log();
     other.hold(global('g/1', US, first));
-    expect(other.record(operation('a/1', { ...second, snapshot: 9 })).kind).toBe(overlaps ? 'reject' : 'commit');
+    expect(other.record(operation('a/1', { ...second, snapshot: 9 })).kind).toBe(
+      overlaps ? 'reject' : 'commit',
+    );
   });
 
   test('two new rows of one table do not overlap, but a scan of the table overlaps each', () => {
@@ -179,7 +221,10 @@ describe('a hold is granted at its place, or refused', () => {
     log.hold(create('g/1', 'x'));
     expect(log.hold(create('h/1', 'y'))).toMatchObject({ kind: 'grant' });
     const scan = { ...operation('a/1', { snapshot: 9 }), reads: [toTableName('rows')] };
-    expect(log.record(scan)).toMatchObject({ kind: 'reject', conflict: { reason: 'held', name: 'rows' } });
+    expect(log.record(scan)).toMatchObject({
+      kind: 'reject',
+      conflict: { reason: 'held', name: 'rows' },
+    });
     const range = { ...operation('b/1', { snapshot: 9 }), ranges: [{ table: 'rows', from: 'y' }] };
     expect(log.record(range)).toMatchObject({ kind: 'reject', conflict: { reason: 'held' } });
   });
@@ -215,7 +260,9 @@ describe('a release', () => {
     log.hold(item);
     expect(log.release(item, 40)).toEqual({ kind: 'release', stamp: 41 });
     expect(log.record(operation('a/1', { reads: ['x'], snapshot: 40 })).kind).toBe('reject');
-    expect(log.record(operation('b/1', { reads: ['y', 'us/z'], snapshot: 40 })).kind).toBe('commit');
+    expect(log.record(operation('b/1', { reads: ['y', 'us/z'], snapshot: 40 })).kind).toBe(
+      'commit',
+    );
     expect(log.record(operation('c/1', { reads: ['x'], snapshot: 41 })).kind).toBe('commit');
   });
 
@@ -263,10 +310,16 @@ describe('in the home log the first of record and abort counts', () => {
     expect(log.certifier.holds.getEnd(getExecutionName(item))?.how).toBe('never');
   });
 
-  // Without the stamp of the decision, sites do not know that the log has got there, and read nothing in it any more.
+  // Without the stamp of the decision, sites do not know that the log has got there, and read
+  // nothing in it any more.
   test('an operation that was closed cannot commit, and its holds end at a stamp', () => {
     const log = new Log(MAIN, 1);
-    log.certifier.decide({ kind: 'close', id: 'g/1', site: SITE, failure: { code: 'CONFLICT', message: '' } });
+    log.certifier.decide({
+      kind: 'close',
+      id: 'g/1',
+      site: SITE,
+      failure: { code: 'CONFLICT', message: '' },
+    });
     expect(log.record(item)).toEqual({ kind: 'void', stamp: 1 });
     expect(log.certifier.holds.getEnd(getExecutionName(item))?.how).toBe('never');
     expect(log.record({ ...item, attempt: 2 })).toEqual({ kind: 'void', stamp: 2 });

@@ -1,19 +1,53 @@
-/** Every kind of read and every kind of effect, for the table of all pairs in `red-order.test.ts`. */
+/**
+ * Every kind of read and every kind of effect, for the table of all pairs in `red-order.test.ts`.
+ */
 import { z } from 'zod';
 import { defineContract } from '../../../../../../src/protocol/contract/contract.ts';
-import { type Effect, createInsertEffect, createRemoveEffect } from '../../../../../../src/server/records/effect.ts';
-import { defineService, type GeneratorContext } from '../../../../../../src/server/service/service.ts';
-import { blue, red, type ShadowOperations } from '../../../../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../../../../src/server/service/tables.ts';
-import { emptyRow, plainIndex, plainKeys, type PlainRow, type PlainTable } from './red-order-model.ts';
+import {
+  type Effect,
+  createInsertEffect,
+  createRemoveEffect,
+} from '../../../../../../src/server/records/effect.ts';
+import {
+  defineService,
+  type GeneratorContext,
+} from '../../../../../../src/server/service/service.ts';
+import {
+  blue,
+  red,
+  type ShadowOperations,
+} from '../../../../../../src/server/service/shadow-operation.ts';
+import {
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../../../../../src/server/service/tables.ts';
+import {
+  emptyRow,
+  plainIndex,
+  plainKeys,
+  type PlainRow,
+  type PlainTable,
+} from './red-order-model.ts';
 import type { Store } from '../../../../../../src/server/state/store.ts';
 
 /** How many removals of rows a site remembers. */
 export function countRemovals(store: Store): number {
-  return (store.getRemovalTimes() as [table: string, rows: unknown[]][]).flatMap(([, rows]) => rows).length;
+  return (store.getRemovalTimes() as [table: string, rows: unknown[]][]).flatMap(([, rows]) => rows)
+    .length;
 }
 
-const BLUE_FIELDS = { duty: register<string>(), n: counter(), tags: set<string>(), lines: log<string>() };
+const BLUE_FIELDS = {
+  duty: register<string>(),
+  n: counter(),
+  tags: set<string>(),
+  lines: log<string>(),
+};
 const ALL_FIELDS = { ...BLUE_FIELDS, post: cell<string>(), items: queue<string>(), seats: stock() };
 const INDEXES = ['duty', 'tags'] as const;
 
@@ -39,7 +73,10 @@ interface ReadCase {
   plain(rows: PlainTable): unknown;
 }
 
-/** What a read may try on its scratchpad: a change by its name, or one that makes a reply of its results. */
+/**
+ * What a read may try on its scratchpad: a change by its name, or one that makes a reply of its
+ * results.
+ */
 interface Pad {
   change(kind: string): void;
   yield(kind: string): unknown;
@@ -56,24 +93,42 @@ const tried = (rows: PlainTable, kind: string): PlainTable => {
   const copy: PlainTable = new Map([...rows].map(([key, row]) => [key, structuredClone(row)]));
   const { key, field, action, value } = (CHANGES[kind] as ChangeCase).effects('held')[0] as Effect;
   if (action === 'remove' && field === '') copy.delete(key);
-  else copy.set(key, { ...rowOf(copy, key), ...(field === 'duty' ? { duty: value as string } : {}) });
+  else
+    copy.set(key, { ...rowOf(copy, key), ...(field === 'duty' ? { duty: value as string } : {}) });
   return copy;
 };
 
 /** Reads by name. The rows are a, b and bb; no test writes c. */
 export const READS: Readonly<Record<string, ReadCase>> = {
-  register: { run: (rows) => rows.row('b').duty ?? null, plain: (rows) => rowOf(rows, 'b').duty ?? null },
-  'register of bb': { run: (rows) => rows.row('bb').duty ?? null, plain: (rows) => rowOf(rows, 'bb').duty ?? null },
+  register: {
+    run: (rows) => rows.row('b').duty ?? null,
+    plain: (rows) => rowOf(rows, 'b').duty ?? null,
+  },
+  'register of bb': {
+    run: (rows) => rows.row('bb').duty ?? null,
+    plain: (rows) => rowOf(rows, 'bb').duty ?? null,
+  },
   counter: { run: (rows) => rows.row('b').n, plain: (rows) => rowOf(rows, 'b').n },
-  set: { run: (rows) => [...rows.row('b').tags].toSorted(), plain: (rows) => [...rowOf(rows, 'b').tags].toSorted() },
+  set: {
+    run: (rows) => [...rows.row('b').tags].toSorted(),
+    plain: (rows) => [...rowOf(rows, 'b').tags].toSorted(),
+  },
   log: { run: (rows) => rows.row('b').lines, plain: (rows) => rowOf(rows, 'b').lines },
-  cell: { isRedOnly: true, run: (rows) => rows.row('b').post ?? null, plain: (rows) => rowOf(rows, 'b').post ?? null },
+  cell: {
+    isRedOnly: true,
+    run: (rows) => rows.row('b').post ?? null,
+    plain: (rows) => rowOf(rows, 'b').post ?? null,
+  },
   queue: {
     isRedOnly: true,
     run: (rows) => [rows.row('b').items.size, rows.row('b').items.at(0) ?? null],
     plain: (rows) => [rowOf(rows, 'b').items.length, rowOf(rows, 'b').items[0] ?? null],
   },
-  stock: { isRedOnly: true, run: (rows) => rows.row('b').seats, plain: (rows) => rowOf(rows, 'b').seats },
+  stock: {
+    isRedOnly: true,
+    run: (rows) => rows.row('b').seats,
+    plain: (rows) => rowOf(rows, 'b').seats,
+  },
   'has b': { run: (rows) => rows.has('b'), plain: (rows) => rows.has('b') },
   'has bb': { run: (rows) => rows.has('bb'), plain: (rows) => rows.has('bb') },
   keys: { run: (rows) => rows.keys(), plain: plainKeys },
@@ -85,8 +140,14 @@ export const READS: Readonly<Record<string, ReadCase>> = {
     run: (rows) => rows.keys({ from: 'b', before: 'bb' }),
     plain: (rows) => plainKeys(rows).filter((key) => key >= 'b' && key < 'bb'),
   },
-  'keys, equals': { run: (rows) => rows.keys({ equals: 'b' }), plain: (rows) => (rows.has('b') ? ['b'] : []) },
-  'keys, limit': { run: (rows) => rows.keys({ limit: 2 }), plain: (rows) => plainKeys(rows).slice(0, 2) },
+  'keys, equals': {
+    run: (rows) => rows.keys({ equals: 'b' }),
+    plain: (rows) => (rows.has('b') ? ['b'] : []),
+  },
+  'keys, limit': {
+    run: (rows) => rows.keys({ limit: 2 }),
+    plain: (rows) => plainKeys(rows).slice(0, 2),
+  },
   'keys, limit, reverse': {
     run: (rows) => rows.keys({ limit: 1, reverse: true }),
     plain: (rows) => plainKeys(rows).slice(-1),
@@ -96,9 +157,18 @@ export const READS: Readonly<Record<string, ReadCase>> = {
     run: (rows) => rows.by.duty({ equals: 'on' }),
     plain: (rows) => byDuty(rows, (value) => value === 'on'),
   },
-  'index, from': { run: (rows) => rows.by.duty({ from: 'on' }), plain: (rows) => byDuty(rows, (v) => v >= 'on') },
-  'index, before': { run: (rows) => rows.by.duty({ before: 'on' }), plain: (rows) => byDuty(rows, (v) => v < 'on') },
-  'index, limit': { run: (rows) => rows.by.duty({ limit: 1 }), plain: (rows) => byDuty(rows).slice(0, 1) },
+  'index, from': {
+    run: (rows) => rows.by.duty({ from: 'on' }),
+    plain: (rows) => byDuty(rows, (v) => v >= 'on'),
+  },
+  'index, before': {
+    run: (rows) => rows.by.duty({ before: 'on' }),
+    plain: (rows) => byDuty(rows, (v) => v < 'on'),
+  },
+  'index, limit': {
+    run: (rows) => rows.by.duty({ limit: 1 }),
+    plain: (rows) => byDuty(rows).slice(0, 1),
+  },
   'index, limit, reverse': {
     run: (rows) => rows.by.duty({ limit: 1, reverse: true }),
     plain: (rows) => byDuty(rows).slice(-1),
@@ -158,8 +228,15 @@ interface ChangeCase {
   effects(name: TableName): readonly Effect[];
 }
 
-const on = (key: string, field: string, action: string, value?: unknown): Omit<ChangeCase, 'isRedOnly'> => ({
-  effects: (name) => [{ table: name, key, field, action, ...(value === undefined ? {} : { value }) }],
+const on = (
+  key: string,
+  field: string,
+  action: string,
+  value?: unknown,
+): Omit<ChangeCase, 'isRedOnly'> => ({
+  effects: (name) => [
+    { table: name, key, field, action, ...(value === undefined ? {} : { value }) },
+  ],
 });
 
 /** By name. */
@@ -179,11 +256,17 @@ export const CHANGES: Readonly<Record<string, ChangeCase>> = {
   'remove bb': { removes: true, effects: (name) => [createRemoveEffect(name, 'bb')] },
   'remove and write b': {
     removes: true,
-    effects: (name) => [createRemoveEffect(name, 'b'), ...on('b', 'duty', 'write', 'on').effects(name)],
+    effects: (name) => [
+      createRemoveEffect(name, 'b'),
+      ...on('b', 'duty', 'write', 'on').effects(name),
+    ],
   },
   'write and remove bb': {
     removes: true,
-    effects: (name) => [...on('bb', 'duty', 'write', 'on').effects(name), createRemoveEffect(name, 'bb')],
+    effects: (name) => [
+      ...on('bb', 'duty', 'write', 'on').effects(name),
+      createRemoveEffect(name, 'bb'),
+    ],
   },
   'post b': { isRedOnly: true, ...on('b', 'post', 'assign', 'chief') },
   'post bb': { isRedOnly: true, ...on('bb', 'post', 'assign', 'clerk') },
@@ -197,7 +280,10 @@ export const CHANGES: Readonly<Record<string, ChangeCase>> = {
 };
 
 /** Whether the table can have this read or change. */
-export function isFor(name: TableName, { isRedOnly, removes }: Pick<ChangeCase, 'isRedOnly' | 'removes'>): boolean {
+export function isFor(
+  name: TableName,
+  { isRedOnly, removes }: Pick<ChangeCase, 'isRedOnly' | 'removes'>,
+): boolean {
   return !(isRedOnly === true && name === 'open') && !(removes === true && name === 'kept');
 }
 
@@ -210,7 +296,8 @@ const contract = defineContract('pairs', {
 });
 
 type Target = z.infer<z.ZodObject<typeof target>>;
-const effectsOf = ({ name, kind }: Target): readonly Effect[] => (CHANGES[kind] as ChangeCase).effects(name);
+const effectsOf = ({ name, kind }: Target): readonly Effect[] =>
+  (CHANGES[kind] as ChangeCase).effects(name);
 /** What a pop took, whether a take took, what an assignment replaced. */
 function plainResult(result: unknown): unknown {
   if (typeof result !== 'object' || result === null) return result ?? null;
@@ -221,7 +308,9 @@ function plainResult(result: unknown): unknown {
 export const service = defineService(contract, {
   tables,
   shadowOperations: ({ notes }) => ({
-    note: red(({ name, value }: { name: string; value: unknown }) => [notes.row(name).value.write(value)]),
+    note: red(({ name, value }: { name: string; value: unknown }) => [
+      notes.row(name).value.write(value),
+    ]),
     change: red(effectsOf),
     changeBlue: blue(effectsOf as (args: Target) => readonly Effect<unknown, 'blue'>[]),
     yields: red(effectsOf, ([result]) => plainResult(result)),
@@ -238,6 +327,7 @@ export const service = defineService(contract, {
     },
     change: (args, { shadow }) => shadow.change(args, null),
     changeBlue: (args, { shadow }) => shadow.changeBlue(args, null),
-    look: ({ name, kind }, context) => (READS[kind] as ReadCase).run(context.tables[name] as Held, undefined as never),
+    look: ({ name, kind }, context) =>
+      (READS[kind] as ReadCase).run(context.tables[name] as Held, undefined as never),
   },
 });

@@ -1,6 +1,6 @@
 /**
- * The red order as a plain model: rows in maps, effects applied one after the other, reads written down a second time.
- * No code of the replica is in here.
+ * The red order as a plain model: rows in maps, effects applied one after the other, reads written
+ * down a second time. No code of the replica is in here.
  */
 import type { Effect } from '../../../../../../src/server/records/effect.ts';
 
@@ -46,13 +46,23 @@ function applyPlainly(rows: PlainTable, { key, field, action, value }: Effect): 
 }
 
 export function emptyRow(): PlainRow {
-  return { duty: undefined, post: undefined, n: 0, seats: 0, tags: new Set(), lines: [], items: [] };
+  return {
+    duty: undefined,
+    post: undefined,
+    n: 0,
+    seats: 0,
+    tags: new Set(),
+    lines: [],
+    items: [],
+  };
 }
 
 /** The keys in order. */
 export const plainKeys = (rows: PlainTable): string[] => [...rows.keys()].toSorted();
 
-/** Keys by the values of a field, in the order of values and then of keys; `reverse` from the end. */
+/**
+ * Keys by the values of a field, in the order of values and then of keys; `reverse` from the end.
+ */
 export function plainIndex(
   rows: PlainTable,
   valuesOf: (row: PlainRow) => Iterable<string | undefined>,
@@ -60,8 +70,11 @@ export function plainIndex(
 ): string[] {
   const entries: [value: string, key: string][] = [];
   for (const [key, row] of rows) {
-    for (const value of valuesOf(row)) if (value !== undefined && isMeant(value)) entries.push([value, key]);
+    for (const value of valuesOf(row))
+      if (value !== undefined && isMeant(value)) entries.push([value, key]);
   }
-  const inOrder = entries.toSorted((a, b) => (a[0] === b[0] ? (a[1] < b[1] ? -1 : 1) : a[0] < b[0] ? -1 : 1));
+  const inOrder = entries.toSorted((a, b) =>
+    a[0] === b[0] ? (a[1] < b[1] ? -1 : 1) : a[0] < b[0] ? -1 : 1,
+  );
   return inOrder.map(([, key]) => key);
 }

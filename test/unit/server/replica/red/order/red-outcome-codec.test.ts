@@ -23,7 +23,9 @@ test('client acknowledges an answer with its next operation → the answer is no
 
 function keptAnswers(sites: Sites): readonly string[] {
   const retained: string[] = [];
-  for (const [name, section] of Object.entries(sites.machines[0]?.replica.red.order.sections ?? {})) {
+  for (const [name, section] of Object.entries(
+    sites.machines[0]?.replica.red.order.sections ?? {},
+  )) {
     if (name !== 'redAnswers') continue;
     section.changeAll();
     for (const [id, saved] of section.takeChanges(100))

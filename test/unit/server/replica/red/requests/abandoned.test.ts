@@ -1,6 +1,7 @@
 /**
- * Operations that are abandoned, rejected or started again beside others of the same operation, in long queues and at
- * starts that have lost their number (docs/spec/redblue.md, RB-T2, RB-T3, RB-R13; docs/spec/exactly-once.md).
+ * Operations that are abandoned, rejected or started again beside others of the same operation, in
+ * long queues and at starts that have lost their number (docs/spec/redblue.md, RB-T2, RB-T3,
+ * RB-R13; docs/spec/exactly-once.md).
  */
 // @rule RB-V10
 import { setImmediate } from 'node:timers/promises';
@@ -24,13 +25,19 @@ const contract = defineContract('till', {
   spare: { access: 'write', args, result: z.boolean() },
   lend: { access: 'write', args, result: z.boolean() },
   push: { access: 'write', args: z.object({}), result: z.null() },
-  join: { access: 'write', args: z.object({ who: z.union([z.string(), z.number()]) }), result: z.null() },
+  join: {
+    access: 'write',
+    args: z.object({ who: z.union([z.string(), z.number()]) }),
+    result: z.null(),
+  },
   total: { access: 'read', args: z.object({}), result: z.number() },
   size: { access: 'read', args: z.object({}), result: z.number() },
   who: { access: 'read', args: z.object({}), result: z.array(z.union([z.string(), z.number()])) },
 });
 const service = defineService(contract, {
-  tables: { tills: table({ total: counter(), items: queue<number>(), who: set<string | number>() }) },
+  tables: {
+    tills: table({ total: counter(), items: queue<number>(), who: set<string | number>() }),
+  },
   shadowOperations: ({ tills }) => ({
     add: blue((value: { amount: number }) => [tills.row('one').total.add(value.amount)]),
     join: blue((value: { who: string | number }) => [tills.row('one').who.add(value.who)]),
@@ -47,8 +54,10 @@ const service = defineService(contract, {
     // Red, or without effects.
     take: (value, { shadow }) => shadow.take(value, null),
     order: (value, { shadow }) => shadow.take(value, null),
-    spare: (value, { tables, shadow }) => tables.tills.row('one').total >= value.amount && shadow.take(value, true),
-    lend: (value, { tables, shadow }) => tables.tills.row('one').total >= value.amount && shadow.lend(value),
+    spare: (value, { tables, shadow }) =>
+      tables.tills.row('one').total >= value.amount && shadow.take(value, true),
+    lend: (value, { tables, shadow }) =>
+      tables.tills.row('one').total >= value.amount && shadow.lend(value),
     push: (_, { shadow }) => shadow.push({}, null),
     total: (_, { tables }) => tables.tills.row('one').total,
     size: (_, { tables }) => tables.tills.row('one').items.size,
@@ -81,7 +90,9 @@ function known(options: Partial<SiteOptions> = {}): Sites {
 /** What a session has seen that was at the leader, when S has not got it. */
 function seenAtLeader(sites: Sites): readonly number[] {
   const { length } = sites.machines;
-  const outcome = sites.submit(LEADER, add(7), { sessionVector: Array.from({ length: length + 1 }, () => 0) });
+  const outcome = sites.submit(LEADER, add(7), {
+    sessionVector: Array.from({ length: length + 1 }, () => 0),
+  });
   sites.sync(LEADER);
   return outcome.seen ?? expect.fail('it has seen nothing');
 }
@@ -110,7 +121,11 @@ describe('copies of one operation', () => {
   );
 
   test('a moved copy is abandoned while its home is asked → it ends, and takes no place in the queue later', () => {
-    const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 10, maxAttempts: 5 });
+    const sites = new Sites(service, 3, {
+      windows: { maxProposed: 1 },
+      maxRedInFlight: 10,
+      maxAttempts: 5,
+    });
     sites.crash(LEADER);
     const requested = Array.from({ length: 12 }, (_, client) => {
       const outcome = sites.ask(T, push, { id: `c${client}/1`, home: S, hop: 1 });
@@ -143,7 +158,10 @@ describe('copies of one operation', () => {
 
   test('one copy waits for its session, another is rejected for lack of acknowledgements → UNKNOWN: it may still take effect', () => {
     const maxOutcomes = { maxOperations: 100, maxClients: 100, maxOperationsPerClient: 2 };
-    const sites = new Sites(service, 3, { maxAttempts: 5, retentionLimits: { ...CERTIFIER_LIMITS, maxOutcomes } });
+    const sites = new Sites(service, 3, {
+      maxAttempts: 5,
+      retentionLimits: { ...CERTIFIER_LIMITS, maxOutcomes },
+    });
     const sessionVector = seenAtLeader(sites);
     const first = sites.ask(S, take(100), { id: 'c/3', home: S }, { sessionVector });
     for (const n of [1, 2]) sites.ask(S, add(1), { id: `c/${n}`, home: S });
@@ -155,94 +173,104 @@ describe('copies of one operation', () => {
   });
 });
 
-describe.each(['above', 'below'])('a start with a number that this site has had, by chance %s', (how) => {
-  const epochAt = (count: number): number => createEpoch(7, (how === 'above' ? count : 100 - count) / 100);
-  const again = (): Sites => new Sites(service, 3, { createEpoch: epochAt, maxAttempts: 5 });
+describe.each(['above', 'below'])(
+  'a start with a number that this site has had, by chance %s',
+  (how) => {
+    const epochAt = (count: number): number =>
+      createEpoch(7, (how === 'above' ? count : 100 - count) / 100);
+    const again = (): Sites => new Sites(service, 3, { createEpoch: epochAt, maxAttempts: 5 });
 
-  test('the first write of the one before arrives after the first of this one → both are done', () => {
-    const sites = again();
-    sites.submit(S, take(1));
-    sites.deliver(({ to }) => to === LEADER);
-    sites.crash(S);
-    sites.start(S);
-    const second = sites.submit(S, take(500));
-    sites.pass(300);
-    expect([second.value, sites.read(LEADER, total), sites.read(T, total)]).toEqual([null, -501, -501]);
-  });
+    test('the first write of the one before arrives after the first of this one → both are done', () => {
+      const sites = again();
+      sites.submit(S, take(1));
+      sites.deliver(({ to }) => to === LEADER);
+      sites.crash(S);
+      sites.start(S);
+      const second = sites.submit(S, take(500));
+      sites.pass(300);
+      expect([second.value, sites.read(LEADER, total), sites.read(T, total)]).toEqual([
+        null,
+        -501,
+        -501,
+      ]);
+    });
 
-  test('the strong read of the one before arrives first → not what the read of this one is answered by', () => {
-    const sites = again();
-    sites.submit(S, total, STRONG);
-    sites.deliver(({ to }) => to === LEADER);
-    sites.sync(LEADER);
-    const late = sites.sent.filter(({ to }) => to === S);
-    sites.sent = sites.sent.filter(({ to }) => to !== S);
-    sites.crash(S);
-    const taken = sites.submit(LEADER, take(500));
-    for (let n = 0; n < 6; n += 1) {
-      for (const site of [LEADER, T]) sites.sync(site);
-      sites.deliver(({ to }) => to !== S);
-    }
-    expect(taken.value).toBeNull();
-    sites.start(S);
-    const read = sites.submit(S, total, STRONG);
-    sites.sent.push(...late);
-    sites.pass(300);
-    expect(read.value).toBe(-500);
-  });
+    test('the strong read of the one before arrives first → not what the read of this one is answered by', () => {
+      const sites = again();
+      sites.submit(S, total, STRONG);
+      sites.deliver(({ to }) => to === LEADER);
+      sites.sync(LEADER);
+      const late = sites.sent.filter(({ to }) => to === S);
+      sites.sent = sites.sent.filter(({ to }) => to !== S);
+      sites.crash(S);
+      const taken = sites.submit(LEADER, take(500));
+      for (let n = 0; n < 6; n += 1) {
+        for (const site of [LEADER, T]) sites.sync(site);
+        sites.deliver(({ to }) => to !== S);
+      }
+      expect(taken.value).toBeNull();
+      sites.start(S);
+      const read = sites.submit(S, total, STRONG);
+      sites.sent.push(...late);
+      sites.pass(300);
+      expect(read.value).toBe(-500);
+    });
 
-  test('a write of the earlier start was rejected, and is sent again → it is done, and no caller waits forever', () => {
-    const sites = again();
-    sites.submit(LEADER, add(1000));
-    sites.pass(50);
-    // Another site's update of the same row comes first in the log.
-    sites.submit(LEADER, take(1));
-    sites.ask(S, order, HELD);
-    sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
-    sites.sync(LEADER);
-    sites.crash(S);
-    for (let n = 0; n < 6; n += 1) {
-      for (const site of [LEADER, T]) sites.sync(site);
-      sites.deliver(({ to }) => to !== S);
-    }
-    sites.sent = sites.sent.filter(({ to }) => to !== S);
-    sites.start(S);
-    const requested = sites.ask(S, order, HELD);
-    sites.pass(1000);
-    const later = sites.submit(S, spare(1));
-    sites.pass(1000);
-    const totals = [LEADER, S, T].map((site) => sites.read(site, total));
-    expect([requested.value, later.value, totals]).toEqual([null, true, [898, 898, 898]]);
-  });
+    test('a write of the earlier start was rejected, and is sent again → it is done, and no caller waits forever', () => {
+      const sites = again();
+      sites.submit(LEADER, add(1000));
+      sites.pass(50);
+      // Another site's update of the same row comes first in the log.
+      sites.submit(LEADER, take(1));
+      sites.ask(S, order, HELD);
+      sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
+      sites.sync(LEADER);
+      sites.crash(S);
+      for (let n = 0; n < 6; n += 1) {
+        for (const site of [LEADER, T]) sites.sync(site);
+        sites.deliver(({ to }) => to !== S);
+      }
+      sites.sent = sites.sent.filter(({ to }) => to !== S);
+      sites.start(S);
+      const requested = sites.ask(S, order, HELD);
+      sites.pass(1000);
+      const later = sites.submit(S, spare(1));
+      sites.pass(1000);
+      const totals = [LEADER, S, T].map((site) => sites.read(site, total));
+      expect([requested.value, later.value, totals]).toEqual([null, true, [898, 898, 898]]);
+    });
 
-  test('the leader has fewer of the one before than this one has → none of this one is in the log twice', () => {
-    const sites = again();
-    sites.submit(LEADER, add(1000));
-    sites.pass(50);
-    for (let n = 0; n < 3; n += 1) sites.submit(S, push);
-    sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
-    sites.crash(S);
-    sites.start(S);
-    for (const requested of [push, push, take(1)]) sites.submit(S, requested);
-    const value = sites.submit(S, spare(10));
-    const serial = sites.lastSerial;
-    sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
-    // It would be executed again on a blue operation of this site that no other site has yet.
-    sites.submit(S, add(5));
-    sites.sync(S);
-    const retained = sites.sent.filter(({ from, message }) => from === S && message.kind.startsWith('blue.'));
-    sites.sent = sites.sent.filter((sent) => !retained.includes(sent));
-    sites.sync(LEADER);
-    sites.deliver(({ to, message }) => to === S && message.kind === 'log.append');
-    sites.sync(S);
-    sites.abandon(S, serial);
-    sites.sent.push(...retained);
-    sites.pass(1000);
-    const totals = [LEADER, S, T].map((site) => sites.read(site, total));
-    const reported = how === 'above' ? true : 'UNKNOWN';
-    expect([value.code ?? value.value, totals]).toEqual([reported, [994, 994, 994]]);
-  });
-});
+    test('the leader has fewer of the one before than this one has → none of this one is in the log twice', () => {
+      const sites = again();
+      sites.submit(LEADER, add(1000));
+      sites.pass(50);
+      for (let n = 0; n < 3; n += 1) sites.submit(S, push);
+      sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
+      sites.crash(S);
+      sites.start(S);
+      for (const requested of [push, push, take(1)]) sites.submit(S, requested);
+      const value = sites.submit(S, spare(10));
+      const serial = sites.lastSerial;
+      sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
+      // It would be executed again on a blue operation of this site that no other site has yet.
+      sites.submit(S, add(5));
+      sites.sync(S);
+      const retained = sites.sent.filter(
+        ({ from, message }) => from === S && message.kind.startsWith('blue.'),
+      );
+      sites.sent = sites.sent.filter((sent) => !retained.includes(sent));
+      sites.sync(LEADER);
+      sites.deliver(({ to, message }) => to === S && message.kind === 'log.append');
+      sites.sync(S);
+      sites.abandon(S, serial);
+      sites.sent.push(...retained);
+      sites.pass(1000);
+      const totals = [LEADER, S, T].map((site) => sites.read(site, total));
+      const reported = how === 'above' ? true : 'UNKNOWN';
+      expect([value.code ?? value.value, totals]).toEqual([reported, [994, 994, 994]]);
+    });
+  },
+);
 
 describe('the leader is away, and many come and give up', () => {
   test.each(['laid', 'not durable', 'behind another'])('%s → few of them are kept', async (how) => {

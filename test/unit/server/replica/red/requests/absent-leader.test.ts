@@ -1,4 +1,7 @@
-/** The red leader is away: what waits for it gives its place back when it is given up, and leaves room for all else. */
+/**
+ * The red leader is away: what waits for it gives its place back when it is given up, and leaves
+ * room for all else.
+ */
 // @rule CLU-W1, CLU-W2, CLU-W3, CLU-W4
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -39,7 +42,8 @@ const service = defineService(contract, {
     take: (value, { shadow }) => shadow.take(value, null),
     order: (value, { shadow }) => shadow.take(value, null),
     // Returns false if there is too little, which other sites may already know.
-    spare: (value, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(value, true),
+    spare: (value, { tables, shadow }) =>
+      tables.tills.row('one').total >= 1000 && shadow.take(value, true),
     total: (_, { tables }) => tables.tills.row('one').total,
     found: (_, { tables, errors }) => {
       if (!tables.tills.has('one')) throw errors.missing(null);
@@ -159,7 +163,12 @@ describe('what waits for its session', () => {
 
 test('a named write waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
   const sites = new Sites(service);
-  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { sessionVector: [0, 0, 0, 5e15] });
+  const waiting = sites.ask(
+    S,
+    order,
+    { id: 'c/1', home: LEADER, hop: 1 },
+    { sessionVector: [0, 0, 0, 5e15] },
+  );
   sites.abandon(S);
   expect(waiting.code).toBe('UNKNOWN');
 });
@@ -176,7 +185,8 @@ test('a held write is given up and asked for again, then its hand-over is synced
 });
 
 describe('sent again many times', () => {
-  const again = (sites: Sites, hop: number): Outcome => sites.ask(S, order, { id: 'c/1', home: S, hop });
+  const again = (sites: Sites, hop: number): Outcome =>
+    sites.ask(S, order, { id: 'c/1', home: S, hop });
 
   test('more often than allowed → the first ones get UNKNOWN, the last ones get the outcome', () => {
     const sites = withoutLeader();
@@ -247,7 +257,8 @@ describe('budget of what waits for the red order', () => {
     const machine = sites.machines[S];
     const plan = getOperationPlans(service).get('total')!;
     machine?.submit({ serial: 99, plan, args: {}, seed: 1, submittedAtMs: 0, wantedStages }, 0);
-    for (const output of machine?.takeOutputs() ?? []) kinds.push('stage' in output ? [output.kind, output.stage] : 0);
+    for (const output of machine?.takeOutputs() ?? [])
+      kinds.push('stage' in output ? [output.kind, output.stage] : 0);
     expect(kinds).toEqual([
       ['view', 'causal'],
       ['failed', undefined],
@@ -295,12 +306,19 @@ describe('budget of what waits for the red order', () => {
 
 describe('the connection to the leader is lost', () => {
   const THIRD = 2;
-  const setConnected = (sites: Sites, isConnected: boolean, [site, other]: readonly [number, number] = [S, LEADER]) => {
+  const setConnected = (
+    sites: Sites,
+    isConnected: boolean,
+    [site, other]: readonly [number, number] = [S, LEADER],
+  ) => {
     sites.machines[site]?.setConnected(siteAt(other), isConnected, sites.nowMs);
     sites.sync(site);
   };
 
-  /** Sites whose connections were up, so that their starts are known. The leader has been away for so long. */
+  /**
+   * Sites whose connections were up, so that their starts are known. The leader has been away for
+   * so long.
+   */
   function withLostLeader(awayMs: number): Sites {
     const sites = new Sites(service, 3);
     for (const site of [S, THIRD]) setConnected(sites, true, [site, LEADER]);
@@ -313,7 +331,11 @@ describe('the connection to the leader is lost', () => {
 
   test('for a moment → what waits goes on once it is back', () => {
     const sites = withLostLeader(0);
-    const asked = [sites.submit(S, total, STRONG), sites.submit(S, push), sites.ask(S, take, { id: 'c/1', home: S })];
+    const asked = [
+      sites.submit(S, total, STRONG),
+      sites.submit(S, push),
+      sites.ask(S, take, { id: 'c/1', home: S }),
+    ];
     sites.pass(2500);
     expect(asked.map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
     sites.start(LEADER);
@@ -397,8 +419,12 @@ describe('the connection to the leader is lost', () => {
   test('the error names the site, and so does what operators see', () => {
     const sites = withLostLeader(4000);
     const { machines, nowMs } = sites;
-    expect(machines[S]?.redLogs.findProblems(nowMs)[0]).toBe('the site h, which orders them and is not connected to s');
-    expect(machines[S]?.replica.red.admissions[0]!.fullError().message).toContain('wait for the site h');
+    expect(machines[S]?.redLogs.findProblems(nowMs)[0]).toBe(
+      'the site h, which orders them and is not connected to s',
+    );
+    expect(machines[S]?.replica.red.admissions[0]!.fullError().message).toContain(
+      'wait for the site h',
+    );
   });
 
   test('at the leader: without a majority reads end, with one they go on', () => {
@@ -431,7 +457,9 @@ test('the signal of an invocation reaches the site: timed out reads leave room f
   await expect(client.invoke(add)).rejects.toMatchObject({ code: 'OVERLOADED' });
   aborter.abort();
   expect(new Set(await Promise.all(reads))).toEqual(new Set(['ABORTED']));
-  await expect.poll(() => client.invoke(add).catch((error: unknown) => (error as CorrectableError).code)).toBe(null);
+  await expect
+    .poll(() => client.invoke(add).catch((error: unknown) => (error as CorrectableError).code))
+    .toBe(null);
   expect(await client.invokeWeak(total)).toBeGreaterThanOrEqual(5);
   driver.close();
 });

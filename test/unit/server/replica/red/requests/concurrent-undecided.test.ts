@@ -1,6 +1,7 @@
 /**
- * What becomes of those beside a red update that has not left its site: who asks for it again, who waits for it, whose
- * guess counts it, who stands on it (docs/spec/redblue.md, RB-R7, RB-R10, RB-T2, RB-T3).
+ * What becomes of those beside a red update that has not left its site: who asks for it again, who
+ * waits for it, whose guess counts it, who stands on it (docs/spec/redblue.md, RB-R7, RB-R10,
+ * RB-T2, RB-T3).
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -70,7 +71,11 @@ describe('a red write has not left its site', () => {
     expect(again.code).toBeUndefined();
     sites.start(LEADER);
     sites.pass(100);
-    expect([first.value, again.value, sites.read(SITE, contract.total({}))]).toEqual([null, null, -4]);
+    expect([first.value, again.value, sites.read(SITE, contract.total({}))]).toEqual([
+      null,
+      null,
+      -4,
+    ]);
   });
 
   test('it is given up → later guesses do not count it', () => {
@@ -86,8 +91,13 @@ describe('a red write has not left its site', () => {
     const [machine, serial] = [sites.machines[SITE], 99];
     const wantedStages = { tentative: true, causal: false, strong: true };
     const plan = getOperationPlans(service).get('pop')!;
-    machine?.submit({ args: {}, plan, serial, seed: 1, submittedAtMs: 0, wantedStages }, sites.nowMs);
-    const reported = machine?.takeOutputs().flatMap((output) => (output.kind === 'view' ? [output] : []));
+    machine?.submit(
+      { args: {}, plan, serial, seed: 1, submittedAtMs: 0, wantedStages },
+      sites.nowMs,
+    );
+    const reported = machine
+      ?.takeOutputs()
+      .flatMap((output) => (output.kind === 'view' ? [output] : []));
     expect(reported?.map(({ stage, reply }) => [stage, reply.value])).toEqual([['tentative', 0]]);
   });
 

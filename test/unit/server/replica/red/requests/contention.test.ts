@@ -1,7 +1,15 @@
-/** What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md, RB-R13). */
+/**
+ * What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md,
+ * RB-R13).
+ */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { toFieldName, toRemovalName, toRowName, toTableName } from '../../../../../../src/server/generator/read-set.ts';
+import {
+  toFieldName,
+  toRemovalName,
+  toRowName,
+  toTableName,
+} from '../../../../../../src/server/generator/read-set.ts';
 import type { ReadSet } from '../../../../../../src/server/generator/read-set.ts';
 import { toReadRange } from '../../../../../../src/server/records/read-range.ts';
 import { getConflictingNames } from '../../../../../../src/server/records/certification-result.ts';
@@ -20,7 +28,10 @@ function contention(): { core: { nowMs: number }; met: Contention } {
 }
 
 const changed = (name: string, ...others: string[]): Conflict => ({ reason: 'name', name, others });
-const scanned = (table: string): Conflict => ({ reason: 'range', range: toReadRange(table, undefined, {}) });
+const scanned = (table: string): Conflict => ({
+  reason: 'range',
+  range: toReadRange(table, undefined, {}),
+});
 
 const reading = (...names: string[]): ReadSet => ({ names: new Set(names), ranges: [] });
 const scanning = (...tables: string[]): ReadSet => ({
@@ -62,8 +73,15 @@ test('a conflict on a key with arbitrary text → each reader of the whole row m
   fc.assert(
     fc.property(key, (odd) => {
       const { met: encountered } = contention();
-      encountered.onRejected({ id: 'far/1', shadow: 'sell' }, changed(toFieldName('t', odd, 'seats')));
-      for (const name of [toFieldName('t', odd, 'name'), toRowName('t', odd), toRemovalName('t', odd)]) {
+      encountered.onRejected(
+        { id: 'far/1', shadow: 'sell' },
+        changed(toFieldName('t', odd, 'seats')),
+      );
+      for (const name of [
+        toFieldName('t', odd, 'name'),
+        toRowName('t', odd),
+        toRemovalName('t', odd),
+      ]) {
         expect(encountered.findBlocker(reading(name), OWN)).toBeDefined();
       }
     }),
@@ -112,21 +130,31 @@ function looksOf(read: readonly string[], run: (reads: ReadSet) => void): number
   return looks;
 }
 
-test.each([3, 200])('many have met many rows, and one reads %i others → it looks for what it reads alone', (count) => {
-  const { met: encountered } = contention();
-  const rows = (of: string, to: number): string[] =>
-    Array.from({ length: to }, (_, n) => toFieldName('t', of + n, 'seats'));
-  for (let n = 0; n < 256; n += 1)
-    encountered.onRejected({ id: `far/${n}`, shadow: 'sell' }, changed(...(rows(`${n}-`, 200) as [string])));
-  const looks = looksOf(rows('own-', count), (reads) => expect(encountered.findBlocker(reads, OWN)).toBeUndefined());
-  // A name is looked for in its row and in its table, which all of them are of.
-  expect(looks).toBeLessThanOrEqual(2 * count + 1);
-});
+test.each([3, 200])(
+  'many have met many rows, and one reads %i others → it looks for what it reads alone',
+  (count) => {
+    const { met: encountered } = contention();
+    const rows = (of: string, to: number): string[] =>
+      Array.from({ length: to }, (_, n) => toFieldName('t', of + n, 'seats'));
+    for (let n = 0; n < 256; n += 1)
+      encountered.onRejected(
+        { id: `far/${n}`, shadow: 'sell' },
+        changed(...(rows(`${n}-`, 200) as [string])),
+      );
+    const looks = looksOf(rows('own-', count), (reads) =>
+      expect(encountered.findBlocker(reads, OWN)).toBeUndefined(),
+    );
+    // A name is looked for in its row and in its table, which all of them are of.
+    expect(looks).toBeLessThanOrEqual(2 * count + 1);
+  },
+);
 
 /** What was met and read of two tables of two rows. */
 const tables = fc.constantFrom('t', 'u');
 const names = fc.oneof(
-  fc.tuple(tables, fc.constantFrom('a', 'b'), fc.constantFrom('seats', 'name')).map((parts) => toFieldName(...parts)),
+  fc
+    .tuple(tables, fc.constantFrom('a', 'b'), fc.constantFrom('seats', 'name'))
+    .map((parts) => toFieldName(...parts)),
   tables.map(toTableName),
 );
 const conflicts = fc.oneof(
@@ -144,13 +172,16 @@ function isMet({ names: read, ranges }: ReadSet, conflict: Conflict): boolean {
       ? [conflict.range.table]
       : getConflictingNames(conflict).map((name) => name.split('\u0000', 2).join('\u0000'));
   return places.some(
-    (place) => [...read].some((name) => isIn(name, place)) || ranges.some(({ table }) => isIn(place, table)),
+    (place) =>
+      [...read].some((name) => isIn(name, place)) || ranges.some(({ table }) => isIn(place, table)),
   );
 }
 
 test('whatever was met and has ended → it waits for the first of them that met what it reads', () => {
   // None: it has ended.
-  const events = fc.array(fc.tuple(ids, fc.option(conflicts, { nil: undefined })), { maxLength: 6 });
+  const events = fc.array(fc.tuple(ids, fc.option(conflicts, { nil: undefined })), {
+    maxLength: 6,
+  });
   const read = fc.record({
     names: fc.uniqueArray(names, { maxLength: 3 }).map((all) => new Set(all)),
     ranges: fc.uniqueArray(tables).map((all) => scanning(...all).ranges),

@@ -1,7 +1,10 @@
 /** What a site appends for globals, from what its logs have delivered. */
 import { describe, expect, test } from 'vitest';
 import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
-import type { GlobalOperation, GlobalRecord } from '../../../../../../src/server/records/records.ts';
+import type {
+  GlobalOperation,
+  GlobalRecord,
+} from '../../../../../../src/server/records/records.ts';
 import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
@@ -28,7 +31,13 @@ const GLOBAL: GlobalOperation = {
   operation: 'change',
   reads: [],
   clock: 1,
-  effects: LOGS.map((log) => ({ table: 'rows', key: String(log), field: 'value', action: 'assign', value: 1 })),
+  effects: LOGS.map((log) => ({
+    table: 'rows',
+    key: String(log),
+    field: 'value',
+    action: 'assign',
+    value: 1,
+  })),
   reply: { value: null },
   others: [1, 2],
 };
@@ -47,7 +56,9 @@ class Site {
 
   constructor(site: number, maxWindowCommits = 100, maxGlobals?: number) {
     const limits = { maxWindowCommits, maxOutcomes: ID_TABLE_LIMITS };
-    this.certifiers = LOGS.map((log) => new PartitionCertifier(limits, RED, new HoldTable(PARTITIONS, log)));
+    this.certifiers = LOGS.map(
+      (log) => new PartitionCertifier(limits, RED, new HoldTable(PARTITIONS, log)),
+    );
     this.coordinator = new GlobalCoordinator({
       site: site as Origin,
       resendAfterMs: RESEND_AFTER_MS,
@@ -80,11 +91,24 @@ class Site {
   }
 
   hold(partition: number, operation = GLOBAL): GlobalOperation | undefined {
-    return this.deliver(partition, { kind: 'hold', id: operation.id, site: OWN, partition, operation });
+    return this.deliver(partition, {
+      kind: 'hold',
+      id: operation.id,
+      site: OWN,
+      partition,
+      operation,
+    });
   }
 
   release(partition: number, stamp?: number): void {
-    const record = { kind: 'release', id: 'g/1', site: OWN, partition, execution: EXECUTION, home: 0 } as const;
+    const record = {
+      kind: 'release',
+      id: 'g/1',
+      site: OWN,
+      partition,
+      execution: EXECUTION,
+      home: 0,
+    } as const;
     this.deliver(partition, stamp === undefined ? record : { ...record, stamp });
   }
 }
@@ -190,7 +214,8 @@ describe('the executing site', () => {
 
     test('has other places for globals over other logs', () => {
       const site = new Site(OWN, 100, 1);
-      for (const global of [first, second, createGlobal('d/1', [2])]) site.coordinator.begin(global, 0);
+      for (const global of [first, second, createGlobal('d/1', [2])])
+        site.coordinator.begin(global, 0);
       expect(site.propose().map(({ record }) => record.id)).toEqual(['a/1', 'a/1', 'd/1']);
     });
   });
@@ -215,7 +240,9 @@ describe('the executing site', () => {
 
     const aborted = new Site(OWN);
     aborted.coordinator.begin(GLOBAL, 0);
-    expect(aborted.deliver(0, { kind: 'abort', id: 'g/1', site: OWN, execution: EXECUTION })).toBe(GLOBAL);
+    expect(aborted.deliver(0, { kind: 'abort', id: 'g/1', site: OWN, execution: EXECUTION })).toBe(
+      GLOBAL,
+    );
     expect(aborted.act()).toEqual([]);
 
     const rejected = new Site(OWN);
@@ -231,9 +258,13 @@ describe('the executing site', () => {
     site.hold(1);
     site.hold(2);
     expect(site.act()).toEqual(['operation 0']);
-    expect(site.coordinator.onDelivered(0, { ...GLOBAL, proposer: 2 as Origin }, { kind: 'void' })).toBeUndefined();
+    expect(
+      site.coordinator.onDelivered(0, { ...GLOBAL, proposer: 2 as Origin }, { kind: 'void' }),
+    ).toBeUndefined();
     expect(site.act()).toEqual(['operation 0']);
-    expect(site.deliver(0, { kind: 'abort', id: 'g/1', site: OWN, execution: EXECUTION })).toBe(GLOBAL);
+    expect(site.deliver(0, { kind: 'abort', id: 'g/1', site: OWN, execution: EXECUTION })).toBe(
+      GLOBAL,
+    );
   });
 
   // @rule PART-G8e
@@ -338,7 +369,10 @@ describe('a release of a global that has committed', () => {
     expect(site.act()).toEqual([]);
     site.applied = 2;
     const [proposal] = site.propose();
-    expect(proposal).toMatchObject({ partition: 2, record: { kind: 'release', home: 0, stamp: 2 } });
+    expect(proposal).toMatchObject({
+      partition: 2,
+      record: { kind: 'release', home: 0, stamp: 2 },
+    });
     site.release(2, 2);
     site.nowMs = RESEND_AFTER_MS;
     expect(site.act()).toEqual(['release 1']);

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { toFieldName, toRowName } from '../../../../../../src/server/generator/read-set.ts';
 import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
 import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
-import type { ExecutionName, GlobalOperation, GlobalRecord } from '../../../../../../src/server/records/records.ts';
+import type {
+  ExecutionName,
+  GlobalOperation,
+  GlobalRecord,
+} from '../../../../../../src/server/records/records.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import type { Footprint } from '../../../../../../src/server/replica/red/order/footprint.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
@@ -28,7 +32,10 @@ const PROGRESS: SiteProgress = {
   isReachable: () => true,
 };
 
-/** Creates rows of its own in three logs, as others of the same table do. It scans what begins like its own keys. */
+/**
+ * Creates rows of its own in three logs, as others of the same table do. It scans what begins like
+ * its own keys.
+ */
 function createGlobal(at: number, site: Origin): GlobalOperation {
   const keys = LOGS.map((log) => `${log}/${at}`);
   return {
@@ -43,7 +50,13 @@ function createGlobal(at: number, site: Origin): GlobalOperation {
     ranges: keys.map((key) => ({ table: 'rows', from: key, upTo: key })),
     created: keys.map((key) => toRowName('rows', key)),
     clock: 1,
-    effects: keys.map((key) => ({ table: 'rows', key, field: 'value', action: 'assign', value: at })),
+    effects: keys.map((key) => ({
+      table: 'rows',
+      key,
+      field: 'value',
+      action: 'assign',
+      value: at,
+    })),
     reply: { value: null },
     others: [1, 2],
   };
@@ -59,7 +72,10 @@ class CountedSite {
   constructor() {
     const { steps } = this;
     class CountedTable extends HoldTable {
-      protected override findOverlappingName(later: Footprint, held: Footprint): string | undefined {
+      protected override findOverlappingName(
+        later: Footprint,
+        held: Footprint,
+      ): string | undefined {
         steps.comparisons += 1;
         return super.findOverlappingName(later, held);
       }
@@ -72,16 +88,24 @@ class CountedSite {
       }
     }
     const limits = { maxWindowCommits: 100_000, maxOutcomes: ID_TABLE_LIMITS };
-    this.certifiers = LOGS.map((log) => new PartitionCertifier(limits, RED, new CountedTable(PARTITIONS, log)));
+    this.certifiers = LOGS.map(
+      (log) => new PartitionCertifier(limits, RED, new CountedTable(PARTITIONS, log)),
+    );
     const tables = this.certifiers.map(({ holds }) => holds);
-    this.coordinator = new CountedCoordinator({ site: OWN, resendAfterMs: RESEND_AFTER_MS, tables });
+    this.coordinator = new CountedCoordinator({
+      site: OWN,
+      resendAfterMs: RESEND_AFTER_MS,
+      tables,
+    });
     this.open = tables.map((table) => new OpenHolds(table));
   }
 
   deliver(partition: number, record: GlobalOperation | GlobalRecord): void {
     const decision = this.certifiers[partition]!.decide(record);
-    if (decision.kind === 'reject' || decision.kind === 'refuse') throw new Error(`${record.id} met a conflict`);
-    if (record.kind === 'hold') this.open[partition]!.add(getExecutionName(record.operation), record.operation);
+    if (decision.kind === 'reject' || decision.kind === 'refuse')
+      throw new Error(`${record.id} met a conflict`);
+    if (record.kind === 'hold')
+      this.open[partition]!.add(getExecutionName(record.operation), record.operation);
     if (record.kind === 'release') this.open[partition]!.delete(record.execution);
     this.coordinator.onDelivered(partition, record, decision);
     this.coordinator.act(PROGRESS);
@@ -89,7 +113,13 @@ class CountedSite {
 
   hold(operation: GlobalOperation): void {
     for (const partition of operation.others)
-      this.deliver(partition, { kind: 'hold', id: operation.id, site: operation.site, partition, operation });
+      this.deliver(partition, {
+        kind: 'hold',
+        id: operation.id,
+        site: operation.site,
+        partition,
+        operation,
+      });
   }
 
   /** Runs a global of this site from its begin to its last release. */
@@ -132,13 +162,21 @@ test('a global → as many steps beside 500 holds that stand as beside 10', () =
 test('executions that wait for a time → looked at once it has come, the first time first', () => {
   const site = new CountedSite();
   for (let at = 0; at < 100; at += 1)
-    site.deliver(1, { kind: 'hold', id: `g/${at}`, site: OTHER, partition: 1, operation: createGlobal(at, OTHER) });
+    site.deliver(1, {
+      kind: 'hold',
+      id: `g/${at}`,
+      site: OTHER,
+      partition: 1,
+      operation: createGlobal(at, OTHER),
+    });
   site.steps.looks = 0;
   site.coordinator.act({ ...PROGRESS, nowMs: RESEND_AFTER_MS - 1 });
   expect(site.steps.looks).toBe(0);
   expect(site.coordinator.wakeAtMs).toBe(RESEND_AFTER_MS);
   const aborts = site.coordinator.act({ ...PROGRESS, nowMs: RESEND_AFTER_MS });
-  expect(aborts.map(({ record }) => record.kind)).toEqual(Array.from({ length: 100 }, () => 'abort'));
+  expect(aborts.map(({ record }) => record.kind)).toEqual(
+    Array.from({ length: 100 }, () => 'abort'),
+  );
   expect(site.steps.looks).toBe(100);
 });
 
@@ -147,11 +185,26 @@ test('holds that stand → a strong read finds the one that writes what it reads
   for (let at = 0; at < 100; at += 1) site.hold(createGlobal(at, OTHER));
   const [, open] = site.open as [OpenHolds, OpenHolds];
   const holder = getExecutionName(createGlobal(7, OTHER));
-  expect(open.findWriter({ names: new Set([toFieldName('rows', '1/7', 'value')]), ranges: [] })).toBe(holder);
-  expect(open.findWriter({ names: new Set(), ranges: [{ table: 'rows', from: '1/7', upTo: '1/7' }] })).toBe(holder);
-  expect(open.findWriter({ names: new Set([toFieldName('rows', '1/x', 'value')]), ranges: [] })).toBeUndefined();
+  expect(
+    open.findWriter({ names: new Set([toFieldName('rows', '1/7', 'value')]), ranges: [] }),
+  ).toBe(holder);
+  expect(
+    open.findWriter({ names: new Set(), ranges: [{ table: 'rows', from: '1/7', upTo: '1/7' }] }),
+  ).toBe(holder);
+  expect(
+    open.findWriter({ names: new Set([toFieldName('rows', '1/x', 'value')]), ranges: [] }),
+  ).toBeUndefined();
   expect(open.hasOperation('g/7')).toBe(true);
-  site.deliver(1, { kind: 'release', id: 'g/7', site: OTHER, partition: 1, execution: holder, home: 0 });
+  site.deliver(1, {
+    kind: 'release',
+    id: 'g/7',
+    site: OTHER,
+    partition: 1,
+    execution: holder,
+    home: 0,
+  });
   expect(open.hasOperation('g/7')).toBe(false);
-  expect(open.findWriter({ names: new Set([toFieldName('rows', '1/7', 'value')]), ranges: [] })).toBeUndefined();
+  expect(
+    open.findWriter({ names: new Set([toFieldName('rows', '1/7', 'value')]), ranges: [] }),
+  ).toBeUndefined();
 });

@@ -13,7 +13,9 @@ function createWaiters(): {
   readonly reported: readonly (readonly [number, unknown])[];
 } {
   const reported: [number, unknown][] = [];
-  const waiters = new OutcomeWaiters(({ serial }, _stage, value) => void reported.push([serial, value]));
+  const waiters = new OutcomeWaiters(
+    ({ serial }, _stage, value) => void reported.push([serial, value]),
+  );
   return { waiters, reported };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Red operations of one site that stand on each other: proposed one behind the other, executed on what those before them
- * will do, and right all the same when that comes out otherwise (docs/spec/redblue.md, RB-R10 to RB-R13).
+ * Red operations of one site that stand on each other: proposed one behind the other, executed on
+ * what those before them will do, and right all the same when that comes out otherwise
+ * (docs/spec/redblue.md, RB-R10 to RB-R13).
  */
 // @rule RB-R12
 import { describe, expect, test } from 'vitest';
@@ -62,12 +63,15 @@ const service = defineService(contract, {
     },
     put: (args, { shadow }) => shadow.put(args, null),
     tag: (args, { shadow }) => shadow.tag(args, null),
-    untag: (args, { tables, shadow }) => shadow.untag(args, tables.pages.row(args.key).tags.has(args.text)),
+    untag: (args, { tables, shadow }) =>
+      shadow.untag(args, tables.pages.row(args.key).tags.has(args.text)),
     note: (args, { shadow }) => shadow.note(args, null),
-    hire: (args, { tables, shadow }) => shadow.duty({ ...args, duty: tables.doctors.row(args.key).duty ?? 'on' }, null),
+    hire: (args, { tables, shadow }) =>
+      shadow.duty({ ...args, duty: tables.doctors.row(args.key).duty ?? 'on' }, null),
     // A doctor with a note stays on duty.
     rest: (args, { tables, shadow }) =>
-      tables.doctors.row(args.key).note === undefined && shadow.duty({ ...args, duty: 'off' }, true),
+      tables.doctors.row(args.key).note === undefined &&
+      shadow.duty({ ...args, duty: 'off' }, true),
     look: (_, { tables }) => [...tables.doctors.by.duty({ equals: 'on' })],
     open: (args, { shadow }) => shadow.open(args, null),
     close: (args, { shadow }) => shadow.close(args, null),
@@ -79,7 +83,10 @@ const service = defineService(contract, {
 });
 
 const [LEADER, SITE, OTHER] = [0, 1, 2];
-const append = (letter: string, page = 'p') => ({ name: 'append', args: { key: page, text: letter } });
+const append = (letter: string, page = 'p') => ({
+  name: 'append',
+  args: { key: page, text: letter },
+});
 const read = { name: 'read', args: { key: 'p' } };
 
 function start(value: ConstructorParameters<typeof Sites>[2] = {}): Sites {
@@ -90,8 +97,10 @@ function start(value: ConstructorParameters<typeof Sites>[2] = {}): Sites {
 
 const proposalsOf = (sites: Sites, site: number): number =>
   sites.sent.filter(({ from, message }) => from === site && message.kind === 'log.propose').length;
-const valuesOf = (outcomes: readonly Outcome[]): unknown[] => outcomes.map(({ value, code }) => code ?? value);
-const textsAt = (sites: Sites): unknown[] => [LEADER, SITE, OTHER].map((site) => sites.read(site, read));
+const valuesOf = (outcomes: readonly Outcome[]): unknown[] =>
+  outcomes.map(({ value, code }) => code ?? value);
+const textsAt = (sites: Sites): unknown[] =>
+  [LEADER, SITE, OTHER].map((site) => sites.read(site, read));
 
 describe('a chain', () => {
   test('twenty writes of one row from one site → all proposed at once, each answered as behind the one before', () => {
@@ -100,14 +109,20 @@ describe('a chain', () => {
     const outcomes = letters.map((letter) => sites.submit(SITE, append(letter)));
     expect(proposalsOf(sites, SITE)).toBe(20);
     sites.settle();
-    expect(valuesOf(outcomes)).toEqual(letters.map((_, index) => letters.slice(0, index + 1).join('')));
+    expect(valuesOf(outcomes)).toEqual(
+      letters.map((_, index) => letters.slice(0, index + 1).join('')),
+    );
     expect(new Set(textsAt(sites))).toEqual(new Set([letters.join('')]));
   });
 
   test('of named writes → proposed at once when they have been handed over, and answered in their order', () => {
     const sites = start();
     const outcomes = [1, 2, 3].map((number) =>
-      sites.ask(SITE, { name: 'untag', args: { key: 'p', text: 'x' } }, { id: `c/${number}`, home: SITE }),
+      sites.ask(
+        SITE,
+        { name: 'untag', args: { key: 'p', text: 'x' } },
+        { id: `c/${number}`, home: SITE },
+      ),
     );
     expect(proposalsOf(sites, SITE)).toBe(0);
     sites.sync(SITE);
@@ -119,10 +134,17 @@ describe('a chain', () => {
   test('operations on other rows → stand on nothing, and commit when others fall', () => {
     const sites = start({ maxAttempts: 1 });
     const before = sites.submit(LEADER, append('z'));
-    const [first, apart, second] = [append('a'), append('m', 'q'), append('b')].map((item) => sites.submit(SITE, item));
+    const [first, apart, second] = [append('a'), append('m', 'q'), append('b')].map((item) =>
+      sites.submit(SITE, item),
+    );
     sites.settle();
     // Only the first one was executed as often as it may be.
-    expect(valuesOf([before, first, apart, second] as Outcome[])).toEqual(['z', 'CONFLICT', 'm', 'zb']);
+    expect(valuesOf([before, first, apart, second] as Outcome[])).toEqual([
+      'z',
+      'CONFLICT',
+      'm',
+      'zb',
+    ]);
   });
 });
 
@@ -140,7 +162,10 @@ describe('a run depends on an earlier one that ends differently', () => {
   test('another site commits the operation of that name → what stood on the own execution runs again', () => {
     const sites = start();
     const elsewhere = sites.ask(LEADER, append('p'), { id: 'c/1' });
-    const [own, behind] = [sites.ask(SITE, append('q'), { id: 'c/1' }), sites.submit(SITE, append('r'))];
+    const [own, behind] = [
+      sites.ask(SITE, append('q'), { id: 'c/1' }),
+      sites.submit(SITE, append('r')),
+    ];
     expect(proposalsOf(sites, SITE)).toBe(2);
     sites.settle();
     expect(valuesOf([elsewhere, own, behind])).toEqual(['p', 'p', 'pr']);
@@ -266,7 +291,9 @@ test('a chain that has fallen → the next one is half as high, and grows with w
   const again = (): number => {
     for (let round = 0; round < 4; round += 1) {
       for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
-      sites.deliver(({ from, message }) => from !== SITE || message.kind !== 'log.propose' || round === 0);
+      sites.deliver(
+        ({ from, message }) => from !== SITE || message.kind !== 'log.propose' || round === 0,
+      );
     }
     return proposalsOf(sites, SITE);
   };
@@ -279,8 +306,8 @@ test('a chain that has fallen → the next one is half as high, and grows with w
 });
 
 /**
- * OTHER submits, and operations of SITE come first. All is delivered, except what OTHER proposes again after a
- * rejection.
+ * OTHER submits, and operations of SITE come first. All is delivered, except what OTHER proposes
+ * again after a rejection.
  */
 function keepOut(
   sites: Sites,
@@ -292,7 +319,9 @@ function keepOut(
   sites.deliver(({ from }) => from === SITE);
   for (let round = 0; round < 3; round += 1) {
     for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
-    sites.deliver(({ from, message }) => !(from === OTHER && message.kind === 'log.propose' && round > 0));
+    sites.deliver(
+      ({ from, message }) => !(from === OTHER && message.kind === 'log.propose' && round > 0),
+    );
   }
   expect(other).toEqual({});
   return { other, outcomes };

@@ -1,6 +1,6 @@
 /**
- * Rows that can be removed, laid under runs while another site removes them or brings them back: who reads them waits for
- * what comes of it (docs/spec/redblue.md, RB-R11).
+ * Rows that can be removed, laid under runs while another site removes them or brings them back:
+ * who reads them waits for what comes of it (docs/spec/redblue.md, RB-R11).
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -39,8 +39,15 @@ const service = defineService(contract, {
 });
 const [SITE, OTHER] = [1, 2] as const;
 
-/** SITE proposes two; then a blue one of OTHER comes, by a later time; then SITE looks, and all look once it is over. */
-function looksAfter(proposed: 'bump' | 'dropRed', then: 'bump' | 'look', meanwhile: 'drop' | 'touch'): unknown {
+/**
+ * SITE proposes two; then a blue one of OTHER comes, by a later time; then SITE looks, and all look
+ * once it is over.
+ */
+function looksAfter(
+  proposed: 'bump' | 'dropRed',
+  then: 'bump' | 'look',
+  meanwhile: 'drop' | 'touch',
+): unknown {
   const sites = new Sites(service, 3, { maxAttempts: 5 });
   sites.submit(SITE, contract.touch({}));
   sites.settle();
@@ -61,9 +68,17 @@ function looksAfter(proposed: 'bump' | 'dropRed', then: 'bump' | 'look', meanwhi
 }
 
 test('another site removes a row that is in flight, by a later time → a reader sees it gone', () => {
-  expect(looksAfter('bump', 'bump', 'drop')).toEqual({ second: null, look: false, atEnd: [false, false] });
+  expect(looksAfter('bump', 'bump', 'drop')).toEqual({
+    second: null,
+    look: false,
+    atEnd: [false, false],
+  });
 });
 
 test('another site adds to a row whose removal is in flight, by a later time → a reader sees it there', () => {
-  expect(looksAfter('dropRed', 'look', 'touch')).toEqual({ second: false, look: true, atEnd: [true, true] });
+  expect(looksAfter('dropRed', 'look', 'touch')).toEqual({
+    second: false,
+    look: true,
+    atEnd: [true, true],
+  });
 });

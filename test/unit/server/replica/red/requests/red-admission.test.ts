@@ -3,11 +3,14 @@ import { expect, test } from 'vitest';
 import { isClientFull } from '../../../../../../src/server/replica/red/requests/red-admission.ts';
 
 const table = {
-  isFullFor: (_client: string, { pendingCount = 0 }: { pendingCount?: number } = {}): boolean => pendingCount >= 3,
+  isFullFor: (_client: string, { pendingCount = 0 }: { pendingCount?: number } = {}): boolean =>
+    pendingCount >= 3,
   get: () => undefined,
 };
 const among = (size: number, own: number) => {
-  const ids = Array.from({ length: size }, (_, index) => (index < own ? `c/${index}` : `d/${index}`));
+  const ids = Array.from({ length: size }, (_, index) =>
+    index < own ? `c/${index}` : `d/${index}`,
+  );
   return { size, ids, countByClient: (client: string) => (client === 'c' ? own : 0) } as never;
 };
 const of = (size: number, own: number): boolean =>
@@ -19,10 +22,12 @@ test('few wait, many of others, as many of its own as it may have', () => {
 
 test('an operation in flight that the table has already, since the log has decided it, counts once', () => {
   const deciding = {
-    isFullFor: (_: string, { pendingCount = 0 }: { pendingCount?: number } = {}) => pendingCount >= 2,
+    isFullFor: (_: string, { pendingCount = 0 }: { pendingCount?: number } = {}) =>
+      pendingCount >= 2,
     get: (id: string) => (id === 'c/0' ? {} : undefined),
   };
-  const isFull = (own: number): boolean => isClientFull([deciding], among(own, own), { id: 'c/9', acknowledged: 0 });
+  const isFull = (own: number): boolean =>
+    isClientFull([deciding], among(own, own), { id: 'c/9', acknowledged: 0 });
   expect([isFull(2), isFull(3)]).toEqual([false, true]);
 });
 

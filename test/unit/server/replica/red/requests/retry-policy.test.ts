@@ -1,4 +1,7 @@
-/** Whether what the red order rejects is executed again: as often as any operation, or for as long as a take may wait. */
+/**
+ * Whether what the red order rejects is executed again: as often as any operation, or for as long
+ * as a take may wait.
+ */
 import { expect, test } from 'vitest';
 import { toFieldName } from '../../../../../../src/server/generator/read-set.ts';
 import type { Effect } from '../../../../../../src/server/records/effect.ts';
@@ -12,7 +15,13 @@ const ATTEMPTS_MAX = 3;
 const REACH_MS = 100;
 
 const service = {
-  tables: { events: table({ seats: boundedCounter({ min: 0 }), coats: boundedCounter({ min: 0 }), sold: counter() }) },
+  tables: {
+    events: table({
+      seats: boundedCounter({ min: 0 }),
+      coats: boundedCounter({ min: 0 }),
+      sold: counter(),
+    }),
+  },
 } as unknown as Service;
 
 const effect = (field: string, action: string, value = 1): Effect => ({
@@ -31,7 +40,8 @@ function isTriedAgain(
   sinceMs = 0,
 ): boolean {
   const [name = '', ...others] = names.map((field) => toFieldName('events', 'E', field));
-  const conflict: Conflict = others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
+  const conflict: Conflict =
+    others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
   const record = { kind: 'operation', effects } as unknown as RedOperation;
   const options = { maxAttempts: ATTEMPTS_MAX, reachTimeoutMs: REACH_MS, service };
   const request = {
@@ -42,14 +52,23 @@ function isTriedAgain(
     heldAtMs: undefined,
     record,
   };
-  return shouldRetry({ options, nowMs: 500 + sinceMs } as Parameters<typeof shouldRetry>[0], request, conflict);
+  return shouldRetry(
+    { options, nowMs: 500 + sinceMs } as Parameters<typeof shouldRetry>[0],
+    request,
+    conflict,
+  );
 }
 
 test.each([
   ['takes what others have taken', takesSeats, ['seats'], true],
   ['reads first what they have changed too', takesSeats, ['sold', 'seats'], true],
   ['reads what they have changed, and takes what they have not', takesSeats, ['sold'], false],
-  ['reads what others have taken, and takes something else', [effect('coats', 'take')], ['seats'], false],
+  [
+    'reads what others have taken, and takes something else',
+    [effect('coats', 'take')],
+    ['seats'],
+    false,
+  ],
   ['reads what others have taken, and gives', [effect('seats', 'give')], ['seats'], false],
   ['reads it, and chooses nothing', [], ['seats'], false],
 ])('%s → for as long as it may wait: %#', (_what, effects, names, isLong) => {

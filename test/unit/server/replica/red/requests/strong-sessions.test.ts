@@ -1,4 +1,6 @@
-/** A strong read of a session that has moved shows what that session has seen, blue operations too. */
+/**
+ * A strong read of a session that has moved shows what that session has seen, blue operations too.
+ */
 import { expect, test } from 'vitest';
 import { bankService } from '../../services.ts';
 import { Sites } from '../../sites.ts';

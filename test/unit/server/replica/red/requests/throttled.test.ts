@@ -1,4 +1,7 @@
-/** Paced operations: so many of a site under way, each place once in a turn, and previews that say what that bounds. */
+/**
+ * Paced operations: so many of a site under way, each place once in a turn, and previews that say
+ * what that bounds.
+ */
 // @rule RB-T1
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../../src/correctable/client/client.ts';
@@ -56,7 +59,10 @@ describe('places', () => {
 
   test('each site has its own; what is not paced needs none', () => {
     const sites = stocked();
-    const sales = [0, 1].flatMap((site) => [sites.submit(site, dequeue), sites.submit(site, dequeue)]);
+    const sales = [0, 1].flatMap((site) => [
+      sites.submit(site, dequeue),
+      sites.submit(site, dequeue),
+    ]);
     const put = sites.submit(1, enqueue('f'));
     sites.settle();
     expect(items(sales).toSorted()).toEqual(['a', 'b', 'c', 'd']);
@@ -66,7 +72,10 @@ describe('places', () => {
   test('retried while it waits → one answer for both, one item taken', () => {
     const sites = stocked();
     for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });
-    const [first, again] = [sites.ask(1, dequeue, { id: 'x/3' }), sites.ask(1, dequeue, { id: 'x/3' })];
+    const [first, again] = [
+      sites.ask(1, dequeue, { id: 'x/3' }),
+      sites.ask(1, dequeue, { id: 'x/3' }),
+    ];
     sites.settle();
     sites.pass(30);
     expect(items([first, again])).toEqual(['c', 'c']);
@@ -77,7 +86,9 @@ describe('places', () => {
     const sites = stocked();
     for (const sequence of [1, 2]) sites.ask(1, dequeue, { id: `c/${sequence}` });
     const wantedStages = { tentative: true, causal: false, strong: true };
-    const requested = [1, 2, 3, 4, 5].map(() => sites.ask(1, dequeue, { id: 'c/3' }, { wantedStages }));
+    const requested = [1, 2, 3, 4, 5].map(() =>
+      sites.ask(1, dequeue, { id: 'c/3' }, { wantedStages }),
+    );
     expect(requested[0]?.code).toBe('UNKNOWN');
     const firstSerial = sites.lastSerial - 4;
     const reported: number[] = [];
@@ -98,7 +109,10 @@ describe('places', () => {
   test('ended by another site while it waits → answered, and its turn goes to the next', () => {
     const sites = stocked();
     for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });
-    const [here, there] = [sites.ask(1, dequeue, { id: 'x/3' }), sites.ask(2, dequeue, { id: 'x/3', home: 1, hop: 1 })];
+    const [here, there] = [
+      sites.ask(1, dequeue, { id: 'x/3' }),
+      sites.ask(2, dequeue, { id: 'x/3', home: 1, hop: 1 }),
+    ];
     const next = sites.ask(1, dequeue, { id: 'x/4' });
     sites.settle();
     expect(here.value).toEqual(there.value);
@@ -110,11 +124,14 @@ describe('places', () => {
 
 test('so many wait that later ones had to wait for long → rejected at once, and nothing is done', () => {
   const sites = stocked();
-  const waiting = Array.from({ length: 2 + 8 * 2 }, (_, n) => sites.ask(1, dequeue, { id: `x/${n + 1}` }));
+  const waiting = Array.from({ length: 2 + 8 * 2 }, (_, n) =>
+    sites.ask(1, dequeue, { id: `x/${n + 1}` }),
+  );
   const sent = sites.sent.length;
   expect(sites.submit(1, dequeue).code).toBe('OVERLOADED');
   expect(sites.sent).toHaveLength(sent);
-  // The red order decides whether a client may send it again: after that, no copy of the request is executed.
+  // The red order decides whether a client may send it again: after that, no copy of the request is
+  // executed.
   const late = sites.ask(1, dequeue, { id: 'x/99' });
   sites.settle();
   expect(late.code).toBe('OVERLOADED');
@@ -128,7 +145,8 @@ test('so many wait that later ones had to wait for long → rejected at once, an
 });
 
 describe('agreement time', () => {
-  const paced = (): ThrottledRequests => new ThrottledRequests(shop(), Origins.create(['h', 's', 't']));
+  const paced = (): ThrottledRequests =>
+    new ThrottledRequests(shop(), Origins.create(['h', 's', 't']));
   const request = { submission: { plan: { isThrottled: true } } } as RedRequest;
 
   test('ended by what this site proposed → learnt; by what another one did → not', () => {
@@ -149,7 +167,10 @@ describe('previews', () => {
     for (const deployment of deployments.splice(0)) await deployment.close();
   });
 
-  async function guesses(service: Service, sites: readonly [string, ...string[]]): Promise<number[]> {
+  async function guesses(
+    service: Service,
+    sites: readonly [string, ...string[]],
+  ): Promise<number[]> {
     const deployment = createEmbedded(service, { sites });
     deployments.push(deployment);
     const client = createClient(deployment.site(sites[0]));
@@ -181,7 +202,9 @@ test.each([
   { maxInFlight: 2, minSlotIntervalMs: 0 },
   { maxInFlight: 2, minSlotIntervalMs: Infinity },
 ])('pace %j → INVALID_ARGUMENT', (pace) => {
-  expect(() => shop(pace)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'throttled' }));
+  expect(() => shop(pace)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'throttled' }),
+  );
 });
 
 test('paced: a read, or no operation at all → INVALID_ARGUMENT', () => {
@@ -193,5 +216,6 @@ test('paced: a read, or no operation at all → INVALID_ARGUMENT', () => {
       shadowOperations: () => ({}),
       throttled: { operations: [operation as 'dequeue'], ...PACE },
     });
-  for (const name of ['peek', 'toString']) expect(() => define(name)).toThrow(/throttled.operations/);
+  for (const name of ['peek', 'toString'])
+    expect(() => define(name)).toThrow(/throttled.operations/);
 });

@@ -1,4 +1,7 @@
-/** What a client has not acknowledged of its red operations stays: more than may be are refused (exactly-once.md, rule 7). */
+/**
+ * What a client has not acknowledged of its red operations stays: more than may be are refused
+ * (exactly-once.md, rule 7).
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../../src/protocol/contract/contract.ts';
@@ -20,7 +23,9 @@ const contract = defineContract('lines', {
 
 const service = defineService(contract, {
   tables: { books: table({ lines: log<string>() }) },
-  shadowOperations: ({ books }) => ({ write: red((line: string) => [books.row('one').lines.append(line)]) }),
+  shadowOperations: ({ books }) => ({
+    write: red((line: string) => [books.row('one').lines.append(line)]),
+  }),
   generators: {
     order: (line, { shadow }) => shadow.write(line, line),
     note: (line, { shadow }) => (line === '' ? 'nothing' : shadow.write(line, line)),
@@ -31,15 +36,23 @@ const service = defineService(contract, {
 
 type Ordered = { name: string; args: unknown };
 
-function start(endings: { readonly maxBytesPerClient?: number } = { maxBytesPerClient: 1_000 }): Sites {
-  const limits = { maxOperations: 100, maxClients: 100, maxOperationsPerClient: PER_CLIENT, ...endings };
+function start(
+  endings: { readonly maxBytesPerClient?: number } = { maxBytesPerClient: 1_000 },
+): Sites {
+  const limits = {
+    maxOperations: 100,
+    maxClients: 100,
+    maxOperationsPerClient: PER_CLIENT,
+    ...endings,
+  };
   const sites = new Sites(service, 3, {
     maxAttempts: 5,
     retentionLimits: { ...CERTIFIER_LIMITS, maxOutcomes: limits },
   });
   // Whatever an earlier start has proposed is known from then on.
   sites.ask(SITE, contract.order('first'), { id: 'other/1', home: SITE });
-  for (let n = 1; n <= PER_CLIENT; n += 1) sites.ask(SITE, contract.order('more'), { id: `full/${n}`, home: SITE });
+  for (let n = 1; n <= PER_CLIENT; n += 1)
+    sites.ask(SITE, contract.order('more'), { id: `full/${n}`, home: SITE });
   sites.settle();
   sites.ask(SITE, contract.order('more'), { id: 'full/9', home: SITE });
   sites.settle();
