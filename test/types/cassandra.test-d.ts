@@ -167,8 +167,8 @@ describe('contract', () => {
         result: oneRow((row) => Number(row['n'])),
       },
     });
-    // @ts-expect-error the contract has a number
     implementStatements(contract, {
+      // @ts-expect-error the contract has a number
       count: { cql: 'SELECT …', result: oneRow((row) => String(row['n'])) },
     });
     // @ts-expect-error an operation has no statement

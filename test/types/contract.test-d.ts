@@ -151,12 +151,12 @@ describe('the declaration of an operation', () => {
   test('a type error → reported where it is written', () => {
     const string = z.string();
     const owned = z.object({ owner: string });
-    // @ts-expect-error no such argument
     defineContract('x', {
+      // @ts-expect-error no such argument
       read: { access: 'read', args: owned, result: string, key: (value) => value.ownr },
     });
-    // @ts-expect-error a key of other arguments
     defineContract('x', {
+      // @ts-expect-error a key of other arguments
       read: { access: 'read', args: owned, result: string, key: (a: { id: string }) => a.id },
     });
     // @ts-expect-error a key is a text

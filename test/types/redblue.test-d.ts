@@ -389,9 +389,9 @@ describe('service types', () => {
       },
     });
     const remaining = { ...implementation, shadowOperations };
-    // @ts-expect-error what is declared red is answered from the red order
     defineService(colors, {
       ...remaining,
+      // @ts-expect-error what is declared red is answered from the red order
       generators: { ...fine, redOne: () => uncertified(true) },
     });
     // @ts-expect-error a read has no effects to be local without
@@ -401,9 +401,9 @@ describe('service types', () => {
       // @ts-expect-error a read chooses nothing
       generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) },
     });
-    // @ts-expect-error once is enough
     defineService(colors, {
       ...remaining,
+      // @ts-expect-error once is enough
       generators: { ...fine, either: () => uncertified(uncertified(true)) },
     });
     defineService(colors, {
@@ -468,39 +468,39 @@ describe('service types', () => {
     defineService(posts, { tables, shadowOperations, colors: { like: 'blue' }, generators });
     // @ts-expect-error no colors
     defineService(posts, { tables, shadowOperations, generators });
-    // @ts-expect-error no such shadow operation
     defineService(posts, {
       tables,
       shadowOperations,
+      // @ts-expect-error no such shadow operation
       colors: { ...colors, hate: 'red' },
       generators,
     });
-    // @ts-expect-error no such color
     defineService(posts, {
       tables,
       shadowOperations,
+      // @ts-expect-error no such color
       colors: { ...colors, like: 'green' },
       generators,
     });
-    // @ts-expect-error a stock is red
     defineService(posts, {
       tables,
       shadowOperations,
+      // @ts-expect-error a stock is red
       colors: { ...colors, drop: 'blue' },
       generators,
     });
-    // @ts-expect-error so is a reply of what effects gave
     defineService(posts, {
       tables,
       shadowOperations,
+      // @ts-expect-error so is a reply of what effects gave
       colors: { ...colors, claim: 'blue' },
       generators,
     });
     const colored = () => ({ like: blue((a: { id: string }) => [rows.row(a.id).likes.add(1)]) });
-    // @ts-expect-error it has its color
     defineService(posts, {
       tables,
       shadowOperations: colored,
+      // @ts-expect-error it has its color
       colors: { like: 'red' },
       generators,
     });
