@@ -21,6 +21,8 @@ export interface MemoryStore {
 export interface PendingWrite {
   readonly operation: Operation;
   readonly idempotencyKey?: string | undefined;
+  /** The objects that it writes, from `getWrittenObjects`. */
+  readonly writes: readonly string[];
 }
 
 type WriteListener = (update: PendingWrite) => void;
@@ -84,7 +86,7 @@ export class InFlightWrites {
   readonly #byObject = new Map<string, PendingWrite[]>();
 
   add(update: PendingWrite): void {
-    for (const object of getWrittenObjects(update.operation)) {
+    for (const object of update.writes) {
       const updates = this.#byObject.get(object);
       if (updates === undefined) this.#byObject.set(object, [update]);
       else updates.push(update);
@@ -92,7 +94,7 @@ export class InFlightWrites {
   }
 
   remove(update: PendingWrite): void {
-    for (const object of getWrittenObjects(update.operation)) {
+    for (const object of update.writes) {
       const updates = this.#byObject.get(object);
       const at = updates?.indexOf(update) ?? -1;
       if (updates === undefined || at < 0) continue;
@@ -105,7 +107,7 @@ export class InFlightWrites {
 
   /** The operations that were submitted before `update` and write what it reads or writes. */
   getEarlier(update: PendingWrite): Operation[] {
-    return getTouchedObjects(update.operation).flatMap((object) => {
+    return getTouchedObjects(update).flatMap((object) => {
       const updates = this.#byObject.get(object) ?? [];
       const at = updates.indexOf(update);
       return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
@@ -126,14 +128,16 @@ function isSameWrite(a: Operation, b: Operation): boolean {
   return (left !== undefined && left === right) || structurallyEqual(a, b);
 }
 
-function getWrittenObjects(operation: Operation): string[] {
-  const keys = getWrittenKeys(operation);
+/** Returns the names of the objects that an operation writes. A read writes none. */
+export function getWrittenObjects(operation: Operation): readonly string[] {
   const { queue } = operation.args as { readonly queue?: string };
-  return queue === undefined ? [...new Set(keys)].map(toObjectName) : [`queue ${queue}`];
+  if (queue !== undefined) return [`queue ${queue}`];
+  const keys = getWrittenKeys(operation);
+  return keys.length === 1 ? [toObjectName(keys[0]!)] : [...new Set(keys)].map(toObjectName);
 }
 
-function getTouchedObjects(operation: Operation): string[] {
-  if (operation.name !== 'commit') return getWrittenObjects(operation);
+function getTouchedObjects({ operation, writes }: PendingWrite): readonly string[] {
+  if (operation.name !== 'commit') return writes;
   return (operation.args as CommitArgs).reads.map(({ key }) => toObjectName(key));
 }
 

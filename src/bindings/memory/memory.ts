@@ -31,8 +31,14 @@ import { describeTimeToLive } from '../../values/time-to-live.ts';
 import type { CommitResult } from '../../operations/index.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';
-import { Replica, type ReplicaReply } from './replica.ts';
-import { InFlightWrites, Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
+import { dependsOnEarlier, Replica, type ReplicaReply } from './replica.ts';
+import {
+  getWrittenObjects,
+  InFlightWrites,
+  Primary,
+  type MemoryStore,
+  type PendingWrite,
+} from './memory-store.ts';
 
 class MemorySession implements BindingSession {
   #seenVersion = 0;
@@ -122,6 +128,8 @@ function readMemoryOptions<L extends Levels>(options: MemoryOptions<L>): Resolve
 }
 
 const STRONGEST_DELAY_MS = 20;
+const NO_OBJECTS: readonly string[] = [];
+const NO_OPERATIONS: readonly Operation[] = [];
 
 interface MemoryCall extends PendingWrite {
   readonly levels: readonly string[];
@@ -204,8 +212,10 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   ): void {
     if (this.#isClosed) throw createClosedError();
     const session = context.session instanceof MemorySession ? context.session : undefined;
+    const validated = validateOperation(operation);
     const call: MemoryCall = {
-      operation: validateOperation(operation),
+      operation: validated,
+      writes: operation.access === 'write' ? getWrittenObjects(validated) : NO_OBJECTS,
       idempotencyKey: context.idempotencyKey,
       levels,
       sink: sink as Sink,
@@ -246,7 +256,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       // The primary already has the outcome of a repeated update and returns it, so there is no
       // preliminary view.
       if (this.#primary.hasOutcomeOf(call)) return;
-      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.getEarlier(call));
+      const earlier = dependsOnEarlier(operation) ? this.#inFlight.getEarlier(call) : NO_OPERATIONS;
+      const { value, meta } = this.#backup.simulate(operation, earlier);
       call.deliveredRank = rank;
       sink.view(value, level, meta && { meta });
       return;

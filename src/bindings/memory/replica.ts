@@ -62,18 +62,21 @@ export interface ReplicaReply extends ViewDetails {
   readonly version: number;
 }
 
+interface Entry {
+  value: unknown;
+  /** How often the key was written. */
+  version: number;
+}
+
 export class Replica {
   /** The number of updates that this copy has applied. It is the version of its state. */
   applied = 0;
-  readonly #values = new Map<string, unknown>();
-  /** How often each key was written. */
-  readonly #versions = new Map<string, number>();
+  readonly #entries = new Map<string, Entry>();
   readonly #queues = new Map<string, ItemQueue>();
 
   copyFrom(other: Replica): void {
     this.applied = other.applied;
-    for (const [key, value] of other.#values) this.#values.set(key, value);
-    for (const [key, version] of other.#versions) this.#versions.set(key, version);
+    for (const [key, entry] of other.#entries) this.#entries.set(key, { ...entry });
     for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
   }
 
@@ -82,12 +85,12 @@ export class Replica {
     switch (operation.name) {
       case 'get':
         return {
-          value: this.#values.get((operation.args as GetArgs).key),
+          value: this.#getValue((operation.args as GetArgs).key),
           version,
         };
       case 'getMany':
         return {
-          value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)),
+          value: (operation.args as GetManyArgs).keys.map((key) => this.#getValue(key)),
           version,
         };
       case 'readVersions':
@@ -152,12 +155,21 @@ export class Replica {
   }
 
   #write(key: string, value: unknown): void {
-    this.#values.set(key, value);
-    this.#versions.set(key, this.#getVersion(key) + 1);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) {
+      this.#entries.set(key, { value, version: 1 });
+      return;
+    }
+    entry.value = value;
+    entry.version += 1;
+  }
+
+  #getValue(key: string): unknown {
+    return this.#entries.get(key)?.value;
   }
 
   #getVersion(key: string): number {
-    return this.#versions.get(key) ?? 0;
+    return this.#entries.get(key)?.version ?? 0;
   }
 
   /**
@@ -168,7 +180,7 @@ export class Replica {
     return keys.map((key, at) => {
       const version = this.#getVersion(key);
       if (known?.[at] === version) return { version };
-      return { version, value: copyOrReuse(this.#values.get(key)) };
+      return { version, value: copyOrReuse(this.#getValue(key)) };
     });
   }
 
@@ -208,6 +220,11 @@ export class Replica {
 
 function getItem(queue: ItemQueue, at: number): { readonly item: unknown } | null {
   return at < queue.length ? { item: queue.at(at) } : null;
+}
+
+/** Returns whether the result of a write depends on earlier writes of the same objects. */
+export function dependsOnEarlier({ name }: Operation): boolean {
+  return name === 'commit' || name === 'dequeue';
 }
 
 /** Returns the keys that a write of values changes. A write to a queue has none. */

@@ -1,6 +1,10 @@
 /** A queue and its operations in flight: one that leaves does not affect the others. */
 import { expect, test } from 'vitest';
-import { InFlightWrites, type PendingWrite } from '../../../../src/bindings/memory/memory-store.ts';
+import {
+  getWrittenObjects,
+  InFlightWrites,
+  type PendingWrite,
+} from '../../../../src/bindings/memory/memory-store.ts';
 import { ItemQueue } from '../../../../src/bindings/memory/replica.ts';
 import { put, type PutArgs } from '../../../../src/operations/index.ts';
 
@@ -28,7 +32,8 @@ test('thousands come and go → each in its turn, also of a copy', () => {
 test('writes of one object in flight, one is done → the others are there, in their order', () => {
   const inFlight = new InFlightWrites();
   const [first, second, third] = ['a', 'b', 'c'].map((value) => {
-    const update: PendingWrite = { operation: put('k', value) };
+    const operation = put('k', value);
+    const update: PendingWrite = { operation, writes: getWrittenObjects(operation) };
     inFlight.add(update);
     return update;
   }) as [PendingWrite, PendingWrite, PendingWrite];
