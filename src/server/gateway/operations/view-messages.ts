@@ -11,7 +11,7 @@ import type { SubmissionOwner } from './submission-types.ts';
 /** The elements that follow the value in a message. */
 export interface MessageTail extends ViewDetails {
   /** In a session: the token for what the session has seen with this view. */
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 /** Longest session token that clients accept. */
@@ -103,7 +103,9 @@ export function createTail(
       `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`,
     );
   }
-  return { ...details, token };
+  if (details === undefined) return { token };
+  // This is a literal, since a copy of an object costs more than the rest of the view.
+  return { version: details.version, meta: details.meta, final: details.final, token };
 }
 
 function checkMeta(meta: unknown): void {
