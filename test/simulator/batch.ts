@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 import type { RunResult } from '../../src/testing/simulator/run-result.ts';
+import { RunDigest } from './run-digest.ts';
 import { createSetup, simulate } from './simulate.ts';
 
 /** Which runs. */
@@ -12,6 +13,8 @@ export interface Batch {
   readonly seed: number;
   readonly profile: Profile;
   readonly overrides: Partial<SimulationOptions>;
+  /** Compute the digest of each run. Default: false */
+  readonly digest?: boolean;
 }
 
 /** What came of them. */
@@ -26,6 +29,8 @@ export interface BatchResult {
   }[];
   /** What the runs went through, added up. */
   readonly coverage: Readonly<Record<string, number>>;
+  /** The digest of each run with its seed, if the batch asks for them. */
+  readonly digests?: readonly (readonly [seed: number, digest: string])[];
 }
 
 /**
@@ -102,19 +107,23 @@ const FAULTS_SHOWN_MAX = 5;
 const DEAL = 200;
 
 /** Runs a batch here; shows the first faults, shrunken, on standard error. */
-export function runBatch({ runs, seed, profile, overrides }: Batch): BatchResult {
+export function runBatch({ runs, seed, profile, overrides, digest }: Batch): BatchResult {
   const coverage: Record<string, number> = {};
+  const digests: (readonly [number, string])[] = [];
   const faults: BatchResult['faults'][number][] = [];
   let counted = 0;
   for (let index = 0; index < runs; index += 1) {
-    const result = simulate(seed + index, profile, { overrides });
+    const hash = new RunDigest();
+    const recording = digest === true ? { createCheckers: () => [hash] } : {};
+    const result = simulate(seed + index, profile, { overrides, ...recording });
+    if (digest === true) digests.push([seed + index, hash.finish()]);
     add(coverage, result.coverage);
     if ((result.coverage['operations answered'] ?? 0) > 0) counted += 1;
     if (result.violation === undefined) continue;
     faults.push({ seed: result.seed, ...result.violation });
     if (faults.length <= FAULTS_SHOWN_MAX) showFault(result, profile, overrides);
   }
-  return { runs, counted, faults, coverage };
+  return { runs, counted, faults, coverage, digests };
 }
 
 /**
@@ -125,12 +134,12 @@ export async function runDealt(
   jobs: number,
   progress: (sum: BatchResult) => void,
 ): Promise<BatchResult> {
-  const { runs, seed, profile, overrides } = batch;
+  const { runs, seed } = batch;
   let sum: BatchResult = { runs: 0, counted: 0, faults: [], coverage: {} };
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < runs) {
-      const part = { runs: Math.min(DEAL, runs - next), seed: seed + next, profile, overrides };
+      const part = { ...batch, runs: Math.min(DEAL, runs - next), seed: seed + next };
       next += part.runs;
       const result = await runElsewhere(part);
       sum = added(sum, result);
@@ -141,7 +150,7 @@ export async function runDealt(
   return sum;
 }
 
-function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchResult> {
+function runElsewhere({ runs, seed, profile, overrides, digest }: Batch): Promise<BatchResult> {
   const args = [
     '--runs',
     String(runs),
@@ -154,6 +163,7 @@ function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchR
     '--json',
   ];
   args.push('--with', formatOverrides(overrides));
+  if (digest === true) args.push('--digest');
   const child = fork(process.argv[1] ?? '', args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   let printed = '';
   child.stdout?.on('data', (text: Buffer) => (printed += text.toString()));
@@ -187,7 +197,10 @@ function added(a: BatchResult, b: BatchResult): BatchResult {
   const coverage = { ...a.coverage };
   add(coverage, b.coverage);
   const faults = [...a.faults, ...b.faults].toSorted((item, other) => item.seed - other.seed);
-  return { runs: a.runs + b.runs, counted: a.counted + b.counted, faults, coverage };
+  const digests = [...(a.digests ?? []), ...(b.digests ?? [])].toSorted(
+    ([seed], [other]) => seed - other,
+  );
+  return { runs: a.runs + b.runs, counted: a.counted + b.counted, faults, coverage, digests };
 }
 
 function add(sum: Record<string, number>, counts: Readonly<Record<string, number>>): void {

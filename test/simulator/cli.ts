@@ -1,8 +1,9 @@
 /**
  * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--partitions N] [--with OPTIONS]
- * [--jobs N] [--planted] [--json]` Exit 0 iff none has a fault; with `--planted`, iff every planted
+ * [--jobs N] [--planted] [--digest] [--json]` Exit 0 iff none has a fault; with `--planted`, iff every planted
  * fault is caught.
  */
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
 import { neverCame, runBatch, runDealt } from './batch.ts';
@@ -46,6 +47,7 @@ cli.option('--with <options>', 'Options in the place of drawn ones, as JSON', { 
 cli.option('--jobs <count>', 'Processes to deal the runs out to (default: one a core)');
 cli.option('--planted', 'Plant each fault in turn; exit 0 only if every one is caught');
 cli.option('--only <fault>', 'With --planted: this fault alone');
+cli.option('--digest', 'Print a digest of all that the runs did, and with --json that of each run');
 cli.option('--json', 'Print one JSON object');
 cli.help((sections) => [
   ...sections,
@@ -64,6 +66,8 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   if (profile === undefined) throw new Error(`--profile must be one of ${PROFILES.join(', ')}`);
   const world = WORLDS.find((name) => name === input['world']);
   if (world === undefined) throw new Error(`--world must be one of ${WORLDS.join(', ')}`);
+  if (world === 'causal' && input['digest'] === true)
+    throw new Error('--digest is for the world redblue');
   const whole = (name: string, least: number): number => {
     const value = Number(input[name]);
     if (Number.isInteger(value) && value >= least) return value;
@@ -84,6 +88,7 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
     overrides,
     jobs,
     planted: flag('planted'),
+    digest: flag('digest'),
     only,
     json: flag('json'),
   };
@@ -111,17 +116,29 @@ async function runSeeds(flags: Flags): Promise<number> {
       : jobs === 1
         ? runBatch(flags)
         : await runDealt(flags, jobs, (sum) => showProgress(sum, flags));
-  const { runs, counted, faults, coverage } = result;
+  const { runs, counted, faults, coverage, digests = [] } = result;
+  const digest = createHash('sha256').update(JSON.stringify(digests)).digest('hex');
+  const digestParts = flags.digest === true ? { digest, digests } : {};
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   if (json === true) {
     console.log(
-      JSON.stringify({ runs, counted, profile, firstSeed: seed, faults, seconds, coverage }),
+      JSON.stringify({
+        runs,
+        counted,
+        profile,
+        firstSeed: seed,
+        faults,
+        seconds,
+        coverage,
+        ...digestParts,
+      }),
     );
   } else {
     console.table(coverage);
     console.log(
       `${counted} runs (${runs - counted} empty ones not counted), ${faults.length} with a fault, ${seconds} s`,
     );
+    if (flags.digest === true) console.log(`digest ${digest}`);
   }
   const missing =
     world === 'causal' ? findMissingCausal(result, overrides) : neverCame(result, flags);
