@@ -199,8 +199,8 @@ function judge(world: SiteWorld, notes: Notes, deposited: number): number {
   expect(balances[1]).toEqual(balances[0]);
   expect(balances[2]).toEqual(balances[0]);
   for (const machine of world.machines)
-    for (const { holds, isGateEmpty } of machine!.replica.red.orders)
-      expect([holds?.standing.size, isGateEmpty]).toEqual([0, true]);
+    for (const { order } of machine!.replica.red.lanes)
+      expect([order.holds?.standing.size, order.isGateEmpty]).toEqual([0, true]);
 
   const writers = notes.writersOf(states[0]!);
   for (const state of states)

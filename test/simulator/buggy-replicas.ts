@@ -161,7 +161,7 @@ class LocalReadRedPath extends RedPath {
 class HastyConflictRedPath extends RedPath {
   protected override close(request: RedRequest): void {
     this.end(
-      this.orders[request.partition]!,
+      this.lanes.at(request.partition).order,
       request.id,
       request.failure ?? conflictError(request),
     );

@@ -133,8 +133,8 @@ export class ProductSite {
   }
 
   get #deliveredCount(): number {
-    return this.#machine.replica.red.orders.reduce(
-      (sum, { deliveredCount }) => sum + deliveredCount,
+    return this.#machine.replica.red.lanes.all.reduce(
+      (sum, { order }) => sum + order.deliveredCount,
       0,
     );
   }

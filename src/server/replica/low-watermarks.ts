@@ -81,7 +81,7 @@ export class LowWatermarks {
     return (
       final !== undefined &&
       (state.stable[origin] ?? 0) >= final.stamp &&
-      !this.#red.orders.some((order) => order.mayHaveRecordsFrom(origin))
+      !this.#red.lanes.all.some(({ order }) => order.mayHaveRecordsFrom(origin))
     );
   }
 

@@ -78,17 +78,17 @@ export function saveReplica(replica: SavedParts): Omit<SavedReplica, 'sections'>
     shared: {
       origins: replica.options.origins.save(),
       ...(change && { change }),
-      ...(red.orders.length > 1 && { membersPlace: membership.place }),
+      ...(red.lanes.count > 1 && { membersPlace: membership.place }),
       ...(inForce && { inForce }),
-      ...(red.orders.length > 1 && activated && { activated }),
+      ...(red.lanes.count > 1 && activated && { activated }),
       stable: [...state.stable],
       applied: streams.map(({ synced, waiting }) => synced - waiting.length),
       digests: streams.map(({ digest }) => digest),
       ...(unsent.length > 0 && { unsent, savedAtMs: replica.wallMs }),
-      red: red.order.save(),
+      red: red.lanes.main.order.save(),
       ...red.saveGlobals(),
-      ...(red.orders.length > 1 && {
-        reds: red.orders.slice(1).map((order) => order.save()),
+      ...(red.lanes.count > 1 && {
+        reds: red.lanes.all.slice(1).map(({ order }) => order.save()),
       }),
     },
     own: {
@@ -143,7 +143,7 @@ function loadCheckpoint(
     };
   });
   replica.blue.load(streams, retained);
-  for (const [partition, order] of replica.red.orders.entries()) {
+  for (const { partition, order } of replica.red.lanes) {
     const saved = getSavedRed(shared, partition);
     if (saved !== undefined) order.load(saved);
   }

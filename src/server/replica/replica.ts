@@ -30,6 +30,7 @@ import { LostRights } from './rights/lost-rights.ts';
 import { Rights } from './rights/rights.ts';
 import type { RedOrder } from './red/order/red-order.ts';
 import { RedPath } from './red/red-path.ts';
+import type { Lane } from './red/requests/lane.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from './core/submissions.ts';
@@ -98,7 +99,7 @@ export class Replica implements ReplicaCore, SavedParts {
     this.wallMs = wallMs;
     this.activation = new Activation(
       this,
-      (partition) => this.red.orders[partition]?.activatedPlace ?? 0,
+      (partition) => this.red.lanes.at(partition).order.activatedPlace,
       this.name,
     );
     this.state = this.createState();
@@ -139,10 +140,10 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   get redDelivered(): RedDelivered {
-    const { orders, order } = this.red;
-    return orders.length === 1
-      ? order.deliveredCount
-      : orders.map(({ deliveredCount }) => deliveredCount);
+    const { lanes } = this.red;
+    return lanes.count === 1
+      ? lanes.main.order.deliveredCount
+      : lanes.all.map(({ order }) => order.deliveredCount);
   }
 
   /** When a tick is due without any input, because a request waits for a slot. */
@@ -161,7 +162,7 @@ export class Replica implements ReplicaCore, SavedParts {
   get retainedReplies(): RetainedReplies {
     return {
       own: this.lookups.slots.retainedReplies,
-      red: sumRetained(this.red.orders.map(({ outcomes }) => outcomes.retainedReplies)),
+      red: sumRetained(this.red.lanes.all.map(({ order }) => order.outcomes.retainedReplies)),
     };
   }
 
@@ -171,7 +172,7 @@ export class Replica implements ReplicaCore, SavedParts {
       rows: this.state.store,
       ...this.lookups.slots.sections,
       ...this.lookups.received?.sections,
-      ...Object.assign({}, ...this.red.orders.map(({ sections }) => sections)),
+      ...Object.assign({}, ...this.red.lanes.all.map(({ order }) => order.sections)),
     };
   }
 
@@ -228,7 +229,7 @@ export class Replica implements ReplicaCore, SavedParts {
 
   /** @param partition the ordinal of the partition whose red log has them */
   deliver(records: readonly RedRecord[], partition = 0): void {
-    const order = this.red.orders[partition] as RedOrder;
+    const { order } = this.red.lanes.at(partition);
     for (const record of records) this.#deliver(order, record);
     this.#applyVisible();
   }
@@ -276,8 +277,8 @@ export class Replica implements ReplicaCore, SavedParts {
   markStart(): void {
     const { origins, site } = this.options;
     if (origins.get(site).state !== 'open') return;
-    for (const [partition, { isFull }] of this.red.admissions.entries())
-      if (!isFull) this.red.ensureMarkerPassed(this.createOperationId(0), partition);
+    for (const { partition, admission } of this.red.lanes)
+      if (!admission.isFull) this.red.ensureMarkerPassed(this.createOperationId(0), partition);
   }
 
   hasWaiter(id: OperationId): boolean {
@@ -406,7 +407,7 @@ export class Replica implements ReplicaCore, SavedParts {
 
   protected readonly membershipPort: MembershipPort = {
     onMembersChanged: () => this.#onMembersChanged(),
-    getMembersPlace: (partition) => this.red.orders[partition]?.membersPlace ?? 0,
+    getMembersPlace: (partition) => this.red.lanes.at(partition).order.membersPlace,
   };
 
   protected createMembership(): Membership {
@@ -485,7 +486,7 @@ export class Replica implements ReplicaCore, SavedParts {
    * kept for it.
    */
   isInAllLogs(origin: Origin): boolean {
-    return this.red.orders.every(({ members }) => members.isSite(origin));
+    return this.red.lanes.all.every(({ order }) => order.members.isSite(origin));
   }
 
   /**
@@ -494,10 +495,10 @@ export class Replica implements ReplicaCore, SavedParts {
    */
   get logsWithoutVote(): readonly number[] {
     const { site } = this.options;
-    const isOpen = ({ members }: RedOrder): boolean =>
+    const isOpen = ({ order: { members } }: Lane): boolean =>
       members.isSite(site) && members.get(site).state === 'open';
-    return this.red.orders.flatMap((order, partition) =>
-      partition === 0 || isOpen(order) ? [] : [partition],
+    return this.red.lanes.all.flatMap((lane) =>
+      lane.partition === 0 || isOpen(lane) ? [] : [lane.partition],
     );
   }
 

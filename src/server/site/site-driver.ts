@@ -187,8 +187,8 @@ export class SiteDriver implements SubmissionPort {
 
   /** The number of holds that stand in each red log, by its partition. */
   get standingHolds(): readonly number[] {
-    const { orders } = this.#machine.replica.red;
-    return orders.map(({ holds }) => holds?.standing.size ?? 0);
+    const { lanes } = this.#machine.replica.red;
+    return lanes.all.map(({ order }) => order.holds?.standing.size ?? 0);
   }
 
   /**

@@ -39,7 +39,7 @@ import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../replica/core/submissions.ts';
 import { AbsenceWatch } from './machine/absence-watch.ts';
 import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
-import type { RedIntake } from './machine/red-intake.ts';
+import type { Lane } from '../replica/red/requests/lane.ts';
 import { RedLogs } from './machine/red-logs.ts';
 import {
   ALONE_AFTER_MS,
@@ -110,18 +110,14 @@ export class SiteMachine {
       replica: this.replica,
       createReader: (log, saved) => this.createRedLogReader(log, saved),
     });
-    this.#absenceWatch = new AbsenceWatch(options, this.#absent, this.replica, this.redLogs.nodes);
-    this.#cuts = new CheckpointCuts(this.replica, this.redLogs);
+    this.#absenceWatch = new AbsenceWatch(options, this.#absent, this.replica);
+    this.#cuts = new CheckpointCuts(this.replica);
     this.#reportHalt();
     this.#handshake = this.#createHandshake(options);
     // The greeting comes first, because other sites need it in order to take the rest.
     this.#handshake.greetAll(nowMs);
     const needsPeer = options.needsPeer === true && origins.getOthers(site).length > 0;
-    this.#early = new EarlyUpdates(
-      needsPeer ? nowMs + ALONE_AFTER_MS : undefined,
-      this.replica,
-      this.redLogs.nodes,
-    );
+    this.#early = new EarlyUpdates(needsPeer ? nowMs + ALONE_AFTER_MS : undefined, this.replica);
     this.#start = new StartConfirmation(options, this.#early, this.#handshake, (output) =>
       this.#outputs.push(output),
     );
@@ -136,7 +132,7 @@ export class SiteMachine {
 
   /** The red log of `main`. */
   get log(): RedLog<RedRecord> {
-    return this.redLogs.nodes[0] as RedLog<RedRecord>;
+    return this.redLogs.lanes.main.node;
   }
 
   /** When a tick is due even if nothing happens. It is `undefined` if there is no such time. */
@@ -280,7 +276,7 @@ export class SiteMachine {
       const { messages } = this.#engine;
       const proposed = messages.getProposedRecords(message, from);
       if (this.replica.acceptsRecords(from, proposed))
-        this.redLogs.nodes[partition]?.receive(from, message, this.#nowMs);
+        this.redLogs.lanes.at(partition).node.receive(from, message, this.#nowMs);
       return;
     }
     this.replica.receive(from, message);
@@ -335,7 +331,7 @@ export class SiteMachine {
     if (!this.#beginInput(nowMs, wallMs)) return;
     const partition = getPartitionOf(log);
     if (partition === undefined) this.replica.onSynced(length);
-    else this.redLogs.nodes[partition]?.onSynced(length);
+    else this.redLogs.lanes.at(partition).node.onSynced(length);
   }
 
   /** @param partition the ordinal of the partition whose log gets the reply */
@@ -346,7 +342,7 @@ export class SiteMachine {
     partition: number = MAIN_PARTITION,
   ): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
-    this.redLogs.nodes[partition]?.onReply?.(reply, nowMs);
+    this.redLogs.lanes.at(partition).node.onReply?.(reply, nowMs);
   }
 
   tick(nowMs: number, wallMs = nowMs): void {
@@ -384,12 +380,10 @@ export class SiteMachine {
     do {
       for (const output of this.replica.takeOutputs()) this.#onReplicaOutput(output);
       hasLogOutputs = false;
-      let partition = 0;
-      for (const log of this.redLogs.nodes) {
-        const outputs = log.takeOutputs();
-        for (const output of outputs) this.#onLogOutput(output, partition);
+      for (const lane of this.redLogs.lanes.all) {
+        const outputs = lane.node.takeOutputs();
+        for (const output of outputs) this.#onLogOutput(output, lane);
         if (outputs.length > 0) hasLogOutputs = true;
-        partition += 1;
       }
     } while (hasLogOutputs || this.replica.hasOutputs);
   }
@@ -498,8 +492,7 @@ export class SiteMachine {
     this.redLogs.onStored(output.entries);
   }
 
-  #onLogOutput(output: LogOutput<RedRecord>, partition: number): void {
-    const intake = this.redLogs.intakes[partition] as RedIntake;
+  #onLogOutput(output: LogOutput<RedRecord>, { intake, partition }: Lane): void {
     switch (output.kind) {
       case 'deliver':
         return this.#deliverRecords(intake.take(output), partition);

@@ -198,7 +198,7 @@ interface StreamProgress {
 
 /** Describes how far a replica is. */
 export function describeStreams(replica: Replica): StreamProgress {
-  const reds = replica.red.orders.map(({ deliveredCount }) => deliveredCount);
+  const reds = replica.red.lanes.all.map(({ order }) => order.deliveredCount);
   return {
     red: reds[0] ?? 0,
     ...(reds.length > 1 && { reds }),

@@ -103,7 +103,7 @@ export class Settlement {
 
   #hasHoldOfLostSite({ replica }: SiteMachine): boolean {
     const lost = this.#options.sites.filter(({ isLost }) => isLost);
-    const holds = replica.red.orders.flatMap((order) => [
+    const holds = replica.red.lanes.all.flatMap(({ order }) => [
       ...(order.holds?.standing.values() ?? []),
     ]);
     return holds.some(({ operation }) => lost.some(({ origin }) => origin === operation.site));

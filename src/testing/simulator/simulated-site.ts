@@ -371,7 +371,7 @@ export class SimulatedSite {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.replica.red.admissions.every(({ halted }) => halted === undefined)
+      this.machine.replica.red.lanes.all.every(({ admission }) => admission.halted === undefined)
     );
   }
 

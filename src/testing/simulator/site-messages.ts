@@ -12,7 +12,7 @@ export function connectLogs(
   onReply: (reply: ServerReply, partition: number) => void,
 ): readonly ServerConnection[] {
   if (connect === undefined) return [];
-  return redLogs.nodes.map((_, partition) => connect((reply) => onReply(reply, partition)));
+  return redLogs.lanes.all.map(({ partition }) => connect((reply) => onReply(reply, partition)));
 }
 
 /** Every message must be accepted, except those that a restart has made late. */

@@ -29,10 +29,11 @@ import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { RedOrder } from './order/red-order.ts';
-import { isClientFull, RedAdmission, shareLimits } from './requests/red-admission.ts';
+import { isClientFull, type RedAdmission } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
 import { GlobalRequests, type GlobalParts } from './requests/global-requests.ts';
 import { PartitionReads } from './requests/partition-reads.ts';
+import { Lane, Lanes } from './requests/lane.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
 import { Proposals } from './requests/proposals.ts';
@@ -40,8 +41,6 @@ import { RedRequests, type RedRequest, type StartOptions } from './requests/red-
 import { getStampOf } from '../../records/vector.ts';
 import { conflictError } from './requests/retry-policy.ts';
 import { RequestWithdrawals } from './requests/request-withdrawals.ts';
-import { StrongReads } from './requests/strong-reads.ts';
-import { ThrottledRequests } from './requests/throttled-requests.ts';
 
 /** The parts of a submission that decide its home. */
 export type Homed = Pick<Submission, 'plan' | 'args'>;
@@ -59,22 +58,16 @@ export interface PartitionFactories {
 const ABORTED: Conflict = { reason: 'aborted' };
 
 export class RedPath {
-  /** By the ordinal of the partition, as all lists here. */
-  readonly orders: readonly RedOrder[];
-  readonly admissions: readonly RedAdmission[];
-  /** Own operations that others depend on. */
-  readonly #pipelines: readonly Pipeline[];
+  readonly lanes: Lanes;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
-  readonly #reads: readonly StrongReads[];
-  readonly #throttled: readonly ThrottledRequests[];
   readonly #proposals: Proposals;
   readonly #executions: Executions;
   readonly #withdrawals: RequestWithdrawals;
   readonly #outcomeWaiters: OutcomeWaiters;
-  /** `undefined` if there is one red log only. */
+  /** `undefined` if there is one lane only. */
   readonly #globals: GlobalRequests | undefined;
-  /** The same. */
+  /** `undefined` if there is one lane only. */
   readonly #partitionReads: PartitionReads | undefined;
 
   constructor(
@@ -87,57 +80,28 @@ export class RedPath {
     }: PartitionFactories = {},
   ) {
     this.#core = core;
-    const { options } = core;
-    const partitions = [...options.origins.logs.keys()];
-    this.orders = partitions.map((partition) => createOrder(partition));
-    this.#pipelines = partitions.map(() => createPipeline());
-    const share = 1 / partitions.length;
-    this.#throttled = partitions.map(
-      () => new ThrottledRequests(options.service, options.origins, share),
-    );
-    this.#reads = partitions.map((partition) => new StrongReads(partition));
-    this.admissions = partitions.map(
-      (partition) =>
-        new RedAdmission(
-          shareLimits(options, share),
-          this.#requests.countsOf(partition),
-          this.#reads[partition] as StrongReads,
-          this.#throttled[partition] as ThrottledRequests,
-        ),
-    );
-    this.#proposals = new Proposals(core, this.#requests);
-    const tables = this.orders.flatMap(({ holds }) => holds ?? []);
-    this.#globals =
-      tables.length === this.orders.length
-        ? createGlobals(core, tables, this.admissions)
-        : undefined;
-    this.#partitionReads =
-      this.#globals && createReads(core, this.#globals, this.orders, this.#reads, this.admissions);
-    this.#executions = new Executions(
-      core,
-      {
-        requests: this.#requests,
-        proposals: this.#proposals,
-        throttled: this.#throttled,
-        pipelines: this.#pipelines,
-        globals: this.#globals,
-      },
-      (request) => this.close(request),
-    );
-    this.#withdrawals = new RequestWithdrawals(core, {
-      requests: this.#requests,
-      proposals: this.#proposals,
-      executions: this.#executions,
-      globals: this.#globals,
-      admissions: this.admissions,
-    });
+    const requests = this.#requests;
+    const { logs } = core.options.origins;
+    const share = 1 / logs.length;
+    const createLane = (partition: number): Lane =>
+      new Lane(core, {
+        order: createOrder(partition),
+        pipeline: createPipeline(),
+        requests,
+        share,
+      });
+    const others = [...logs.keys()].slice(1);
+    this.lanes = new Lanes(createLane(0), others.map(createLane));
+    const { lanes } = this;
+    this.#proposals = new Proposals(core, requests);
+    const tables = lanes.all.flatMap(({ order }) => order.holds ?? []);
+    this.#globals = tables.length === lanes.count ? createGlobals(core, tables, lanes) : undefined;
+    this.#partitionReads = this.#globals && createReads(core, this.#globals, lanes);
+    const shared = { requests, proposals: this.#proposals, lanes, globals: this.#globals };
+    this.#executions = new Executions(core, shared, (request) => this.close(request));
+    this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.#executions });
     const reply: ReplicaCore['reply'] = (...parts) => core.reply(...parts);
     this.#outcomeWaiters = new OutcomeWaiters(reply);
-  }
-
-  /** The red log of `main`. */
-  get order(): RedOrder {
-    return this.orders[0] as RedOrder;
   }
 
   /** Returns the ordinal of the partition that orders a submission. */
@@ -147,7 +111,7 @@ export class RedPath {
 
   /** Whether red operations whose home is that of the submission may begin. */
   admissionOf(submission: Homed): RedAdmission {
-    return this.admissions[this.homeOf(submission)] as RedAdmission;
+    return this.lanes.at(this.homeOf(submission)).admission;
   }
 
   // These are called after every input. They are loops, because callbacks would be allocated at
@@ -155,12 +119,12 @@ export class RedPath {
 
   get isBusy(): boolean {
     if (this.#requests.size > 0 || !this.areGatesEmpty) return true;
-    for (const { waitedCount } of this.#reads) if (waitedCount > 0) return true;
+    for (const { reads } of this.lanes.all) if (reads.waitedCount > 0) return true;
     return false;
   }
 
   get areGatesEmpty(): boolean {
-    for (const { isGateEmpty } of this.orders) if (!isGateEmpty) return false;
+    for (const { order } of this.lanes.all) if (!order.isGateEmpty) return false;
     return true;
   }
 
@@ -170,8 +134,10 @@ export class RedPath {
    */
   get wakeAtMs(): number | undefined {
     let first = this.#globals?.wakeAtMs;
-    for (const { wakeAtMs } of this.#throttled)
+    for (const { throttled } of this.lanes.all) {
+      const { wakeAtMs } = throttled;
       if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity)) first = wakeAtMs;
+    }
     return first;
   }
 
@@ -261,8 +227,7 @@ export class RedPath {
     const { site } = this.#core.options;
     const home = this.homeOf(submission);
     if (this.#partitionReads?.tryBeginEarly(id, submission, home) === true) return;
-    const reads = this.#reads[home];
-    if (reads !== undefined) this.#proposals.propose(reads.begin(id, site, submission));
+    this.#proposals.propose(this.lanes.at(home).reads.begin(id, site, submission));
   }
 
   /**
@@ -273,7 +238,7 @@ export class RedPath {
     const { partitions } = this.#core.options;
     const [row] = outcome.choice?.effects ?? [];
     const home = (row && partitions?.ofRow(row.table, row.key)) ?? 0;
-    if (this.admissions[home]?.isFull === false) this.#proposals.proposeOwn(id, outcome, home);
+    if (!this.lanes.at(home).admission.isFull) this.#proposals.proposeOwn(id, outcome, home);
   }
 
   /**
@@ -287,7 +252,7 @@ export class RedPath {
   /** The same for the red logs of all partitions. */
   ensureMarkersPassed(marker: OperationId): boolean {
     let areAll = true;
-    for (const partition of this.orders.keys())
+    for (const { partition } of this.lanes.all)
       if (!this.ensureMarkerPassed(marker, partition)) areAll = false;
     return areAll;
   }
@@ -315,7 +280,7 @@ export class RedPath {
    * trace.
    */
   abandon(id: OperationId, serial: number): void {
-    for (const reads of this.#reads) {
+    for (const { reads } of this.lanes.all) {
       const read = reads.abandon(id);
       if (read === undefined) continue;
       const { submission, record } = read;
@@ -337,9 +302,7 @@ export class RedPath {
    * `endsProposed` the callers of all others are notified that the outcome is unknown.
    */
   endWaiting(endsProposed: boolean, partition: number): void {
-    const reads = this.#reads[partition];
-    const admission = this.admissions[partition];
-    if (reads === undefined || admission === undefined) return;
+    const { reads, admission } = this.lanes.at(partition);
     for (const { submission, record } of reads.takeAll()) {
       this.#core.emit({ kind: 'withdraw', record });
       this.#core.reply(submission, 'strong', admission.fullError());
@@ -360,7 +323,7 @@ export class RedPath {
   /** The record has not left this site, and never will. */
   onWithdrawn(record: RedRecord): void {
     const { id } = record;
-    this.#reads[getPartition(record)]?.end(id);
+    this.lanes.at(getPartition(record)).reads.end(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#withdrawals.drop(request);
   }
@@ -368,7 +331,7 @@ export class RedPath {
   /** Takes all records from the gate that may pass. Returns whether there were any. */
   applyPassable(): boolean {
     let moved = false;
-    for (const order of this.orders) {
+    for (const { order } of this.lanes.all) {
       for (let next = order.takePassable(); next !== undefined; next = order.takePassable()) {
         this.#pass(order, next);
         moved = true;
@@ -379,21 +342,21 @@ export class RedPath {
 
   /** A blue operation was applied. */
   onBlueApplied(operation: BlueOperation): void {
-    for (const pipeline of this.#pipelines) pipeline.onChanged(operation.effects);
+    for (const { pipeline } of this.lanes.all) pipeline.onChanged(operation.effects);
     this.#globals?.onBlueApplied(operation);
   }
 
   /** Whether a record at a gate waits for operations of another log. */
   waitsForLog(log: Origin): boolean {
     const applied = getStampOf(this.#core.state.stable, log);
-    return this.orders.some(
-      ({ next, log: own }) =>
+    return this.lanes.all.some(
+      ({ order: { next, log: own } }) =>
         own !== log && next?.kind === 'operation' && getStampOf(next.snapshot, log) > applied,
     );
   }
 
   #orderOf(submission: Homed): RedOrder {
-    return this.orders[this.homeOf(submission)] as RedOrder;
+    return this.lanes.at(this.homeOf(submission)).order;
   }
 
   #pass(order: RedOrder, { record, decision }: GateItem): void {
@@ -462,7 +425,7 @@ export class RedPath {
 
   #passMarker({ partition }: RedOrder, id: OperationId): void {
     this.#proposals.onMarker(id, partition);
-    const submission = this.#reads[partition]?.end(id);
+    const submission = this.lanes.at(partition).reads.end(id);
     if (submission !== undefined) this.replyToRead(id, submission);
   }
 
@@ -525,7 +488,7 @@ export class RedPath {
   }
 
   loadGlobals(saved: readonly SavedCommittedGlobal[]): void {
-    this.#globals?.load(saved, this.orders);
+    this.#globals?.load(saved);
   }
 
   #replyEnded(order: RedOrder, id: OperationId, submission: Submission): void {

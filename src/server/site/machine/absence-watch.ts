@@ -2,12 +2,10 @@
  * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and CLU-A2): it keeps
  * what they lack within bounds, and notices if it is itself one that others keep nothing for.
  */
-import type { RedLog } from '../../log/red-log.ts';
 import type { AbsentSites } from '../../messages/absent-sites.ts';
 import { StalledSites } from '../../messages/stalled-sites.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { RedRecord } from '../../records/records.ts';
-import type { RedOrder } from '../../replica/red/order/red-order.ts';
+import type { Lanes } from '../../replica/red/requests/lane.ts';
 import type { Replica } from '../../replica/replica.ts';
 import { getLogMembers, type SiteOptions } from '../site-options.ts';
 
@@ -15,20 +13,14 @@ export class AbsenceWatch {
   readonly #options: SiteOptions;
   readonly #absent: AbsentSites;
   readonly #replica: Replica;
-  /** By the ordinal of the partition. */
-  readonly #logs: readonly RedLog<RedRecord>[];
+  readonly #lanes: Lanes;
   readonly #stalled = new StalledSites();
 
-  constructor(
-    options: SiteOptions,
-    absent: AbsentSites,
-    replica: Replica,
-    logs: readonly RedLog<RedRecord>[],
-  ) {
+  constructor(options: SiteOptions, absent: AbsentSites, replica: Replica) {
     this.#options = options;
     this.#absent = absent;
     this.#replica = replica;
-    this.#logs = logs;
+    this.#lanes = replica.red.lanes;
   }
 
   noteHeard(site: Origin, nowMs: number): void {
@@ -44,9 +36,10 @@ export class AbsenceWatch {
    * once their copies are delivered.
    */
   onMembersChanged(partition: number): void {
-    const { members } = this.#replica.red.orders[partition] as RedOrder;
+    const { node, order } = this.#lanes.at(partition);
+    const { members } = order;
     const named = this.#absent.getLogMembers(members);
-    this.#logs[partition]?.setMembers?.(getLogMembers(this.#options, partition, members, named));
+    node.setMembers?.(getLogMembers(this.#options, partition, members, named));
   }
 
   tick(nowMs: number): void {
@@ -77,7 +70,7 @@ export class AbsenceWatch {
 
   #reportStalled(site: Origin, nowMs: number): void {
     let confirmed = this.#replica.blue.streams.getConfirmed(site);
-    for (const log of this.#logs) confirmed += log.getConfirmed?.(site) ?? 0;
+    for (const { node } of this.#lanes) confirmed += node.getConfirmed?.(site) ?? 0;
     const backlog = this.#getBacklog(site);
     const heardAtMs = this.#absent.getHeardAtMs(site);
     if (this.#stalled.note(site, { confirmed, backlog, heardAtMs }, nowMs))
@@ -86,12 +79,12 @@ export class AbsenceWatch {
 
   #getBacklog(site: Origin): number {
     let most = this.#replica.blue.streams.getBacklog(site);
-    for (const log of this.#logs) most = Math.max(most, log.getBacklog?.(site) ?? 0);
+    for (const { node } of this.#lanes) most = Math.max(most, node.getBacklog?.(site) ?? 0);
     return most;
   }
 
   #updateReceivers(): void {
     this.#replica.blue.streams.leaveBehind(this.#absent.leftBehind);
-    for (const partition of this.#logs.keys()) this.onMembersChanged(partition);
+    for (const { partition } of this.#lanes) this.onMembersChanged(partition);
   }
 }

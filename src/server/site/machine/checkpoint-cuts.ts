@@ -4,17 +4,17 @@ import type { LogCounts } from '../../log/log-positions.ts';
 import type { SavedLog } from '../../log/red-log.ts';
 import type { CheckpointCut, SavedSiteState } from '../../log/recovered-state.ts';
 import type { Replica } from '../../replica/replica.ts';
-import type { RedLogs } from './red-logs.ts';
+import type { Lanes } from '../../replica/red/requests/lane.ts';
 
 export class CheckpointCuts {
   readonly #replica: Replica;
-  readonly #redLogs: RedLogs;
+  readonly #lanes: Lanes;
   /** The lengths of the red logs at the last cut. */
   #cutAt: readonly number[] | undefined;
 
-  constructor(replica: Replica, redLogs: RedLogs) {
+  constructor(replica: Replica) {
     this.#replica = replica;
-    this.#redLogs = redLogs;
+    this.#lanes = replica.red.lanes;
   }
 
   /**
@@ -22,19 +22,19 @@ export class CheckpointCuts {
    * not agree.
    */
   findProblem(): string | undefined {
-    for (const [partition, { halt, next }] of this.#redLogs.intakes.entries()) {
+    for (const { intake, node } of this.#lanes) {
+      const { halt, next } = intake;
       if (halt !== undefined) return `the site takes no more of the red log, since ${halt.message}`;
       // An engine may have jumped, and not have shown that yet.
-      if (this.#redLogs.nodes[partition]?.save().delivered !== next)
-        return 'the red log is ahead of what it has delivered';
+      if (node.save().delivered !== next) return 'the red log is ahead of what it has delivered';
     }
     return undefined;
   }
 
   create(): CheckpointCut {
-    this.#cutAt = this.#redLogs.intakes.map(({ next }) => next);
+    this.#cutAt = this.#lanes.all.map(({ intake }) => intake.next);
     const { shared, own } = this.#replica.save();
-    const [log, ...logs] = this.#redLogs.nodes.map((item) => item.save());
+    const [log, ...logs] = this.#lanes.all.map(({ node }) => node.save());
     const smallParts: SavedSiteState = {
       shared: {
         replica: shared,
@@ -47,14 +47,13 @@ export class CheckpointCuts {
       local: this.#replica.syncedLength,
       red: 0,
     };
-    const { orders } = this.#replica.red;
-    for (const [partition, { deliveredCount }] of orders.entries())
-      contained[getRedKind(partition)] = deliveredCount;
+    for (const { partition, order } of this.#lanes)
+      contained[getRedKind(partition)] = order.deliveredCount;
     return { smallParts, contained };
   }
 
   onCheckpointed(): void {
     for (const [partition, length] of this.#cutAt?.entries() ?? [])
-      this.#redLogs.nodes[partition]?.release(length);
+      this.#lanes.at(partition).node.release(length);
   }
 }

@@ -13,8 +13,6 @@ import type { Replica } from '../../replica/replica.ts';
 
 export class EarlyUpdates {
   readonly #replica: Replica;
-  /** By the ordinal of the partition. */
-  readonly #logs: readonly RedLog<RedRecord>[];
   #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
@@ -24,9 +22,8 @@ export class EarlyUpdates {
    * @param untilMs until when updates are held, and refused after that. It is `undefined` if the
    * start needs no other site
    */
-  constructor(untilMs: number | undefined, replica: Replica, logs: readonly RedLog<RedRecord>[]) {
+  constructor(untilMs: number | undefined, replica: Replica) {
     this.#replica = replica;
-    this.#logs = logs;
     this.#isUnconfirmed = untilMs !== undefined;
     this.#untilMs = untilMs;
     replica.blue.isHeld = this.#isUnconfirmed;
@@ -66,7 +63,7 @@ export class EarlyUpdates {
    */
   propose(record: RedRecord, nowMs: number): void {
     if (this.#isUnconfirmed && record.kind !== 'member') this.#records.push(record);
-    else this.#logOf(record)?.propose(record, nowMs);
+    else this.#logOf(record).propose(record, nowMs);
   }
 
   /** Takes a record back, if it has not left this site. */
@@ -76,13 +73,13 @@ export class EarlyUpdates {
     else red.onNotWithdrawn(record);
   }
 
-  #logOf(record: RedRecord): RedLog<RedRecord> | undefined {
-    return this.#logs[getPartition(record)];
+  #logOf(record: RedRecord): RedLog<RedRecord> {
+    return this.#replica.red.lanes.at(getPartition(record)).node;
   }
 
   #remove(record: RedRecord): boolean {
     const index = this.#records.indexOf(record);
-    if (index < 0) return this.#logOf(record)?.withdraw(record) === true;
+    if (index < 0) return this.#logOf(record).withdraw(record);
     this.#records.splice(index, 1);
     return true;
   }
@@ -105,7 +102,7 @@ export class EarlyUpdates {
     this.#isUnconfirmed = false;
     this.#untilMs = undefined;
     this.#replica.blue.isHeld = false;
-    for (const record of this.#records.splice(0)) this.#logOf(record)?.propose(record, nowMs);
+    for (const record of this.#records.splice(0)) this.#logOf(record).propose(record, nowMs);
     for (const update of this.#updates.splice(0)) this.#replica.submit(update, nowMs, wallMs);
   }
 

@@ -1,7 +1,5 @@
-/**
- * The red logs of a site, one for each partition: its nodes of them, what the site takes of them,
- * and whether they can be reached. They are listed by the ordinals of their partitions.
- */
+/** Opens the red log of each lane of a site, and hands on to all of them what concerns all. */
+import type { CorrectableError } from '../../../correctable/errors.ts';
 import { getRedKind } from '../../log/local-log.ts';
 import type { LogCounts } from '../../log/log-positions.ts';
 import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
@@ -23,14 +21,13 @@ import type {
   StreamPoint,
 } from '../../records/records.ts';
 import { getStampOf } from '../../records/vector.ts';
-import type { RedOrder } from '../../replica/red/order/red-order.ts';
-import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
+import { HaltedBytes } from '../../replica/red/requests/halted-bytes.ts';
+import type { Lane, Lanes } from '../../replica/red/requests/lane.ts';
+import { RedIntake } from '../../replica/red/requests/red-intake.ts';
+import { RedReach } from '../../replica/red/requests/red-reach.ts';
 import type { Replica } from '../../replica/replica.ts';
 import { createRedLog, getRedLogPlace, type SiteOptions } from '../site-options.ts';
-import { HaltedBytes } from './halted-bytes.ts';
 import { HeldRows } from './held-rows.ts';
-import { RedIntake } from './red-intake.ts';
-import { RedReach } from './red-reach.ts';
 
 /** Returns the name of a partition. */
 function getLogName({ origins }: SiteOptions, partition: number): string {
@@ -50,9 +47,7 @@ export interface RedLogParts {
 }
 
 export class RedLogs {
-  readonly nodes: readonly RedLog<RedRecord>[];
-  readonly intakes: readonly RedIntake[];
-  readonly reaches: readonly RedReach[];
+  readonly lanes: Lanes;
   readonly #haltedBytes: HaltedBytes;
   readonly #heldRows: HeldRows;
   readonly #replica: Replica;
@@ -62,59 +57,67 @@ export class RedLogs {
     const { options, replica, stored, engine } = parts;
     this.#replica = replica;
     this.#origins = options.origins;
+    this.lanes = replica.red.lanes;
     const shared = stored.checkpoint && getSavedSite(stored.checkpoint).shared;
-    const saved = options.origins.logs.map(
-      (_, partition) => shared && getSavedLog(shared, partition),
-    );
-    this.nodes = saved.map((savedLog, partition) => {
-      const { members: origins } = replica.red.orders[partition] as RedOrder;
-      return createRedLog(engine, options, partition, {
-        stored: getRecoveredRed(stored, partition),
-        saved: savedLog,
-        provenCount: replica.getProvenRedCount(partition),
-        origins,
-        members: parts.getMembers(origins),
-      });
-    });
     this.#haltedBytes = new HaltedBytes(getEntriesAfterCheckpoint(stored), options.maxHaltedBytes);
     this.#heldRows = new HeldRows(
-      replica.red.orders.flatMap(({ holds }) => holds ?? []),
+      this.lanes.all.flatMap(({ order }) => order.holds ?? []),
       (logs, operations) => ({
         obstacle: this.#findObstacle(logs),
         awaitedSites: this.#findAwaitedSites(operations),
       }),
       (held) => options.observer?.onRowsHeld?.(held),
     );
-    this.intakes = this.nodes.map((log, partition) => {
-      const consumer = parts.createReader(log, saved[partition]);
-      return new RedIntake(consumer, this.#haltedBytes, replica, {
-        ordinal: partition,
-        name: getLogName(options, partition),
+    const site = {
+      get waitingBytes() {
+        return replica.blue.streams.waitingBytes;
+      },
+      refuseUpdates: (reason: CorrectableError) => {
+        replica.writes.rejection = reason;
+      },
+    };
+    const nodes = this.lanes.all.map(({ partition, order: { members } }) => {
+      const saved = shared && getSavedLog(shared, partition);
+      const node = createRedLog(engine, options, partition, {
+        stored: getRecoveredRed(stored, partition),
+        saved,
+        provenCount: replica.getProvenRedCount(partition),
+        origins: members,
+        members: parts.getMembers(members),
       });
+      return { node, saved };
     });
-    this.reaches = this.nodes.map((_, partition) => this.#createReach(options, partition));
-    for (const partition of this.nodes.keys()) this.#open(options, partition);
+    for (const [partition, { node, saved }] of nodes.entries()) {
+      const lane = this.lanes.at(partition);
+      const consumer = parts.createReader(node, saved);
+      const name = partition === 0 ? undefined : getLogName(options, partition);
+      const intake = new RedIntake(consumer, this.#haltedBytes, site, lane.admission, name);
+      lane.open({ node, intake, reach: this.#createReach(options, lane) });
+    }
+    for (const lane of this.lanes) this.#open(options, lane);
   }
 
   // These are called after every input. They are loops, because callbacks would be allocated at
   // each call.
 
   get isBusy(): boolean {
-    for (const { isBusy } of this.nodes) if (isBusy) return true;
+    for (const { node } of this.lanes.all) if (node.isBusy) return true;
     return this.#heldRows.isAny;
   }
 
   get wakeAtMs(): number {
     let atMs = Infinity;
-    for (const { wakeAtMs } of this.nodes)
+    for (const { node } of this.lanes.all) {
+      const { wakeAtMs } = node;
       if (wakeAtMs !== undefined && wakeAtMs < atMs) atMs = wakeAtMs;
+    }
     return atMs;
   }
 
   /** The greatest number of entries that a log keeps for other sites. */
   get backlogLength(): number {
     let most = 0;
-    for (const { backlogLength } of this.nodes) if (backlogLength > most) most = backlogLength;
+    for (const { node } of this.lanes.all) most = Math.max(most, node.backlogLength);
     return most;
   }
 
@@ -125,65 +128,69 @@ export class RedLogs {
 
   /** The halt of the first log that has halted. */
   get halt(): RedHalt | undefined {
-    return this.intakes.find(({ halt }) => halt !== undefined)?.halt;
+    return this.lanes.all.find(({ intake }) => intake.halt !== undefined)?.intake.halt;
   }
 
   /** Returns the halts that are new. The site has to report them. */
   takeNewHalts(): readonly RedHalt[] {
-    return this.intakes.flatMap((intake) => intake.takeNewHalt() ?? []);
+    return this.lanes.all.flatMap(({ intake }) => intake.takeNewHalt() ?? []);
   }
 
   /** Returns the places in all logs from which on entries are needed. */
   addRetainedFrom(positions: LogCounts): LogCounts {
-    for (const [partition, { retainedFrom }] of this.nodes.entries())
-      positions[getRedKind(partition)] = retainedFrom;
+    for (const { partition, node } of this.lanes)
+      positions[getRedKind(partition)] = node.retainedFrom;
     return positions;
   }
 
   /** The end of the copy of a log, unless the log has halted here. */
   getEnd(log: Origin): StreamPoint | undefined {
-    const partition = this.#origins.logs.indexOf(log);
-    return this.intakes[partition]?.halt === undefined ? this.nodes[partition]?.end : undefined;
+    const lane = this.#laneOf(log);
+    return lane?.intake.halt === undefined ? lane?.node.end : undefined;
   }
 
   getDigest(log: Origin, length: number): number | undefined {
-    return this.nodes[this.#origins.logs.indexOf(log)]?.digest(length);
+    return this.#laneOf(log)?.node.digest(length);
+  }
+
+  #laneOf(log: Origin): Lane | undefined {
+    return this.lanes.all[this.#origins.logs.indexOf(log)];
   }
 
   tick(nowMs: number): void {
-    for (const [partition, log] of this.nodes.entries()) {
-      log.tick(nowMs);
-      if (this.#replica.waitsForRed(partition)) log.catchUp?.(nowMs);
+    for (const { partition, node } of this.lanes) {
+      node.tick(nowMs);
+      if (this.#replica.waitsForRed(partition)) node.catchUp?.(nowMs);
     }
-    for (const reach of this.reaches) reach.tick(nowMs);
+    for (const { reach } of this.lanes) reach.tick(nowMs);
     this.#heldRows.tick(nowMs);
   }
 
   noteTime(nowMs: number): void {
-    for (const reach of this.reaches) reach.note(nowMs);
+    for (const { reach } of this.lanes.all) reach.note(nowMs);
   }
 
   noteHeard(from: Origin, nowMs: number): void {
-    for (const reach of this.reaches) reach.noteHeard(from, nowMs);
+    for (const { reach } of this.lanes.all) reach.noteHeard(from, nowMs);
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
-    for (const reach of this.reaches) reach.setConnected(site, isConnected, nowMs);
+    for (const { reach } of this.lanes) reach.setConnected(site, isConnected, nowMs);
   }
 
   /** Returns what the red operations of each log wait for, if they do. */
   findProblems(nowMs: number): readonly (string | undefined)[] {
-    return this.reaches.map((reach) => reach.findProblem(nowMs));
+    return this.lanes.all.map(({ reach }) => reach.findProblem(nowMs));
   }
 
   /** Returns why one of the logs orders nothing, if this site knows it. */
   #findObstacle(logs: readonly number[]): string | undefined {
     for (const log of logs) {
-      const problem = this.reaches[log]?.findProblem(this.#replica.nowMs);
+      const { intake, reach } = this.lanes.at(log);
+      const problem = reach.findProblem(this.#replica.nowMs);
       if (problem !== undefined)
         return `waits for ${problem}. Start what it waits for, or restore the red log`;
-      if (this.intakes[log]?.halt !== undefined)
-        return 'has halted here. Follow the alarm about that';
+      if (intake.halt !== undefined) return 'has halted here. Follow the alarm about that';
     }
     return undefined;
   }
@@ -205,7 +212,7 @@ export class RedLogs {
   onStored(entries: readonly unknown[]): void {
     if (!this.#haltedBytes.hasBegun) return;
     this.#haltedBytes.addWritten(entries);
-    for (const intake of this.intakes) intake.refuseIfFull();
+    for (const { intake } of this.lanes) intake.refuseIfFull();
   }
 
   onCheckpointed(): void {
@@ -216,11 +223,10 @@ export class RedLogs {
    * Appends the opening of a log that lacks confirmed records, if this site leads it and has
    * appended nothing to it yet.
    */
-  #open(options: SiteOptions, partition: number): void {
+  #open(options: SiteOptions, { partition, node }: Lane): void {
     const { leader, opening } = getRedLogPlace(options, partition);
-    const log = this.nodes[partition];
     const mustOpen =
-      opening !== undefined && leader === options.site && log?.end?.length === opening.length;
+      opening !== undefined && leader === options.site && node.end?.length === opening.length;
     if (!mustOpen) return;
     const { site, epoch, origins } = options;
     const { clock, wallMs, nowMs } = this.#replica;
@@ -233,10 +239,10 @@ export class RedLogs {
       stamp: clock.next(wallMs, opening.stamp),
       holds: opening.holds,
     };
-    log.propose(record, nowMs);
+    node.propose(record, nowMs);
   }
 
-  #createReach(options: SiteOptions, partition: number): RedReach {
+  #createReach(options: SiteOptions, { partition, admission }: Lane): RedReach {
     const { origins, site } = options;
     const { red, options: used } = this.#replica;
     // If servers order the records, no leader can be out of reach.
@@ -250,7 +256,7 @@ export class RedLogs {
         partition: origins.logs.length > 1 ? getLogName(options, partition) : undefined,
       },
       {
-        admission: red.admissions[partition] as RedAdmission,
+        admission,
         endWaiting: (endsProposed) => red.endWaiting(endsProposed, partition),
       },
     );

@@ -110,7 +110,8 @@ export class RejectionChecker implements Checker {
     return (
       this.#context.sites
         .find(({ origin }) => origin === site)
-        ?.machine?.replica.red.admissions.some(({ halted }) => halted !== undefined) === true
+        ?.machine?.replica.red.lanes.all.some(({ admission }) => admission.halted !== undefined) ===
+      true
     );
   }
 

@@ -114,7 +114,7 @@ export class CopiedDirectories {
     return (
       others.length > 0 &&
       others.every(({ machine }) => {
-        const end = machine?.redLogs.nodes[partition]?.end?.length ?? 0;
+        const end = machine?.redLogs.lanes.at(partition).node.end?.length ?? 0;
         const held = machine?.replica.blue.getHeld(site.origin).sequence ?? 0;
         return end > length && held <= own;
       })

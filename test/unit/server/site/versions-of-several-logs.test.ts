@@ -61,7 +61,7 @@ test('a site with the old version, behind in main → stops before it takes a ne
   world.passWithout(isHeld);
   expect(quoted.value).toBe('new');
   expect(world.outdated).toEqual([[FOLLOWER, expect.stringContaining('needs a newer version')]]);
-  expect(world.machine(FOLLOWER).replica.red.orders[1]?.deliveredCount).toBe(0);
+  expect(world.machine(FOLLOWER).replica.red.lanes.at(1).order.deliveredCount).toBe(0);
 });
 
 test('the leader of us crashes before its copy is on the disk → appends it at its next start', () => {

@@ -11,12 +11,12 @@ import { isGlobal } from '../../../records/global-records.ts';
 import type { OperationId, RedOperation } from '../../../records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
-import { Contention } from './contention.ts';
-import { getExecutions, type Pipeline } from './pipeline.ts';
+import type { Lane, Lanes } from './lane.ts';
+import { getExecutions } from './pipeline.ts';
 import { PreliminaryResults } from './preliminary-results.ts';
 import type { GlobalRequests } from './global-requests.ts';
 import type { Proposals } from './proposals.ts';
-import { DependencyResolver, toStableRun } from './read-dependencies.ts';
+import { toStableRun } from './read-dependencies.ts';
 import { createRecord, isLastAttempt } from './red-record.ts';
 import {
   takeProposalWaiters,
@@ -27,33 +27,21 @@ import {
 } from './red-requests.ts';
 import { shouldRetry } from './retry-policy.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
-import type { ThrottledRequests } from './throttled-requests.ts';
 
 /** The parts that executions share with the red path. */
 export interface ExecutionParts {
   readonly requests: RedRequests;
   readonly proposals: Proposals;
-  /** By the ordinal of the partition. */
-  readonly throttled: readonly ThrottledRequests[];
-  readonly pipelines: readonly Pipeline[];
-  /** `undefined` if there is one red log only. */
+  readonly lanes: Lanes;
+  /** `undefined` if there is one lane only. */
   readonly globals: GlobalRequests | undefined;
-}
-
-/** What the own operations of one home partition share. */
-interface PartitionParts {
-  readonly throttled: ThrottledRequests;
-  readonly pipeline: Pipeline;
-  readonly contention: Contention;
-  readonly resolver: DependencyResolver;
 }
 
 export class Executions {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
   readonly #proposals: Proposals;
-  /** By the ordinal of the partition. */
-  readonly #partitions: readonly PartitionParts[];
+  readonly #lanes: Lanes;
   readonly #preliminaryResults: PreliminaryResults;
   readonly #rightsWaiters: RightsWaiters;
   readonly #globals: GlobalRequests | undefined;
@@ -66,7 +54,7 @@ export class Executions {
   /** @param close ends a request that cannot be executed again */
   constructor(
     core: ReplicaCore,
-    { requests, proposals, throttled, pipelines, globals }: ExecutionParts,
+    { requests, proposals, lanes, globals }: ExecutionParts,
     close: (request: RedRequest) => void,
   ) {
     this.#core = core;
@@ -74,23 +62,15 @@ export class Executions {
     this.#proposals = proposals;
     this.#close = close;
     this.#globals = globals;
-    this.#partitions = pipelines.map((pipeline, partition) => {
-      const contention = new Contention(core);
-      return {
-        throttled: throttled[partition] as ThrottledRequests,
-        pipeline,
-        contention,
-        resolver: new DependencyResolver(core, pipeline, contention),
-      };
-    });
-    this.#preliminaryResults = new PreliminaryResults(core, requests, throttled);
+    this.#lanes = lanes;
+    this.#preliminaryResults = new PreliminaryResults(core, requests, lanes);
     this.#rightsWaiters = new RightsWaiters(core, requests);
   }
 
   /** Begins a request, at once or when a throttle has a slot for it. */
   begin(request: RedRequest, outcome: GeneratorOutcome): void {
     this.#giveUpOnError(request, () => {
-      const { throttled } = this.#partsOf(request);
+      const { throttled } = this.#laneOf(request);
       if (throttled.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
     });
   }
@@ -100,13 +80,13 @@ export class Executions {
    * waited for an operation of another site.
    */
   admitWaiting(): void {
-    for (const parts of this.#partitions) this.#admitTo(parts);
+    for (const lane of this.#lanes.all) this.#admitTo(lane);
     if (this.#globals === undefined) return;
     for (const request of this.#globals.takeReady()) this.#execute(request);
     this.#globals.act();
   }
 
-  #admitTo({ contention, throttled }: PartitionParts): void {
+  #admitTo({ contention, throttled }: Lane): void {
     for (const waiter of contention.takeWaiters()) this.release(waiter);
 
     const { state, nowMs } = this.#core;
@@ -131,7 +111,7 @@ export class Executions {
     const request = this.#requests.get(operation.id);
     // Effects leave the overlays before they are in the store, so that they are never seen twice.
     if (request !== undefined) this.#preliminaryResults.remove(request);
-    const { pipeline, resolver } = this.#partsOf(operation);
+    const { pipeline, resolver } = this.#laneOf(operation);
     if (request?.pipelined !== undefined && isLastAttempt(request, operation, this.#core.options)) {
       pipeline.onCommitted(request);
       resolver.grow();
@@ -140,12 +120,12 @@ export class Executions {
     if (request !== undefined) pipeline.onNotCommitted(request);
     pipeline.onChanged(operation.effects);
     for (const other of operation.others ?? [])
-      this.#partitionAt(other).pipeline.onChanged(operation.effects);
+      this.#lanes.at(other).pipeline.onChanged(operation.effects);
   }
 
   onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
     const { options } = this.#core;
-    const { contention, pipeline, resolver } = this.#partsOf(operation);
+    const { contention, pipeline, resolver } = this.#laneOf(operation);
     if (operation.site !== options.site) contention.onRejected(operation, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastAttempt(request, operation, options)) return;
@@ -166,7 +146,7 @@ export class Executions {
 
   /** An operation of any site has ended: requests that waited for it go on. */
   onEnded(id: OperationId, partition: number): void {
-    this.#partsOf({ partition }).contention.onEnded(id);
+    this.#lanes.at(partition).contention.onEnded(id);
   }
 
   /**
@@ -176,17 +156,13 @@ export class Executions {
    */
   remove(request: RedRequest, isOwn: boolean): void {
     this.#preliminaryResults.remove(request);
-    const { pipeline, throttled } = this.#partsOf(request);
+    const { pipeline, throttled } = this.#laneOf(request);
     pipeline.onNotCommitted(request);
     throttled.release(request, this.#core.nowMs, isOwn);
   }
 
-  #partsOf({ partition = 0 }: { readonly partition?: number }): PartitionParts {
-    return this.#partitionAt(partition);
-  }
-
-  #partitionAt(partition: number): PartitionParts {
-    return this.#partitions[partition] as PartitionParts;
+  #laneOf({ partition = 0 }: { readonly partition?: number }): Lane {
+    return this.#lanes.at(partition);
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
@@ -225,7 +201,7 @@ export class Executions {
     if (this.#globals?.waitsForHold(request, request.run) === true) return undefined;
     if (request.run.others !== undefined) return this.#beginGlobal(request, request.run);
 
-    const { pipeline, resolver } = this.#partsOf(request);
+    const { pipeline, resolver } = this.#laneOf(request);
     const { run, dependencies, waitsFor, shortfall } = resolver.resolve(request, request.run);
     if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
     if (waitsFor !== undefined || shortfall !== undefined) return shortfall;

@@ -29,7 +29,7 @@ import {
   type SiteProgress,
 } from './global-coordinator.ts';
 import { OpenHolds } from './open-holds.ts';
-import type { RedAdmission } from './red-admission.ts';
+import type { Lanes } from './lane.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 
 const NO_REQUESTS: readonly RedRequest[] = [];
@@ -55,15 +55,11 @@ export interface HoldWaiter {
 }
 
 /** What the red logs of a site share with its globals. */
-export type GlobalParts = [
-  core: ReplicaCore,
-  tables: readonly HoldTable[],
-  admissions: readonly RedAdmission[],
-];
+export type GlobalParts = [core: ReplicaCore, tables: readonly HoldTable[], lanes: Lanes];
 
 export class GlobalRequests implements SiteProgress {
   readonly #core: ReplicaCore;
-  readonly #admissions: readonly RedAdmission[];
+  readonly #lanes: Lanes;
   readonly #coordinator: GlobalCoordinator;
   /** Refused requests, by the time at which they are executed again. */
   readonly #waiting = new MinHeap<WaitingRequest>();
@@ -82,11 +78,11 @@ export class GlobalRequests implements SiteProgress {
   constructor(
     core: ReplicaCore,
     tables: readonly HoldTable[],
-    admissions: readonly RedAdmission[],
+    lanes: Lanes,
     createCoordinator: CoordinatorFactory = (options) => new GlobalCoordinator(options),
   ) {
     this.#core = core;
-    this.#admissions = admissions;
+    this.#lanes = lanes;
     this.#tables = tables;
     this.#open = tables.map((table) => new OpenHolds(table));
     const { site, resendAfterMs, windows } = core.options;
@@ -276,16 +272,16 @@ export class GlobalRequests implements SiteProgress {
     return this.#coordinator.save();
   }
 
-  /** @param orders the logs, as they were saved */
-  load(saved: readonly SavedCommittedGlobal[], orders: readonly RedOrder[]): void {
+  /** Has to be called once the orders of all lanes are loaded. */
+  load(saved: readonly SavedCommittedGlobal[]): void {
     this.#coordinator.load(saved);
-    for (const { partition, waiting } of orders) {
+    for (const { partition, order } of this.#lanes) {
       const open = this.#open[partition];
       const table = this.#tables[partition];
       if (open === undefined || table === undefined) continue;
       for (const [execution, { operation }] of table.standing) open.add(execution, operation);
       // The gate is behind the table.
-      for (const { record, decision } of waiting.toReversed()) {
+      for (const { record, decision } of order.waiting.toReversed()) {
         for (const [execution] of listGranted(record, decision)) open.delete(execution);
         if (decision.kind === 'release' && record.kind === 'release')
           open.add(record.execution, undefined);
@@ -340,7 +336,7 @@ export class GlobalRequests implements SiteProgress {
   }
 
   isReachable(partition: number): boolean {
-    return this.#admissions[partition]?.obstacle === undefined;
+    return this.#lanes.at(partition).admission.obstacle === undefined;
   }
 }
 

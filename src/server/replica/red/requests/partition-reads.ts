@@ -17,11 +17,9 @@ import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { ReadRun } from '../../core/site-state.ts';
 import type { Submission } from '../../core/submissions.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
-import type { RedOrder } from '../order/red-order.ts';
 import type { GlobalRequests } from './global-requests.ts';
-import type { RedAdmission } from './red-admission.ts';
+import type { Lanes } from './lane.ts';
 import { conflictError, shouldRetry } from './retry-policy.ts';
-import type { StrongReads } from './strong-reads.ts';
 
 /** The first execution of a read that has no marker: its checks went to all logs at once. */
 interface EarlyRun {
@@ -57,28 +55,15 @@ interface PartitionRead {
 export class PartitionReads {
   readonly #core: ReplicaCore;
   readonly #globals: GlobalRequests;
-  /** By the ordinal of the home: where the reads count. */
-  readonly #homes: readonly StrongReads[];
-  /** By the ordinal of the partition. */
-  readonly #admissions: readonly RedAdmission[];
-  /** By the ordinal of the partition. */
-  readonly #orders: readonly RedOrder[];
+  readonly #lanes: Lanes;
   readonly #reads = new Map<OperationId, PartitionRead>();
   /** The operations whose last execution read rows of several partitions. */
   readonly #spread = new Set<string>();
 
-  constructor(
-    core: ReplicaCore,
-    globals: GlobalRequests,
-    orders: readonly RedOrder[],
-    homes: readonly StrongReads[],
-    admissions: readonly RedAdmission[],
-  ) {
+  constructor(core: ReplicaCore, globals: GlobalRequests, lanes: Lanes) {
     this.#core = core;
     this.#globals = globals;
-    this.#orders = orders;
-    this.#homes = homes;
-    this.#admissions = admissions;
+    this.#lanes = lanes;
   }
 
   /**
@@ -93,7 +78,7 @@ export class PartitionReads {
     const partitions = [home, ...run.others];
     const canCheck = partitions.every(
       (partition) =>
-        this.#admissions[partition]?.obstacle === undefined &&
+        this.#lanes.at(partition).admission.obstacle === undefined &&
         !this.#globals.isReadHeld(partition, run.reads),
     );
     if (run.others.length === 0 || !canCheck) return false;
@@ -132,7 +117,7 @@ export class PartitionReads {
       heldBy: undefined,
     };
     this.#reads.set(id, read);
-    this.#homes[home]?.executing.add(id);
+    this.#lanes.at(home).reads.executing.add(id);
     return read;
   }
 
@@ -191,9 +176,9 @@ export class PartitionReads {
   /** Whether a record that is here has changed something since the snapshot. */
   protected hasChanged(checks: readonly CheckRecord[]): boolean {
     return checks.some((check) => {
-      const certifier = this.#orders[getPartition(check)]?.certifier;
-      const decision = certifier?.decide(check);
-      return decision?.kind !== 'check' || decision.conflict !== undefined;
+      const { certifier } = this.#lanes.at(getPartition(check)).order;
+      const decision = certifier.decide(check);
+      return decision.kind !== 'check' || decision.conflict !== undefined;
     });
   }
 
@@ -234,7 +219,7 @@ export class PartitionReads {
     if (run.others.length === 0) return this.#end(read, run.answer);
 
     for (const partition of partitions) {
-      const obstacle = this.#admissions[partition]?.obstacle;
+      const { obstacle } = this.#lanes.at(partition).admission;
       if (obstacle !== undefined) return this.#end(read, obstacle);
     }
     this.#check(read, run, partitions);
@@ -272,7 +257,7 @@ export class PartitionReads {
 
   #end(read: PartitionRead, answer: ReplyOrError | undefined): void {
     this.#reads.delete(read.id);
-    this.#homes[read.home]?.executing.delete(read.id);
+    this.#lanes.at(read.home).reads.executing.delete(read.id);
     this.#withdrawChecks(read);
     if (answer !== undefined) this.#core.reply(read.submission, 'strong', answer);
   }

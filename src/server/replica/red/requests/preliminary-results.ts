@@ -5,7 +5,7 @@
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { Effect } from '../../../records/effect.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
-import type { ThrottledRequests } from './throttled-requests.ts';
+import type { Lanes } from './lane.ts';
 import { findCreatedRows } from '../../../generator/read-set.ts';
 import { NO_EFFECTS, type RedRequest, type RedRequests } from './red-requests.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
@@ -15,12 +15,12 @@ import type { ReplyOrError } from '../../../records/reply.ts';
 export class PreliminaryResults {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
-  readonly #throttled: readonly ThrottledRequests[];
+  readonly #lanes: Lanes;
 
-  constructor(core: ReplicaCore, requests: RedRequests, throttled: readonly ThrottledRequests[]) {
+  constructor(core: ReplicaCore, requests: RedRequests, lanes: Lanes) {
     this.#core = core;
     this.#requests = requests;
-    this.#throttled = throttled;
+    this.#lanes = lanes;
   }
 
   /**
@@ -65,10 +65,9 @@ export class PreliminaryResults {
 
   /** The preview of a throttled operation reports which writes it cannot know. */
   #addConcurrentWriters(answer: ReplyOrError, request: RedRequest): ReplyOrError {
-    const concurrentWriters = this.#throttled[request.partition]?.getConcurrentWriters(
-      request,
-      this.#core.nowMs,
-    );
+    const concurrentWriters = this.#lanes
+      .at(request.partition)
+      .throttled.getConcurrentWriters(request, this.#core.nowMs);
     if (concurrentWriters === undefined || isCorrectableError(answer)) return answer;
     return { ...answer, meta: { ...answer.meta, concurrentWriters } };
   }

@@ -16,7 +16,7 @@ import { findBlocked } from './blocked-requests.ts';
 import type { Executions } from './executions.ts';
 import type { GlobalRequests } from './global-requests.ts';
 import type { Proposals } from './proposals.ts';
-import type { RedAdmission } from './red-admission.ts';
+import type { Lanes } from './lane.ts';
 import type { RedRequest, RedRequests } from './red-requests.ts';
 
 interface RedParts {
@@ -24,7 +24,7 @@ interface RedParts {
   readonly proposals: Proposals;
   readonly executions: Executions;
   readonly globals: GlobalRequests | undefined;
-  readonly admissions: readonly RedAdmission[];
+  readonly lanes: Lanes;
 }
 
 export class RequestWithdrawals {
@@ -89,14 +89,14 @@ export class RequestWithdrawals {
    * @param awaited the partition whose red log it has waited for
    */
   drop(request: RedRequest, awaited = request.partition): void {
-    const { executions, proposals, requests, globals, admissions } = this.#parts;
+    const { executions, proposals, requests, globals, lanes } = this.#parts;
     executions.remove(request, false);
     // Another copy that waits here may still be executed.
     const isAllKnown =
-      [...admissions.keys()].every((partition) => proposals.hasMarkerPassed(partition)) &&
+      lanes.all.every(({ partition }) => proposals.hasMarkerPassed(partition)) &&
       globals?.hasHolds(request.id) !== true &&
       !this.#core.hasWaiter(request.id);
-    const { waitsFor } = admissions[awaited] as RedAdmission;
+    const { waitsFor } = lanes.at(awaited).admission;
     for (const waiter of request.waiters) this.#replyDropped(waiter, isAllKnown, waitsFor);
     for (const follower of requests.drop(request)) executions.release(follower);
     proposals.dropUnwanted();
@@ -123,7 +123,7 @@ export class RequestWithdrawals {
   /** Only the latest waiters are answered when an operation ends. */
   replyLeft(submission: Submission | undefined, awaited: number): void {
     if (submission === undefined) return;
-    const { waitsFor } = this.#parts.admissions[awaited] as RedAdmission;
+    const { waitsFor } = this.#parts.lanes.at(awaited).admission;
     const error = waitsFor === undefined ? callerLeftError() : redAwayUnknownError(waitsFor);
     this.#core.reply(submission, 'strong', error);
   }

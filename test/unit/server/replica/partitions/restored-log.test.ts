@@ -94,8 +94,8 @@ test('what depends on the lost end is shown, and the rows of a committed global 
   ]);
   expect(kindsOfUs(world, MAIN_LEADER)).toEqual(['operation', 'opening', 'release']);
   for (const site of KEPT)
-    for (const { holds } of world.machines[site]!.replica.red.orders)
-      expect(holds?.standing.size).toBe(0);
+    for (const { order } of world.machines[site]!.replica.red.lanes)
+      expect(order.holds?.standing.size).toBe(0);
   const taken = world.submit(MAIN_LEADER, withdraw('us/ann', 20));
   world.settle();
   expect(taken.value).toBe(true);

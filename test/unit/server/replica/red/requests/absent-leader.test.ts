@@ -422,7 +422,7 @@ describe('the connection to the leader is lost', () => {
     expect(machines[S]?.redLogs.findProblems(nowMs)[0]).toBe(
       'the site h, which orders them and is not connected to s',
     );
-    expect(machines[S]?.replica.red.admissions[0]!.fullError().message).toContain(
+    expect(machines[S]?.replica.red.lanes.main.admission.fullError().message).toContain(
       'wait for the site h',
     );
   });

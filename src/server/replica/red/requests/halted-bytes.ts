@@ -1,6 +1,6 @@
 /** How much a site keeps because one of its red logs has halted. */
-import { measurePlainData } from '../../../values/estimate-bytes.ts';
-import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
+import { measurePlainData } from '../../../../values/estimate-bytes.ts';
+import { MAX_HALTED_BYTES } from '../../../records/retention-limits.ts';
 
 /**
  * Counts the approximate bytes that are kept because the red log has halted: operations that wait

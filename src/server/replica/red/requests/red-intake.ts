@@ -2,38 +2,44 @@
  * What a site takes of one red log, and what it keeps once the log has halted. No checkpoint is
  * made after a halt, so that all entries stay: beyond a limit the site takes no more updates.
  */
-import type { LogOutput } from '../../log/red-log.ts';
-import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
-import { haltedFullError, redHaltedError, redLogFullError } from '../../records/failures.ts';
-import type { RedRecord } from '../../records/records.ts';
-import type { RedAdmission } from '../../replica/red/requests/red-admission.ts';
-import type { Replica } from '../../replica/replica.ts';
+import type { CorrectableError } from '../../../../correctable/errors.ts';
+import type { LogOutput } from '../../../log/red-log.ts';
+import type { RedHalt, RedLogConsumer } from '../../../log/red-log-consumer.ts';
+import { haltedFullError, redHaltedError, redLogFullError } from '../../../records/failures.ts';
+import type { RedRecord } from '../../../records/records.ts';
 import type { HaltedBytes } from './halted-bytes.ts';
+import type { RedAdmission } from './red-admission.ts';
 
-/** The partition whose red log it is. */
-interface LogPartition {
-  readonly ordinal: number;
-  readonly name: string;
+/** What a halt of a log needs of the site. */
+export interface HaltingSite {
+  /** The bytes of the operations that wait here. */
+  readonly waitingBytes: number;
+  /** The site takes no more updates. */
+  refuseUpdates(reason: CorrectableError): void;
 }
 
 export class RedIntake {
   readonly #consumer: RedLogConsumer<RedRecord>;
   readonly #bytes: HaltedBytes;
-  readonly #replica: Replica;
-  readonly #partition: LogPartition;
+  readonly #site: HaltingSite;
+  readonly #admission: RedAdmission;
+  /** The name of the partition, if it is not `main`. */
+  readonly #partition: string | undefined;
   #isReported = false;
 
   /** @param bytes what the site keeps, whichever of its red logs has halted */
   constructor(
     consumer: RedLogConsumer<RedRecord>,
     bytes: HaltedBytes,
-    replica: Replica,
-    partition: LogPartition,
+    site: HaltingSite,
+    admission: RedAdmission,
+    partition: string | undefined,
   ) {
-    this.#partition = partition;
     this.#consumer = consumer;
     this.#bytes = bytes;
-    this.#replica = replica;
+    this.#site = site;
+    this.#admission = admission;
+    this.#partition = partition;
   }
 
   get halt(): RedHalt | undefined {
@@ -60,12 +66,11 @@ export class RedIntake {
     if (halt === undefined || this.#isReported) return undefined;
     this.#isReported = true;
     this.#admission.halted = redHaltedError(halt.message);
-    this.#bytes.begin(this.#replica.blue.streams.waitingBytes);
+    this.#bytes.begin(this.#site.waitingBytes);
     this.refuseIfFull();
-    const { ordinal, name } = this.#partition;
-    return ordinal === 0
+    return this.#partition === undefined
       ? halt
-      : { ...halt, message: `in the partition '${name}' ${halt.message}` };
+      : { ...halt, message: `in the partition '${this.#partition}' ${halt.message}` };
   }
 
   /** The server of the log is nearly full, and why. Without a message it is not any more. */
@@ -73,12 +78,8 @@ export class RedIntake {
     this.#admission.overload = message === undefined ? undefined : redLogFullError(message);
   }
 
-  get #admission(): RedAdmission {
-    return this.#replica.red.admissions[this.#partition.ordinal] as RedAdmission;
-  }
-
   /** Refuses updates if the site keeps as much as it may. */
   refuseIfFull(): void {
-    if (this.#bytes.isFull) this.#replica.writes.rejection = haltedFullError(this.#bytes.max);
+    if (this.#bytes.isFull) this.#site.refuseUpdates(haltedFullError(this.#bytes.max));
   }
 }

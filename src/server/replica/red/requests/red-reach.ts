@@ -2,7 +2,7 @@
  * Whether red operations of one partition can be ordered, as far as the connections of this site
  * show. They need the leader and a majority of the voters.
  */
-import type { Origin, Origins } from '../../records/origin.ts';
+import type { Origin, Origins } from '../../../records/origin.ts';
 
 /** If servers keep the red log, there is no leader. */
 export interface RedReachOptions {

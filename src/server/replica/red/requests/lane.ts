@@ -1,0 +1,114 @@
+/**
+ * Everything of one partition's red log at one site: the log, what the site takes of it, and the
+ * red requests of the site that it orders. Almost all deployments have one lane. Several lanes
+ * share nothing but the state of the site; `GlobalRequests` and `PartitionReads` see them all.
+ */
+import type { RedLog } from '../../../log/red-log.ts';
+import type { RedRecord } from '../../../records/records.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { RedOrder } from '../order/red-order.ts';
+import { Contention } from './contention.ts';
+import type { Pipeline } from './pipeline.ts';
+import { DependencyResolver } from './read-dependencies.ts';
+import { RedAdmission, shareLimits } from './red-admission.ts';
+import type { RedIntake } from './red-intake.ts';
+import type { RedReach } from './red-reach.ts';
+import type { RedRequests } from './red-requests.ts';
+import { StrongReads } from './strong-reads.ts';
+import { ThrottledRequests } from './throttled-requests.ts';
+
+/** This site's node of the log, once the site has opened it. */
+export interface OpenLog {
+  readonly node: RedLog<RedRecord>;
+  readonly intake: RedIntake;
+  readonly reach: RedReach;
+}
+
+export interface LaneParts {
+  readonly order: RedOrder;
+  /** Own operations that others depend on. */
+  readonly pipeline: Pipeline;
+  readonly requests: RedRequests;
+  /** The part of each limit of the site that one lane gets. */
+  readonly share: number;
+}
+
+export class Lane {
+  /** The ordinal of the partition. */
+  readonly partition: number;
+  readonly order: RedOrder;
+  readonly pipeline: Pipeline;
+  readonly reads: StrongReads;
+  readonly throttled: ThrottledRequests;
+  readonly admission: RedAdmission;
+  readonly contention: Contention;
+  readonly resolver: DependencyResolver;
+  #opened: OpenLog | undefined;
+
+  constructor(core: ReplicaCore, { order, pipeline, requests, share }: LaneParts) {
+    const { options } = core;
+    this.partition = order.partition;
+    this.order = order;
+    this.pipeline = pipeline;
+    this.reads = new StrongReads(this.partition);
+    this.throttled = new ThrottledRequests(options.service, options.origins, share);
+    this.admission = new RedAdmission(
+      shareLimits(options, share),
+      requests.countsOf(this.partition),
+      this.reads,
+      this.throttled,
+    );
+    this.contention = new Contention(core);
+    this.resolver = new DependencyResolver(core, pipeline, this.contention);
+  }
+
+  /** The site opens its logs once, after it has restored its state. */
+  open(log: OpenLog): void {
+    this.#opened = log;
+  }
+
+  get node(): RedLog<RedRecord> {
+    return this.#log.node;
+  }
+
+  get intake(): RedIntake {
+    return this.#log.intake;
+  }
+
+  get reach(): RedReach {
+    return this.#log.reach;
+  }
+
+  get #log(): OpenLog {
+    if (this.#opened === undefined) throw new Error('the red log is not open yet');
+    return this.#opened;
+  }
+}
+
+/** The lanes of a site. The first one is that of `main`, and the only one without partitions. */
+export class Lanes implements Iterable<Lane> {
+  readonly main: Lane;
+  /** By the ordinal of the partition. */
+  readonly all: readonly Lane[];
+
+  constructor(main: Lane, others: readonly Lane[]) {
+    this.main = main;
+    this.all = [main, ...others];
+  }
+
+  get count(): number {
+    return this.all.length;
+  }
+
+  /** Returns the lane of a partition, whose ordinal was checked before. */
+  at(partition: number): Lane {
+    const lane = this.all[partition];
+    if (lane === undefined)
+      throw new RangeError(`there is no red log with the ordinal ${partition}`);
+    return lane;
+  }
+
+  [Symbol.iterator](): Iterator<Lane> {
+    return this.all.values();
+  }
+}
