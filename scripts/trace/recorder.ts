@@ -47,6 +47,11 @@ export function startRecording(name: string): void {
   [isRecording, watchedName, steps, lookups, created] = [true, name, [], [], 0];
 }
 
+/** Returns how many functions have run since the recording began. */
+export function countSteps(): number {
+  return steps.length;
+}
+
 export function stopRecording(): Trace {
   isRecording = false;
   return { steps, lookups, created };

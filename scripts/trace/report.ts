@@ -1,5 +1,6 @@
 /** Counts what a walk has recorded, and prints its way as an indented list. */
 import { dirname } from 'node:path';
+import { findFolder, foldSteps } from './fold.ts';
 import type { InstrumentedFunction } from './instrument.ts';
 import type { Trace } from './recorder.ts';
 
@@ -12,21 +13,35 @@ export interface TraceCounts {
   readonly lookups: number;
   /** Objects and arrays that were created by an expression. */
   readonly created: number;
+  /** How many calls were made within each folder that is folded. */
+  readonly folded?: Readonly<Record<string, number>>;
 }
 
+/** Counts a folder of `folded` as one file and one function, and calls within it as one call. */
 export function countTrace(
   { steps, lookups, created }: Trace,
   functions: readonly InstrumentedFunction[],
+  folded: readonly string[] = [],
 ): TraceCounts {
-  const used = new Set(steps.map(({ functionId }) => functionId));
-  const files = new Set([...used].map((id) => functions[id]?.file ?? ''));
+  const way = foldSteps(steps, functions, folded);
+  const fileOf = (id: number): string => functions[id]?.file ?? '';
+  const used = new Set(way.map(({ functionId, folder }) => folder ?? functionId));
+  const files = new Set(way.map(({ functionId, folder }) => folder ?? fileOf(functionId)));
+  const folders = new Set(
+    way.map(({ functionId, folder }) => folder ?? dirname(fileOf(functionId))),
+  );
+  const within = folded.map((folder) => {
+    const joined = steps.filter(({ functionId }) => findFolder(fileOf(functionId), [folder]));
+    return [folder, joined.length] as const;
+  });
   return {
     files: files.size,
-    folders: new Set([...files].map((file) => dirname(file))).size,
+    folders: folders.size,
     functions: used.size,
-    calls: steps.length,
+    calls: way.length,
     lookups: lookups.length,
     created,
+    ...(folded.length > 0 && { folded: Object.fromEntries(within) }),
   };
 }
 
@@ -42,9 +57,11 @@ export function formatLookups(
 }
 
 export function formatCounts(counts: TraceCounts): string {
-  const { files, folders, functions, calls, lookups, created } = counts;
+  const { files, folders, functions, calls, lookups, created, folded = {} } = counts;
+  const within = Object.entries(folded).map(([folder, count]) => `${folder} (${count} calls)`);
   return [
     `${files} files in ${folders} folders, ${functions} functions, ${calls} calls`,
+    ...(within.length > 0 ? [`counted as one file each: ${within.join(', ')}`] : []),
     `the name of the operation is looked up ${lookups} times`,
     `${created} objects and arrays are created`,
   ].join('\n');
@@ -54,14 +71,20 @@ export function formatCounts(counts: TraceCounts): string {
 export function formatWay(
   { steps }: Trace,
   functions: readonly InstrumentedFunction[],
+  folded: readonly string[] = [],
 ): readonly string[] {
   const lowest = Math.min(...steps.map(({ depth }) => depth));
   const lines: string[] = [];
   let lastFile = '';
-  for (const { functionId, depth } of steps) {
+  for (const { functionId, depth, folder, calls } of foldSteps(steps, functions, folded)) {
+    const indent = '  '.repeat(depth - lowest);
+    if (folder !== undefined) {
+      lines.push(`${indent}[${folder}: ${calls} ${calls === 1 ? 'call' : 'calls'}]`);
+      continue;
+    }
     const { file = '', name = '', line = 0 } = functions[functionId] ?? {};
     const place = file === lastFile ? '' : `  ${file}:${line}`;
-    lines.push(`${'  '.repeat(depth - lowest)}${name}${place}`);
+    lines.push(`${indent}${name}${place}`);
     lastFile = file;
   }
   return lines;

@@ -4,6 +4,11 @@ export interface Walk {
   readonly operation: string;
   /** Executes the operation once, and waits for its end. */
   readonly run: () => Promise<unknown>;
+  /**
+   * If something goes on after the operation has ended: it is over when no function of src has run
+   * for this long, in milliseconds. Default: nothing goes on
+   */
+  readonly quietMs?: number;
   readonly close: () => Promise<void>;
 }
 
