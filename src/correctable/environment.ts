@@ -180,7 +180,7 @@ function reportUncaught(error: unknown): void {
     // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
     setTimeout(() => {
       throw error;
-    }, 0);
+    });
   }
 }
 

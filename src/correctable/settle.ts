@@ -53,8 +53,8 @@ export function settleSource<T>(
       resolve(view);
       if (afterEarly === 'cancel') cancelSource(source, 'settled early');
     };
-    const miss = (reason: string, cause?: CorrectableError): void => {
-      const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${reason}`;
+    const miss = (cause?: CorrectableError): void => {
+      const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${isLate ? 'in time' : 'before the end'}`;
       end(
         undefined,
         createOperationError(source, 'LEVEL_NOT_REACHED', message, {
@@ -69,19 +69,19 @@ export function settleSource<T>(
       (_value, view) => {
         try {
           if (isLate || isEnough(view)) end(view);
-          else if (view.final) miss('before the end');
+          else if (view.final) miss();
         } catch (error) {
           end(undefined, error);
         }
       },
       (error) => {
-        if (level) miss('before the end', error);
+        if (level) miss(error);
         else end(orLatest ? source.latest : undefined, error);
       },
     );
     const onTime = (): void => {
       isLate = true;
-      if (level) miss('in time');
+      if (level) miss();
       else if (source.latest) end(source.latest);
     };
     const timer =

@@ -316,7 +316,7 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.extras?.earlyViews) source.environment.report({ type: 'late-failure', error });
   else if (!source.isObserved)
     // oxlint-disable-next-line no-restricted-globals -- no user passes this delay
-    setTimeout(() => source.isObserved || void Promise.reject(error), 0);
+    setTimeout(() => source.isObserved || void Promise.reject(error));
 }
 
 /** Cancels the operation for all its consumers (COR-10). */
@@ -334,8 +334,9 @@ export function createAbandonError<T>(
   description: string,
   details: ErrorDetails = {},
 ): CorrectableError {
+  const message = `${formatLabel(source.label)}: ${description}`;
   const create = source.options.createSubmissionError ?? createInterruptionError;
-  return create(source, code, `${formatLabel(source.label)}: ${description}`, details);
+  return create(source, code, message, details);
 }
 
 /** Fails the whole with the failure of one of its parts. */

@@ -48,8 +48,7 @@ function compareValues(a: unknown, b: unknown, { pairs }: Comparison): boolean {
 
 function areAllEqual(comparison: Comparison): boolean {
   const { pairs } = comparison;
-  while (pairs.length > 0)
-    if (!compareStructure(pairs.pop()!, pairs.pop()!, comparison)) return false;
+  while (pairs.length) if (!compareStructure(pairs.pop()!, pairs.pop()!, comparison)) return false;
   return true;
 }
 

@@ -66,7 +66,7 @@ export interface SubscriberExtras {
    */
   isUndone?: true;
   /** The run whose step invoked this operation, for a write that may begin later. */
-  run?: { readonly phase: string } | undefined;
+  run?: typeof activeRun.run;
 }
 
 /**
@@ -101,7 +101,7 @@ export function attachCallbacks<T>(
     (onUpdate && subscribers.onUpdate) ||
     (onFinal && subscribers.onFinal) ||
     (onError && subscribers.onError);
-  if (isTaken || subscribers.deliveryCount > 0 || subscribers.subscribers)
+  if (isTaken || subscribers.deliveryCount || subscribers.subscribers)
     addSubscriber(subscribers, { onUpdate, onFinal, onError });
   else {
     subscribers.onUpdate ??= onUpdate;
@@ -120,7 +120,8 @@ export function addSubscriber<T>(
   parent?: Parent,
 ): Subscriber<T> {
   const { state, latest, deliveryCount } = subscribers;
-  const missedDelivery = deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
+  const outcomeSoFar = state === 'error' ? FAILURE : latest;
+  const missedDelivery = deliveryCount ? outcomeSoFar : undefined;
   const subscriber: Subscriber<T> = {
     onUpdate,
     onFinal,

@@ -233,7 +233,7 @@ export class SharedRead implements RequestStatus {
 
   /** Sends a new request if a component shows the read. */
   refreshIfShown(): void {
-    if (this.#listeners.size > 0) this.refresh();
+    if (this.#listeners.size) this.refresh();
   }
 
   /**
@@ -244,7 +244,7 @@ export class SharedRead implements RequestStatus {
     this.#cancel();
     this.#isStale = true;
     // A component may have rendered without having called `join` yet.
-    if (!this.#isLeft || this.#prefetches.size > 0) this.request();
+    if (!this.#isLeft || this.#prefetches.size) this.request();
     else if (this.#changes.length === 0) {
       this.#unguessed = this.#view = undefined;
       this.#awaited.clear();
@@ -336,7 +336,7 @@ export class SharedRead implements RequestStatus {
   }
 
   #accept(next: AnyView): void {
-    const guess = this.#changes.length > 0 ? this.#shown : undefined;
+    const guess = this.#changes.length ? this.#shown : undefined;
     if (next.final) {
       this.#request = undefined;
       this.#isStale = false;
@@ -375,7 +375,7 @@ export class SharedRead implements RequestStatus {
     this.#shown = this.#unguessed;
     // The value includes the changes of writes in flight. No store has returned it, so it has the
     // level `optimistic`.
-    if (this.#view && this.#changes.length > 0)
+    if (this.#view && this.#changes.length)
       this.#shown = {
         ...this.#view,
         value: this.#changes.reduce(
@@ -431,8 +431,8 @@ export class SharedRead implements RequestStatus {
   }
 
   #leaveIfUnused(keepMs: number): void {
-    if (this.#listeners.size > 0) return;
-    if (this.#wakers.size > 0) this.#watch(keepMs);
+    if (this.#listeners.size) return;
+    if (this.#wakers.size) this.#watch(keepMs);
     else this.#leave(keepMs);
   }
 

@@ -27,7 +27,7 @@ import { SOURCE } from '../copies/foreign-source.ts';
 import { cancelSource, getPromise } from '../source.ts';
 import { formatLabel } from '../operation-error.ts';
 import type { StepFunction } from '../speculation/speculative-run.ts';
-import { speculateOnSource } from '../speculation/speculation.ts';
+import { Speculation } from '../speculation/speculation.ts';
 import { subscribeUntilAborted, getSignal, subscribeObserver } from '../subscribe.ts';
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
@@ -118,7 +118,7 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   ): Correctable<U, L, F | G> {
     checkStepFunctions(run, 'run', abort);
     return new CorrectableHandle(
-      speculateOnSource<T, U>(this[SOURCE], run as StepFunction<T>, abort),
+      new Speculation<T, U>(this[SOURCE], run as StepFunction<T>, abort).result,
     );
   }
 
@@ -136,7 +136,7 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   ): Correctable<U, L, F | G> {
     checkStepFunctions(next, 'next', abort);
     return new CorrectableHandle(
-      speculateOnSource<T, U>(this[SOURCE], (value) => next(value), abort, true),
+      new Speculation<T, U>(this[SOURCE], (value) => next(value), abort, true).result,
     );
   }
 

@@ -15,9 +15,10 @@ import {
   WRITE,
 } from '../side-effects.ts';
 import { isThenable } from '../validate.ts';
+import type { CorrectableError } from '../errors.ts';
 import { NO_RANK, getRank } from '../level-order.ts';
 import type { AbortCallback, StepFunction } from './speculative-run.ts';
-import { callInRun, SpeculativeRun } from './speculative-run.ts';
+import { callInRun, COMMITTED, COMMITTING, RUNNING, SpeculativeRun } from './speculative-run.ts';
 import type { Source } from '../source.ts';
 import { interrupt, getExtras, failFromPart, failWith, abandon, setTimeLimit } from '../source.ts';
 import { toCompositeError } from '../operation-error.ts';
@@ -34,142 +35,183 @@ interface RunOutcome<U> {
 }
 
 /**
- * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input.
+ * Runs `step` on the views of `source`. `abort` undoes the side effects of a run on a wrong input.
  * With `passErrors`, an error of the step is the result's error as it is (`chain`), otherwise
  * `SPECULATION_FAILED`.
  */
-export function speculateOnSource<T, U>(
-  source: Source<T>,
-  step: StepFunction<T>,
-  abort?: AbortCallback<T, U>,
-  passErrors?: boolean,
-): Source<U> {
-  const result = deriveSource<T, U>(source);
-  const { environment, levelOrder } = result;
-  let live: SpeculativeRun<T, U> | undefined;
+export class Speculation<T, U> {
+  readonly result: Source<U>;
+  readonly #step: StepFunction<T>;
+  readonly #abort: AbortCallback<T, U> | undefined;
+  readonly #passErrors: boolean | undefined;
+  #live: SpeculativeRun<T, U> | undefined;
   /** The strongest view so far that has the value of the live run's input. */
-  let input: AnyView<T>;
+  #input!: AnyView<T>;
   /** The result of the live run so far, and its preview that was delivered last. */
-  let outcome: RunOutcome<U> | undefined;
-  let previewLevel: string | undefined;
-  let previewValue: U | undefined;
+  #outcome: RunOutcome<U> | undefined;
+  #previewLevel: string | undefined;
+  #previewValue: U | undefined;
   /** The newest input, which waits until a run is undone. */
-  let waiting: AnyView<T> | undefined;
-  let undoing: Promise<void> | undefined;
+  #waiting: AnyView<T> | undefined;
+  #undoing: Promise<void> | undefined;
 
-  const begin = (): void => {
-    const view = waiting;
-    waiting = undefined;
-    if (!view || result.state !== 'pending') return;
-    const run = (live = new SpeculativeRun<T, U>(view, environment));
-    input = view;
-    outcome = previewLevel = undefined;
-    const take = (next: RunOutcome<U>): void => {
-      if (run !== live) return;
-      outcome = next;
-      deliverOutcome(run);
-    };
-    const takeError = (error: unknown): void => take({ failed: true, error });
-    /**
-     * Returns the error handler for a run whose effects are not observed. Until the run fails, the
-     * result counts as one that may have taken effect. If the run fails with an error that rules
-     * out effects, that is taken back.
-     */
-    const takeErrorOfUnseen = (parts: readonly ErasedSource[] = []): typeof takeError => {
-      const { effectState } = result;
-      result.effectState ||= UNOBSERVED;
-      return (error) => {
-        // Effects of operations that the step has invoked are still counted. Only the unobserved
-        // ones are taken back.
-        if (run === live && !getRemainingEffects(error, UNOBSERVED) && parts.every(hasKnownEffects))
-          result.effectState = effectState;
-        takeError(error);
-      };
-    };
+  constructor(
+    source: Source<T>,
+    step: StepFunction<T>,
+    abort?: AbortCallback<T, U>,
+    passErrors?: boolean,
+  ) {
+    const result = (this.result = deriveSource<T, U>(source));
+    this.#step = step;
+    this.#abort = abort;
+    this.#passErrors = passErrors;
+    getExtras(result).futureEffects = UNOBSERVED;
+    observeSource(
+      source,
+      result,
+      (_value, view) => this.#acceptInput(view),
+      (error) => this.#failAfterUndo(error),
+      () => this.#close(),
+    );
+  }
+
+  #acceptInput(view: AnyView<T>): void {
+    const result = this.result;
+    const live = this.#live;
+    // The input of the live run is the view just before this one. `confirms` compares the same two
+    // views.
+    if (live && view.confirms) {
+      this.#input = view;
+      if (view.final) result.environment.count('speculationsWon');
+      this.#deliver(live);
+    } else {
+      this.#waiting = view;
+      if (live) {
+        result.environment.count('speculationsLost');
+        this.#refute();
+      } else if (!this.#undoing) this.#begin();
+    }
+    if (!view.final) return;
+    // No further step will begin. With `chain`, no effects can follow. With `speculate`, effects of
+    // the live run may follow.
+    if (this.#passErrors && this.#live) getExtras(result).futureEffects = NO_EFFECT;
+    limitRemaining(result);
+  }
+
+  /** Begins a run on the newest input. */
+  #begin(): void {
+    const view = this.#waiting;
+    this.#waiting = undefined;
+    if (!view || this.result.state !== 'pending') return;
+    const step = this.#step;
+    const run = (this.#live = new SpeculativeRun<T, U>(view, this.result.environment));
+    this.#input = view;
+    this.#outcome = this.#previewLevel = undefined;
     try {
       const returned = callInRun(run, () => step(view.value, run as SpeculativeRun<T, never>));
       const inner = adoptSource<U>(returned);
-      if (inner) {
-        addPart(result, inner);
-        if (
-          passErrors &&
-          !abort &&
-          !view.final &&
-          // Fail if the operation was begun by this step and may write later, or if one of its
-          // parts writes.
-          (inner.extras?.run === run ||
-            (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
-        ) {
-          // The caller gets the error of the interruption. A failure of this operation must not be
-          // reported as unhandled.
-          inner.isObserved = true;
-          return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
-        }
-        const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
-        const subscriber = subscribeToViews(
-          inner,
-          (_value, innerView) => take(innerView),
-          onError,
-          result,
+      if (inner) this.#follow(run, inner);
+      else if (isThenable(returned))
+        returned.then(
+          (value) => this.#take(run, { final: true, value: value as U }),
+          this.#createErrorHandler(run),
         );
-        run.stopListening = () => {
-          removeSubscriber(inner, subscriber);
-          getExtras(inner).isUndone = true;
-        };
-        if (result.extras?.isUnref) unrefTimers(inner);
-      } else if (isThenable(returned)) {
-        returned.then((value) => take({ final: true, value: value as U }), takeErrorOfUnseen());
-      } else take({ final: true, value: returned as U });
+      else this.#take(run, { final: true, value: returned as U });
     } catch (error) {
-      takeError(error);
+      this.#take(run, { failed: true, error });
     }
-  };
+  }
+
+  /** Delivers the views of a Correctable that the step has returned. */
+  #follow(run: SpeculativeRun<T, U>, inner: Source<U>): void {
+    const result = this.result;
+    addPart(result, inner);
+    if (
+      this.#passErrors &&
+      !this.#abort &&
+      !this.#input.final &&
+      // Fail if the operation was begun by this step and may write later, or if one of its parts
+      // writes.
+      (inner.extras?.run === run ||
+        (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
+    ) {
+      // The caller gets the error of the interruption. A failure of this operation must not be
+      // reported as unhandled.
+      inner.isObserved = true;
+      return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
+    }
+    const subscriber = subscribeToViews(
+      inner,
+      (_value, view) => this.#take(run, view),
+      this.#createErrorHandler(run, inner),
+      result,
+    );
+    run.stopListening = () => {
+      removeSubscriber(inner, subscriber);
+      getExtras(inner).isUndone = true;
+    };
+    if (result.extras?.isUnref) unrefTimers(inner);
+  }
+
+  #take(run: SpeculativeRun<T, U>, outcome: RunOutcome<U>): void {
+    if (run !== this.#live) return;
+    this.#outcome = outcome;
+    this.#deliver(run);
+  }
 
   /**
-   * Undoes a run whose input was refuted or will never be confirmed. Then begins with the newest
-   * input.
+   * Returns the error handler of a run. If the effects of the run are not observed, the result
+   * counts as one that may have taken effect, until the run fails with an error that rules out
+   * effects.
    */
-  const refute = (run: SpeculativeRun<T, U>): void => {
-    live = undefined;
-    undoing = callInRun(undefined, () => run.undo(abort, outcome?.value)).then(
-      () => {
-        undoing = undefined;
-        begin();
-      },
-      (cause: unknown) => {
-        undoing = undefined;
-        if (result.state !== 'pending') environment.reportUncaught(cause);
-        else
-          abandon(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', {
-            cause,
-          });
-      },
-    );
-  };
+  #createErrorHandler(run: SpeculativeRun<T, U>, inner?: Source<U>): (error: unknown) => void {
+    const result = this.result;
+    const parts = inner ? getParts(inner) : [];
+    const isKnown = inner && hasKnownEffects(inner);
+    const { effectState } = result;
+    if (!isKnown) result.effectState ||= UNOBSERVED;
+    return (error) => {
+      // Effects of operations that the step has invoked are still counted. Only the unobserved ones
+      // are taken back.
+      if (
+        !isKnown &&
+        run === this.#live &&
+        !getRemainingEffects(error, UNOBSERVED) &&
+        parts.every(hasKnownEffects)
+      )
+        result.effectState = effectState;
+      this.#take(run, { failed: true, error });
+    };
+  }
 
   /**
    * Delivers the result of the live run so far. Its level is no stronger than its input, nor
    * stronger than its own level.
    */
-  const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
+  #deliver(run: SpeculativeRun<T, U>): void {
+    const result = this.result;
+    const { levelOrder } = result;
+    const input = this.#input;
+    const outcome = this.#outcome;
     if (!outcome || result.state !== 'pending') return;
-    const { final } = outcome;
-    if (outcome.failed) return input.final ? fail(outcome.error) : undefined;
+    if (outcome.failed) return input.final ? this.#fail(outcome.error) : undefined;
     const value = outcome.value!;
     const own = getRank(levelOrder, outcome.level!);
     let rank = getRank(levelOrder, input.level);
     // A level of another binding cannot be compared with these levels. If the view is final, the
     // result has the level of the input. Otherwise it counts as the weakest level.
-    rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
-    if (input.final && final) {
+    rank = own !== NO_RANK ? Math.min(rank, own) : outcome.final ? rank : 0;
+    if (input.final && outcome.final) {
       const finish = (): void => {
-        run.phase = 'committed';
+        run.phase = COMMITTED;
         result.view(value, levelOrder.all[rank]!, { final: true });
       };
       if (!run.commitHooks) return finish();
-      run.phase = 'committing';
+      run.phase = COMMITTING;
       result.effectState = WRITE;
-      return void run.commit(abort, value).then(finish, fail);
+      return void run
+        .commit(this.#abort, value)
+        .then(finish, (cause: unknown) => this.#fail(cause));
     }
     const { requested } = levelOrder;
     let at = requested.length - 2;
@@ -177,75 +219,73 @@ export function speculateOnSource<T, U>(
     // is never greater than `rank`.
     while (getRank(levelOrder, requested[at]!) > rank) at--;
     const level = requested[at];
-    if (level === undefined || (level === previewLevel && Object.is(value, previewValue))) return;
-    previewLevel = level;
-    previewValue = value;
+    if (!level || (level === this.#previewLevel && Object.is(value, this.#previewValue))) return;
+    this.#previewLevel = level;
+    this.#previewValue = value;
     result.view(value, level);
-  };
+  }
 
-  const fail = (cause: unknown): void => {
-    if (passErrors) failFromPart(result, cause);
+  #fail(cause: unknown): void {
+    const result = this.result;
+    if (this.#passErrors) failFromPart(result, cause);
     else abandon(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
-  };
+  }
 
   /**
-   * Gives the result a deadline of its own. The deadline of the source ends when the source closes.
+   * Undoes the live run, whose input was refuted or will never be confirmed. Then begins with the
+   * newest input.
    */
-  const limitRemaining = (): void => {
-    const { dueAt } = result;
-    if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
-    setTimeLimit(result, Math.max(dueAt - environment.getTickTime(), 0));
-  };
+  #refute(): void {
+    const run = this.#live;
+    if (!run) return;
+    const result = this.result;
+    this.#live = undefined;
+    this.#undoing = callInRun(undefined, () => run.undo(this.#abort, this.#outcome?.value)).then(
+      () => {
+        this.#undoing = undefined;
+        this.#begin();
+      },
+      (cause: unknown) => {
+        this.#undoing = undefined;
+        if (result.state !== 'pending') result.environment.reportUncaught(cause);
+        else abandon(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', { cause });
+      },
+    );
+  }
 
-  getExtras(result).futureEffects = UNOBSERVED;
-  observeSource(
-    source,
-    result,
-    (_value, view) => {
-      // The input of the live run is the view just before this one. `confirms` compares the same
-      // two views.
-      if (live && view.confirms) {
-        input = view;
-        if (view.final) environment.count('speculationsWon');
-        deliverOutcome(live);
-      } else {
-        waiting = view;
-        if (live) {
-          environment.count('speculationsLost');
-          refute(live);
-        } else if (!undoing) begin();
-      }
-      if (!view.final) return;
-      // No further step will begin. With `chain`, no effects can follow. With `speculate`, effects
-      // of the live run may follow.
-      if (passErrors && live) getExtras(result).futureEffects = NO_EFFECT;
-      limitRemaining();
-    },
-    (error) => {
-      waiting = undefined;
-      if (live) refute(live);
-      const finish = (): void => failWith(result, toCompositeError(result, error));
-      if (!undoing) return finish();
-      limitRemaining();
-      void undoing.then(finish);
-    },
-    () => {
-      waiting = undefined;
-      if (result.state === 'error' && live?.phase === 'running') refute(live);
-      live = undefined;
-    },
-  );
-  return result;
+  /** Fails with the error of the source, once a live run is undone. */
+  #failAfterUndo(error: CorrectableError): void {
+    const result = this.result;
+    this.#waiting = undefined;
+    this.#refute();
+    const finish = (): void => failWith(result, toCompositeError(result, error));
+    if (!this.#undoing) return finish();
+    limitRemaining(result);
+    void this.#undoing.then(finish);
+  }
+
+  /** Undoes the live run if the result has failed before its effects began. */
+  #close(): void {
+    if (this.result.state === 'error' && this.#live?.phase === RUNNING) this.#refute();
+    this.#live = undefined;
+  }
+}
+
+/** Gives the result a deadline of its own. The deadline of the source ends when the source closes. */
+function limitRemaining<U>(result: Source<U>): void {
+  const { dueAt } = result;
+  if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
+  setTimeLimit(result, Math.max(dueAt - result.environment.getTickTime(), 0));
 }
 
 /**
  * Returns whether the effects of a source are known. They are if it has closed, or if a client
  * submitted it and the effects of all its parts are known.
  */
-function hasKnownEffects(source: ErasedSource): boolean {
+function hasKnownEffects(source: ErasedSource): unknown {
   return (
     source.state !== 'pending' ||
-    (!!source.environment.stats && getParts(source).every(hasKnownEffects))
+    (source.environment.stats && getParts(source).every(hasKnownEffects))
   );
 }
 

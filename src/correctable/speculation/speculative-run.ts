@@ -2,6 +2,15 @@
 import type { Environment } from '../environment.ts';
 import type { AnyView } from '../view.ts';
 
+/** The phases of a run. They are numbers, because pages download the names of strings. */
+export const RUNNING = 0;
+/** Its effects are being executed. */
+export const COMMITTING = 1;
+export const COMMITTED = 2;
+export const UNDONE = 3;
+
+type RunPhase = typeof RUNNING | typeof COMMITTING | typeof COMMITTED | typeof UNDONE;
+
 type Hook = () => void | PromiseLike<void>;
 
 /**
@@ -17,7 +26,7 @@ export type AbortCallback<T, U> = (input: T, result: U | undefined) => void | Pr
  * first waits. Undo functions and listeners are called without it.
  */
 export const activeRun: {
-  run: { readonly phase: string } | undefined;
+  run: { readonly phase: RunPhase } | undefined;
 } = {
   run: undefined,
 };
@@ -35,8 +44,8 @@ export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
 
 export class SpeculativeRun<T, U> {
   readonly view: AnyView<T>;
-  /** The state of the run. A run is never undone after its first effect was executed. */
-  phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
+  /** A run is never undone after its first effect was executed. */
+  phase: RunPhase = RUNNING;
   /** Stops listening to the Correctable that the run returned. */
   stopListening: (() => void) | undefined;
   /** The effects to run before the final. */
@@ -51,11 +60,9 @@ export class SpeculativeRun<T, U> {
   }
 
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.phase === 'undone') this.#controller.abort();
-    }
-    return this.#controller.signal;
+    const controller = (this.#controller ??= new AbortController());
+    if (this.phase === UNDONE) controller.abort();
+    return controller.signal;
   }
 
   /**
@@ -64,7 +71,7 @@ export class SpeculativeRun<T, U> {
    */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
-      if (this.phase === 'undone') this.#callNow(undo);
+      if (this.phase === UNDONE) this.#callNow(undo);
       else (this.#undoHooks ??= []).push(undo);
     };
   }
@@ -72,7 +79,7 @@ export class SpeculativeRun<T, U> {
   /** If the run was undone, these effects never run. */
   get onCommit(): (effect: Hook) => void {
     return (effect) => {
-      if (this.phase === 'committed') this.#callNow(effect);
+      if (this.phase === COMMITTED) this.#callNow(effect);
       else (this.commitHooks ??= []).push(effect);
     };
   }
@@ -87,10 +94,10 @@ export class SpeculativeRun<T, U> {
         done++;
       }
     } catch (error) {
-      if (done === 0) await this.undo(abort, result).catch(this.#environment.reportUncaught);
+      if (!done) await this.undo(abort, result).catch(this.#environment.reportUncaught);
       throw error;
     }
-    this.phase = 'committed';
+    this.phase = COMMITTED;
   }
 
   /**
@@ -98,7 +105,7 @@ export class SpeculativeRun<T, U> {
    * others fail. Rejects with the first failure. Later ones are reported as uncaught.
    */
   async undo(abort: AbortCallback<T, U> | undefined, result: U | undefined): Promise<void> {
-    this.phase = 'undone';
+    this.phase = UNDONE;
     this.stopListening?.();
     this.#controller?.abort();
     const failures: unknown[] = [];
@@ -112,7 +119,7 @@ export class SpeculativeRun<T, U> {
         if (failures.push(error) > 1) this.#environment.reportUncaught(error);
       }
     }
-    if (failures.length > 0) throw failures[0];
+    if (failures.length) throw failures[0];
   }
 
   /** Calls a hook that was added after the others had been called. */

@@ -4,7 +4,7 @@
  */
 import type { EffectState } from '../side-effects.ts';
 import { getExtras, type Source } from '../source.ts';
-import { activeRun } from './speculative-run.ts';
+import { activeRun, UNDONE } from './speculative-run.ts';
 
 /**
  * Marks `source` as one that may write later, in the run whose step is being called. With
@@ -21,7 +21,7 @@ export function markFutureWrite<T>(source: Source<T>, futureEffects: EffectState
 export function isUndone<T>({ extras, subscribers }: Source<T>): boolean {
   // After a failure, a source no longer listens to its parts, so its parts count as undone. If it
   // failed while the run began, only `phase` shows that.
-  if (extras?.run?.phase === 'undone') return true;
+  if (extras?.run?.phase === UNDONE) return true;
   return Boolean(
     extras?.isUndone ??
     extras?.error ??
