@@ -33,7 +33,7 @@ ${names.join('\n')}
 
 Options:
   --counts          print the counts alone
-  --fold <folders>  show calls within each folder as one line, and count them as one,
+  --fold <paths>    show calls within each directory as one line, and count them as one,
                     such as --fold protocol/codec,collections
   --lookups         print where the name of the operation is looked up
   --json            print the counts as JSON

@@ -90,7 +90,7 @@ export class ClientTable {
    * Incremented whenever something of a client is forgotten. New connections then get another
    * `memoryId`.
    */
-  #generation = 0;
+  #forgottenCount = 0;
 
   constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
     this.#budget = budget;
@@ -214,7 +214,7 @@ export class ClientTable {
 
   #forget(record: ClientRecord): void {
     this.#dropRecord(record);
-    this.#memory = `${this.#instance}.${++this.#generation}`;
+    this.#memory = `${this.#instance}.${++this.#forgottenCount}`;
   }
 
   #dropRecord(record: ClientRecord): void {
