@@ -78,7 +78,11 @@ async function recordWalk(walk: WalkName, code: string): Promise<Trace> {
   const { servers, stop } = await useRunningPostgres({}, (text) => console.error(text));
   const [primary, replica] = [servers.connection('primary'), servers.connection('replica-1')];
   const TRACE_POSTGRES = JSON.stringify({ primary, replica });
-  return runProgram(program, { ...env, TRACE_POSTGRES }).finally(stop);
+  try {
+    return await runProgram(program, { ...env, TRACE_POSTGRES });
+  } finally {
+    await stop();
+  }
 }
 
 function runProgram(program: string, env: NodeJS.ProcessEnv): Promise<Trace> {
