@@ -20,7 +20,7 @@ const inNode = entries
       : `^${dirname(source)}/`,
   );
 /** The files of a site that are pure, beside its driver, which is not. */
-const pureParts = '(site-(machine|options)\\.|machine/)';
+const pureParts = '(site-(machine|options)\\.|parts\\.|machine/)';
 const tests = '^(demo|bench|engines|research|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

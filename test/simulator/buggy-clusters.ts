@@ -1,6 +1,6 @@
 /**
- * Sites that each break one rule of how members change, and of how they begin with the state of
- * others.
+ * Parts of sites that each break one rule of how members change, and of how sites begin with the
+ * state of others.
  */
 import {
   createSiteFromShared,
@@ -9,185 +9,139 @@ import {
 } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
 import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
-import type { Envelope } from '../../src/server/messages/envelope.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
-import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import type { Origins } from '../../src/server/records/origin.ts';
 import { getProposer } from '../../src/server/records/global-records.ts';
-import type { MemberRecord, RedRecord } from '../../src/server/records/records.ts';
-import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
-import { Membership, type MembershipPort } from '../../src/server/replica/membership.ts';
+import { Membership } from '../../src/server/replica/membership.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
-import { RedPath } from '../../src/server/replica/red/red-path.ts';
-import type { ReplicaOutput } from '../../src/server/records/replica-output.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
+import type { SiteOptions } from '../../src/server/site/site-options.ts';
+import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
+import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 
-const withReplica =
-  (Broken: new (...args: ConstructorParameters<typeof Replica>) => Replica): MachineFactory =>
-  (...args) => {
-    class Machine extends SiteMachine {
-      protected override createReplica(...given: ConstructorParameters<typeof Replica>): Replica {
-        return new Broken(...given);
-      }
-    }
-    return new Machine(...args);
+/** Takes each site of the table for a member, also one that is closed. */
+function createOpenOrigins(origins: Origins): Origins {
+  const isSite = (ordinal: number): boolean => origins.isSite(ordinal);
+  const get = (_: unknown, name: string): unknown => {
+    const value = name === 'isMember' ? isSite : (Reflect.get(origins, name) as unknown);
+    return typeof value === 'function' ? (value as () => unknown).bind(origins) : value;
   };
-
-const withMembership = (
-  Broken: typeof Membership,
-  port: Partial<MembershipPort> = {},
-): MachineFactory =>
-  withReplica(
-    class extends Replica {
-      protected override createMembership(): Membership {
-        return new Broken(this, this.blue, { ...this.membershipPort, ...port }, this.name);
-      }
-    },
-  );
-
-/** Ends a stream where the leader of the red log has it, whatever others hold. */
-class LeaderMembership extends Membership {
-  override deliver(record: MemberRecord, place: number, isProven: boolean): void {
-    const isOther = record.action === 'ack' && record.site !== 1;
-    super.deliver(isOther ? { ...record, held: [] } : record, place, isProven);
-  }
+  return new Proxy<Origins>(origins, { get });
 }
 
-/** Names the leader of `main` alone in each change. */
-class MainLeaders extends Replica {
-  override emit(output: ReplicaOutput): void {
-    if (output.kind !== 'propose' || output.record.kind !== 'member') return super.emit(output);
-    const { leaders: _, ...record } = { leaders: undefined, ...output.record };
-    super.emit({ ...output, record });
-  }
-}
+/** Sets options of a site. */
+const withOptions = (changed: Partial<SiteOptions>): Partial<RunParts> => ({
+  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => [
+    { ...options, ...changed },
+    ...found,
+  ]),
+});
 
-/** Takes what an origin sends itself that is being closed. */
-class OpenDoor extends MessageFilter {
-  constructor(options: MessageFilterOptions) {
-    const { origins } = options;
-    const isSite = (ordinal: number): boolean => origins.isSite(ordinal);
-    const get = (_: unknown, name: string): unknown => {
-      const value = name === 'isMember' ? isSite : (Reflect.get(origins, name) as unknown);
-      return typeof value === 'function' ? (value as () => unknown).bind(origins) : value;
-    };
-    super({ ...options, origins: new Proxy<Origins>(origins, { get }) });
-  }
-}
+/** What can be broken in a site, by name. */
+export const BUGGY_CLUSTERS = {
+  /** Ends a stream where the leader of the red log has it, whatever others hold. */
+  leaderEnds: {
+    Membership: replaceMethods(Membership, (original) => ({
+      deliver: (record, place, isProven) => {
+        const isOther = record.action === 'ack' && record.site !== 1;
+        original.deliver(isOther ? { ...record, held: [] } : record, place, isProven);
+      },
+    })),
+  },
 
-/** Takes the site that has a name now for the one that an operation was sent to first. */
-class ForgetfulHomes extends SiteMachine {
-  override submit(submission: Submission, nowMs: number, wallMs?: number): void {
-    const { origins } = this.replica.options;
-    const { identity } = submission;
-    const home =
-      identity && origins.isSite(identity.home)
-        ? origins.find(origins.getName(identity.home))
-        : undefined;
-    const moved =
-      identity && home !== undefined
-        ? { ...submission, identity: { ...identity, home } }
-        : submission;
-    super.submit(moved, nowMs, wallMs);
-  }
-}
+  noCopies: {
+    Membership: replaceArguments(Membership, (core, blue, port, startName) => [
+      core,
+      blue,
+      { ...port, getMembersPlace: () => Infinity },
+      startName,
+    ]),
+  },
 
-/** Leaves sites behind, however few remain. */
-class LeavingMinority extends SiteMachine {
-  protected override createAbsentSites(
-    ...args: ConstructorParameters<typeof AbsentSites>
-  ): AbsentSites {
-    return new (class extends AbsentSites {
-      protected override mayLeave(): boolean {
-        return true;
-      }
-    })(...args);
-  }
-}
+  /** Takes what an origin sends itself that is being closed. */
+  openDoor: {
+    MessageFilter: replaceArguments(MessageFilter, (options) => [
+      { ...options, origins: createOpenOrigins(options.origins) },
+    ]),
+  },
 
-/** Compares no end of a log beside `main` with that of another site. */
-class MainEnds extends SiteMachine {
-  override receive(
-    { message, ...envelope }: Envelope,
-    ...others: [nowMs: number, wallMs: number, hasRoom: boolean]
-  ): void {
-    const isOfNode = message.kind === 'node.hello' || message.kind === 'node.known';
-    super.receive(
-      { ...envelope, message: isOfNode ? { ...message, logs: undefined } : message },
-      ...others,
-    );
-  }
-}
+  endlessSessions: {
+    CoverageWaiters: replaceArguments(CoverageWaiters, (getStable) => [
+      getStable,
+      { finals: undefined },
+    ]),
+  },
 
-/** The voters of the logs beside `main` are the sites of the start, also once they are closed. */
-class FirstVoters extends SiteMachine {
-  protected override createAbsentSites(
-    ...args: ConstructorParameters<typeof AbsentSites>
-  ): AbsentSites {
-    const [ofMain] = args;
-    return new (class extends AbsentSites {
-      override getLogMembers(origins = ofMain): ReturnType<AbsentSites['getLogMembers']> {
-        const members = super.getLogMembers(origins);
+  /** Takes the members of `main` for those of each red log. */
+  mainMembers: {
+    RedOrder: replaceMethods(RedOrder, (original, { origins }) => ({
+      isVoid: (record) => !origins.isMember(getProposer(record)) || original.isVoid(record),
+    })),
+  },
+
+  /** Names the leader of `main` alone in each change. */
+  mainLeaders: {
+    Replica: replaceMethods(Replica, (original) => ({
+      emit: (output) => {
+        if (output.kind !== 'propose' || output.record.kind !== 'member')
+          return original.emit(output);
+        const { leaders: _, ...record } = { leaders: undefined, ...output.record };
+        original.emit({ ...output, record });
+      },
+    })),
+  },
+
+  /** The voters of the logs beside `main` are the sites of the start, also once they are closed. */
+  firstVoters: {
+    AbsentSites: replaceMethods(AbsentSites, (original, ofMain) => ({
+      getLogMembers: (origins = ofMain) => {
+        const members = original.getLogMembers(origins);
         if (origins === ofMain) return members;
         return {
           ...members,
           voters: origins.sites.filter((site) => origins.get(site).incarnation === 0),
         };
-      }
-    })(...args);
-  }
-}
+      },
+    })),
+  },
 
-/** Takes the members of `main` for those of each red log. */
-class MainMembers extends RedOrder {
-  readonly #origins: Origins;
+  /** Compares no end of a log beside `main` with that of another site. */
+  mainEnds: {
+    SiteMachine: replaceMethods(SiteMachine, (original) => ({
+      receive: ({ message, ...envelope }, ...others) => {
+        const isOfNode = message.kind === 'node.hello' || message.kind === 'node.known';
+        const received = isOfNode ? { ...message, logs: undefined } : message;
+        original.receive({ ...envelope, message: received }, ...others);
+      },
+    })),
+  },
 
-  constructor({ options, state }: Replica, partition: number) {
-    super(options, state, partition);
-    this.#origins = options.origins;
-  }
+  unknownStarts: withOptions({ stopsOnUnknownStart: false }),
+  hastyStarts: withOptions({ needsPeer: false }),
 
-  protected override isVoid(record: RedRecord): boolean {
-    return !this.#origins.isMember(getProposer(record)) || super.isVoid(record);
-  }
-}
+  /** Takes the site that has a name now for the one that an operation was sent to first. */
+  homes: {
+    SiteMachine: replaceMethods(SiteMachine, (original, { origins }) => ({
+      submit: (submission, nowMs, wallMs) => {
+        const { identity } = submission;
+        const home =
+          identity && origins.isSite(identity.home)
+            ? origins.find(origins.getName(identity.home))
+            : undefined;
+        const moved =
+          identity && home !== undefined
+            ? { ...submission, identity: { ...identity, home } }
+            : submission;
+        original.submit(moved, nowMs, wallMs);
+      },
+    })),
+  },
 
-/** What can be broken in a machine, by name. */
-export const BUGGY_CLUSTERS = {
-  leaderEnds: withMembership(LeaderMembership),
-  noCopies: withMembership(Membership, { getMembersPlace: () => Infinity }),
-  openDoor: (...args: Parameters<MachineFactory>) =>
-    new (class extends SiteMachine {
-      protected override createMessageFilter(options: MessageFilterOptions): MessageFilter {
-        return new OpenDoor(options);
-      }
-    })(...args),
-  endlessSessions: withReplica(
-    class extends Replica {
-      protected override createCoverage(): CoverageWaiters {
-        return new CoverageWaiters(() => this.state.stable, { finals: undefined });
-      }
-    },
-  ),
-  mainMembers: withReplica(
-    class extends Replica {
-      protected override createRedPath(): RedPath {
-        return new RedPath(this, { createOrder: (partition) => new MainMembers(this, partition) });
-      }
-    },
-  ),
-  mainLeaders: withReplica(MainLeaders),
-  firstVoters: (...args: Parameters<MachineFactory>) => new FirstVoters(...args),
-  mainEnds: (...args: Parameters<MachineFactory>) => new MainEnds(...args),
-  unknownStarts: (options, ...found) =>
-    new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
-  hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
-  homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
-  minorities: (...args: Parameters<MachineFactory>) => new LeavingMinority(...args),
-} satisfies Readonly<Record<string, MachineFactory>>;
+  /** Leaves sites behind, however few remain. */
+  minorities: { AbsentSites: replaceMethods(AbsentSites, () => ({ mayLeave: () => true })) },
+} satisfies Readonly<Record<string, Partial<RunParts>>>;
 
 /** A new site begins one operation of each stream too far. */
 export const createFarSite: typeof createSiteFromShared = ({ sections, smallParts }) => {

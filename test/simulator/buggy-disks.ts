@@ -1,21 +1,15 @@
 /** Disks that each break one rule. */
 import { isFenced } from '../../src/server/storage/disk/files.ts';
 import { SimulatedDisk } from '../../src/testing/simulator/disk.ts';
+import { replaceMethods } from '../support/replace-methods.ts';
 
 /** Reports at once that all is synced. */
-export class LyingDisk extends SimulatedDisk {
-  protected override onWritten(done: (error: undefined) => void): void {
-    this.options.timeline.schedule(0, () => done(undefined));
-  }
-  protected override synced(): void {}
-}
+export const LyingDisk = replaceMethods(SimulatedDisk, (_, { timeline }) => ({
+  onWritten: (done) => timeline.schedule(0, () => done(undefined)),
+  synced: () => {},
+}));
 
 /** Reports that it has stored what it does not accept any more. */
-export class BoastfulDisk extends SimulatedDisk {
-  protected override synced(
-    error: Error | undefined,
-    done: (error: Error | undefined) => void,
-  ): void {
-    done(error !== undefined && isFenced(error) ? undefined : error);
-  }
-}
+export const BoastfulDisk = replaceMethods(SimulatedDisk, () => ({
+  synced: (error, done) => done(error !== undefined && isFenced(error) ? undefined : error),
+}));

@@ -134,7 +134,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['forks'],
     profile: 'lossy',
     overrides: GROWING_DIGESTS,
-    Digest: BoastfulDigest,
+    parts: { PrefixDigest: BoastfulDigest },
   },
   'ends-at-the-leader': {
     rule: 'a closed stream ends with the last operation that any site holds',
@@ -142,14 +142,14 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['members', 'durability', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
-    makeMachine: BUGGY_CLUSTERS.leaderEnds,
+    parts: BUGGY_CLUSTERS.leaderEnds,
   },
   'messages-of-closed-sites': {
     rule: 'nothing is taken of a site itself once it is being closed',
     caughtBy: ['progress', 'members', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
-    makeMachine: BUGGY_CLUSTERS.openDoor,
+    parts: BUGGY_CLUSTERS.openDoor,
     shownBy: 4,
   },
   'sessions-beyond-the-end': {
@@ -157,7 +157,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['sessions'],
     profile: 'cluster',
     overrides: { ...CLOSING, sessionChance: 1 },
-    makeMachine: BUGGY_CLUSTERS.endlessSessions,
+    parts: BUGGY_CLUSTERS.endlessSessions,
     shownBy: 13,
   },
   // @rule PART-M15
@@ -166,7 +166,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['oracle', 'convergence', 'exactly once', 'progress'],
     profile: 'cluster',
     overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
-    makeMachine: BUGGY_CLUSTERS.mainMembers,
+    parts: BUGGY_CLUSTERS.mainMembers,
   },
   // @rule PART-M15
   'changes-without-copies': {
@@ -174,7 +174,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['oracle', 'convergence', 'exactly once', 'progress', 'members'],
     profile: 'cluster',
     overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
-    makeMachine: BUGGY_CLUSTERS.noCopies,
+    parts: BUGGY_CLUSTERS.noCopies,
   },
   // @rule PART-M16
   'retired-leader-of-a-log': {
@@ -182,7 +182,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress'],
     profile: 'cluster',
     overrides: RETIRED_LEADER,
-    makeMachine: BUGGY_CLUSTERS.mainLeaders,
+    parts: BUGGY_CLUSTERS.mainLeaders,
   },
   // @rule PART-M17
   'voters-of-the-start': {
@@ -191,7 +191,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress', 'leftovers'],
     profile: 'cluster',
     overrides: REBUILT_VOTER,
-    makeMachine: BUGGY_CLUSTERS.firstVoters,
+    parts: BUGGY_CLUSTERS.firstVoters,
   },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
@@ -199,7 +199,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['exactly once'],
     profile: 'cluster',
     overrides: LATE_RETRIES,
-    makeMachine: BUGGY_CLUSTERS.homes,
+    parts: BUGGY_CLUSTERS.homes,
   },
   'joined-one-too-far': {
     rule: 'a new site begins where the state that it was given ends',
@@ -238,7 +238,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['convergence', 'progress'],
     profile: 'cluster',
     overrides: CAMPS,
-    makeMachine: BUGGY_CLUSTERS.minorities,
+    parts: BUGGY_CLUSTERS.minorities,
   },
   'joined-without-endings': {
     rule: 'a new site knows which red operations have ended',
@@ -253,7 +253,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress', 'exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...OLD_DIRECTORY, crashEveryMs: Infinity, thinkMeanMs: 300, downMeanMs: 20 },
-    makeMachine: BUGGY_CLUSTERS.unknownStarts,
+    parts: BUGGY_CLUSTERS.unknownStarts,
   },
   'old-directory-without-peer': {
     rule: 'a start takes no update before another site has accepted it',
@@ -261,6 +261,6 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...OLD_DIRECTORY, thinkMeanMs: 10, minDelayMs: 20 },
-    makeMachine: BUGGY_CLUSTERS.hastyStarts,
+    parts: BUGGY_CLUSTERS.hastyStarts,
   },
 };

@@ -75,7 +75,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
-    EtcdLog: BUGGY_ETCD_LOGS.endlessNumbers,
+    parts: BUGGY_ETCD_LOGS.endlessNumbers,
   },
   'etcd-void-groups-count': {
     rule: 'a group of a start that has ended counts at no site',
@@ -83,7 +83,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
-    EtcdLog: BUGGY_ETCD_LOGS.lenient,
+    parts: BUGGY_ETCD_LOGS.lenient,
   },
   'etcd-starts-beside-each-other': {
     rule: 'the first group of a later start ends the one before it',
@@ -91,7 +91,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
-    EtcdLog: BUGGY_ETCD_LOGS.everyStart,
+    parts: BUGGY_ETCD_LOGS.everyStart,
   },
   'etcd-digests-not-compared': {
     rule: 'a site that has other entries than the proposer of a group takes nothing more',
@@ -99,7 +99,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: DROPPING,
-    EtcdLog: BUGGY_ETCD_LOGS.blind,
+    parts: BUGGY_ETCD_LOGS.blind,
   },
   'etcd-other-sites-not-asked': {
     rule: 'a site proposes only what comes after all that other sites have',
@@ -107,7 +107,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: PUT_BACK,
-    EtcdLog: BUGGY_ETCD_LOGS.unconfirmed,
+    parts: BUGGY_ETCD_LOGS.unconfirmed,
   },
   // @rule ETCD-F1
   'etcd-revisions-as-positions': {
@@ -115,7 +115,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     shownBy: 2,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
-    EtcdLog: BUGGY_ETCD_LOGS.revisions,
+    parts: BUGGY_ETCD_LOGS.revisions,
   },
   'etcd-delivered-before-synced': {
     rule: 'what is delivered is synced at the site, too',
@@ -123,7 +123,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { syncMeanMs: 150, crashEveryMs: 300, checkpointBytes: 500, largeGroup: 1 },
-    EtcdLog: BUGGY_ETCD_LOGS.unsynced,
+    parts: BUGGY_ETCD_LOGS.unsynced,
   },
   'etcd-two-groups-in-flight': {
     rule: 'a site has one group in flight',
@@ -131,7 +131,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { ...LATE, crashEveryMs: Infinity, clientCount: 4, operationsPerClient: 10 },
-    EtcdLog: BUGGY_ETCD_LOGS.hasty,
+    parts: BUGGY_ETCD_LOGS.hasty,
   },
   // @rule PART-G15
   'etcd-keys-of-main': {
@@ -139,7 +139,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { siteCount: 3, maxLogs: 3, thinkMeanMs: 20 },
-    EtcdLog: BUGGY_ETCD_LOGS.mainKeys,
+    parts: BUGGY_ETCD_LOGS.mainKeys,
   },
   'etcd-trimmed-too-far': {
     rule: 'what a site lacks is not trimmed, or else the site knows that it is behind',
@@ -147,6 +147,6 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: TRIMMING,
-    EtcdLog: BUGGY_ETCD_LOGS.gapless,
+    parts: BUGGY_ETCD_LOGS.gapless,
   },
 };

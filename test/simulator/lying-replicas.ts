@@ -4,10 +4,10 @@
  */
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
-import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../src/server/site/site-options.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
+import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
+import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 
 type View = SiteOutput & { kind: 'view' };
 type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };
@@ -15,28 +15,24 @@ type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };
 /** The outputs in the place of a view, for a write or a read. */
 type Lie = (view: View, isUpdate: boolean) => readonly SubmitterOutput[];
 
-/** Replaces every n-th view. */
-const replaceEvery =
-  (everyNth: number, lie: Lie): MachineFactory =>
-  (...args) => {
+/** Replaces every n-th view of a site. */
+const replaceEvery = (everyNth: number, lie: Lie): Partial<RunParts> => ({
+  SiteMachine: replaceMethods(SiteMachine, (original) => {
+    const updates = new Set<number>();
     let views = 0;
-    class Machine extends SiteMachine {
-      readonly #updates = new Set<number>();
-
-      override submit(submission: Submission, nowMs: number, wallMs?: number): void {
-        if (submission.identity !== undefined) this.#updates.add(submission.serial);
-        super.submit(submission, nowMs, wallMs);
-      }
-
-      override takeOutputs(): SiteOutput[] {
-        return super.takeOutputs().flatMap((output): readonly SiteOutput[] => {
+    return {
+      submit: (submission, nowMs, wallMs) => {
+        if (submission.identity !== undefined) updates.add(submission.serial);
+        original.submit(submission, nowMs, wallMs);
+      },
+      takeOutputs: () =>
+        original.takeOutputs().flatMap((output): readonly SiteOutput[] => {
           if (output.kind !== 'view' || (views += 1) % everyNth !== 0) return [output];
-          return lie(output, this.#updates.has(output.serial));
-        });
-      }
-    }
-    return new Machine(...args);
-  };
+          return lie(output, updates.has(output.serial));
+        }),
+    };
+  }),
+});
 
 function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): SubmitterOutput {
   return {
@@ -47,31 +43,13 @@ function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): S
   };
 }
 
-/** Reports abandoned operations as not done, however far they have got. */
-class ReassuringMachine extends SiteMachine {
-  #given: number | undefined;
-
-  override abandon(serial: number): void {
-    this.#given = serial;
-    super.abandon(serial);
-  }
-
-  override takeOutputs(): SiteOutput[] {
-    const value = this.#given;
-    this.#given = undefined;
-    return super.takeOutputs().map((output) => {
-      const isUnknown =
-        output.kind === 'failed' && output.serial === value && output.error.code === 'UNKNOWN';
-      return isUnknown ? failed(output, 'ABORTED') : output;
-    });
-  }
-}
-
 /** Rejects sooner than its limits allow. */
-const hasty =
-  (change: (options: SiteOptions) => Partial<SiteOptions>): MachineFactory =>
-  (options, ...found) =>
-    new SiteMachine({ ...options, ...change(options) }, ...found);
+const hasty = (change: (options: SiteOptions) => Partial<SiteOptions>): Partial<RunParts> => ({
+  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => [
+    { ...options, ...change(options) },
+    ...found,
+  ]),
+});
 
 /** What a site can lie about, by name. */
 export const LYING_REPLICAS = {
@@ -100,10 +78,32 @@ export const LYING_REPLICAS = {
   levels: replaceEvery(1, (view) => [
     view.stage === 'committed' ? { ...view, stage: 'strong' } : view,
   ]),
-  given: (...args: Parameters<MachineFactory>) => new ReassuringMachine(...args),
+  /** Reports abandoned operations as not done, however far they have got. */
+  given: {
+    SiteMachine: replaceMethods(SiteMachine, (original) => {
+      let abandoned: number | undefined;
+      return {
+        abandon: (serial) => {
+          abandoned = serial;
+          original.abandon(serial);
+        },
+        takeOutputs: () => {
+          const value = abandoned;
+          abandoned = undefined;
+          return original.takeOutputs().map((output) => {
+            const isUnknown =
+              output.kind === 'failed' &&
+              output.serial === value &&
+              output.error.code === 'UNKNOWN';
+            return isUnknown ? failed(output, 'ABORTED') : output;
+          });
+        },
+      };
+    }),
+  },
   /** It executes nothing a second time, and reports that it has tried. */
   attempts: hasty(() => ({ maxAttempts: 1 })),
   halfFull: hasty(({ maxRedInFlight = Infinity }) => ({ maxRedInFlight: maxRedInFlight / 2 })),
   behindAtOnce: hasty(({ sessionTimeoutMs }) => ({ sessionTimeoutMs: sessionTimeoutMs / 2 })),
   rightsAwayAtOnce: hasty(({ reachTimeoutMs }) => ({ reachTimeoutMs: reachTimeoutMs / 4 })),
-} satisfies Readonly<Record<string, MachineFactory>>;
+} satisfies Readonly<Record<string, Partial<RunParts>>>;

@@ -1,6 +1,6 @@
 /** Planted faults of sites with several red logs. */
 import { BUGGY_PARTITIONS } from './buggy-partitions.ts';
-import { forgetfulMachine } from './checked-partitions.ts';
+import { BUGGY_CHECKED } from './checked-partitions.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
@@ -91,20 +91,20 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'the stamp of a red operation is above all entries of its snapshot, also those of other logs',
     caughtBy: ['oracle'],
     profile: 'logs',
-    makeMachine: BUGGY_PARTITIONS.lowStamps,
+    parts: BUGGY_PARTITIONS.lowStamps,
   },
   // @rule PART-G3
   'gates-of-one-log': {
     rule: 'a red operation becomes visible only after the operations of other logs in its snapshot',
     caughtBy: ['causal order'],
     profile: 'logs',
-    makeMachine: BUGGY_PARTITIONS.narrowGate,
+    parts: BUGGY_PARTITIONS.narrowGate,
   },
   'gate-without-main': {
     rule: 'a gate leaves out the entry of its own log, and no other',
     caughtBy: ['causal order'],
     profile: 'logs',
-    makeMachine: BUGGY_PARTITIONS.mainGate,
+    parts: BUGGY_PARTITIONS.mainGate,
     shownBy: 3,
   },
   // @rule PART-G3b
@@ -114,7 +114,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'logs',
     overrides: { siteCount: 5, crashEveryMs: 300, redJumpChance: 0, redRegressChance: 0 },
     shownBy: 3,
-    makeMachine: BUGGY_PARTITIONS.mainCounts,
+    parts: BUGGY_PARTITIONS.mainCounts,
   },
   // @rule PART-B5
   'marker-of-one-log': {
@@ -123,7 +123,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['floors'],
     profile: 'logs',
     overrides: { removalsPerWatermark: 1, crashEveryMs: 300, maxRedInFlight: Infinity },
-    makeMachine: BUGGY_PARTITIONS.oneMarker,
+    parts: BUGGY_PARTITIONS.oneMarker,
   },
   // @rule PART-B5
   'floor-over-holds': {
@@ -141,7 +141,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
       syncMeanMs: 10,
       loseSiteAtMs: Infinity,
     },
-    makeMachine: BUGGY_PARTITIONS.forgottenHolds,
+    parts: BUGGY_PARTITIONS.forgottenHolds,
     shownBy: 25,
   },
   // @rule PART-G4
@@ -150,7 +150,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['stocks'],
     profile: 'logs',
     overrides: { workload: 'stocks', pairShare: 0.5 },
-    makeMachine: BUGGY_PARTITIONS.unreadStocks,
+    parts: BUGGY_PARTITIONS.unreadStocks,
   },
   // @rule PART-G5
   'globals-on-top': {
@@ -159,26 +159,26 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'logs',
     overrides: CHAINS,
     shownBy: 6,
-    makeMachine: BUGGY_PARTITIONS.globalsOnTop,
+    parts: BUGGY_PARTITIONS.globalsOnTop,
   },
   // @rule PART-G6
   'holds-not-certified': {
     rule: 'a hold is granted only if nothing that the global reads was written since its snapshot',
     ...OF_HOLDS,
-    makeMachine: BUGGY_PARTITIONS.uncertifiedHolds,
+    parts: BUGGY_PARTITIONS.uncertifiedHolds,
     shownBy: 3,
   },
   // @rule PART-G7
   'holds-reject-nothing': {
     rule: 'a record that overlaps a hold is rejected',
     ...OF_HOLDS,
-    makeMachine: BUGGY_PARTITIONS.noOverlap,
+    parts: BUGGY_PARTITIONS.noOverlap,
     shownBy: 3,
   },
   'holds-reject-writers-only': {
     rule: 'a record that reads what a hold writes is rejected',
     ...OF_HOLDS,
-    makeMachine: BUGGY_PARTITIONS.readOverlap,
+    parts: BUGGY_PARTITIONS.readOverlap,
     shownBy: 3,
   },
   // @rule PART-G6a
@@ -186,7 +186,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a global is at a site in all of its rows, or in none',
     ...OF_HOLDS,
     caughtBy: ['whole'],
-    makeMachine: BUGGY_PARTITIONS.partialGlobals,
+    parts: BUGGY_PARTITIONS.partialGlobals,
     shownBy: 3,
   },
   // @rule PART-G1
@@ -196,28 +196,28 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'logs',
     overrides: { siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150, pairShare: 0.2 },
     shownBy: 3,
-    makeMachine: BUGGY_PARTITIONS.homesBySite,
+    parts: BUGGY_PARTITIONS.homesBySite,
   },
   // @rule PART-G14
   'rows-by-site': {
     rule: 'a row is in the same partition at each site',
     ...OF_HOLDS,
     shownBy: 3,
-    makeMachine: BUGGY_PARTITIONS.rowsBySite,
+    parts: BUGGY_PARTITIONS.rowsBySite,
   },
   // @rule PART-G7
   'holds-reject-readers-only': {
     rule: 'a record that writes what a hold reads is rejected',
     ...OF_HOLDS,
     shownBy: 32,
-    makeMachine: BUGGY_PARTITIONS.writeOverlap,
+    parts: BUGGY_PARTITIONS.writeOverlap,
   },
   // @rule PART-G8
   'globals-before-their-holds': {
     rule: 'a site applies a global only after its holds in other logs',
     ...OF_HOLDS,
     shownBy: 6,
-    makeMachine: BUGGY_PARTITIONS.stamplessGate,
+    parts: BUGGY_PARTITIONS.stamplessGate,
   },
   // @rule PART-G8a
   'releases-before-globals': {
@@ -225,7 +225,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     overrides: LOSSY,
     shownBy: 15,
-    makeMachine: BUGGY_PARTITIONS.earlyReleases,
+    parts: BUGGY_PARTITIONS.earlyReleases,
   },
   // @rule PART-G8c
   'no-aborts': {
@@ -234,14 +234,14 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress'],
     overrides: { pairShare: 0.5, siteCount: 3, crashEveryMs: 400 },
     shownBy: 11,
-    makeMachine: BUGGY_PARTITIONS.noAborts,
+    parts: BUGGY_PARTITIONS.noAborts,
   },
   // @rule PART-G16
   'globals-not-looked-at': {
     rule: 'a coordinator looks at each execution of which something has come, or for which a time has come',
     ...OF_HOLDS,
     caughtBy: ['crash'],
-    makeMachine: forgetfulMachine,
+    parts: BUGGY_CHECKED.forgetful,
   },
   // @rule PART-G8d
   'globals-without-a-window': {
@@ -249,7 +249,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     overrides: { pairShare: 0.7, maxWindowCommits: 5 },
     shownBy: 421,
-    makeMachine: BUGGY_PARTITIONS.windowlessGlobals,
+    parts: BUGGY_PARTITIONS.windowlessGlobals,
   },
   // @rule PART-G8e
   'refusals-not-counted': {
@@ -257,7 +257,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['rivals'],
     profile: 'logs',
     overrides: RIVALS,
-    makeMachine: BUGGY_PARTITIONS.uncountedRefusals,
+    parts: BUGGY_PARTITIONS.uncountedRefusals,
   },
   // @rule PART-G8g
   'checkpoint-without-holds': {
@@ -266,7 +266,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress', 'convergence', 'oracle', 'strict', 'serializability', 'crash'],
     overrides: { pairShare: 0.5, crashEveryMs: 400, checkpointBytes: 500 },
     shownBy: 11,
-    makeMachine: BUGGY_PARTITIONS.unsavedHolds,
+    parts: BUGGY_PARTITIONS.unsavedHolds,
   },
   // @rule PART-G9
   'reads-beside-holds': {
@@ -275,7 +275,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['strict', 'oracle'],
     overrides: LAGGING,
     shownBy: 6,
-    makeMachine: BUGGY_PARTITIONS.passingReads,
+    parts: BUGGY_PARTITIONS.passingReads,
   },
   // @rule PART-G10
   'unchecked-strong-reads': {
@@ -284,6 +284,6 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['strict', 'oracle', 'serializability'],
     overrides: LAGGING,
     shownBy: 285,
-    makeMachine: BUGGY_PARTITIONS.uncheckedReads,
+    parts: BUGGY_PARTITIONS.uncheckedReads,
   },
 };

@@ -123,6 +123,6 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ],
     profile: 'restored',
     overrides: OLD_LEADER,
-    makeMachine: BUGGY_CLUSTERS.mainEnds,
+    parts: BUGGY_CLUSTERS.mainEnds,
   },
 };

@@ -78,12 +78,12 @@ export class PrefixDigest {
   }
 
   /** The first place that is known. */
-  protected get oldest(): number {
+  get oldest(): number {
     return Math.max(this.#from, this.oldestWithRoom);
   }
 
   /** The first place for which there is room. */
-  protected get oldestWithRoom(): number {
+  get oldestWithRoom(): number {
     return this.#count - this.#known.length + 1;
   }
 

@@ -85,12 +85,12 @@ export class RedLogConsumer<R> {
   }
 
   /** Takes records that come next, as far as is known. */
-  protected accept({ next, records }: Delivery<R>): readonly R[] {
+  accept({ next, records }: Delivery<R>): readonly R[] {
     this.#next = next;
     return records;
   }
 
-  protected onGap({ from }: Delivery<R>): readonly R[] {
+  onGap({ from }: Delivery<R>): readonly R[] {
     this.stop({
       reason: 'gap',
       message: `it goes on at ${from}, and ${this.#next} was to come`,

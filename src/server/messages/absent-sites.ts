@@ -136,7 +136,7 @@ export class AbsentSites {
    * Returns whether a majority of the sites remains without these. One of two sites is no majority,
    * even if it is the leader.
    */
-  protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
+  mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
     const { sites, voters } = this.getLogMembers();
     const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));
     const doubled = 2 * remaining.length;

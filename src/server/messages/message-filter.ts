@@ -192,7 +192,7 @@ export class MessageFilter {
    * Returns whether a message of this term may be accepted, if `known` is the highest known term of
    * its sender.
    */
-  protected isCurrent(term: number, known: number): boolean {
+  isCurrent(term: number, known: number): boolean {
     return term >= known;
   }
 

@@ -27,9 +27,9 @@ import type {
 } from '../records/records.ts';
 import { hasBounded } from '../service/bounded-takes.ts';
 import { LostRights } from './rights/lost-rights.ts';
-import { Rights } from './rights/rights.ts';
+import { Rights, RIGHTS_PARTS } from './rights/rights.ts';
 import type { RedOrder } from './red/order/red-order.ts';
-import { RedPath } from './red/red-path.ts';
+import { RED_PARTS, RedPath } from './red/red-path.ts';
 import type { Lane } from './red/requests/lane.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
@@ -48,11 +48,26 @@ import {
   type SavedParts,
   type SavedReplica,
 } from './replica-recovery.ts';
-import { Writes } from './writes.ts';
+import { Writes, WRITES_PARTS } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
 /** Called when an entry of the site's own log is synced, with its position there. */
 type OnSynced = (position: number) => void;
+
+/** The classes of the parts of a replica, and of their parts. Tests replace some. */
+export const REPLICA_PARTS = {
+  SiteState,
+  CoverageWaiters,
+  ClockQuarantine,
+  BluePath,
+  ...RED_PARTS,
+  RedPath,
+  ...WRITES_PARTS,
+  Writes,
+  Membership,
+  ...RIGHTS_PARTS,
+  Rights,
+};
 
 /** The replica of one site. After each input `takeOutputs` returns what has to be done. */
 export class Replica implements ReplicaCore, SavedParts {
@@ -72,7 +87,7 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly #lostRights: LostRights | undefined;
   readonly #quarantine: ClockQuarantine;
   /** The name of this start of the site. Operations without a name get theirs from it. */
-  protected readonly name: string;
+  readonly #name: string;
   nowMs = 0;
   wallMs = 0;
   #outputs: ReplicaOutput[] = [];
@@ -88,29 +103,33 @@ export class Replica implements ReplicaCore, SavedParts {
 
   constructor(
     options: ReplicaOptions,
+    parts: typeof REPLICA_PARTS,
     stored: RecoveredReplica = EMPTY_REPLICA,
     nowMs = 0,
     wallMs = nowMs,
   ) {
     this.options = options;
     options.origins.load(stored.checkpoint?.shared.origins ?? []);
-    this.name = formatStartName(options.origins.get(options.site), options.epoch);
+    this.#name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.activation = new Activation(
       this,
       (partition) => this.red.lanes.at(partition).order.activatedPlace,
-      this.name,
+      this.#name,
     );
-    this.state = this.createState();
-    this.coverage = this.createCoverage();
-    this.#quarantine = new ClockQuarantine(options);
-    this.blue = this.createBluePath();
-    this.red = this.createRedPath();
-    this.writes = this.createWrites();
-    this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.name);
-    this.membership = this.createMembership();
-    this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
+    this.state = this.#createState(parts);
+    this.coverage = new parts.CoverageWaiters(() => this.state.stable, options.origins);
+    this.#quarantine = new parts.ClockQuarantine(options);
+    this.blue = new parts.BluePath(this, this.#onBlueApplied);
+    this.red = new parts.RedPath(this, parts);
+    this.writes = new parts.Writes(this, this.blue, this.red, this.#name, parts);
+    this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.#name);
+    const port = this.#createMembershipPort();
+    this.membership = new parts.Membership(this, this.blue, port, this.#name);
+    this.rights = hasBounded(options.service.tables)
+      ? new parts.Rights(this, this.blue, this.red, this.#name, parts)
+      : undefined;
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
     this.#provenRedCounts = found.provenRedCounts;
@@ -405,47 +424,25 @@ export class Replica implements ReplicaCore, SavedParts {
     });
   }
 
-  protected readonly membershipPort: MembershipPort = {
-    onMembersChanged: () => this.#onMembersChanged(),
-    getMembersPlace: (partition) => this.red.lanes.at(partition).order.membersPlace,
-  };
-
-  protected createMembership(): Membership {
-    return new Membership(this, this.blue, this.membershipPort, this.name);
+  #createMembershipPort(): MembershipPort {
+    return {
+      onMembersChanged: () => this.#onMembersChanged(),
+      getMembersPlace: (partition) => this.red.lanes.at(partition).order.membersPlace,
+    };
   }
 
-  protected createState(): SiteState {
+  #createState(parts: typeof REPLICA_PARTS): SiteState {
     const { service, origins, generators, site, maxRedBytes, partitions } = this.options;
     const { checkChoice } = this.activation;
     const ports = { ...generators, checkChoice, maxRedBytes, partitions };
-    return new SiteState(service, origins, {
+    return new parts.SiteState(service, origins, {
       ...ports,
-      identifierPrefix: this.name,
+      identifierPrefix: this.#name,
       site,
     });
   }
 
-  protected createBluePath(): BluePath {
-    return new BluePath(this, this.onBlueApplied);
-  }
-
-  protected createRedPath(): RedPath {
-    return new RedPath(this);
-  }
-
-  protected createRights(): Rights {
-    return new Rights(this, this.blue, this.red, this.name);
-  }
-
-  protected createCoverage(): CoverageWaiters {
-    return new CoverageWaiters(() => this.state.stable, this.options.origins);
-  }
-
-  protected createWrites(): Writes {
-    return new Writes(this, this.blue, this.red, this.name);
-  }
-
-  protected readonly onBlueApplied = (operation: BlueOperation): void => {
+  readonly #onBlueApplied = (operation: BlueOperation): void => {
     this.red.onBlueApplied(operation);
     this.rights?.onApplied(operation);
     if (operation.site === this.options.site) this.writes.onVisible(operation);
@@ -540,7 +537,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   createOperationId(serial: number): string {
-    return formatOperationId(this.name, serial);
+    return formatOperationId(this.#name, serial);
   }
 }
 

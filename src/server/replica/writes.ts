@@ -21,7 +21,7 @@ import { RightsShortfall, type OtherEnd } from './core/rights-port.ts';
 import type { SubmissionIdentity, Submission } from './core/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
 import type { OperationPlan } from '../service/operation-plan.ts';
-import type { DedupSlot } from './exactly-once/dedup-slots.ts';
+import { DedupSlots, type DedupSlot } from './exactly-once/dedup-slots.ts';
 import {
   OperationLookups,
   type OperationLookup,
@@ -46,6 +46,9 @@ interface UnansweredWrite {
   readonly slot: DedupSlot | undefined;
 }
 
+/** The classes of the parts of `Writes`. Tests replace some. */
+export const WRITES_PARTS = { OperationLookups, DedupSlots };
+
 export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
@@ -61,12 +64,19 @@ export class Writes implements OperationLookupHost {
   /** Own blue operations become visible in the order in which they were made. */
   readonly #unanswered = new Fifo<UnansweredWrite>();
 
-  constructor(core: ReplicaCore, blue: BluePath, red: RedPath, startName: string) {
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    red: RedPath,
+    startName: string,
+    parts: typeof WRITES_PARTS,
+  ) {
     this.core = core;
     this.#blue = blue;
     this.#red = red;
     this.#startName = startName;
-    this.lookups = this.createLookups();
+    const slots = new parts.DedupSlots(core.options.retentionLimits?.maxOutcomes);
+    this.lookups = new parts.OperationLookups(this, slots);
   }
 
   onVisible({ id, sequence, reply }: BlueOperation): void {
@@ -91,10 +101,6 @@ export class Writes implements OperationLookupHost {
 
   joinRed(submission: Submission): boolean {
     return submission.identity !== undefined && this.#red.join(submission.identity.id, submission);
-  }
-
-  protected createLookups(): OperationLookups {
-    return new OperationLookups(this);
   }
 
   submit(submission: Submission): void {
@@ -304,7 +310,7 @@ export class Writes implements OperationLookupHost {
     return this.isCertified(plan) && isLocal !== true;
   }
 
-  protected isCertified({ mayBeRed }: OperationPlan): boolean {
+  isCertified({ mayBeRed }: OperationPlan): boolean {
     return mayBeRed;
   }
 
@@ -367,7 +373,7 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Records a reply without effects. A late copy of the request must get the same reply. */
-  protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
+  recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }
 
@@ -375,7 +381,7 @@ export class Writes implements OperationLookupHost {
    * The slot records that the operation is red before it goes to the red log: a retry must not
    * become blue.
    */
-  protected handOver(
+  handOver(
     { submission, identity: { id }, hop }: OperationLookup,
     outcome: GeneratorOutcome,
     rightsWaitedMs?: number,

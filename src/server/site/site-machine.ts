@@ -4,22 +4,15 @@
  */
 import type { MemberChange, OperationId, RedRecord } from '../records/records.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import { AbsentSites } from '../messages/absent-sites.ts';
+import type { AbsentSites } from '../messages/absent-sites.ts';
 import { getPartitionOf, getRedKind, type LogKind } from '../log/local-log.ts';
-import {
-  isLogMessage,
-  type LogOutput,
-  type RedLog,
-  type SavedLog,
-  type ServerReply,
-} from '../log/red-log.ts';
-import { RedLogConsumer } from '../log/red-log-consumer.ts';
+import { isLogMessage, type LogOutput, type RedLog, type ServerReply } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { EMPTY_STATE, type CheckpointCut, type RecoveredState } from '../log/recovered-state.ts';
 import type { LogPositions } from '../log/log-positions.ts';
 import type { Section } from '../records/checkpoint.ts';
-import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
+import type { MessageFilter, MessageFilterOptions } from '../messages/message-filter.ts';
 import {
   isNodeMessage,
   MAIN_PARTITION,
@@ -28,8 +21,7 @@ import {
 } from '../messages/envelope.ts';
 import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
-import { Replica } from '../replica/replica.ts';
-import type { RecoveredReplica } from '../replica/replica-recovery.ts';
+import type { Replica } from '../replica/replica.ts';
 import { NeedsNewerVersionError, droppedError } from '../records/failures.ts';
 import { EarlyUpdates } from './machine/early-updates.ts';
 import { createSiteHandshake } from './machine/site-handshake.ts';
@@ -41,6 +33,7 @@ import { AbsenceWatch } from './machine/absence-watch.ts';
 import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
 import type { Lane } from '../replica/red/requests/lane.ts';
 import { RedLogs } from './machine/red-logs.ts';
+import { PARTS } from './parts.ts';
 import {
   ALONE_AFTER_MS,
   describeMembers,
@@ -85,18 +78,20 @@ export class SiteMachine {
     wallMs = nowMs,
   ) {
     [this.#nowMs, this.#options] = [nowMs, options];
-    this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
+    const parts = { ...PARTS, ...options.parts };
+    this.#absent = new parts.AbsentSites(options.origins, options.site, nowMs);
     const { site, origins, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
-    this.messageFilter = this.createMessageFilter(this.#createFilterOptions(options));
+    this.messageFilter = new parts.MessageFilter(this.#createFilterOptions(options));
     this.#messageIntake = new MessageIntake(
       this.messageFilter,
       redLog,
       origins,
       options.service.tables,
     );
-    this.replica = this.createReplica(
+    this.replica = new parts.Replica(
       toReplicaOptions(options, redLog),
+      parts,
       toRecoveredReplica(stored),
       nowMs,
       wallMs,
@@ -108,7 +103,7 @@ export class SiteMachine {
       stored,
       getMembers: (origins) => this.#absent.getLogMembers(origins),
       replica: this.replica,
-      createReader: (log, saved) => this.createRedLogReader(log, saved),
+      createReader: (log, saved) => new parts.RedLogConsumer(log, saved),
     });
     this.#absenceWatch = new AbsenceWatch(options, this.#absent, this.replica);
     this.#cuts = new CheckpointCuts(this.replica);
@@ -386,30 +381,6 @@ export class SiteMachine {
         if (outputs.length > 0) hasLogOutputs = true;
       }
     } while (hasLogOutputs || this.replica.hasOutputs);
-  }
-
-  protected createReplica(
-    options: SiteOptions,
-    stored: RecoveredReplica,
-    nowMs: number,
-    wallMs: number,
-  ): Replica {
-    return new Replica(options, stored, nowMs, wallMs);
-  }
-
-  protected createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
-    return new AbsentSites(...args);
-  }
-
-  protected createRedLogReader(
-    log: RedLog<RedRecord>,
-    saved: SavedLog | undefined,
-  ): RedLogConsumer<RedRecord> {
-    return new RedLogConsumer(log, saved);
-  }
-
-  protected createMessageFilter(options: MessageFilterOptions): MessageFilter {
-    return new MessageFilter(options);
   }
 
   #createFilterOptions(options: SiteOptions): MessageFilterOptions {

@@ -20,6 +20,7 @@ import type { MemberRecord, OpeningRecord, RedRecord } from '../records/records.
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Replica } from '../replica/replica.ts';
+import type { PARTS } from './parts.ts';
 import type { RecoveredReplica } from '../replica/replica-recovery.ts';
 
 export type SiteOutput =
@@ -139,6 +140,8 @@ export interface SiteOptions extends ReplicaOptions {
    * that for `ALONE_AFTER_MS`, and are refused after that.
    */
   readonly needsPeer?: boolean | undefined;
+  /** The classes of parts that take the place of those of `PARTS`. Tests plant faults by them. */
+  readonly parts?: Partial<typeof PARTS> | undefined;
 }
 
 /**

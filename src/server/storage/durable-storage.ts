@@ -10,7 +10,8 @@ import type { Ownership } from './disk/directory-lock.ts';
 import type { SegmentHeader } from './format/file-names.ts';
 import { recoverSite, type RecoveredSite } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
-import { SegmentLog, type SegmentLogOptions } from './segment-log.ts';
+import { OrderedWrites } from './disk/ordered-writes.ts';
+import { SegmentLog } from './segment-log.ts';
 import type { StorageSizes } from './storage-sizes.ts';
 
 export interface DurableStorageOptions {
@@ -77,7 +78,10 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` if the data is unreadable, or there is no room for a new
    * file
    */
-  constructor({ recovered, ...options }: DurableStorageOptions) {
+  constructor(
+    { recovered, ...options }: DurableStorageOptions,
+    Writes: typeof OrderedWrites = OrderedWrites,
+  ) {
     const {
       files,
       timing,
@@ -108,31 +112,30 @@ export class DurableStorage implements SiteStorage {
       if (because !== undefined) timing.later(() => this.checkpoint());
     };
     try {
-      this.#log = this.createLog({
-        files,
-        timing,
-        directory,
-        site,
-        number,
-        lengths,
-        segments,
-        segmentBytes,
-        largeGroup,
-        sizes: options.sizes,
-        listener,
-        onFullChanged,
-        lastCheckpoint: () => this.#lastCheckpoint,
-      });
+      this.#log = new SegmentLog(
+        {
+          files,
+          timing,
+          directory,
+          site,
+          number,
+          lengths,
+          segments,
+          segmentBytes,
+          largeGroup,
+          sizes: options.sizes,
+          listener,
+          onFullChanged,
+          lastCheckpoint: () => this.#lastCheckpoint,
+        },
+        Writes,
+      );
       // Each start creates a file with a new number before anything else.
       this.term = this.#log.takeOver();
       options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
       throw cannotStartError(error as Error);
     }
-  }
-
-  protected createLog(options: SegmentLogOptions): SegmentLog {
-    return new SegmentLog(options);
   }
 
   get stored(): RecoveredState {

@@ -23,7 +23,7 @@ import {
   type Segment,
   type SegmentHeader,
 } from './format/file-names.ts';
-import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
+import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
@@ -115,11 +115,11 @@ export class SegmentLog {
   #equalGroups = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor(options: SegmentLogOptions) {
+  constructor(options: SegmentLogOptions, Writes: typeof OrderedWrites = OrderedWrites) {
     this.#options = options;
     this.#lengths = pickPositions(options.lengths);
     this.#segments = [...options.segments];
-    this.#writes = this.createWrites({
+    this.#writes = new Writes({
       timing: options.timing,
       onNoSpace: (error) => this.#setFull(error),
       onFailed: (error) => this.fail(error),
@@ -223,10 +223,6 @@ export class SegmentLog {
       this.#isPlanned = false;
       this.#write();
     });
-  }
-
-  protected createWrites(options: OrderedWritesOptions): OrderedWrites {
-    return new OrderedWrites(options);
   }
 
   #canWrite(): boolean {

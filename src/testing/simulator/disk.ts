@@ -41,7 +41,7 @@ export class SimulatedDisk {
     flipped: 0,
     old: 0,
   };
-  protected readonly options: SimulatedDiskOptions;
+  readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<PendingWrite>();
   /** Files whose removal is not durable yet. */
@@ -261,9 +261,9 @@ export class SimulatedDisk {
   }
 
   /** Called when data was written that is not synced yet. */
-  protected onWritten(_done: OnWriteDone): void {}
+  onWritten(_done: OnWriteDone): void {}
 
-  protected synced(error: Error | undefined, done: OnWriteDone): void {
+  synced(error: Error | undefined, done: OnWriteDone): void {
     done(error);
   }
 

@@ -5,7 +5,6 @@
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
 import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
-import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import type { EntryName } from '../../server/records/records.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
@@ -13,6 +12,7 @@ import { describeRecordProblem } from '../../server/messages/message-schemas.ts'
 import { createFaultyEngine, type LogFaults } from './faulty-log.ts';
 import type { EtcdStore } from './etcd/etcd-store.ts';
 import type { SimulationOptions } from './options.ts';
+import type { RunParts } from './run-parts.ts';
 import { SimulatedEtcd } from './etcd/simulated-etcd.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
@@ -22,7 +22,7 @@ export interface RedLogContext extends LogFaults {
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
   readonly sites: readonly SimulatedSite[];
-  readonly Log: typeof EtcdLog | undefined;
+  readonly parts: RunParts;
 }
 
 const PLACE = { deployment: 'simulated', generation: 0 };
@@ -39,10 +39,11 @@ export class SimulatedRedLog {
   readonly #keys = new EtcdKeys(PLACE);
 
   constructor(context: RedLogContext) {
-    const { options, seed, timeline, Log } = context;
+    const { options, seed, timeline, parts } = context;
     this.#context = context;
     if (!options.isEtcd) {
-      this.engine = createFaultyEngine(SEQUENCED_ENGINE, context);
+      const createNode: RedLogEngine['createNode'] = (log) => new parts.SequencedLog(log);
+      this.engine = createFaultyEngine({ ...SEQUENCED_ENGINE, createNode }, context);
       return;
     }
     this.engine = createEtcdEngine(
@@ -52,7 +53,7 @@ export class SimulatedRedLog {
         markEvery: options.etcdMarkEvery,
         pageGroups: options.etcdPageGroups,
       },
-      Log,
+      parts,
     );
     this.etcd = new SimulatedEtcd(options, new Random(seed ^ 0xe7d), timeline);
     // Whether most sites would notice is looked up in the log of `main` alone.

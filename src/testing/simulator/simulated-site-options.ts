@@ -9,11 +9,11 @@ import type { Envelope } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
-import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { StorageSizes } from '../../server/storage/storage-sizes.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
+import type { RunParts } from './run-parts.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy } from './cluster/site-copies.ts';
 import type { Timeline } from './timeline.ts';
@@ -39,7 +39,7 @@ export type SiteReply =
       readonly domain: DomainErrorInfo | undefined;
     };
 
-/** Creates the machine of a site. A run with a planted fault creates another one. */
+/** Creates the machine of a site. */
 export type MachineFactory = (
   options: SiteOptions,
   stored: RecoveredState,
@@ -67,7 +67,7 @@ export interface SimulatedSiteOptions<Site> {
     readonly largeGroup: number;
     readonly sizes: StorageSizes;
   };
-  readonly Storage: typeof DurableStorage;
+  readonly parts: RunParts;
   send(sent: SentMessage): void;
   /** Called when this start of the site has accepted a message of another site. */
   onMessageAccepted(envelope: Envelope, start: number): void;

@@ -104,7 +104,7 @@ export class SimulatedSite {
   }
 
   start(): void {
-    const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
+    const { site, makeMachine, observer, disk, storage: sizes, timeline, parts } = this.#options;
     const timing = createTiming(timeline);
     const stops = this.#stops;
     if (disk.isFull) {
@@ -117,12 +117,10 @@ export class SimulatedSite {
     this.#tornWrites = disk.tornWrites;
     const storage = this.#open(
       () =>
-        new Storage({
-          files: disk.mount(),
-          timing,
-          directory: SITE_DIRECTORY,
-          ...sizes,
-        }),
+        new parts.DurableStorage(
+          { files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes },
+          parts.OrderedWrites,
+        ),
     );
     this.#storage = storage;
     this.#starts += 1;
@@ -134,6 +132,7 @@ export class SimulatedSite {
       ...this.#options.getPlaces(),
       origins: this.#origins,
       epoch,
+      parts,
       observer,
       onMessageRejected: failOnRejection,
     };

@@ -4,9 +4,7 @@
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
-import { SiteMachine } from '../../server/site/site-machine.ts';
 import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
-import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import {
   PropertyViolation,
   isPipelined,
@@ -20,13 +18,14 @@ import { isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { HealthyPeriods, Timeline } from './timeline.ts';
 import { getCoverage, NO_COUNTS } from './coverage.ts';
-import { SimulatedDisk } from './disk.ts';
+import type { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import { HostileNetwork, type NetworkListener } from './network.ts';
 import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
+import { RUN_PARTS, type RunParts } from './run-parts.ts';
 import type { RunReplacements, SimulateOptions } from './run-replacements.ts';
 import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
@@ -53,6 +52,7 @@ export class Simulation {
   readonly #seed: number;
   readonly #options: SimulationOptions;
   readonly #replacements: RunReplacements;
+  readonly #parts: RunParts;
   readonly #random: Random;
   readonly #timeline = new Timeline();
   readonly #healthyPeriods = new HealthyPeriods(this.#timeline, () => this.#isInTheWay);
@@ -79,11 +79,12 @@ export class Simulation {
     seed: number,
     options: SimulationOptions,
     scenario: Scenario,
-    parts: RunReplacements,
+    replacements: RunReplacements,
   ) {
     this.#seed = seed;
     this.#options = options;
-    this.#replacements = parts;
+    this.#replacements = replacements;
+    this.#parts = { ...RUN_PARTS, ...replacements.parts };
     this.#scenario = scenario;
     this.#traced = new TracedService(scenario.service);
     this.#history = new History(this.#scenario.traits);
@@ -221,7 +222,6 @@ export class Simulation {
     { copy, directory, isTwin = false }: SiteBeginning & { readonly isTwin?: boolean },
   ): SimulatedSite {
     const { maxSkewMs } = this.#options;
-    const { Digest } = this.#replacements;
     const place = {
       deployment: SIMULATED_DEPLOYMENT,
       redLeader: this.#origins.sites[LEADER] as Origin,
@@ -237,7 +237,7 @@ export class Simulation {
         site,
         directory,
         redLog,
-        ...createReplicaLimits(this.#options, this.#counts, Digest),
+        ...createReplicaLimits(this.#options, this.#counts, this.#parts.PrefixDigest),
         ...this.#partitions.createOptions(this.#origins),
       },
       createOrigins: () => this.#partitions.createOrigins(),
@@ -250,7 +250,7 @@ export class Simulation {
       connect,
       disk,
       storage: createStorageLimits(this.#options, this.#counts),
-      Storage: this.#replacements.Storage ?? DurableStorage,
+      parts: this.#parts,
       send: (sent) => this.#network.send(sent),
       onMessageAccepted: (envelope, start) => notify('onMessageAccepted', site, envelope, start),
       save: () => this.#checkers.save(site),
@@ -299,9 +299,8 @@ export class Simulation {
   }
 
   #makeDisk(): SimulatedDisk {
-    const Disk = this.#replacements.Disk ?? SimulatedDisk;
     const { syncMeanMs, instantWriteShare, damageChance } = this.#options;
-    const disk = new Disk({
+    const disk = new this.#parts.SimulatedDisk({
       timeline: this.#timeline,
       random: this.#random,
       syncMeanMs,
@@ -312,8 +311,7 @@ export class Simulation {
     return disk;
   }
 
-  readonly #makeMachine: MachineFactory = (...args) =>
-    this.#replacements.makeMachine?.(...args) ?? new SiteMachine(...args);
+  readonly #makeMachine: MachineFactory = (...args) => new this.#parts.SiteMachine(...args);
 
   #observeMachine(site: Origin): MachineFactory {
     return (options, ...found) => {
@@ -380,7 +378,7 @@ export class Simulation {
       seed: this.#seed,
       isHealthy: () => this.#isHealed,
       onRepeated: () => void (this.#counts.repeated += 1),
-      Log: this.#replacements.EtcdLog,
+      parts: this.#parts,
     });
   }
 

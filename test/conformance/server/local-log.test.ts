@@ -7,6 +7,7 @@ import { recoverSite, type RecoveredSite } from '../../../src/server/storage/rec
 import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
 import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
+import { replaceMethods } from '../../support/replace-methods.ts';
 
 const FOLDER = 'site';
 
@@ -18,19 +19,13 @@ interface OpenLog {
   readonly reported: readonly string[];
 }
 
-class BreakingDisk extends SimulatedDisk {
-  isBroken = false;
-  protected override synced(
-    error: Error | undefined,
-    done: (error: Error | undefined) => void,
-  ): void {
-    done(this.isBroken ? new Error('EIO') : error);
-  }
-}
-
 class LogPlace {
+  isBroken = false;
   readonly #timeline = new Timeline();
-  readonly disk = new BreakingDisk({
+  readonly #BreakingDisk = replaceMethods(SimulatedDisk, () => ({
+    synced: (error, done) => done(this.isBroken ? new Error('EIO') : error),
+  }));
+  readonly disk = new this.#BreakingDisk({
     timeline: this.#timeline,
     random: new Random(1),
     syncMeanMs: 5,
@@ -149,7 +144,7 @@ test('an append that cannot be written → of unknown outcome; nothing of it is 
   const { log, reported } = place.open();
   log.append('local', ['a']);
   place.run();
-  place.disk.isBroken = true;
+  place.isBroken = true;
   log.append('local', ['b']);
   place.run();
   log.append('local', ['c']);

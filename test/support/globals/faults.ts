@@ -10,7 +10,6 @@ import {
   UnheldCertifier,
   UnheldTable,
   UnrejectingCertifier,
-  UnrejectingTable,
   UnreachingCoordinator,
   UnrefusedCoordinator,
   WindowlessCertifier,
@@ -61,7 +60,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     rule: 'G8d rejections',
-    parts: { HoldTable: UnrejectingTable, Certifier: UnrejectingCertifier },
+    parts: { Certifier: UnrejectingCertifier },
     options: MANY_COPIES,
   },
   { rule: 'G8g holds in the checkpoint', parts: { savesHolds: false } },

@@ -1,134 +1,104 @@
 /** Parts of sites that each leave out one rule of globals. */
-import type {
-  CertificationDecision,
-  Conflict,
-} from '../../../src/server/records/certification-result.ts';
-import type {
-  ExecutionName,
-  GlobalOperation,
-  RedRecord,
-} from '../../../src/server/records/records.ts';
-import type { Vector } from '../../../src/server/records/vector.ts';
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
-import type { Footprint } from '../../../src/server/replica/red/order/footprint.ts';
-import { HoldTable, type ExecutionEnd } from '../../../src/server/replica/red/order/hold-table.ts';
+import { HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
 import {
   GlobalCoordinator,
   type CoordinatorOptions,
-  type SiteProgress,
 } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import { replaceArguments, replaceMethods } from '../replace-methods.ts';
 
 /** Nothing is held, and holds are not certified. */
-export class UnheldTable extends HoldTable {
-  protected override findOverlappingName(): undefined {
-    return undefined;
-  }
-}
+export const UnheldTable = replaceMethods(HoldTable, () => ({
+  findOverlappingName: () => undefined,
+}));
 
-export class UnheldCertifier extends PartitionCertifier {
-  protected override findGlobalConflict(operation: GlobalOperation): Conflict | undefined {
-    return operation.holds === undefined ? undefined : super.findGlobalConflict(operation);
-  }
-}
+export const UnheldCertifier = replaceMethods(PartitionCertifier, (original) => ({
+  findGlobalConflict: (operation) =>
+    operation.holds === undefined ? undefined : original.findGlobalConflict(operation),
+}));
 
 const NOTHING_READ = { reads: new Set<string>(), ranges: [] };
 const NOTHING_WRITTEN = { writes: new Set<string>(), effects: [] };
 
 /** A record may write what a hold reads. */
-export class OneWayTable extends HoldTable {
-  protected override findOverlappingName(later: Footprint, held: Footprint): string | undefined {
-    return super.findOverlappingName(later, { ...held, ...NOTHING_READ });
-  }
-}
+export const OneWayTable = replaceMethods(HoldTable, (original) => ({
+  findOverlappingName: (later, held) =>
+    original.findOverlappingName(later, { ...held, ...NOTHING_READ }),
+}));
 
 /** A record may read and write what a hold writes. */
-export class OtherWayTable extends HoldTable {
-  protected override findOverlappingName(later: Footprint, held: Footprint): string | undefined {
-    return super.findOverlappingName(later, { ...held, ...NOTHING_WRITTEN });
-  }
-}
+export const OtherWayTable = replaceMethods(HoldTable, (original) => ({
+  findOverlappingName: (later, held) =>
+    original.findOverlappingName(later, { ...held, ...NOTHING_WRITTEN }),
+}));
 
 /** A rejection of a global is forgotten. */
-export class UnrejectingTable extends HoldTable {
-  forgets = false;
-
-  override end(execution: ExecutionName, how: ExecutionEnd, stamp: number): void {
-    if (how !== 'never' || !this.forgets) super.end(execution, how, stamp);
-  }
-}
-
-export class UnrejectingCertifier extends PartitionCertifier {
-  override decide(record: RedRecord): CertificationDecision {
-    (this.holds as UnrejectingTable).forgets = record.kind === 'operation';
-    return super.decide(record);
-  }
-}
+export const UnrejectingCertifier = replaceMethods(
+  PartitionCertifier,
+  (original, _limits, _log, holds) => {
+    const end = holds.end.bind(holds);
+    let forgets = false;
+    holds.end = (execution, how, stamp) => {
+      if (how !== 'never' || !forgets) end(execution, how, stamp);
+    };
+    return {
+      decide: (record) => {
+        forgets = record.kind === 'operation';
+        return original.decide(record);
+      },
+    };
+  },
+);
 
 /** A global that read nothing in a log may have a snapshot of any age there. */
-export class WindowlessCertifier extends PartitionCertifier {
-  protected override findGlobalConflict(operation: GlobalOperation): Conflict | undefined {
-    return this.findConflict(operation);
-  }
-}
+export const WindowlessCertifier = replaceMethods(PartitionCertifier, (original) => ({
+  findGlobalConflict: (operation) => original.findConflict(operation),
+}));
 
-export class UnabortingCoordinator extends GlobalCoordinator {
-  protected override abort(): void {}
-}
+export const UnabortingCoordinator = replaceMethods(GlobalCoordinator, () => ({ abort: () => {} }));
 
-export class FinalCoveringCoordinator extends GlobalCoordinator {
-  protected override getCoverage(
-    snapshot: Vector,
-    site: SiteProgress,
-  ): 'covered' | 'later' | 'never' {
-    const coverage = super.getCoverage(snapshot, site);
+export const FinalCoveringCoordinator = replaceMethods(GlobalCoordinator, (original) => ({
+  getCoverage: (snapshot, site) => {
+    const coverage = original.getCoverage(snapshot, site);
     return coverage === 'never' ? 'covered' : coverage;
-  }
-}
+  },
+}));
 
 /** Releases do not wait until the global is applied. */
-export class EarlyCoordinator extends GlobalCoordinator {
-  override act(site: SiteProgress): ReturnType<GlobalCoordinator['act']> {
-    return super.act({ ...site, isApplied: () => true });
-  }
-}
+export const EarlyCoordinator = replaceMethods(GlobalCoordinator, (original) => ({
+  act: (site) => original.act({ ...site, isApplied: () => true }),
+}));
 
 /** Holds are appended, whatever the logs order. */
-export class UnreachingCoordinator extends GlobalCoordinator {
-  override act(site: SiteProgress): ReturnType<GlobalCoordinator['act']> {
-    return super.act({ ...site, isReachable: () => true });
-  }
-}
+export const UnreachingCoordinator = replaceMethods(GlobalCoordinator, (original) => ({
+  act: (site) => original.act({ ...site, isReachable: () => true }),
+}));
 
 /** What a coordinator reads of a table: the refusal of a hold is not there. */
-class UnrefusedTable extends HoldTable {
-  readonly #table: HoldTable;
-
-  constructor(table: HoldTable) {
-    super({ ofRow: () => undefined }, 0);
-    this.#table = table;
-  }
-
-  override get standing(): HoldTable['standing'] {
-    return this.#table.standing;
-  }
-
-  override get touched(): HoldTable['touched'] {
-    return this.#table.touched;
-  }
-
-  override getEnd(execution: ExecutionName): ReturnType<HoldTable['getEnd']> {
-    const end = this.#table.getEnd(execution);
-    return end?.how === 'refused' ? undefined : end;
-  }
+function createUnrefusedTable(table: HoldTable): HoldTable {
+  const Unrefused = replaceMethods(HoldTable, () => ({
+    get standing() {
+      return table.standing;
+    },
+    get touched() {
+      return table.touched;
+    },
+    getEnd: (execution) => {
+      const end = table.getEnd(execution);
+      return end?.how === 'refused' ? undefined : end;
+    },
+  }));
+  return new Unrefused({ ofRow: () => undefined }, 0);
 }
 
 /** After a refusal, the other holds wait for an abort. */
-export class UnrefusedCoordinator extends GlobalCoordinator {
-  constructor(options: CoordinatorOptions) {
-    super({ ...options, tables: options.tables.map((table) => new UnrefusedTable(table)) });
-  }
-}
+export const UnrefusedCoordinator = replaceArguments(
+  GlobalCoordinator,
+  (options): [CoordinatorOptions] => [
+    { ...options, tables: options.tables.map(createUnrefusedTable) },
+  ],
+);
 
 type Awaited = typeof findAwaitedStamps;
 

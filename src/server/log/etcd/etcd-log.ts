@@ -9,7 +9,7 @@
  * has the position and digest of its proposer, and sites send each other theirs every second. So
  * they notice if etcd was put back to an older state.
  */
-import { MAX_START } from '../../records/epoch.ts';
+import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import { LogCopy } from '../log-copy.ts';
 import type {
@@ -24,10 +24,10 @@ import { EtcdCalls } from './etcd-calls.ts';
 import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
 import { EtcdPeers, type DigestMessage } from './etcd-messages.ts';
-import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
-import { EtcdReader, type EtcdReaderOptions } from './etcd-reader.ts';
+import { EtcdProposer } from './etcd-proposer.ts';
+import { EtcdReader } from './etcd-reader.ts';
 import type { EtcdEntry, EtcdLogPlace, EtcdReply } from './etcd-requests.ts';
-import { EtcdTrimmer, type EtcdTrimmerOptions } from './etcd-trimmer.ts';
+import { EtcdTrimmer } from './etcd-trimmer.ts';
 
 /** How a site's node of the log is set up, beside `RedLogOptions`. */
 export interface EtcdLogOptions extends EtcdLogPlace {
@@ -43,6 +43,9 @@ export interface EtcdLogOptions extends EtcdLogPlace {
   /** How many keys one request reads, a power of two. Default: `PAGE_GROUPS` */
   readonly pageGroups?: number | undefined;
 }
+
+/** The classes of the parts of a node. Tests replace some. */
+export const ETCD_LOG_PARTS = { EtcdReader, EtcdProposer, EtcdTrimmer };
 
 type Output<R> = LogOutput<R, DigestMessage>;
 
@@ -64,7 +67,7 @@ const QUOTA_USED_UP =
   'its quota is used up. Defragment each member (etcdctl defrag), then disarm the alarm (etcdctl alarm disarm)';
 
 export class EtcdLog<R> implements RedLog<R, DigestMessage> {
-  protected readonly copy: LogCopy<R>;
+  readonly copy: LogCopy<R>;
   readonly #options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #place: EtcdLogOptions;
   readonly #keys: EtcdKeys;
@@ -96,7 +99,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #askedStatusAtMs = -Infinity;
   #outputs: Output<R>[] = [];
 
-  constructor({ entries = [], ...options }: RedLogOptions<R>, place: EtcdLogOptions) {
+  constructor(
+    { entries = [], ...options }: RedLogOptions<R>,
+    place: EtcdLogOptions,
+    parts: typeof ETCD_LOG_PARTS = ETCD_LOG_PARTS,
+  ) {
     [this.#options, this.#place, this.#members] = [options, place, options.sites];
     const { site, windows } = options;
     const copy = (this.copy = new LogCopy(
@@ -107,7 +114,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const calls = (this.#calls = new EtcdCalls((request) =>
       this.#outputs.push({ kind: 'request', request }),
     ));
-    this.#reader = this.createReader({
+    this.#reader = new parts.EtcdReader({
       keys,
       calls,
       copy,
@@ -126,11 +133,12 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       if (hasRoom) this.#sendNext();
     };
     const maxRecords = windows?.maxProposed;
-    this.#proposer = this.createProposer(
+    const known = copy.progress.get(site)?.epoch ?? 0;
+    this.#proposer = new parts.EtcdProposer(
       { site, keys, calls, copy, maxRecords, onRoom },
-      options.epoch,
+      known < options.epoch ? options.epoch : createEpochAbove(known, options.epoch),
     );
-    this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
+    this.#trimmer = new parts.EtcdTrimmer({ site, keys, calls, copy });
     this.#peers = new EtcdPeers(place.generation);
     if (this.#proposer.start > MAX_START)
       this.#stopAt(`its start ${this.#proposer.start} is above the largest one, ${MAX_START}`);
@@ -241,31 +249,15 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   /** Whether nothing may be missing in what it has read. */
-  protected hasAll(): boolean {
+  hasAll(): boolean {
     return (
       this.copy.length >= this.#peers.longest &&
       this.#peers.haveReplied(this.#others, this.#calls.nowMs)
     );
   }
 
-  protected createReader(options: EtcdReaderOptions): EtcdReader {
-    return new EtcdReader(options);
-  }
-
-  protected createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
-    return new EtcdProposer(options, start);
-  }
-
-  protected createTrimmer(options: EtcdTrimmerOptions): EtcdTrimmer {
-    return new EtcdTrimmer(options);
-  }
-
   /** Returns `false`, and stops, if the first `position` entries are known to differ here. */
-  protected checkDigest(
-    position: number,
-    digest: number | null | undefined,
-    source: string,
-  ): boolean {
+  checkDigest(position: number, digest: number | null | undefined, source: string): boolean {
     const here = this.copy.getDigest(position);
     if (here === undefined || digest === undefined || digest === null || here === digest)
       return true;
@@ -280,13 +272,13 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
    * Which record of a start comes next: the first one of a start that is later than the one that
    * counts.
    */
-  protected getExpected({ site, start }: GroupName): number | 'void' {
+  getExpected({ site, start }: GroupName): number | 'void' {
     const { epoch = 0, next = 1 } = this.copy.progress.get(site) ?? {};
     return start < epoch ? 'void' : start > epoch ? 1 : next;
   }
 
   /** Whether what stands before a group is missing. */
-  protected isGap(first: number, expected: number): boolean {
+  isGap(first: number, expected: number): boolean {
     return first > expected;
   }
 
@@ -294,7 +286,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
    * The position of a group must not be beyond what is here: its proposer had taken what comes
    * before it.
    */
-  protected checkPlace({ position, digest }: EtcdGroup<R>, { site }: GroupName): boolean {
+  checkPlace({ position, digest }: EtcdGroup<R>, { site }: GroupName): boolean {
     if (position <= this.copy.length) return this.checkDigest(position, digest, `site ${site}`);
     this.#stopAt(
       `site ${site} has taken ${position} entries before its next one, and there are ${this.copy.length} here`,

@@ -33,17 +33,20 @@ interface SentGroup {
 }
 
 export class EtcdProposer<R> {
-  protected readonly options: EtcdProposerOptions<R>;
+  readonly #options: EtcdProposerOptions<R>;
   readonly #unsent = new Set<R>();
   readonly #sent: SentGroup[] = [];
   #next: number;
   #start: number;
 
-  constructor(options: EtcdProposerOptions<R>, start: number) {
-    this.options = options;
-    const known = options.copy.progress.get(options.site)?.epoch ?? 0;
-    this.#start = this.chooseStart(known, start);
-    this.#next = this.getFirst();
+  /**
+   * @param start the epoch under which it proposes, above those that the log has of its site
+   * @param first the number of its first record
+   */
+  constructor(options: EtcdProposerOptions<R>, start: number, first = 1) {
+    this.#options = options;
+    this.#start = start;
+    this.#next = first;
   }
 
   /** The epoch under which it proposes. */
@@ -100,26 +103,17 @@ export class EtcdProposer<R> {
   }
 
   /** How many groups that are not known to be stored are in flight. */
-  protected get maxUnstored(): number {
+  get maxUnstored(): number {
     return 1;
   }
 
   /** How much of the log it has taken, as sites count it. */
-  protected get position(): number {
-    return this.options.copy.length;
-  }
-
-  protected chooseStart(known: number, start: number): number {
-    return known < start ? start : createEpochAbove(known, start);
-  }
-
-  /** The number of the first record of this start. */
-  protected getFirst(): number {
-    return 1;
+  get position(): number {
+    return this.#options.copy.length;
   }
 
   #makeGroup(): SentGroup {
-    const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
+    const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.#options;
     const place = {
       position: this.position,
       digest: copy.getDigest(copy.length) ?? null,
@@ -142,7 +136,7 @@ export class EtcdProposer<R> {
   #send(group: SentGroup): void {
     group.isAsked = true;
     const { key, value } = group;
-    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) =>
+    this.#options.calls.call({ kind: 'etcd.create', key, value }, (answer) =>
       this.#onAnswer(group, answer),
     );
   }
@@ -150,10 +144,10 @@ export class EtcdProposer<R> {
   /** After a failure it is sent again at a tick. */
   #onAnswer(group: SentGroup, answer: EtcdAnswer): void {
     if (answer.kind === 'etcd.created') {
-      group.storedAtMs = this.options.calls.nowMs;
-      return this.options.onRoom(true);
+      group.storedAtMs = this.#options.calls.nowMs;
+      return this.#options.onRoom(true);
     }
     group.isAsked = false;
-    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);
+    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.#options.onRoom(false);
   }
 }

@@ -127,7 +127,7 @@ export class EtcdReader {
     });
   }
 
-  protected isBehind(trimmed: number, length: number): boolean {
+  isBehind(trimmed: number, length: number): boolean {
     return trimmed > length;
   }
 

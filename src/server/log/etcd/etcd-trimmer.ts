@@ -84,7 +84,7 @@ export class EtcdTrimmer {
   }
 
   /** All members have that much in their checkpoints. */
-  protected getLeast(members: readonly Origin[]): number {
+  getLeast(members: readonly Origin[]): number {
     const { site } = this.#options;
     const others = members.filter((member) => member !== site);
     return Math.min(this.#own, ...others.map((member) => this.#checkpointed.get(member) ?? 0));

@@ -40,13 +40,13 @@ import {
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
-  protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
+  readonly #options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #windows: SendWindows;
   readonly #sizes: MachineSizes;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
   #forgotten = 0;
-  protected synced: number;
+  #synced: number;
   #committed = 0;
   #delivered = 0;
   readonly #digest: PrefixDigest;
@@ -73,7 +73,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #outputs: Output<R>[] = [];
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
-    this.options = options;
+    this.#options = options;
     const { sites, voters = sites } = options;
     [this.#sites, this.#voters] = [sites, voters];
     this.#askTimer = new AskTimer(options.resendAfterMs);
@@ -82,7 +82,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#sizes = options.sizes ?? DEFAULT_MACHINE_SIZES;
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
-    this.synced = this.length;
+    this.#synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     const { createDigest = createPrefixDigest } = options;
     this.#digest = createDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
@@ -119,11 +119,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   get end(): StreamPoint {
-    return { length: this.synced, digest: this.#digest.at(this.synced) };
+    return { length: this.#synced, digest: this.#digest.at(this.#synced) };
   }
 
   identity(): string {
-    return this.options.identity ?? 'red';
+    return this.#options.identity ?? 'red';
   }
 
   digest(length: number): number | undefined {
@@ -197,28 +197,28 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         if (this.#isLeader) this.#onPropose(from, message);
         return;
       case 'log.append':
-        if (from === this.options.leader || this.#continuesHere(message))
+        if (from === this.#options.leader || this.#continuesHere(message))
           this.#onAppend(from, message);
         return;
       case 'log.check':
         if (this.#isLeader) this.#onCheck(from, message);
         return;
       case 'log.checked':
-        if (from === this.options.leader) this.#proposals.onChecked(message);
+        if (from === this.#options.leader) this.#proposals.onChecked(message);
         return;
       case 'log.appended':
         return this.#isLeader
           ? this.#onAppended(from, message, nowMs)
           : this.#passOn(from, message);
       case 'log.gone':
-        if (from === this.options.leader && message.length === this.length)
+        if (from === this.#options.leader && message.length === this.length)
           this.#outputs.push({ kind: 'behind' });
     }
   }
 
   onSynced(length: number): void {
-    if (length <= this.synced) return;
-    this.synced = length;
+    if (length <= this.#synced) return;
+    this.#synced = length;
     if (this.#isLeader) this.#sendNews();
     else this.#confirm();
     this.#advanceCommitted();
@@ -227,7 +227,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   tick(nowMs: number): void {
     this.#probeFollowers(nowMs);
     // It is unknown whether some entries that are held here are committed. The leader answers that.
-    if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
+    if (!this.#isLeader && this.#delivered < this.#synced) this.#confirm();
     this.#proposals.tick(nowMs);
   }
 
@@ -236,20 +236,20 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * are told how much is here.
    */
   catchUp(nowMs: number): void {
-    const { site, leader } = this.options;
+    const { site, leader } = this.#options;
     if (this.#isLeader || !this.#askTimer.isDue(nowMs)) return;
     for (const other of this.#sites)
       if (other !== site && other !== leader) this.#send(other, this.#createConfirmation());
   }
 
   /** Returns the length that the leader may send: what is synced in its own log. */
-  protected getSendableLength(): number {
-    return this.synced;
+  getSendableLength(): number {
+    return this.#synced;
   }
 
   /** Returns the length that a majority holds, as far as this node knows. */
-  protected getMajorityLength(): number {
-    const { site: own, leader } = this.options;
+  #getMajorityLength(): number {
+    const { site: own, leader } = this.#options;
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
       // Entries of a follower are synced at the leader too. Two of three sites are a majority, if
@@ -257,10 +257,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       const votes = (site: Origin): boolean => this.#voters.includes(site);
       if (majority > 2 || !votes(own) || !votes(leader)) return this.#committed;
       const removal = this.#changes.slice().find(({ closes }) => closes.includes(own));
-      return Math.min(this.synced, removal?.position ?? Infinity);
+      return Math.min(this.#synced, removal?.position ?? Infinity);
     }
     return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>
-      site === own ? this.synced : (this.#followers.get(site)?.matched ?? 0),
+      site === own ? this.#synced : (this.#followers.get(site)?.matched ?? 0),
     );
   }
 
@@ -273,14 +273,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const site of this.#followers.keys())
       if (!sites.includes(site)) this.#followers.delete(site);
     for (const site of sites) {
-      if (site === this.options.site || this.#followers.has(site)) continue;
-      this.#followers.set(site, createFollower(this.synced));
+      if (site === this.#options.site || this.#followers.has(site)) continue;
+      this.#followers.set(site, createFollower(this.#synced));
     }
   }
 
   /** @param position the position of the first entry */
   #noteChanges(entries: readonly LogEntry<R>[], position: number): void {
-    const { getMemberChange } = this.options;
+    const { getMemberChange } = this.#options;
     if (getMemberChange === undefined) return;
     for (const [index, { record }] of entries.entries()) {
       const change = getMemberChange(record);
@@ -289,7 +289,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   get #isLeader(): boolean {
-    return this.options.site === this.options.leader;
+    return this.#options.site === this.#options.leader;
   }
 
   /** The number of entries of its log, including forgotten ones. */
@@ -399,7 +399,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     // A follower may have no vote according to what it has delivered. Then it has to ask what is
     // committed.
-    else if (mayAnnounceAgain(follower, this.#committed, nowMs, this.options))
+    else if (mayAnnounceAgain(follower, this.#committed, nowMs, this.#options))
       this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
@@ -407,13 +407,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** @param probe the probe that this answers, if it does */
   #confirm(probe?: number): void {
-    this.#send(this.options.leader, this.#createConfirmation(probe));
+    this.#send(this.#options.leader, this.#createConfirmation(probe));
   }
 
   #createConfirmation(probe?: number): SequencedMessage<R> {
     return {
       kind: 'log.appended',
-      length: this.synced,
+      length: this.#synced,
       committed: this.#committed,
       ...(probe !== undefined && { received: this.length, probe }),
     };
@@ -450,7 +450,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * refused for ever.
    */
   #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
-    const { site, epoch: value } = this.options;
+    const { site, epoch: value } = this.#options;
     return (
       origin === site && epoch > this.#proposals.epoch && createEpochAbove(epoch, value) > MAX_START
     );
@@ -499,7 +499,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Probes followers that have not advanced for long. */
   #probeFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
-      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs)
+      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.#options.resendAfterMs)
         continue;
       follower.movedAtMs = nowMs;
       // A follower with all entries may only not know what is committed.
@@ -519,13 +519,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    */
   #commitAndDeliver(): void {
     const change = this.#changes.at(0)?.position ?? Infinity;
-    const majority = Math.min(this.getMajorityLength(), change + 1);
+    const majority = Math.min(this.#getMajorityLength(), change + 1);
     if (majority > this.#committed) {
       this.#committed = majority;
       if (this.#mustAnnounce)
         for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
-    const end = Math.min(this.#committed, this.synced, change + 1);
+    const end = Math.min(this.#committed, this.#synced, change + 1);
     if (this.#delivered >= end) return;
     this.#isWaiting = end > change;
     if (this.#isWaiting) this.#changes.shift();

@@ -38,7 +38,7 @@ export interface BlueDraft {
 
 /** Blue operations of this site and of the others. */
 export class BluePath {
-  protected readonly core: ReplicaCore;
+  readonly core: ReplicaCore;
   readonly streams: StreamTable;
   /** Operations of this site that are not synced, in the order in which they were stored. */
   readonly #unsynced = new Fifo<BlueOperation>();
@@ -279,7 +279,7 @@ export class BluePath {
     };
   }
 
-  protected isVisible(operation: BlueOperation, site: Origin): boolean {
+  isVisible(operation: BlueOperation, site: Origin): boolean {
     return isCovered(
       operation.vector,
       this.core.state.stable,
@@ -383,7 +383,7 @@ export class BluePath {
    * A site reports its length of each stream. Operations that it lacks, or that are lacking here,
    * need not come from their origin.
    */
-  protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
+  onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs, options } = this.core;
     if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
     for (const origin of options.origins.sites) {

@@ -259,7 +259,7 @@ export class SiteState {
   }
 
   /** Returns the stamp of a blue operation: its own entry of the vector is its time too. */
-  protected getStamp({ site, vector }: BlueOperation): Stamp {
+  getStamp({ site, vector }: BlueOperation): Stamp {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };
   }

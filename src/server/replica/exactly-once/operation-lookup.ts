@@ -23,7 +23,7 @@ import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Vector } from '../../records/vector.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
-import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
+import { type DedupSlot, type DedupSlots, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
 /** The list of almost all lookups. It is shared, since a lookup is created for every write. */
@@ -103,10 +103,7 @@ export class OperationLookups {
   readonly #operations = new NameCounts();
   readonly #disconnected = new Set<Origin>();
 
-  constructor(
-    host: OperationLookupHost,
-    slots: DedupSlots = new DedupSlots(host.core.options.retentionLimits?.maxOutcomes),
-  ) {
+  constructor(host: OperationLookupHost, slots: DedupSlots) {
     this.#host = host;
     this.slots = slots;
     this.received =
@@ -416,7 +413,7 @@ export class OperationLookups {
     }
   }
 
-  protected goTo(
+  goTo(
     lookup: OperationLookup,
     { site, hop }: { readonly site: Origin; readonly hop: number },
   ): void {
@@ -427,10 +424,7 @@ export class OperationLookups {
   }
 
   /** Whether the client has moved the operation since, or submits it at two sites at once. */
-  protected hasMovedOn(
-    { identity }: OperationLookup,
-    claim: SlotDecision & { kind: 'claim' },
-  ): boolean {
+  hasMovedOn({ identity }: OperationLookup, claim: SlotDecision & { kind: 'claim' }): boolean {
     if (isKeyed(identity.id)) return false;
     return (
       claim.hop > identity.hop ||

@@ -28,10 +28,11 @@ import type { ReplyOrError } from '../../records/reply.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
-import { RedOrder } from './order/red-order.ts';
+import { ORDER_PARTS, RedOrder } from './order/red-order.ts';
 import { isClientFull, type RedAdmission } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
-import { GlobalRequests, type GlobalParts } from './requests/global-requests.ts';
+import { GlobalCoordinator } from './requests/global-coordinator.ts';
+import { GlobalRequests } from './requests/global-requests.ts';
 import { PartitionReads } from './requests/partition-reads.ts';
 import { Lane, Lanes } from './requests/lane.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
@@ -45,14 +46,15 @@ import { RequestWithdrawals } from './requests/request-withdrawals.ts';
 /** The parts of a submission that decide its home. */
 export type Homed = Pick<Submission, 'plan' | 'args'>;
 
-/** Creates the parts of each partition, by its ordinal. */
-export interface PartitionFactories {
-  readonly createOrder?: (partition: number) => RedOrder;
-  readonly createPipeline?: () => Pipeline;
-  /** Creates the part that all partitions share, if there are several. */
-  readonly createGlobals?: (...parts: GlobalParts) => GlobalRequests;
-  readonly createReads?: (...parts: ConstructorParameters<typeof PartitionReads>) => PartitionReads;
-}
+/** The classes of the parts of a `RedPath`, and of their parts. Tests replace some. */
+export const RED_PARTS = {
+  RedOrder,
+  ...ORDER_PARTS,
+  Pipeline,
+  GlobalRequests,
+  GlobalCoordinator,
+  PartitionReads,
+};
 
 /** Another red log did not grant a hold of a global in time. */
 const ABORTED: Conflict = { reason: 'aborted' };
@@ -70,23 +72,15 @@ export class RedPath {
   /** `undefined` if there is one lane only. */
   readonly #partitionReads: PartitionReads | undefined;
 
-  constructor(
-    core: ReplicaCore,
-    {
-      createOrder = (partition) => new RedOrder(core.options, core.state, partition),
-      createPipeline = () => new Pipeline(core),
-      createGlobals = (...parts) => new GlobalRequests(...parts),
-      createReads = (...parts) => new PartitionReads(...parts),
-    }: PartitionFactories = {},
-  ) {
+  constructor(core: ReplicaCore, parts: typeof RED_PARTS) {
     this.#core = core;
     const requests = this.#requests;
     const { logs } = core.options.origins;
     const share = 1 / logs.length;
     const createLane = (partition: number): Lane =>
       new Lane(core, {
-        order: createOrder(partition),
-        pipeline: createPipeline(),
+        order: new parts.RedOrder(core.options, core.state, partition, parts),
+        pipeline: new parts.Pipeline(core),
         requests,
         share,
       });
@@ -95,8 +89,11 @@ export class RedPath {
     const { lanes } = this;
     this.#proposals = new Proposals(core, requests);
     const tables = lanes.all.flatMap(({ order }) => order.holds ?? []);
-    this.#globals = tables.length === lanes.count ? createGlobals(core, tables, lanes) : undefined;
-    this.#partitionReads = this.#globals && createReads(core, this.#globals, lanes);
+    this.#globals =
+      tables.length === lanes.count
+        ? new parts.GlobalRequests(core, tables, lanes, parts.GlobalCoordinator)
+        : undefined;
+    this.#partitionReads = this.#globals && new parts.PartitionReads(core, this.#globals, lanes);
     const shared = { requests, proposals: this.#proposals, lanes, globals: this.#globals };
     this.#executions = new Executions(core, shared, (request) => this.close(request));
     this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.#executions });
@@ -429,7 +426,7 @@ export class RedPath {
     if (submission !== undefined) this.replyToRead(id, submission);
   }
 
-  protected replyToRead(id: OperationId, submission: Submission): void {
+  replyToRead(id: OperationId, submission: Submission): void {
     const { coverage, nowMs, options } = this.#core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
@@ -449,7 +446,7 @@ export class RedPath {
   }
 
   /** Ends a request by a record. The request has ended once that record is delivered. */
-  protected close(request: RedRequest): void {
+  close(request: RedRequest): void {
     const { id, partition } = request;
     const { site } = this.#core.options;
     const failure = toFailure(request.failure ?? conflictError(request));
@@ -464,7 +461,7 @@ export class RedPath {
    *
    * @param site where the record comes from that ended it, if it was proposed by a site
    */
-  protected end(
+  end(
     { outcomes, partition }: RedOrder,
     id: OperationId,
     answer: ReplyOrError,

@@ -70,9 +70,12 @@ interface OwnProposals {
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
 }
 
+/** The classes of the parts of `Rights`. Tests replace some. */
+export const RIGHTS_PARTS = { RightsRequests };
+
 export class Rights implements RightsPort {
   readonly #inFlight: InFlightAmounts;
-  protected readonly core: ReplicaCore;
+  readonly core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: OwnProposals;
   /** The prefix of this start's transfers. No other start names operations like it. */
@@ -97,13 +100,19 @@ export class Rights implements RightsPort {
   readonly #answeredRequests: AnsweredRequests;
   #transfers = 0;
 
-  constructor(core: ReplicaCore, blue: BluePath, red: OwnProposals, startName: string) {
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    red: OwnProposals,
+    startName: string,
+    parts: typeof RIGHTS_PARTS,
+  ) {
     this.core = core;
     this.#blue = blue;
     this.#red = red;
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlightAmounts(this.core.options.service.tables);
-    this.#requests = this.createRequests();
+    this.#requests = new parts.RightsRequests(core.options);
     this.#earlyRequests = new EarlyRequests(core.options.sizes);
     this.#answeredRequests = new AnsweredRequests(this.core.options.reachTimeoutMs);
   }
@@ -242,20 +251,16 @@ export class Rights implements RightsPort {
     }
   }
 
-  protected createRequests(): RightsRequests {
-    return new RightsRequests(this.core.options);
-  }
-
   /**
    * Whether this site may take this amount by itself: its holding in the ledger, minus what it has
    * decided already.
    */
-  protected mayTake(need: RightsNeed): boolean {
+  mayTake(need: RightsNeed): boolean {
     return need.amount <= this.#available(need);
   }
 
   /** Returns the amount that red operations may take, as `state` shows it. */
-  protected getPool(need: RightsNeed, state: StateReader): number {
+  getPool(need: RightsNeed, state: StateReader): number {
     return readLedger(state, need).pool;
   }
 

@@ -77,7 +77,7 @@ export class OrderedWrites {
   }
 
   /** Whether the first write that does not count yet counts now. */
-  protected isNextSynced([first]: readonly {
+  isNextSynced([first]: readonly {
     readonly isDone: boolean;
   }[]): boolean {
     return first?.isDone === true && !this.#isOver;

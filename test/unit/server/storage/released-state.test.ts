@@ -3,11 +3,11 @@
  * to where that stands.
  */
 import { expect, test } from 'vitest';
-import type { RedRecord } from '../../../../src/server/records/records.ts';
 import type { LogPositions } from '../../../../src/server/log/log-positions.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
+import { replaceMethods } from '../../../support/replace-methods.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from './notes-service.ts';
 import { TestSite, VirtualMachine } from './virtual-storage.ts';
@@ -33,11 +33,11 @@ test('onCheckpointed has been called → a crash at that moment keeps the checkp
 
 test('the red log goes on while a checkpoint is on its way → released up to where the checkpoint stands', () => {
   const released: number[] = [];
-  class Noting extends SequencedLog<RedRecord> {
-    override release(length?: number): void {
+  const Noting = replaceMethods(SequencedLog, () => ({
+    release: (...[length]: readonly number[]) => {
       if (length !== undefined) released.push(length);
-    }
-  }
+    },
+  }));
   const sites = new Sites(notesService(), 3, {
     redLog: { ...SEQUENCED_ENGINE, createNode: (options) => new Noting(options) },
   });

@@ -173,7 +173,7 @@ export class Certifier implements Section {
     return getStampOf(snapshot, this.#log) < this.#windowStart;
   }
 
-  protected isDecided(id: OperationId): boolean {
+  isDecided(id: OperationId): boolean {
     return this.outcomes.get(id) !== undefined;
   }
 
@@ -182,7 +182,7 @@ export class Certifier implements Section {
     return { kind: this.outcomes.get(id) === EXPIRED ? 'expired' : 'void' };
   }
 
-  protected findConflict(operation: RedOperation): Conflict | undefined {
+  findConflict(operation: RedOperation): Conflict | undefined {
     const { dependencies } = operation;
     return dependencies === undefined
       ? this.findReadConflict(operation)
@@ -245,12 +245,12 @@ export class Certifier implements Section {
    * Another start of the site, or another site, may have executed the operation as often, and with
    * other effects.
    */
-  protected isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
+  isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
     return by.site === site && by.epoch === epoch;
   }
 
   /** Returns the operation that this one depended on and that has not committed. */
-  protected findUncommitted(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
+  findUncommitted(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
     const [first] = missing.keys();
     return first === undefined ? undefined : { reason: 'predecessor', id: first };
   }

@@ -175,7 +175,7 @@ export class HoldTable implements Section {
    * writes what the global reads, it comes before the global in the one order, and what it knows
    * may come after it.
    */
-  protected findOverlappingName(later: Footprint, held: Footprint): string | undefined {
+  findOverlappingName(later: Footprint, held: Footprint): string | undefined {
     return findReadName(later, held) ?? findWrittenName(later, held) ?? findReadName(held, later);
   }
 

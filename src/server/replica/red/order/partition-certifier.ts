@@ -60,7 +60,7 @@ export class PartitionCertifier extends Certifier {
     }
   }
 
-  protected override findConflict(operation: RedOperation): Conflict | undefined {
+  override findConflict(operation: RedOperation): Conflict | undefined {
     return (
       this.holds.findOverlap(operation, getExecutionName(operation)) ??
       super.findConflict(operation)
@@ -68,7 +68,7 @@ export class PartitionCertifier extends Certifier {
   }
 
   /** What a hold writes may be committed in its home already. */
-  protected findCheckConflict(check: CheckRecord): Conflict | undefined {
+  findCheckConflict(check: CheckRecord): Conflict | undefined {
     return this.holds.findOverlap({ ...check, effects: [] }) ?? this.findReadConflict(check);
   }
 
@@ -77,7 +77,7 @@ export class PartitionCertifier extends Certifier {
    * older is rejected, also if it read nothing here. Otherwise a late copy would commit after its
    * holds have ended.
    */
-  protected findGlobalConflict(operation: GlobalOperation): Conflict | undefined {
+  findGlobalConflict(operation: GlobalOperation): Conflict | undefined {
     if (this.isForgotten(operation.snapshot)) return { reason: 'window' };
     return this.findConflict(operation);
   }

@@ -33,12 +33,8 @@ export interface RedOrderOptions {
   readonly retentionLimits?: CertifierLimits | undefined;
 }
 
-/** Creates the certifier of a log, from its limits and its origin. */
-type CertifierFactory = (
-  limits: CertifierLimits,
-  log: Origin,
-  holds: HoldTable | undefined,
-) => Certifier;
+/** The classes of the parts of a `RedOrder`. Tests replace some. */
+export const ORDER_PARTS = { Certifier, PartitionCertifier, HoldTable };
 
 /** The ordinal of the partition `main`. */
 const MAIN = 0;
@@ -71,8 +67,8 @@ export class RedOrder {
   constructor(
     { origins, partitions, retentionLimits = CERTIFIER_LIMITS }: RedOrderOptions,
     state: SiteState,
-    partition = MAIN,
-    createCertifier?: CertifierFactory,
+    partition: number,
+    parts: typeof ORDER_PARTS,
   ) {
     this.partition = partition;
     this.log = origins.logs[partition] ?? RED;
@@ -82,12 +78,11 @@ export class RedOrder {
     const limits = shareRetention(retentionLimits, origins.logs.length);
     // With one log there are no globals, and a checkpoint has no holds.
     const isOneOfSeveral = partitions !== undefined && origins.logs.length > 1;
-    this.holds = isOneOfSeveral ? new HoldTable(partitions, partition) : undefined;
+    this.holds = isOneOfSeveral ? new parts.HoldTable(partitions, partition) : undefined;
     this.certifier =
-      createCertifier?.(limits, this.log, this.holds) ??
-      (this.holds === undefined
-        ? new Certifier(limits, this.log)
-        : new PartitionCertifier(limits, this.log, this.holds));
+      this.holds === undefined
+        ? new parts.Certifier(limits, this.log)
+        : new parts.PartitionCertifier(limits, this.log, this.holds);
     this.outcomes = new RedOutcomes(limits);
   }
 
@@ -206,7 +201,7 @@ export class RedOrder {
     this.#state.advanceRed(this.log, stamp);
   }
 
-  protected findAwaitedStamps(
+  findAwaitedStamps(
     ...passing: Parameters<typeof findAwaitedStamps>
   ): ReturnType<typeof findAwaitedStamps> {
     return findAwaitedStamps(...passing);
@@ -236,7 +231,7 @@ export class RedOrder {
    * A proposal of a closed site comes too late, and no site can have seen a record without an
    * origin. A record of another partition is in the wrong log.
    */
-  protected isVoid(record: RedRecord): boolean {
+  isVoid(record: RedRecord): boolean {
     return (
       !this.members.isMember(getProposer(record)) ||
       getPartition(record) !== this.partition ||
@@ -271,7 +266,7 @@ export class RedOrder {
    * log was applied before the record was appended. So the gates of two logs never wait for each
    * other.
    */
-  protected mayPass(record: RedRecord): boolean {
+  mayPass(record: RedRecord): boolean {
     // This log has the origin of a site that joins before `main` has it here.
     if (getProposer(record) >= this.#origins.size) return false;
     if (record.kind !== 'operation') return true;

@@ -199,7 +199,7 @@ export class GlobalCoordinator {
   }
 
   /** Takes the executions for which there may be something to append. */
-  protected takeDue(site: SiteProgress): Iterable<ExecutionName> {
+  takeDue(site: SiteProgress): Iterable<ExecutionName> {
     return this.#due.take(site);
   }
 
@@ -359,10 +359,7 @@ export class GlobalCoordinator {
     this.#due.waitFor(execution, { kind: 'shown', origin, stamp });
   }
 
-  protected getCoverage(
-    snapshot: Vector,
-    site: SiteProgress,
-  ): ReturnType<SiteProgress['getCoverage']> {
+  getCoverage(snapshot: Vector, site: SiteProgress): ReturnType<SiteProgress['getCoverage']> {
     return site.getCoverage(snapshot);
   }
 
@@ -375,7 +372,7 @@ export class GlobalCoordinator {
     if (this.#isLate(pending, sinceMs, site.nowMs, attempt)) this.abort(pending);
   }
 
-  protected abort({ execution, operation }: PendingGlobal): void {
+  abort({ execution, operation }: PendingGlobal): void {
     const home = getPartition(operation);
     this.#propose(execution, home, {
       kind: 'abort',

@@ -24,8 +24,7 @@ import type { HoldTable } from '../order/hold-table.ts';
 import type { RedOrder } from '../order/red-order.ts';
 import {
   getRetryDelayMs,
-  GlobalCoordinator,
-  type CoordinatorOptions,
+  type GlobalCoordinator,
   type SiteProgress,
 } from './global-coordinator.ts';
 import { OpenHolds } from './open-holds.ts';
@@ -33,8 +32,6 @@ import type { Lanes } from './lane.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 
 const NO_REQUESTS: readonly RedRequest[] = [];
-
-type CoordinatorFactory = (options: CoordinatorOptions) => GlobalCoordinator;
 
 interface WaitingRequest {
   readonly request: RedRequest;
@@ -53,9 +50,6 @@ export interface HoldWaiter {
   isOver(): boolean;
   run(): void;
 }
-
-/** What the red logs of a site share with its globals. */
-export type GlobalParts = [core: ReplicaCore, tables: readonly HoldTable[], lanes: Lanes];
 
 export class GlobalRequests implements SiteProgress {
   readonly #core: ReplicaCore;
@@ -79,7 +73,7 @@ export class GlobalRequests implements SiteProgress {
     core: ReplicaCore,
     tables: readonly HoldTable[],
     lanes: Lanes,
-    createCoordinator: CoordinatorFactory = (options) => new GlobalCoordinator(options),
+    Coordinator: typeof GlobalCoordinator,
   ) {
     this.#core = core;
     this.#lanes = lanes;
@@ -87,8 +81,7 @@ export class GlobalRequests implements SiteProgress {
     this.#open = tables.map((table) => new OpenHolds(table));
     const { site, resendAfterMs, windows } = core.options;
     const maxGlobals = windows?.maxGlobals;
-    const options = { site, resendAfterMs, tables, maxGlobals };
-    this.#coordinator = createCoordinator(options);
+    this.#coordinator = new Coordinator({ site, resendAfterMs, tables, maxGlobals });
   }
 
   get nowMs(): number {

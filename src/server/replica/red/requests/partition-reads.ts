@@ -174,7 +174,7 @@ export class PartitionReads {
   }
 
   /** Whether a record that is here has changed something since the snapshot. */
-  protected hasChanged(checks: readonly CheckRecord[]): boolean {
+  hasChanged(checks: readonly CheckRecord[]): boolean {
     return checks.some((check) => {
       const { certifier } = this.#lanes.at(getPartition(check)).order;
       const decision = certifier.decide(check);

@@ -142,7 +142,7 @@ export class Pipeline {
     }
   }
 
-  protected move(overlaid: PipelinedOperation): void {
+  move(overlaid: PipelinedOperation): void {
     overlaid.hasStateChanged = true;
   }
 

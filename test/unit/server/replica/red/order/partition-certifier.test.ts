@@ -14,7 +14,7 @@ import { toFieldName, toTableName } from '../../../../../../src/server/generator
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../../../../src/server/replica/red/order/partition-certifier.ts';
-import { RedOrder } from '../../../../../../src/server/replica/red/order/red-order.ts';
+import { ORDER_PARTS, RedOrder } from '../../../../../../src/server/replica/red/order/red-order.ts';
 import type { SiteState } from '../../../../../../src/server/replica/core/site-state.ts';
 
 const MAIN = 0;
@@ -153,7 +153,7 @@ describe('a log that was restored without confirmed records', () => {
 test('a log lost the copy with a site that joined → its opening counts, and has a hold that knows the site', () => {
   const origins = Origins.create(['ireland'], ['us']);
   origins.add({ site: 'frankfurt', incarnation: 1, state: 'joining' });
-  const order = new RedOrder({ origins, partitions: PARTITIONS }, {} as SiteState, US);
+  const order = new RedOrder({ origins, partitions: PARTITIONS }, {} as SiteState, US, ORDER_PARTS);
   const lost = { ...global('lost/1', MAIN, { writes: ['us/x'] }), snapshot: [0, 0, 0, 0] };
   const opening = {
     kind: 'opening',

@@ -4,12 +4,10 @@ import { toFieldName, toRowName } from '../../../../../../src/server/generator/r
 import { getExecutionName } from '../../../../../../src/server/records/global-records.ts';
 import { RED, type Origin } from '../../../../../../src/server/records/origin.ts';
 import type {
-  ExecutionName,
   GlobalOperation,
   GlobalRecord,
 } from '../../../../../../src/server/records/records.ts';
 import { ID_TABLE_LIMITS } from '../../../../../../src/server/replica/exactly-once/id-table.ts';
-import type { Footprint } from '../../../../../../src/server/replica/red/order/footprint.ts';
 import { HoldTable } from '../../../../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../../../../src/server/replica/red/order/partition-certifier.ts';
 import {
@@ -17,6 +15,7 @@ import {
   type SiteProgress,
 } from '../../../../../../src/server/replica/red/requests/global-coordinator.ts';
 import { OpenHolds } from '../../../../../../src/server/replica/red/requests/open-holds.ts';
+import { replaceMethods } from '../../../../../support/replace-methods.ts';
 
 const [OWN, OTHER] = [1, 2] as Origin[] as [Origin, Origin];
 const RESEND_AFTER_MS = 100;
@@ -71,22 +70,19 @@ class CountedSite {
 
   constructor() {
     const { steps } = this;
-    class CountedTable extends HoldTable {
-      protected override findOverlappingName(
-        later: Footprint,
-        held: Footprint,
-      ): string | undefined {
+    const CountedTable = replaceMethods(HoldTable, (original) => ({
+      findOverlappingName: (later, held) => {
         steps.comparisons += 1;
-        return super.findOverlappingName(later, held);
-      }
-    }
-    class CountedCoordinator extends GlobalCoordinator {
-      protected override takeDue(progress: SiteProgress): readonly ExecutionName[] {
-        const due = [...super.takeDue(progress)];
+        return original.findOverlappingName(later, held);
+      },
+    }));
+    const CountedCoordinator = replaceMethods(GlobalCoordinator, (original) => ({
+      takeDue: (progress) => {
+        const due = [...original.takeDue(progress)];
         steps.looks += due.length;
         return due;
-      }
-    }
+      },
+    }));
     const limits = { maxWindowCommits: 100_000, maxOutcomes: ID_TABLE_LIMITS };
     this.certifiers = LOGS.map(
       (log) => new PartitionCertifier(limits, RED, new CountedTable(PARTITIONS, log)),

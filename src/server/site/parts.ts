@@ -1,0 +1,11 @@
+/**
+ * The classes of the parts of a site, by name. A site creates its parts through this table, and a
+ * test plants a fault by another class in a row. There are no other hooks for tests. Parts that no
+ * test replaces have no row.
+ */
+import { RedLogConsumer } from '../log/red-log-consumer.ts';
+import { AbsentSites } from '../messages/absent-sites.ts';
+import { MessageFilter } from '../messages/message-filter.ts';
+import { Replica, REPLICA_PARTS } from '../replica/replica.ts';
+
+export const PARTS = { AbsentSites, MessageFilter, Replica, ...REPLICA_PARTS, RedLogConsumer };

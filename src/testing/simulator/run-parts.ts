@@ -1,0 +1,22 @@
+/** The classes that the sites of a run are made of. A planted fault replaces some. */
+import { ETCD_PARTS } from '../../server/log/etcd/engine.ts';
+import { PrefixDigest } from '../../server/log/prefix-digest.ts';
+import { SequencedLog } from '../../server/log/sequenced/sequenced-log.ts';
+import { PARTS } from '../../server/site/parts.ts';
+import { SiteMachine } from '../../server/site/site-machine.ts';
+import { OrderedWrites } from '../../server/storage/disk/ordered-writes.ts';
+import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { SimulatedDisk } from './disk.ts';
+
+export const RUN_PARTS = {
+  ...PARTS,
+  SiteMachine,
+  SequencedLog,
+  ...ETCD_PARTS,
+  PrefixDigest,
+  DurableStorage,
+  OrderedWrites,
+  SimulatedDisk,
+};
+
+export type RunParts = typeof RUN_PARTS;
