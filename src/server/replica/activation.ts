@@ -3,6 +3,7 @@
  * A site may run a newer version of the service. It takes from other sites at once what that adds,
  * and does such things itself only once the version is in force.
  */
+import type { SitePart } from './core/site-part.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
   findLostPart,
@@ -28,7 +29,7 @@ import { describeEffectsProblem } from '../messages/validate-content.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { Tables } from '../service/tables.ts';
 
-export class Activation {
+export class Activation implements SitePart {
   readonly #core: ReplicaCore;
   readonly #running: RunningVersion | undefined;
   /** The prefix of this start's records. No other start names records like it. */
@@ -81,7 +82,7 @@ export class Activation {
   }
 
   /** Appends what red logs lack of the activation, if this site has to. */
-  copyToLogs(): void {
+  settle(): void {
     this.#copies.propose(this.#activated?.place ?? 0, this.#createCopy);
   }
 

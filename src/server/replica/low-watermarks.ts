@@ -11,6 +11,7 @@
  * A watermark is an entry of the site's own log, so it survives a crash: the next start has seen
  * its vector before it does anything.
  */
+import type { SitePart } from './core/site-part.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
 import type { Origin } from '../records/origin.ts';
@@ -39,7 +40,7 @@ interface PendingWatermark {
   readonly older: Set<string>;
 }
 
-export class LowWatermarks {
+export class LowWatermarks implements SitePart {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: RedPath;
@@ -62,7 +63,7 @@ export class LowWatermarks {
   /**
    * A blue operation was applied. If it is a watermark, forgets the removals that are covered now.
    */
-  onApplied({ shadow, site, reply }: BlueOperation): void {
+  onBlueApplied({ shadow, site, reply }: BlueOperation): void {
     if (shadow !== WATERMARK_SHADOW) return;
     this.#watermarks.set(site, reply.value as Vector);
     const { state, options } = this.#core;
@@ -86,7 +87,7 @@ export class LowWatermarks {
   }
 
   /** Writes a watermark if one is due, and if no operation in flight has seen less. */
-  writeIfDue(): void {
+  settle(): void {
     this.#pending ??= this.#beginIfDue();
     if (this.#pending === undefined) return;
     const { vector, older } = this.#pending;

@@ -4,6 +4,7 @@
  * `ack`, once it takes nothing more of the closed origin. With the last `ack` the closed streams
  * have their ends, and the new origin is open.
  */
+import type { SitePart } from './core/site-part.ts';
 import type {
   MemberChange,
   AckRecord,
@@ -46,7 +47,7 @@ export interface MembershipPort {
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
 
 /** The members as this site knows them from the red log. */
-export class Membership {
+export class Membership implements SitePart {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #port: MembershipPort;
@@ -101,9 +102,9 @@ export class Membership {
     return this.#place;
   }
 
-  /** Appends what red logs lack of the members, if this site has to. */
-  copyToLogs(): void {
+  settle(): void {
     this.#copies.propose(this.#place, this.#createCopy);
+    this.#confirmDurable();
   }
 
   readonly #createCopy = (partition: number): MembersCopyRecord => ({
@@ -167,7 +168,7 @@ export class Membership {
    * too, before the change counts. The same holds for operations of the closed site. If only this
    * site had them and was lost, no site could reach the end of that stream.
    */
-  confirmDurable(): void {
+  #confirmDurable(): void {
     const change = this.#change;
     if (change?.ownLength === undefined) return;
     const blue = this.#blue;

@@ -3,6 +3,8 @@
  * simulator.
  */
 import { Fifo } from '../collections/fifo.ts';
+import { EarlySubmissions } from './early-submissions.ts';
+import { SiteParts, type PartMessage } from './core/site-part.ts';
 import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';
 import type { Section } from '../records/checkpoint.ts';
@@ -15,15 +17,12 @@ import { isKeyed, formatOperationId } from '../records/operation-id.ts';
 import { formatStartName, type Origin } from '../records/origin.ts';
 import { ClockQuarantine } from './core/clock-quarantine.ts';
 import type {
-  BlueMessage,
   BlueOperation,
   LocalEntry,
   OperationId,
   RedDelivered,
   RedRecord,
-  RightsMessage,
   SlotDecision,
-  SlotMessage,
 } from '../records/records.ts';
 import { hasBounded } from '../service/bounded-takes.ts';
 import { LostRights } from './rights/lost-rights.ts';
@@ -84,20 +83,20 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly starts: KnownStarts = new KnownStarts();
   rejectedStampCount = 0;
   readonly #watermarks: LowWatermarks;
-  readonly #lostRights: LostRights | undefined;
   readonly #quarantine: ClockQuarantine;
   /** The name of this start of the site. Operations without a name get theirs from it. */
   readonly #name: string;
   nowMs = 0;
   wallMs = 0;
   #outputs: ReplicaOutput[] = [];
+  readonly #early: EarlySubmissions;
+  /** All parts, in the order in which they settle. */
+  readonly #parts: SiteParts;
   readonly #unsynced = new Fifo<OnSynced>();
   /** The entries of the last output, if that stores some. More entries are added to them. */
   #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   #isRetired = false;
-  /** Submissions that came before the operations of the own log were applied again. */
-  readonly #earlySubmissions = new Fifo<Submission>();
   /** By the ordinal of the partition. */
   readonly #provenRedCounts: readonly number[];
 
@@ -130,17 +129,32 @@ export class Replica implements ReplicaCore, SavedParts {
     this.rights = hasBounded(options.service.tables)
       ? new parts.Rights(this, this.blue, this.red, this.#name, parts)
       : undefined;
+    this.#early = new EarlySubmissions(
+      () => this.blue.isRecovered,
+      (submission) => this.#start(submission),
+    );
+    this.#parts = new SiteParts([
+      this.blue,
+      this.writes,
+      this.lookups,
+      this.coverage,
+      this.red,
+      ...(this.rights === undefined ? [] : [this.rights, new LostRights(this)]),
+      this.#watermarks,
+      this.activation,
+      this.membership,
+      this.#early,
+    ]);
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
     this.#provenRedCounts = found.provenRedCounts;
-    this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
     lastStamps[options.site] = Math.max(this.clock.last, lastStamps[options.site] ?? 0);
     this.#quarantine.begin(nowMs, wallMs, lastStamps);
     this.blue.sendGreetings();
     if (options.origins.isMember(options.site)) this.membership.confirm();
     else this.retire();
-    this.#applyVisible();
+    this.#settle();
   }
 
   get lookups(): OperationLookups {
@@ -148,14 +162,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   get isBusy(): boolean {
-    return (
-      this.blue.streams.isBusy ||
-      this.red.isBusy ||
-      this.lookups.isBusy ||
-      this.coverage.isBusy ||
-      this.#earlySubmissions.size > 0 ||
-      this.rights?.isBusy === true
-    );
+    return this.#parts.isBusy;
   }
 
   get redDelivered(): RedDelivered {
@@ -165,9 +172,9 @@ export class Replica implements ReplicaCore, SavedParts {
       : lanes.all.map(({ order }) => order.deliveredCount);
   }
 
-  /** When a tick is due without any input, because a request waits for a slot. */
+  /** When a tick is due without any input. */
   get wakeAtMs(): number | undefined {
-    return this.red.wakeAtMs;
+    return this.#parts.wakeAtMs;
   }
 
   /**
@@ -187,12 +194,7 @@ export class Replica implements ReplicaCore, SavedParts {
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return {
-      rows: this.state.store,
-      ...this.lookups.slots.sections,
-      ...this.lookups.received?.sections,
-      ...Object.assign({}, ...this.red.lanes.all.map(({ order }) => order.sections)),
-    };
+    return { rows: this.state.store, ...this.#parts.sections };
   }
 
   save(): Omit<SavedReplica, 'sections'> {
@@ -234,23 +236,19 @@ export class Replica implements ReplicaCore, SavedParts {
   /** Nothing becomes visible by a submission alone, so nothing has to be applied. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
-    if (this.blue.isRecovered) this.#start(submission);
-    else this.#earlySubmissions.push(submission);
+    this.#early.submit(submission);
   }
 
-  receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
-    if (message.kind === 'slot.request' || message.kind === 'slot.answered')
-      this.lookups.receive(from, message);
-    else if (message.kind === 'rights.request') this.rights?.receive(from, message);
-    else this.blue.receive(from, message);
-    this.#applyVisible();
+  receive(from: Origin, message: PartMessage): void {
+    this.#parts.receive(from, message);
+    this.#settle();
   }
 
   /** @param partition the ordinal of the partition whose red log has them */
   deliver(records: readonly RedRecord[], partition = 0): void {
     const { order } = this.red.lanes.at(partition);
     for (const record of records) this.#deliver(order, record);
-    this.#applyVisible();
+    this.#settle();
   }
 
   #deliver(order: RedOrder, record: RedRecord): void {
@@ -267,23 +265,17 @@ export class Replica implements ReplicaCore, SavedParts {
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
       this.#unsynced.shift()?.(this.#syncedLength);
     }
-    this.#applyVisible();
+    this.#settle();
   }
 
   /** The site advances the time before this. */
   tick(): void {
-    this.blue.tick();
-    this.lookups.tick();
-    this.coverage.tick(this.nowMs);
-    this.rights?.tick();
-    this.#applyVisible();
+    this.#parts.tick(this.nowMs);
+    this.#settle();
   }
 
   abandon(serial: number): void {
-    const waiting =
-      this.coverage.cancel(serial) ??
-      this.lookups.cancel(serial) ??
-      this.rights?.waiting.cancel(serial);
+    const waiting = this.#parts.cancel(serial);
     if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
     // A named operation may have begun elsewhere, or another caller may wait for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
@@ -301,11 +293,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   hasWaiter(id: OperationId): boolean {
-    return (
-      this.coverage.hasOperation(id) ||
-      this.lookups.hasOperation(id) ||
-      this.rights?.waiting.hasOperation(id) === true
-    );
+    return this.#parts.hasWaiter(id);
   }
 
   emit(output: ReplicaOutput): void {
@@ -402,8 +390,7 @@ export class Replica implements ReplicaCore, SavedParts {
   #onMembersChanged(): void {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
-    this.blue.streams.updateMembers();
-    this.#lostRights?.onMembersChanged();
+    this.#parts.onMembersChanged();
     if (!origins.isMember(site)) this.retire();
   }
 
@@ -442,16 +429,14 @@ export class Replica implements ReplicaCore, SavedParts {
     });
   }
 
-  readonly #onBlueApplied = (operation: BlueOperation): void => {
-    this.red.onBlueApplied(operation);
-    this.rights?.onApplied(operation);
-    if (operation.site === this.options.site) this.writes.onVisible(operation);
-    else this.lookups.received?.add(operation);
-    this.#watermarks.onApplied(operation);
-  };
+  readonly #onBlueApplied = (operation: BlueOperation): void =>
+    this.#parts.onBlueApplied(operation);
 
-  /** Applies everything that has become visible, and continues what waited for it. */
-  #applyVisible(): void {
+  /**
+   * Applies everything that has become visible, lets the parts go on with what that makes possible,
+   * and sends what all of them have made.
+   */
+  #settle(): void {
     for (let mayMove = true; mayMove;) {
       const hasBlueMoved = this.blue.applyVisible();
       const hasRedMoved = this.red.applyPassable();
@@ -460,15 +445,7 @@ export class Replica implements ReplicaCore, SavedParts {
       this.red.releaseDurable();
       mayMove = hasMoved && this.#hasWaiting;
     }
-    this.red.admitWaiting();
-    this.rights?.process();
-    this.#lostRights?.report();
-    this.#watermarks.writeIfDue();
-    this.membership.copyToLogs();
-    this.activation.copyToLogs();
-    this.membership.confirmDurable();
-    while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)
-      this.#start(this.#earlySubmissions.shift() as Submission);
+    this.#parts.settle();
     this.blue.flush();
   }
 

@@ -2,6 +2,7 @@
  * Updates at one site. Each is executed at its slot, and a log entry answers it
  * (docs/spec/exactly-once.md).
  */
+import type { SitePart } from './core/site-part.ts';
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
@@ -49,7 +50,7 @@ interface UnansweredWrite {
 /** The classes of the parts of `Writes`. Tests replace some. */
 export const WRITES_PARTS = { OperationLookups, DedupSlots };
 
-export class Writes implements OperationLookupHost {
+export class Writes implements OperationLookupHost, SitePart {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
   /**
@@ -79,9 +80,9 @@ export class Writes implements OperationLookupHost {
     this.lookups = new parts.OperationLookups(this, slots);
   }
 
-  onVisible({ id, sequence, reply }: BlueOperation): void {
-    // An operation from before a restart has no caller that waits for it.
-    if (this.#unanswered.first?.sequence !== sequence) return;
+  /** Answers the caller of an own operation. One from before a restart has no caller. */
+  onBlueApplied({ id, site, sequence, reply }: BlueOperation): void {
+    if (site !== this.core.options.site || this.#unanswered.first?.sequence !== sequence) return;
     const { submission, slot } = this.#unanswered.shift() as UnansweredWrite;
     this.core.reply(submission, 'committed', reply);
     if (slot !== undefined) this.lookups.slots.finalize(id, slot);

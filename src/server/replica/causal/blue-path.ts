@@ -6,6 +6,7 @@
  * With one partition a vector needs to name only operations, and never the passing of time. So
  * visibility waits for operations alone, and heartbeats only report how long a stream is.
  */
+import type { SitePart } from '../core/site-part.ts';
 import type { Reply, Choice } from '../../records/reply.ts';
 import type {
   OperationId,
@@ -37,7 +38,18 @@ export interface BlueDraft {
 }
 
 /** Blue operations of this site and of the others. */
-export class BluePath {
+/** The kinds of all messages between the blue paths of two sites. */
+const BLUE_KINDS = [
+  'blue.operations',
+  'blue.received',
+  'blue.heartbeat',
+  'blue.have',
+  'blue.resend',
+  'blue.gone',
+] as const satisfies readonly BlueMessage['kind'][];
+
+export class BluePath implements SitePart {
+  readonly kinds = BLUE_KINDS;
   readonly core: ReplicaCore;
   readonly streams: StreamTable;
   /** Operations of this site that are not synced, in the order in which they were stored. */
@@ -68,6 +80,14 @@ export class BluePath {
       kind: 'blue.heartbeat',
       sequence: this.streams.ownOutgoing.last,
     });
+  }
+
+  get isBusy(): boolean {
+    return this.streams.isBusy;
+  }
+
+  onMembersChanged(): void {
+    this.streams.updateMembers();
   }
 
   /** Whether all operations that the log held at the start are applied again. */

@@ -2,6 +2,7 @@
  * Operations and answers that wait until the stable snapshot of a site covers a vector, for example
  * of a session.
  */
+import type { SitePart } from './site-part.ts';
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from './submissions.ts';
@@ -23,7 +24,7 @@ interface ClosedStreams {
   readonly finals: Finals;
 }
 
-export class CoverageWaiters {
+export class CoverageWaiters implements SitePart {
   readonly #stable: () => Vector;
   readonly #origins: ClosedStreams;
   #waiting: Waiting[] = [];
@@ -53,7 +54,7 @@ export class CoverageWaiters {
     this.#operations.increment(waiting.submission?.identity?.id);
   }
 
-  hasOperation(id: OperationId): boolean {
+  hasWaiter(id: OperationId): boolean {
     return this.#operations.has(id);
   }
 

@@ -4,6 +4,9 @@
  * at the slot with the result, or at an open slot in this site's own log. A slot in another site's
  * log is requested there. If it is open, the request claims it for this site.
  */
+import type { SitePart } from '../core/site-part.ts';
+import type { Section } from '../../records/checkpoint.ts';
+import type { BlueOperation } from '../../records/records.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
 import { NameCounts } from '../../collections/counts.ts';
@@ -89,7 +92,8 @@ function countMoves({ identity, maxHop }: OperationLookup): number {
  */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
-export class OperationLookups {
+export class OperationLookups implements SitePart {
+  readonly kinds = ['slot.request', 'slot.answered'] as const;
   readonly slots: DedupSlots;
   /**
    * Replies of operations that were received from other sites. It is `undefined` if they are not
@@ -216,10 +220,15 @@ export class OperationLookups {
     return isKeyed(id) && hop === 0 ? this.received?.findAny(id) : undefined;
   }
 
-  /**
-   * No caller waits any more for the submission with this serial. Returns the submission if its
-   * lookup waits here.
-   */
+  get sections(): Readonly<Record<string, Section>> {
+    return { ...this.slots.sections, ...this.received?.sections };
+  }
+
+  /** An operation of another site: its reply is kept. Own ones are in their slots. */
+  onBlueApplied(operation: BlueOperation): void {
+    if (operation.site !== this.#host.core.options.site) this.received?.add(operation);
+  }
+
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
     if (lookup === undefined) return undefined;
@@ -232,7 +241,7 @@ export class OperationLookups {
     return lookup.submission;
   }
 
-  hasOperation(id: OperationId): boolean {
+  hasWaiter(id: OperationId): boolean {
     return this.#operations.has(id);
   }
 

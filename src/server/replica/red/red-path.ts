@@ -3,6 +3,8 @@
  * number): the red log of each partition as this site takes it in (`order/`), and the requests that
  * the site itself has (`requests/`).
  */
+import type { SitePart } from '../core/site-part.ts';
+import type { Section } from '../../records/checkpoint.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { CertificationDecision, Conflict } from '../../records/certification-result.ts';
 import type { GateItem, SavedCommittedGlobal } from '../../records/checkpoint.ts';
@@ -59,7 +61,7 @@ export const RED_PARTS = {
 /** Another red log did not grant a hold of a global in time. */
 const ABORTED: Conflict = { reason: 'aborted' };
 
-export class RedPath {
+export class RedPath implements SitePart {
   readonly lanes: Lanes;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
@@ -126,7 +128,7 @@ export class RedPath {
   }
 
   /**
-   * When `admitWaiting` has something to do though nothing happens; undefined if there is no such
+   * When `settle` has something to do though nothing happens; undefined if there is no such
    * time.
    */
   get wakeAtMs(): number | undefined {
@@ -263,12 +265,20 @@ export class RedPath {
     return this.ensureMarkersPassed(marker) && this.#globals?.hasHolds(id) !== true;
   }
 
+  get sections(): Readonly<Record<string, Section>> {
+    return Object.assign({}, ...this.lanes.all.map(({ order }) => order.sections)) as Record<
+      string,
+      Section
+    >;
+  }
+
   /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
     this.#proposals.releaseDurable();
   }
 
-  admitWaiting(): void {
+  /** Begins what has waited for a slot, for a hold or for another operation. */
+  settle(): void {
     this.#executions.admitWaiting();
   }
 

@@ -3,6 +3,7 @@
  * docs/spec/cluster.md). No other site gets them. The closed site may have used them for takes that
  * no other site has, and may have confirmed those takes.
  */
+import type { SitePart } from '../core/site-part.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { LostRight } from '../../records/replica-output.ts';
 import type { Ledger } from '../../service/fields/ledger.ts';
@@ -10,7 +11,7 @@ import type { Tables } from '../../service/tables.ts';
 import type { Store } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
-export class LostRights {
+export class LostRights implements SitePart {
   readonly #core: ReplicaCore;
   /** Closed origins that were reported, or were closed before this start. */
   readonly #known: Set<Origin>;
@@ -35,7 +36,7 @@ export class LostRights {
   }
 
   /** Reports each closed origin once its whole stream is applied here. */
-  report(): void {
+  settle(): void {
     for (const origin of this.#pending) {
       const { state, options } = this.#core;
       const { final } = options.origins.get(origin);

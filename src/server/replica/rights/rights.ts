@@ -3,6 +3,8 @@
  * what it requests from others, and what it gives them. Rights travel as blue operations of this
  * site's stream. Requests are messages, which may be lost, repeated or late.
  */
+import type { SitePart } from '../core/site-part.ts';
+import type { Submission } from '../core/submissions.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
@@ -73,7 +75,8 @@ interface OwnProposals {
 /** The classes of the parts of `Rights`. Tests replace some. */
 export const RIGHTS_PARTS = { RightsRequests };
 
-export class Rights implements RightsPort {
+export class Rights implements RightsPort, SitePart {
+  readonly kinds = ['rights.request'] as const;
   readonly #inFlight: InFlightAmounts;
   readonly core: ReplicaCore;
   readonly #blue: BluePath;
@@ -208,7 +211,7 @@ export class Rights implements RightsPort {
    * Shares granted rights, retries operations that lacked some, answers early requests, and gives
    * back the rest.
    */
-  process(): void {
+  settle(): void {
     if (this.#changed.size === 0 || !this.#blue.canOriginate) return;
     const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
     this.#changed = new Set();
@@ -220,6 +223,18 @@ export class Rights implements RightsPort {
     for (const request of this.#earlyRequests.takeForFields(changed, this.core.nowMs))
       this.#respond(request);
     for (const name of generated.values()) this.#redistributePool(name);
+  }
+
+  onBlueApplied(operation: BlueOperation): void {
+    this.onApplied(operation);
+  }
+
+  cancel(serial: number): Submission | undefined {
+    return this.waiting.cancel(serial);
+  }
+
+  hasWaiter(id: OperationId): boolean {
+    return this.waiting.hasOperation(id);
   }
 
   /** Sends requests again that were not answered, and ends operations that have waited too long. */
