@@ -88,9 +88,12 @@ export interface OperationRefusal {
 export type OnWritten = (result: { readonly stamp: Stamp } | OperationRefusal) => void;
 export type OnSiteRead = (result: Parameters<OnRead>[0] | OperationRefusal) => void;
 
+/** The classes of the parts of a `CausalSite`. Tests replace some. */
+export const CAUSAL_PARTS = { Stabilizer };
+
 export class CausalSite {
-  protected readonly options: CausalSiteOptions;
-  protected readonly stabilizer: Stabilizer;
+  readonly #options: CausalSiteOptions;
+  readonly stabilizer: Stabilizer;
   /** Partitions that have lost state. */
   readonly #broken = new Set<number>();
   /** Partitions that were healed, and have not received again what the snapshots need. */
@@ -111,18 +114,18 @@ export class CausalSite {
   /** The cursor after the latest pull, by partition and source. */
   readonly #positions = new Map<string, Position>();
 
-  constructor(options: CausalSiteOptions) {
-    this.options = options;
-    this.stabilizer = this.createStabilizer();
+  constructor(options: CausalSiteOptions, parts: typeof CAUSAL_PARTS = CAUSAL_PARTS) {
+    this.#options = options;
+    this.stabilizer = new parts.Stabilizer(options);
   }
 
   getView(): SiteView {
-    return this.stabilizer.getView(this.options.getTime());
+    return this.stabilizer.getView(this.#options.getTime());
   }
 
   /** Returns whether a session can continue at this site without waiting (CAUSAL-20). */
   canContinue(session: CausalSession): boolean {
-    return session.canContinueAt(this.options.site, this.stabilizer.stable);
+    return session.canContinueAt(this.#options.site, this.stabilizer.stable);
   }
 
   /**
@@ -135,7 +138,7 @@ export class CausalSite {
    * passes `needsOtherSites: false`.
    */
   start(published: SiteView | undefined, { needsOtherSites = true } = {}): void {
-    const { partitionCount, siteCount } = this.options;
+    const { partitionCount, siteCount } = this.#options;
     this.#needsOtherSites = needsOtherSites && published === undefined;
     this.#isStableKnown = published !== undefined || siteCount === 1;
     if (published !== undefined) this.stabilizer.observeView(published);
@@ -162,12 +165,12 @@ export class CausalSite {
 
   /** When the partition of `key` was last healed. A write that was pending then may be lost. */
   getHealedAt(key: string): Stamp {
-    return this.stabilizer.getHealedAt(findPartition(key, this.options.partitionCount));
+    return this.stabilizer.getHealedAt(findPartition(key, this.#options.partitionCount));
   }
 
   /** Polls all partitions, and raises the stable snapshot when all have replied (CAUSAL-12). */
   poll(onEnd: () => void = () => {}): void {
-    const { partitionCount } = this.options;
+    const { partitionCount } = this.#options;
     let open = 1;
     const end = (): void => {
       open -= 1;
@@ -189,7 +192,7 @@ export class CausalSite {
 
   /** Replicates the writes of other sites, and heals partitions that have lost state. */
   replicate(): void {
-    const { partitionCount } = this.options;
+    const { partitionCount } = this.#options;
     this.checkOwnStamps();
     for (let partition = 0; partition < partitionCount; partition += 1) {
       if (this.#broken.has(partition)) this.#heal(partition);
@@ -205,7 +208,7 @@ export class CausalSite {
    * this gateway knowing it yet. Each request would then begin another heal.
    */
   requestHeals(): void {
-    const { site, port, limits, getTime } = this.options;
+    const { site, port, limits, getTime } = this.#options;
     const { elapsed } = getTime();
     for (const partition of this.#broken) {
       const requestedAt = this.#healRequestedAt.get(partition) ?? -Infinity;
@@ -226,7 +229,7 @@ export class CausalSite {
   }
 
   put(session: CausalSession, write: Write, onEnd: OnWritten): void {
-    const { partitionCount, site, port, getTime } = this.options;
+    const { partitionCount, site, port, getTime } = this.#options;
     const partition = findPartition(write.key, partitionCount);
     if (!this.#canServe([write.key])) return onEnd({ refused: 'STARTING' });
     if (!this.mayStart(session)) return onEnd({ refused: 'SESSION_AHEAD' });
@@ -261,7 +264,7 @@ export class CausalSite {
   ): void {
     if (!this.#canServe(keys)) return onEnd({ refused: 'STARTING' });
     if (!this.mayStart(session)) return onEnd({ refused: 'SESSION_AHEAD' });
-    const { partitionCount, getTime } = this.options;
+    const { partitionCount, getTime } = this.#options;
     const isTrusted = (key: string): boolean =>
       this.stabilizer.isTrusted(findPartition(key, partitionCount));
     if (!keys.every(isTrusted)) return onEnd({ refused: 'CLOCK' });
@@ -286,22 +289,18 @@ export class CausalSite {
     });
   }
 
-  protected createStabilizer(): Stabilizer {
-    return new Stabilizer(this.options);
-  }
-
   /** CAUSAL-20. */
-  protected mayStart(session: CausalSession): boolean {
+  mayStart(session: CausalSession): boolean {
     return this.canContinue(session);
   }
 
   #createReadContext(session: CausalSession, keys: readonly string[]): ReadContext {
-    return { ...this.options, session, keys, view: this.getView() };
+    return { ...this.#options, session, keys, view: this.getView() };
   }
 
   #canServe(keys: readonly string[]): boolean {
     if (this.isReady) return true;
-    const { partitionCount } = this.options;
+    const { partitionCount } = this.#options;
     const isPolled = (key: string): boolean =>
       !this.#unpolled.has(findPartition(key, partitionCount));
     return this.#isStableKnown && keys.every(isPolled);
@@ -312,7 +311,7 @@ export class CausalSite {
    * another gateway made such a write, this gateway learns of it only by the read.
    */
   #noteVersions(keys: readonly string[], versions: readonly (Version | undefined)[]): void {
-    const { site, partitionCount } = this.options;
+    const { site, partitionCount } = this.#options;
     for (const [place, version] of versions.entries()) {
       if (version?.site !== site) continue;
       const partition = findPartition(keys[place] as string, partitionCount);
@@ -321,7 +320,7 @@ export class CausalSite {
   }
 
   #pollOne(partition: number, onEnd: () => void): void {
-    const { getTime } = this.options;
+    const { getTime } = this.#options;
     const pending = this.stabilizer.beginPoll(partition, getTime());
     this.#readState(pending, (state) => {
       const isOutdated = pending.healedAt !== this.stabilizer.getHealedAt(partition);
@@ -343,7 +342,7 @@ export class CausalSite {
    * its last writes.
    */
   #checkOwnStamp(partition: number, onEnd: () => void): void {
-    const { port, site, siteCount } = this.options;
+    const { port, site, siteCount } = this.#options;
     // Send zero as the time, so that the call does not confirm that all writes are there
     // (CAUSAL-10).
     const request = { siteTime: 0, siteClock: 0, lastSeen: 0, stable: createZeroVector(siteCount) };
@@ -355,7 +354,7 @@ export class CausalSite {
   }
 
   #askOtherSites(partition: number, request: StateRequest, onEnd: () => void): void {
-    const { port, site } = this.options;
+    const { port, site } = this.#options;
     const others = this.#otherSites();
     const answers = new Gathering<{ readonly isKnown: boolean }>(others.length, (result) => {
       const isComplete = !isRefusal(result) && result.every(({ isKnown }) => isKnown);
@@ -371,7 +370,7 @@ export class CausalSite {
   }
 
   #noteClocks(): void {
-    for (let partition = 0; partition < this.options.partitionCount; partition += 1) {
+    for (let partition = 0; partition < this.#options.partitionCount; partition += 1) {
       const isTrusted = this.stabilizer.isTrusted(partition);
       if (isTrusted) this.#untrusted.delete(partition);
       else if (!this.#untrusted.has(partition)) {
@@ -382,7 +381,7 @@ export class CausalSite {
   }
 
   #otherSites(): readonly SiteIndex[] {
-    const { site, siteCount } = this.options;
+    const { site, siteCount } = this.#options;
     return Array.from({ length: siteCount }, (_, other) => other).filter((other) => other !== site);
   }
 
@@ -394,7 +393,7 @@ export class CausalSite {
     }: { readonly partition: number; readonly lastSeen: Stamp; readonly siteClock?: Stamp },
     onState: (state: StateReply | undefined) => void,
   ): void {
-    const { port, site, getTime } = this.options;
+    const { port, site, getTime } = this.#options;
     const { stable } = this.stabilizer;
     const siteTime = this.stabilizer.getSiteTime(getTime());
     const request = { siteClock, stable, siteTime, lastSeen };
@@ -414,7 +413,7 @@ export class CausalSite {
    * since the call was sent.
    */
   #noteRefusal({ refused, site, partition }: ReadRefusal, healedAt: Stamp | undefined): void {
-    if (site !== this.options.site) return;
+    if (site !== this.#options.site) return;
     if (healedAt !== this.stabilizer.getHealedAt(partition)) return;
     const isBehind = refused === 'BEHIND' && !this.#recovering.has(partition);
     if (refused === 'REWOUND' || isBehind) this.#broken.add(partition);
@@ -425,7 +424,7 @@ export class CausalSite {
    * sent.
    */
   #noteReceived({ partition, stable }: PendingPoll, { received }: StateReply): void {
-    if (isRemotelyCovered(stable, received, this.options.site)) this.#recovering.delete(partition);
+    if (isRemotelyCovered(stable, received, this.#options.site)) this.#recovering.delete(partition);
     else if (!this.#recovering.has(partition)) this.#broken.add(partition);
   }
 
@@ -446,7 +445,7 @@ export class CausalSite {
       if (result.refused === 'CLOCK') this.#raiseAlarm('clock', partition);
     } else if (result.done === 'applied') {
       if (result.belowPromise > 0) this.#raiseAlarm('causal-history', partition);
-      if (result.entries > 0) this.options.onNews?.();
+      if (result.entries > 0) this.#options.onNews?.();
     }
   }
 
@@ -456,7 +455,7 @@ export class CausalSite {
    */
   #heal(partition: number): void {
     this.#runOnce(`heal ${partition}`, (onEnd) => {
-      const { port, site } = this.options;
+      const { port, site } = this.#options;
       const address = { site, partition };
       port.call(address, 'suspect', {}, (suspicion) => {
         if (isRefusal(suspicion)) return onEnd();
@@ -490,7 +489,7 @@ export class CausalSite {
     const siteClock = Math.max(
       stabilizer.highestClock,
       stabilizer.getLastSeen(partition),
-      stabilizer.getSiteTime(this.options.getTime()),
+      stabilizer.getSiteTime(this.#options.getTime()),
     );
     this.#readState({ partition, lastSeen: 0, siteClock }, (state) => {
       if (state !== undefined) {
@@ -503,7 +502,7 @@ export class CausalSite {
   }
 
   #createReplication(partition: number, source: SiteIndex): Replication {
-    const { port, limits, site, getTime } = this.options;
+    const { port, limits, site, getTime } = this.#options;
     const { stable, highestClock } = this.stabilizer;
     return {
       port,
@@ -529,7 +528,7 @@ export class CausalSite {
   }
 
   #raiseAlarm(code: CausalAlarm['code'], partition: number): void {
-    this.options.onAlarm({ code, partition });
+    this.#options.onAlarm({ code, partition });
   }
 }
 

@@ -66,8 +66,8 @@ type Handler = (request: never, now: Stamp) => object;
 const DONE = {};
 
 export class Partition {
-  protected readonly site: SiteIndex;
-  protected readonly limits: CausalLimits;
+  readonly site: SiteIndex;
+  readonly limits: CausalLimits;
   state: PartitionState;
   readonly #siteCount: number;
   readonly #handlers: { readonly [N in CallName]: Handler };
@@ -106,7 +106,7 @@ export class Partition {
    * Writes a new version, unless the id was used here before (CAUSAL-1, CAUSAL-2, CAUSAL-9,
    * CAUSAL-17; Alg. 2, 1–10).
    */
-  protected put(request: PutRequest, now: Stamp): PutReply | Refusal {
+  put(request: PutRequest, now: Stamp): PutReply | Refusal {
     const { state, site } = this;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
     const known = this.findRepeatedWrite(request.id);
@@ -135,7 +135,7 @@ export class Partition {
    * Raises the clock, and returns it as the stamp of this site in a snapshot (CAUSAL-23; Alg. 2,
    * 15–19).
    */
-  protected snapshot({ atLeast }: SnapshotRequest, now: Stamp): SnapshotReply | Refusal {
+  snapshot({ atLeast }: SnapshotRequest, now: Stamp): SnapshotReply | Refusal {
     if (this.isTooFarAhead(atLeast, now)) return refuse('CLOCK');
     // The physical clock is not stored: if it is wrong, it must be right again once it is set.
     this.state.clock = Math.max(this.state.clock, atLeast);
@@ -146,7 +146,7 @@ export class Partition {
    * Returns the newest version of each key in the snapshot (CAUSAL-4, CAUSAL-7, CAUSAL-13; Alg. 2,
    * 20–28).
    */
-  protected read(request: ReadRequest, now: Stamp): ReadReply | Refusal {
+  read(request: ReadRequest, now: Stamp): ReadReply | Refusal {
     const { snapshot, keys } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
     if (this.isTooFarAhead(getStamp(snapshot, this.site), now)) return refuse('CLOCK');
@@ -166,7 +166,7 @@ export class Partition {
   /**
    * Reports what the stabilizer needs, and raises the clock to that of the site (Alg. 2, 35–38).
    */
-  protected report(request: StateRequest, now: Stamp): StateReply {
+  report(request: StateRequest, now: Stamp): StateReply {
     const { state } = this;
     const { siteClock, stable } = request;
     if (!this.isTooFarAhead(siteClock, now)) state.clock = Math.max(state.clock, siteClock);
@@ -184,7 +184,7 @@ export class Partition {
   }
 
   /** Returns entries for another site, and a promise (CAUSAL-10; Alg. 2, 11 and 29–32). */
-  protected pull(request: PullRequest, now: Stamp): PullReply | Refusal {
+  pull(request: PullRequest, now: Stamp): PullReply | Refusal {
     const { state } = this;
     const { cursor, requester } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
@@ -210,7 +210,7 @@ export class Partition {
    * Inserts the entries of another site and moves its cursor, as one step (CAUSAL-11; Alg. 2,
    * 12–14).
    */
-  protected apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
+  apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
     const { state } = this;
     const { source, entries, expectedCursor, cursor } = request;
     if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
@@ -230,7 +230,7 @@ export class Partition {
   }
 
   /** Returns whole chains. A page begins after the last key of the page before (CAUSAL-14). */
-  protected scan({ page, maxKeys }: ScanRequest): ScanReply {
+  scan({ page, maxKeys }: ScanRequest): ScanReply {
     const keys = [...this.state.chains.keys()].filter((key) => key > page).toSorted();
     const found = keys.slice(0, maxKeys);
     const chains = found.map((key) => [key, this.#getChain(key)] as const);
@@ -238,7 +238,7 @@ export class Partition {
   }
 
   /** Adds the versions of another site's chains (CAUSAL-14). */
-  protected merge({ chains, hasLostState }: MergeRequest): object {
+  merge({ chains, hasLostState }: MergeRequest): object {
     const { state, site } = this;
     // Snapshots up to the received vector of this partition cannot see versions that the other site
     // has dropped.
@@ -256,13 +256,13 @@ export class Partition {
   }
 
   /** Refuses clients until a heal is confirmed, also those of other gateways (CAUSAL-13). */
-  protected suspect(): Suspicion {
+  suspect(): Suspicion {
     this.#noteSuspicion();
     return { suspicions: this.state.suspicions };
   }
 
   /** Ends a heal. Own writes that were copied back count as own writes from now on (CAUSAL-14). */
-  protected confirmHealed({ suspicions }: Suspicion): object {
+  confirmHealed({ suspicions }: Suspicion): object {
     const { state } = this;
     // The partition has lost state again since the heal began, perhaps with the copied data.
     if (state.suspicions < suspicions) return refuse('REWOUND');
@@ -280,7 +280,7 @@ export class Partition {
   /**
    * Moves the cursor after a resync. What is received moves with the next pull only (CAUSAL-14).
    */
-  protected seek({ source, expectedCursor, cursor }: SeekRequest): object {
+  seek({ source, expectedCursor, cursor }: SeekRequest): object {
     if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
     this.state.cursors = this.state.cursors.with(source, cursor);
     return DONE;
@@ -289,19 +289,19 @@ export class Partition {
   // The rules, one by one.
 
   /** CAUSAL-8: a partition whose clock is wrong answers no client. */
-  protected isClockOff({ siteTime }: TimedRequest, now: Stamp): boolean {
+  isClockOff({ siteTime }: TimedRequest, now: Stamp): boolean {
     const { maxClockSkew, requestTimeout } = this.limits;
     // A delayed request carries an older time.
     return siteTime - now > maxClockSkew || now - siteTime > maxClockSkew + requestTimeout;
   }
 
   /** CAUSAL-8: no stamp may pull the clock of the partition into the future. */
-  protected isTooFarAhead(stamp: Stamp, now: Stamp): boolean {
+  isTooFarAhead(stamp: Stamp, now: Stamp): boolean {
     return stamp > now + this.limits.maxClockSkew;
   }
 
   /** CAUSAL-13. */
-  protected hasLostWrites({ lastSeen }: FencedRequest): boolean {
+  hasLostWrites({ lastSeen }: FencedRequest): boolean {
     return this.state.lastOwnStamp < lastSeen || this.#isSuspect();
   }
 
@@ -309,17 +309,17 @@ export class Partition {
    * CAUSAL-13: a snapshot contains only writes that all partitions had received. So a partition
    * that is behind a snapshot has lost writes.
    */
-  protected isBehind(snapshot: Vector): boolean {
+  isBehind(snapshot: Vector): boolean {
     return !isRemotelyCovered(snapshot, this.state.received, this.site);
   }
 
   /** CAUSAL-17. */
-  protected findRepeatedWrite(id: string): Stamp | undefined {
+  findRepeatedWrite(id: string): Stamp | undefined {
     return this.state.own.getStampOfId(id);
   }
 
   /** CAUSAL-1 and CAUSAL-2. */
-  protected chooseStamp(request: PutRequest, chain: VersionChain, now: Stamp): Stamp {
+  chooseStamp(request: PutRequest, chain: VersionChain, now: Stamp): Stamp {
     const causal = this.getHighestDependency(request.dependencies) + 1;
     const visible = withStamp(request.stable, this.site, Infinity);
     const overwritten = findVisibleVersion(chain, visible);
@@ -328,27 +328,27 @@ export class Partition {
   }
 
   /** CAUSAL-1. */
-  protected getHighestDependency(dependencies: Vector): Stamp {
+  getHighestDependency(dependencies: Vector): Stamp {
     return Math.max(0, ...dependencies);
   }
 
   /** CAUSAL-4: no later write gets a stamp inside a snapshot that was read. */
-  protected raiseClockTo(stamp: Stamp): void {
+  raiseClockTo(stamp: Stamp): void {
     this.state.clock = Math.max(this.state.clock, stamp);
   }
 
   /** CAUSAL-7. */
-  protected findVersion(chain: VersionChain, snapshot: Vector): Version | 'TOO_OLD' | undefined {
+  findVersion(chain: VersionChain, snapshot: Vector): Version | 'TOO_OLD' | undefined {
     return findVisibleVersion(chain, snapshot);
   }
 
   /** CAUSAL-10: a promise holds even if the partition that made it has lost its state. */
-  protected keepPromise({ promiseHeld }: PullRequest): Stamp {
+  keepPromise({ promiseHeld }: PullRequest): Stamp {
     return promiseHeld;
   }
 
   /** CAUSAL-10: the promise covers no entry that did not fit into the reply. */
-  protected choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
+  choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
     const { own, clock } = this.state;
     const isComplete = lastSent === undefined || lastSent === own.last.entry;
     return isComplete ? clock : (entries.at(-1)?.stamp ?? 0);
@@ -358,26 +358,23 @@ export class Partition {
    * CAUSAL-10: a partition that has lost writes cannot know that. So it promises only what its
    * gateway, which has seen the writes, has confirmed since.
    */
-  protected getConfirmedStamp(): Stamp {
+  getConfirmedStamp(): Stamp {
     return this.state.confirmedUntil;
   }
 
   /** CAUSAL-11. */
-  protected isCursorAt(
-    source: SiteIndex,
-    { entry, stamp }: { entry: number; stamp: Stamp },
-  ): boolean {
+  isCursorAt(source: SiteIndex, { entry, stamp }: { entry: number; stamp: Stamp }): boolean {
     const cursor = this.state.cursors[source];
     return cursor?.entry === entry && cursor.stamp === stamp;
   }
 
   /** CAUSAL-18: how long a delete is remembered. */
-  protected getTombstoneLifetime(): Stamp {
+  getTombstoneLifetime(): Stamp {
     return this.limits.keepTombstonesFor;
   }
 
   /** CAUSAL-18: no older write of another site can arrive any more. */
-  protected isReceivedFromAll({ stamp }: Version): boolean {
+  isReceivedFromAll({ stamp }: Version): boolean {
     return this.state.received.every((received, other) => other === this.site || stamp <= received);
   }
 

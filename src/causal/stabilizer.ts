@@ -195,7 +195,7 @@ export class Stabilizer {
   }
 
   /** CAUSAL-12: the minimum over all partitions. One that was never polled has received nothing. */
-  protected computeStable(received: readonly (Vector | undefined)[]): Vector {
+  computeStable(received: readonly (Vector | undefined)[]): Vector {
     const none = createZeroVector(this.#stable.length);
     return received.map((vector) => vector ?? none).reduce(minVector);
   }

@@ -8,8 +8,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient, isCorrectableError } from '../../src/index.ts';
-import type { Client, Operation } from '../../src/index.ts';
-import type { Sink } from '../../src/correctable/binding.ts';
+import type { Client } from '../../src/index.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
 import { defineService } from '../../src/server/service/service.ts';
@@ -27,6 +26,7 @@ import {
 } from '../../src/server/service/tables.ts';
 import type { SiteDriver } from '../../src/server/site/site-driver.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
+import { replaceMethods } from '../support/replace-methods.ts';
 import { startSite } from '../unit/server/storage/virtual-site.ts';
 import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
 import { scaleRuns } from '../support/lane.ts';
@@ -119,6 +119,7 @@ const service = defineService(contract, {
 });
 
 let drivers: SiteDriver[] = [];
+let operationCount = 0;
 afterEach(() => {
   for (const driver of drivers) driver.close();
   drivers = [];
@@ -130,27 +131,18 @@ function start(machine: VirtualMachine): Client<RedBlueLevels> {
     sizes: { segmentBytes: 4000, checkpointBytes: 1500 },
   });
   drivers.push(driver);
-  return createClient(new NamedOperations(driver));
+  return createClient(new NamedOperations('ireland', driver));
 }
 
 /**
  * Every operation has a name, as behind a gateway: then its answer is written down, a failure too.
  */
-class NamedOperations extends SiteBinding {
-  static #count = 0;
-  constructor(driver: SiteDriver) {
-    super('ireland', driver);
-  }
-  override submitOperation<T>(
-    ...[operation, levels, sink, context]: Parameters<SiteBinding['submitOperation']>
-  ): void {
-    const operationId = `operation ${NamedOperations.#count++}`;
-    super.submitOperation<T>(operation as Operation<T>, levels, sink as Sink<T>, {
-      ...context,
-      operationId,
-    });
-  }
-}
+const NamedOperations = replaceMethods(SiteBinding, (original) => ({
+  submitOperation: (operation, levels, sink, context) => {
+    const operationId = `operation ${operationCount++}`;
+    original.submitOperation(operation, levels, sink, { ...context, operationId });
+  },
+}));
 
 /** The result, or the code of the typed error. */
 async function outcomeOf(machine: VirtualMachine, invoked: PromiseLike<unknown>): Promise<unknown> {

@@ -3,9 +3,8 @@
  * out.
  */
 import { describe, expect, test } from 'vitest';
-import type { PullRequest } from '../../src/causal/partition-calls.ts';
 import { copyPartitionState } from '../../src/causal/partition-state.ts';
-import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
+import { Partition } from '../../src/causal/partition.ts';
 import {
   EXPECTED_CAUSAL,
   findMissingCausal,
@@ -16,6 +15,7 @@ import { LONG_CUTS, PLANTED_CAUSAL_FAULTS } from '../simulator/causal/planted-fa
 import { simulateCausal } from '../simulator/causal/world.ts';
 import { CausalWorld, KEYS } from '../support/causal-world.ts';
 import { lane } from '../support/lane.ts';
+import { replaceMethods } from '../support/replace-methods.ts';
 
 const RUNS = { fast: 20, remaining: 200, all: 200, nightly: 3_000 }[lane];
 const FIRST_SEED = Number(process.env['SIM_SEED'] ?? 1);
@@ -56,25 +56,15 @@ describe('causal store: planted faults', () => {
  * What random runs seldom show with few sites: each scenario passes, and fails without its rule.
  */
 describe('causal store: directed scenarios', () => {
-  class PromiseForgotten extends Partition {
-    protected override keepPromise(_request: PullRequest): number {
-      return 0;
-    }
-  }
-  class NoFence extends Partition {
-    protected override isClockOff(): boolean {
-      return false;
-    }
-
-    protected override isTooFarAhead(): boolean {
-      return false;
-    }
-  }
-  const create = (Type: typeof Partition) => (options: PartitionOptions) => new Type(options);
+  const PromiseForgotten = replaceMethods(Partition, () => ({ keepPromise: () => 0 }));
+  const NoFence = replaceMethods(Partition, () => ({
+    isClockOff: () => false,
+    isTooFarAhead: () => false,
+  }));
 
   /** A source makes a promise, and goes on with an older copy and a slower clock. */
   function countBrokenPromises(Type: typeof Partition): number {
-    const world = new CausalWorld({ createPartition: create(Type) });
+    const world = new CausalWorld({ Partition: Type });
     // Both clocks are ahead, since a promise is not above the time of the site.
     for (const partition of [0, 1]) world.offsets.set(`0 ${partition}`, 80_000);
     const backup = copyPartitionState(world.partition(0, 0).state);
@@ -89,7 +79,7 @@ describe('causal store: directed scenarios', () => {
 
   /** One server is an hour ahead for a while. */
   function writesAfterWrongClock(Type: typeof Partition): unknown {
-    const world = new CausalWorld({ partitionCount: 2, createPartition: create(Type) });
+    const world = new CausalWorld({ partitionCount: 2, Partition: Type });
     world.settle();
     world.offsets.set('0 0', 3_600_000_000);
     world.settle();

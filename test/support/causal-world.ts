@@ -12,7 +12,7 @@ import type {
   Refusal,
   SiteView,
 } from '../../src/causal/partition-calls.ts';
-import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
+import { Partition } from '../../src/causal/partition.ts';
 import { CausalSession } from '../../src/causal/session.ts';
 import { createZeroVector, type Stamp } from '../../src/causal/stamps.ts';
 import { isAbsentAt } from '../../src/causal/version.ts';
@@ -21,8 +21,8 @@ export interface CausalWorldOptions {
   readonly siteCount?: number;
   readonly partitionCount?: number;
   readonly limits?: Partial<CausalLimits>;
-  /** Creates a partition that contains a fault on purpose. */
-  readonly createPartition?: (options: PartitionOptions) => Partition;
+  /** The class of the partitions, which may contain a fault on purpose. */
+  readonly Partition?: typeof Partition;
 }
 
 /** One key for each of the two partitions. */
@@ -48,14 +48,14 @@ export class CausalWorld {
     siteCount = 2,
     partitionCount = 2,
     limits,
-    createPartition = (options) => new Partition(options),
+    Partition: Type = Partition,
   }: CausalWorldOptions = {}) {
     this.#siteCount = siteCount;
     const shared = { siteCount, partitionCount, limits: { ...DEFAULT_LIMITS, ...limits } };
     const each = <T>(count: number, create: (index: number) => T): T[] =>
       Array.from({ length: count }, (_, index) => create(index));
     this.partitions = each(siteCount, (site) =>
-      each(partitionCount, () => createPartition({ ...shared, site })),
+      each(partitionCount, () => new Type({ ...shared, site })),
     );
     const port: PartitionPort = {
       call: (address, name, request, onReply) => {

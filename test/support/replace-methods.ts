@@ -45,10 +45,10 @@ export function replaceMethods<
 }
 
 /** Returns a class that creates instances from other arguments than it gets. */
-export function replaceArguments<Class extends PartClass>(
-  part: Class,
-  replace: (...args: ConstructorParameters<Class>) => ConstructorParameters<Class>,
-): Class {
+export function replaceArguments<
+  Class extends PartClass,
+  Args extends readonly [unknown, ...unknown[]] & ConstructorParameters<Class>,
+>(part: Class, replace: (...args: ConstructorParameters<Class>) => Args): Class {
   return new Proxy(part, {
     construct: (target, args: ConstructorParameters<Class>) =>
       new target(...(replace(...args) as never[])),

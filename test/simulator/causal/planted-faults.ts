@@ -3,32 +3,18 @@
  * them proves nothing. They live here only; nothing in production can be switched to them.
  */
 import { CausalSite, type CausalSiteOptions } from '../../../src/causal/causal-site.ts';
-import type {
-  ApplyReply,
-  ApplyRequest,
-  MergeRequest,
-  OwnEntry,
-  PartitionPort,
-  PutRequest,
-  Refusal,
-  SiteView,
-} from '../../../src/causal/partition-calls.ts';
+import type { ApplyRequest, PartitionPort } from '../../../src/causal/partition-calls.ts';
 import { Partition } from '../../../src/causal/partition.ts';
-import type { CausalSession } from '../../../src/causal/session.ts';
 import { Stabilizer } from '../../../src/causal/stabilizer.ts';
 import {
   maxVector,
   minVector,
   raiseStamp,
+  type SiteIndex,
   type Stamp,
-  type Vector,
 } from '../../../src/causal/stamps.ts';
-import type { Version } from '../../../src/causal/version.ts';
-import {
-  findVisibleVersion,
-  getVersions,
-  type VersionChain,
-} from '../../../src/causal/version-chain.ts';
+import { findVisibleVersion, getVersions } from '../../../src/causal/version-chain.ts';
+import { replaceArguments, replaceMethods } from '../../support/replace-methods.ts';
 import type { CausalRunOptions } from './options.ts';
 import type { CausalFault } from './world.ts';
 
@@ -88,225 +74,76 @@ export const LONG_CUTS: Partial<CausalRunOptions> = {
   keepTombstonesMs: 300,
 };
 
-class NoDependenciesInStamp extends Partition {
-  protected override getHighestDependency(): Stamp {
-    return 0;
-  }
-}
-
-class BlindOverwrite extends Partition {
-  protected override chooseStamp(request: PutRequest, _chain: VersionChain, now: Stamp): Stamp {
-    return Math.max(now, this.state.clock + 1, this.getHighestDependency(request.dependencies) + 1);
-  }
-}
-
-class ClockNotRaised extends Partition {
-  protected override raiseClockTo(): void {}
-}
-
-class GapIgnored extends Partition {
-  protected override findVersion(chain: VersionChain, snapshot: Vector): Version | undefined {
-    const found = findVisibleVersion(chain, snapshot);
-    return found === 'TOO_OLD' ? undefined : found;
-  }
-}
-
-class PromiseAboveUnsent extends Partition {
-  protected override choosePromise(_entries: readonly OwnEntry[]): Stamp {
-    return this.state.clock;
-  }
-}
-
-class PromiseUnconfirmed extends Partition {
-  protected override getConfirmedStamp(): Stamp {
-    return Infinity;
-  }
-}
-
-class PromiseBroken extends Partition {
-  protected override choosePromise(
-    entries: readonly OwnEntry[],
-    lastSent: number | undefined,
-  ): Stamp {
-    return super.choosePromise(entries, lastSent) + 5_000;
-  }
-
-  protected override getConfirmedStamp(): Stamp {
-    return Infinity;
-  }
-}
-
-/** A crash between two steps: the versions come with the next call only. */
-class CursorBeforeVersions extends Partition {
-  #late: ApplyRequest | undefined;
-
-  protected override apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
-    const reply = super.apply({ ...request, entries: this.#late?.entries ?? [] }, now);
-    if (!('refused' in reply)) this.#late = request;
-    return { belowPromise: 0 };
-  }
-}
-
-class NoteNoLoss extends Partition {
-  protected override hasLostWrites(): boolean {
-    return false;
-  }
-
-  protected override isBehind(): boolean {
-    return false;
-  }
-}
-
 /** Without this second check, a snapshot that is too new is torn instead of refused. */
-class BehindNotChecked extends Partition {
-  protected override isBehind(): boolean {
-    return false;
-  }
-}
+const BehindNotChecked = replaceMethods(Partition, () => ({ isBehind: () => false }));
 
-class ResyncMovesReceived extends Partition {
-  protected override merge(request: MergeRequest): object {
-    const reply = super.merge(request);
-    for (const { site, stamp } of request.chains.flatMap(([, chain]) => getVersions(chain)))
-      if (site !== this.site) this.state.received = raiseStamp(this.state.received, site, stamp);
-    return reply;
-  }
-}
-
-class TombstonesDropped extends Partition {
-  protected override getTombstoneLifetime(): Stamp {
-    return 0;
-  }
-
-  protected override isReceivedFromAll(): boolean {
-    return true;
-  }
-}
-
-class IdsIgnored extends Partition {
-  protected override findRepeatedWrite(): Stamp | undefined {
-    return undefined;
-  }
-}
-
-class CursorNotChecked extends Partition {
-  protected override isCursorAt(): boolean {
-    return true;
-  }
-}
-
-class StableFromAnyPartition extends Stabilizer {
-  protected override computeStable(received: readonly (Vector | undefined)[]): Vector {
-    const known = received.filter((vector) => vector !== undefined);
-    return known.reduce(maxVector, super.computeStable(received));
-  }
-}
-
-class StableWithoutOnePartition extends Stabilizer {
-  protected override computeStable(received: readonly (Vector | undefined)[]): Vector {
-    if (received.length === 1) return super.computeStable(received);
-    const none = super.computeStable([undefined]);
-    return received
-      .slice(1)
-      .map((vector) => vector ?? none)
-      .reduce(minVector);
-  }
-}
-
-class SiteWithStableFromAny extends CausalSite {
-  protected override createStabilizer(): Stabilizer {
-    return new StableFromAnyPartition(this.options);
-  }
-}
-
-class SiteWithoutOnePartition extends CausalSite {
-  protected override createStabilizer(): Stabilizer {
-    return new StableWithoutOnePartition(this.options);
-  }
-}
-
-class SessionDoesNotWait extends CausalSite {
-  protected override mayStart(_session: CausalSession): boolean {
-    return true;
-  }
-}
-
-class StartsWithoutChecks extends CausalSite {
-  override start(): void {}
-}
-
-/** Takes the clocks of other sites for 0, so that `latest` is the clock of the near site. */
-function createSiteWithNearClock(options: CausalSiteOptions): CausalSite {
-  const { port, site } = options;
-  const nearPort: PartitionPort = {
-    getSiteView: (other, onReply) => port.getSiteView(other, onReply),
-    call: (address, name, request, onReply) => {
-      if (name === 'snapshot' && address.site !== site) onReply({ clock: 0 } as never);
-      else port.call(address, name, request, onReply);
-    },
-  };
-  return new CausalSite({ ...options, port: nearPort });
-}
+/** Replaces the calls of a site to partitions. */
+const withPort = (
+  change: (port: PartitionPort, site: SiteIndex) => PartitionPort['call'],
+): typeof CausalSite =>
+  replaceArguments(CausalSite, (options, ...others) => {
+    const { port, site } = options;
+    const changed: PartitionPort = {
+      getSiteView: (other, onReply) => port.getSiteView(other, onReply),
+      call: change(port, site),
+    };
+    return [{ ...options, port: changed }, ...others];
+  });
 
 /** Replaces what the other one of two sites reports of what it has received. */
-function createSiteThatMishears(received: Stamp): (options: CausalSiteOptions) => CausalSite {
-  return (options) => {
-    const { port, site } = options;
-    const changedPort: PartitionPort = {
-      getSiteView: (other, onReply) => port.getSiteView(other, onReply),
-      call: (address, name, request, onReply) =>
-        port.call(address, name, request, (reply) => {
-          const isOfOther = address.site !== site && 'received' in reply;
-          onReply(isOfOther ? ({ ...reply, received: [received, received] } as never) : reply);
-        }),
-    };
-    return new CausalSite({ ...options, port: changedPort });
+const mishear = (received: Stamp): typeof CausalSite =>
+  withPort((port, site) => (address, name, request, onReply) => {
+    port.call(address, name, request, (reply) => {
+      const isOfOther = address.site !== site && 'received' in reply;
+      onReply(isOfOther ? ({ ...reply, received: [received, received] } as never) : reply);
+    });
+  });
+
+/** The ports of the sites that take what another gateway has healed, at this moment. */
+const TAKING = new Set<PartitionPort>();
+
+const WithoutAlarms = replaceArguments(CausalSite, (options, ...others) => {
+  const onAlarm: CausalSiteOptions['onAlarm'] = (alarm) => {
+    if (!TAKING.has(options.port)) options.onAlarm(alarm);
   };
-}
+  return [{ ...options, onAlarm }, ...others];
+});
 
 /**
  * Knows what it has seen itself, and leaves the alarm to the gateway that has healed the partition.
  */
-function createSiteWithoutLossOfOthers(options: CausalSiteOptions): CausalSite {
-  let isTaking = false;
-  class TakesHealsSilently extends CausalSite {
-    override observeView(view: SiteView): void {
-      isTaking = true;
-      const isNewer = (at: Stamp, index: number): boolean =>
-        at > this.stabilizer.getHealedAt(index);
-      const lastSeen = view.lastSeen.map((seen, index) =>
-        isNewer(view.healedAt[index] ?? 0, index) ? seen : 0,
-      );
-      super.observeView({ ...view, lastSeen });
-      isTaking = false;
-    }
-  }
-  const onAlarm: CausalSiteOptions['onAlarm'] = (alarm) => {
-    if (!isTaking) options.onAlarm(alarm);
-  };
-  return new TakesHealsSilently({ ...options, onAlarm });
-}
-
-const partition = (Faulty: typeof Partition): CausalFault => ({
-  createPartition: (options) => new Faulty(options),
-});
-const site = (Faulty: typeof CausalSite): CausalFault => ({
-  ...partition(BehindNotChecked),
-  createSite: (options) => new Faulty(options),
-});
+const TakesHealsSilently = replaceMethods(WithoutAlarms, (original, { port }) => ({
+  observeView: (view) => {
+    TAKING.add(port);
+    const isNewer = (at: Stamp, index: number): boolean =>
+      at > original.stabilizer.getHealedAt(index);
+    const lastSeen = view.lastSeen.map((seen, index) =>
+      isNewer(view.healedAt[index] ?? 0, index) ? seen : 0,
+    );
+    original.observeView({ ...view, lastSeen });
+    TAKING.delete(port);
+  },
+}));
 
 const TORN = ['torn', 'session', 'order', 'alarms', 'visibility', 'convergence'];
 
 /** All planted faults by name. */
 export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>> = {
   'causal-stamp-without-dependencies': {
-    ...partition(NoDependenciesInStamp),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({ getHighestDependency: () => 0 })),
+    },
     rule: 'CAUSAL-1: a stamp is above all that the write depends on',
     caughtBy: TORN,
     overrides: APART,
   },
   'causal-stamp-below-overwritten': {
-    ...partition(BlindOverwrite),
+    parts: {
+      Partition: replaceMethods(Partition, (original) => ({
+        chooseStamp: ({ dependencies }, _chain, now) =>
+          Math.max(now, original.state.clock + 1, original.getHighestDependency(dependencies) + 1),
+      })),
+    },
     rule: 'CAUSAL-2: a stamp is above the visible version that the write overwrites',
     caughtBy: ['overwrite'],
     overrides: {
@@ -320,72 +157,128 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     shownBy: 56,
   },
   'causal-snapshot-of-received': {
-    ...site(SiteWithStableFromAny),
+    parts: {
+      Partition: BehindNotChecked,
+      Stabilizer: replaceMethods(Stabilizer, (original) => ({
+        computeStable: (received) => {
+          const known = received.filter((vector) => vector !== undefined);
+          return known.reduce(maxVector, original.computeStable(received));
+        },
+      })),
+    },
     rule: 'CAUSAL-3: a snapshot has only what is stable',
     caughtBy: ['torn'],
     overrides: SEVERAL_SITES,
     shownBy: 18,
   },
   'causal-read-leaves-clock': {
-    ...partition(ClockNotRaised),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({ raiseClockTo: () => {} })),
+    },
     rule: 'CAUSAL-4: no later write is in a snapshot that was read',
     caughtBy: TORN,
     overrides: { ...APART, clockOffsetMs: 80, localDelayMs: 4, siteCount: 1 },
     shownBy: 64,
   },
   'causal-gap-ignored': {
-    ...partition(GapIgnored),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({
+        findVersion: (chain, snapshot) => {
+          const found = findVisibleVersion(chain, snapshot);
+          return found === 'TOO_OLD' ? undefined : found;
+        },
+      })),
+    },
     rule: 'CAUSAL-7: what was dropped does not read as absent',
     caughtBy: ['torn', 'session'],
     overrides: SHORT_CHAINS,
   },
   'causal-promise-above-unsent': {
-    ...partition(PromiseAboveUnsent),
+    parts: {
+      Partition: replaceMethods(Partition, (original) => ({
+        choosePromise: () => original.state.clock,
+      })),
+    },
     rule: 'CAUSAL-10: a promise covers no entry that stays behind',
     caughtBy: TORN,
     overrides: { siteCount: 2, maxPulledEntries: 1 },
   },
   'causal-promise-above-clock': {
-    ...partition(PromiseBroken),
+    parts: {
+      Partition: replaceMethods(Partition, (original) => ({
+        choosePromise: (entries, lastSent) => original.choosePromise(entries, lastSent) + 5_000,
+        getConfirmedStamp: () => Infinity,
+      })),
+    },
     rule: 'CAUSAL-10: no later write is below a promise',
     caughtBy: TORN,
     overrides: { siteCount: 2, maxPulledEntries: 200 },
   },
   'causal-promise-unconfirmed': {
-    ...partition(PromiseUnconfirmed),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({ getConfirmedStamp: () => Infinity })),
+    },
     rule: 'CAUSAL-10: a partition that has lost writes promises nothing about them',
     caughtBy: TORN,
     overrides: { ...SET_BACK, siteCount: 3, partitionCount: 1, cutEveryMs: 300, remoteDelayMs: 40 },
     shownBy: 40,
   },
   'causal-cursor-before-versions': {
-    ...partition(CursorBeforeVersions),
+    parts: {
+      // A crash between two steps: the versions come with the next call only.
+      Partition: replaceMethods(Partition, (original) => {
+        let late: ApplyRequest | undefined;
+        return {
+          apply: (request, now) => {
+            const reply = original.apply({ ...request, entries: late?.entries ?? [] }, now);
+            if (!('refused' in reply)) late = request;
+            return { belowPromise: 0 };
+          },
+        };
+      }),
+    },
     rule: 'CAUSAL-11: the cursor moves together with the versions',
     caughtBy: TORN,
     overrides: { siteCount: 2 },
     shownBy: 9,
   },
   'causal-cursor-unchecked': {
-    ...partition(CursorNotChecked),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({ isCursorAt: () => true })),
+    },
     rule: 'CAUSAL-11: no reply is applied twice, nor over a newer one',
     caughtBy: [...TORN, 'liveness'],
     overrides: { siteCount: 2, repeatChance: 0.3, remoteDelayMs: 40, restartEveryMs: 100 },
   },
   'causal-stable-without-one-partition': {
-    ...site(SiteWithoutOnePartition),
+    parts: {
+      Partition: BehindNotChecked,
+      Stabilizer: replaceMethods(Stabilizer, (original) => ({
+        computeStable: (received) => {
+          if (received.length === 1) return original.computeStable(received);
+          const none = original.computeStable([undefined]);
+          return received
+            .slice(1)
+            .map((vector) => vector ?? none)
+            .reduce(minVector);
+        },
+      })),
+    },
     rule: 'CAUSAL-12: a write is stable when all partitions have received it',
     caughtBy: ['torn', 'session', 'waits'],
     overrides: SEVERAL_SITES,
   },
   'causal-loss-unnoticed': {
-    ...partition(NoteNoLoss),
+    parts: {
+      Partition: replaceMethods(BehindNotChecked, () => ({ hasLostWrites: () => false })),
+    },
     rule: 'CAUSAL-13: a partition that has lost state answers no client',
     caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
     overrides: SET_BACK,
     shownBy: 4,
   },
   'causal-loss-of-others-unreported': {
-    createSite: createSiteWithoutLossOfOthers,
+    parts: { CausalSite: TakesHealsSilently },
     rule: 'CAUSAL-13: lost writes are reported, also if one gateway alone had seen them',
     caughtBy: ['unreported'],
     overrides: {
@@ -398,7 +291,7 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     shownBy: 11,
   },
   'causal-start-unchecked': {
-    createSite: (options) => new StartsWithoutChecks(options),
+    parts: { CausalSite: replaceMethods(CausalSite, () => ({ start: () => {} })) },
     rule: 'CAUSAL-13: a gateway that starts knows which own writes its site had',
     caughtBy: [...TORN, 'latest', 'waits'],
     overrides: {
@@ -411,7 +304,17 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     shownBy: 97,
   },
   'causal-resync-moves-received': {
-    ...partition(ResyncMovesReceived),
+    parts: {
+      Partition: replaceMethods(Partition, (original) => ({
+        merge: (request) => {
+          const reply = original.merge(request);
+          const { state } = original;
+          for (const { site, stamp } of request.chains.flatMap(([, chain]) => getVersions(chain)))
+            if (site !== original.site) state.received = raiseStamp(state.received, site, stamp);
+          return reply;
+        },
+      })),
+    },
     rule: 'CAUSAL-14: a resync moves no promise',
     caughtBy: TORN,
     overrides: {
@@ -424,13 +327,20 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     },
   },
   'causal-write-id-ignored': {
-    ...partition(IdsIgnored),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({ findRepeatedWrite: () => undefined })),
+    },
     rule: 'CAUSAL-17: a repeated write is the same write',
     caughtBy: ['twice'],
     overrides: { repeatChance: 0.2, setBackEveryMs: Infinity },
   },
   'causal-tombstone-dropped-at-once': {
-    ...partition(TombstonesDropped),
+    parts: {
+      Partition: replaceMethods(Partition, () => ({
+        getTombstoneLifetime: () => 0,
+        isReceivedFromAll: () => true,
+      })),
+    },
     rule: 'CAUSAL-18: a delete is remembered',
     caughtBy: TORN,
     overrides: {
@@ -441,26 +351,35 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     },
   },
   'causal-forgotten-deletes-not-hidden': {
-    createSite: createSiteThatMishears(0),
+    parts: { CausalSite: mishear(0) },
     rule: 'CAUSAL-18: a delete that the source of a copy has forgotten does not come back',
     caughtBy: ['torn', 'session', 'visibility', 'convergence'],
     overrides: LONG_CUTS,
     shownBy: 11,
   },
   'causal-unreceived-taken-for-forgotten': {
-    createSite: createSiteThatMishears(Infinity),
+    parts: { CausalSite: mishear(Infinity) },
     rule: 'CAUSAL-18: what the source of a copy has never received is no forgotten delete',
     caughtBy: ['torn', 'session', 'visibility', 'convergence'],
     overrides: LONG_CUTS,
   },
   'causal-session-does-not-wait': {
-    ...site(SessionDoesNotWait),
+    parts: {
+      Partition: BehindNotChecked,
+      CausalSite: replaceMethods(CausalSite, () => ({ mayStart: () => true })),
+    },
     rule: 'CAUSAL-20: a session from another site waits for its writes',
     caughtBy: ['torn', 'session'],
     overrides: SEVERAL_SITES,
   },
   'causal-latest-by-near-clock': {
-    createSite: createSiteWithNearClock,
+    // Takes the clocks of other sites for 0, so that `latest` is the clock of the near site.
+    parts: {
+      CausalSite: withPort((port, site) => (address, name, request, onReply) => {
+        if (name === 'snapshot' && address.site !== site) onReply({ clock: 0 } as never);
+        else port.call(address, name, request, onReply);
+      }),
+    },
     rule: 'CAUSAL-22: latest has what any site acknowledged before',
     caughtBy: ['latest'],
     overrides: { siteCount: 2, latestChance: 0.3, clockOffsetMs: 0 },

@@ -3,6 +3,7 @@
  * and servers that fail. A run is a function of its seed.
  */
 import {
+  CAUSAL_PARTS,
   CausalSite,
   type CausalAlarm,
   type CausalSiteOptions,
@@ -23,7 +24,7 @@ import {
   createPartitionState,
   type PartitionState,
 } from '../../../src/causal/partition-state.ts';
-import { Partition, type PartitionOptions } from '../../../src/causal/partition.ts';
+import { Partition } from '../../../src/causal/partition.ts';
 import { MICROSECONDS_PER_MS, withStamp, type Stamp } from '../../../src/causal/stamps.ts';
 import { isAbsentAt, isVisible, type Version } from '../../../src/causal/version.ts';
 import { EMPTY_CHAIN, getVersions } from '../../../src/causal/version-chain.ts';
@@ -48,9 +49,10 @@ import {
 
 /** Parts of production that a planted fault replaces. */
 export interface CausalFault {
-  readonly createPartition?: (options: PartitionOptions) => Partition;
-  readonly createSite?: (options: CausalSiteOptions) => CausalSite;
+  readonly parts?: Partial<typeof PARTS>;
 }
+
+const PARTS = { Partition, CausalSite, ...CAUSAL_PARTS };
 
 export interface CausalRunResult {
   readonly seed: number;
@@ -104,7 +106,7 @@ export class CausalWorld {
   readonly checker: FrontierChecker;
   readonly keys: readonly string[];
   readonly #seed: number;
-  readonly #fault: CausalFault;
+  readonly #parts: typeof PARTS;
   readonly #limits: CausalLimits;
   readonly #servers: readonly (readonly Server[])[];
   readonly #network: CausalNetwork;
@@ -135,7 +137,7 @@ export class CausalWorld {
     this.#seed = seed;
     this.options = options;
     this.random = random;
-    this.#fault = fault;
+    this.#parts = { ...PARTS, ...fault.parts };
     this.#limits = createLimits(options);
     this.keys = Array.from({ length: options.keyCount }, (_, key) => `k${key}`);
     this.checker = new FrontierChecker({
@@ -251,10 +253,8 @@ export class CausalWorld {
 
   #createServer(site: number): Server {
     const options = { site, siteCount: this.options.siteCount, limits: this.#limits };
-    const create =
-      this.#fault.createPartition ?? ((value: PartitionOptions) => new Partition(value));
     return {
-      partition: create(options),
+      partition: new this.#parts.Partition(options),
       writes: [],
       replicatedUpTo: 0,
       clockOffsetMs: this.#drawOffsetMs(),
@@ -273,9 +273,8 @@ export class CausalWorld {
   }
 
   #createSite(site: number): CausalSite {
-    const create = this.#fault.createSite ?? ((value: CausalSiteOptions) => new CausalSite(value));
     const offsetMs = this.#drawOffsetMs();
-    return create({
+    const options: CausalSiteOptions = {
       site,
       siteCount: this.options.siteCount,
       partitionCount: this.options.partitionCount,
@@ -286,7 +285,8 @@ export class CausalWorld {
         wall: this.#trueStamp + (this.#isHealed ? 0 : offsetMs * MICROSECONDS_PER_MS),
       }),
       onAlarm: (alarm) => this.#noteAlarm(site, alarm),
-    });
+    };
+    return new this.#parts.CausalSite(options, this.#parts);
   }
 
   #drawOffsetMs(): number {

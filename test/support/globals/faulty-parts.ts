@@ -2,10 +2,7 @@
 import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
 import { HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
 import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import {
-  GlobalCoordinator,
-  type CoordinatorOptions,
-} from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import { GlobalCoordinator } from '../../../src/server/replica/red/requests/global-coordinator.ts';
 import { replaceArguments, replaceMethods } from '../replace-methods.ts';
 
 /** Nothing is held, and holds are not certified. */
@@ -93,12 +90,9 @@ function createUnrefusedTable(table: HoldTable): HoldTable {
 }
 
 /** After a refusal, the other holds wait for an abort. */
-export const UnrefusedCoordinator = replaceArguments(
-  GlobalCoordinator,
-  (options): [CoordinatorOptions] => [
-    { ...options, tables: options.tables.map(createUnrefusedTable) },
-  ],
-);
+export const UnrefusedCoordinator = replaceArguments(GlobalCoordinator, (options) => [
+  { ...options, tables: options.tables.map(createUnrefusedTable) },
+]);
 
 type Awaited = typeof findAwaitedStamps;
 

@@ -94,7 +94,7 @@ export class PendingQueue extends OwnedEffects {
     return true;
   }
 
-  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+  filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     const remaining = [
       ...this.#older.map(({ pending }) => pending).toReversed(),
       ...this.#newer,

@@ -1,20 +1,21 @@
 /** The checker of sessions: which waits of a site it takes for right. */
 import { expect, test } from 'vitest';
-import { Origins, type KnownOrigin } from '../../../../src/server/records/origin.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
 import { SessionChecker } from '../../../../src/testing/simulator/checkers/sessions.ts';
 import { siteAt } from '../../../support/origins.ts';
+import { replaceMethods } from '../../../support/replace-methods.ts';
 
 const [HERE, CLOSED] = [siteAt(0), siteAt(1)];
 
 const createOpen = (): Origins => Origins.create(['s0', 's1']);
 
 /** The second site is closed, and three of its operations count. */
-class OriginsWithEnd extends Origins {
-  override get(origin: typeof HERE): KnownOrigin {
-    const known = super.get(origin);
+const OriginsWithEnd = replaceMethods(Origins, (original) => ({
+  get: (origin) => {
+    const known = original.get(origin);
     return origin === CLOSED ? { ...known, final: { sequence: 3, stamp: 3 } } : known;
-  }
-}
+  },
+}));
 
 function createClosed(): Origins {
   const origins = new OriginsWithEnd();
