@@ -58,6 +58,52 @@ const GROUP_GAP = 0.25;
 const NUMBER_SHARE = 0.1;
 const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } as const;
 
+const BEST_STYLE = { stroke: INK, strokeWidth: 2.5, insetTop: 5, insetBottom: 5 } as const;
+
+type Interval = Dot & { readonly low: number; readonly high: number };
+
+type NumberPlace = 'above' | 'before' | 'after';
+
+const NUMBER_STYLE = {
+  text: ({ value }: Dot) => short(value),
+  fontWeight: 'bold',
+  stroke: BACK,
+  strokeWidth: 4,
+  paintOrder: 'stroke',
+} as const;
+
+const NUMBER_PLACES = [
+  ['after', { x: 'high', dx: 9, textAnchor: 'start' }],
+  ['before', { x: 'low', dx: -9, textAnchor: 'end' }],
+  ['above', { x: 'value', dy: -11 }],
+] as const;
+
+function computeDomain(ends: readonly number[], isLog: boolean): readonly [number, number] {
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  return isLog ? [least / 1.15, most * 1.15] : [Math.min(0, least), most];
+}
+
+/** Returns a function that finds a place for the number of a dot, where it covers no mark. */
+function createNumberPlaces(
+  domain: readonly [number, number],
+  isLog: boolean,
+  reference: number | undefined,
+): (dot: Interval) => NumberPlace {
+  const scale = isLog ? Math.log : Number;
+  const [from, to] = [scale(domain[0]), scale(domain[1])];
+  /** Returns the position of a value on the axis, from 0 to 1. */
+  const shareOf = (value: number): number => (scale(value) - from) / (to - from);
+  /** Returns whether a mark is just beyond the interval, at the position of the number. */
+  const isCrowded = ({ high: end, best: mark }: Interval): boolean =>
+    [mark, reference].some(
+      (other) => other !== undefined && other > end && shareOf(other) < shareOf(end) + NUMBER_SHARE,
+    );
+  return (dot) => {
+    if (dot.number !== undefined || !isCrowded(dot)) return dot.number ?? 'after';
+    return shareOf(dot.low) < NUMBER_SHARE ? 'above' : 'before';
+  };
+}
+
 /** Draws the rows in the order of the dots. */
 export function intervalsFigure({
   axis,
@@ -69,7 +115,7 @@ export function intervalsFigure({
   ...texts
 }: Intervals): Figure {
   const rows = [...new Set(dots.map(({ label }) => label))];
-  const all = dots.map((dot) => ({
+  const all = dots.map((dot): Interval => ({
     ...dot,
     low: dot.low ?? dot.value,
     high: dot.high ?? dot.value,
@@ -79,31 +125,14 @@ export function intervalsFigure({
   const ends = all.flatMap(({ low, high, best: mark }) => [low, high, mark ?? low]);
   if (reference !== undefined) ends.push(reference.at);
   const isLog = scale === 'log';
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
-  const domain = isLog
-    ? ([least / 1.15, most * 1.15] as const)
-    : ([Math.min(0, least), most] as const);
-  const [from, to] = isLog ? domain.map(Math.log) : domain;
-  /** Returns the position of a value on the axis, from 0 to 1. */
-  const shareOf = (value: number): number =>
-    ((isLog ? Math.log(value) : value) - (from ?? 0)) / ((to ?? 1) - (from ?? 0));
+  const domain = computeDomain(ends, isLog);
+  const findPlace = createNumberPlaces(domain, isLog, reference?.at);
   const label = better === undefined ? axis : `${axis}   ${ARROWS[better]}`;
   const colorOf = ({ color = BLUE }: Dot): string => color;
-  /** Returns whether a mark is just beyond the interval, at the position of the number. */
-  const isCrowded = ({ high: end, best: mark }: (typeof all)[number]): boolean =>
-    [mark, reference?.at].some(
-      (other) => other !== undefined && other > end && shareOf(other) < shareOf(end) + NUMBER_SHARE,
-    );
-  const placeOf = (dot: (typeof all)[number]): 'above' | 'before' | 'after' => {
-    if (dot.number !== undefined || !isCrowded(dot)) return dot.number ?? 'after';
-    return shareOf(dot.low) < NUMBER_SHARE ? 'above' : 'before';
-  };
   const place = { y: 'label', ...(groups.length > 0 && { fy: 'group' }) } as const;
-  const at = { ...place, fill: colorOf } as const;
   const above =
     [reference, legend, groups[0]].filter((part) => part !== undefined).length * HEAD_PX;
   const groupPx = rows.length * ROW_PX;
-  const halo = { stroke: BACK, strokeWidth: 4, paintOrder: 'stroke' } as const;
   return figure(texts, {
     width: WIDTH,
     height:
@@ -134,31 +163,12 @@ export function intervalsFigure({
         strokeWidth: 2.5,
         strokeOpacity: 0.65,
       }),
-      Plot.dot(all, { ...at, x: 'value', r: 5, stroke: BACK }),
-      Plot.tickX(best, {
-        ...place,
-        x: 'best',
-        stroke: INK,
-        strokeWidth: 2.5,
-        insetTop: 5,
-        insetBottom: 5,
-      }),
-      ...(
-        [
-          ['after', { x: 'high', dx: 9, textAnchor: 'start' }],
-          ['before', { x: 'low', dx: -9, textAnchor: 'end' }],
-          ['above', { x: 'value', dy: -11 }],
-        ] as const
-      ).map(([where, options]) =>
+      Plot.dot(all, { ...place, fill: colorOf, x: 'value', r: 5, stroke: BACK }),
+      Plot.tickX(best, { ...place, x: 'best', ...BEST_STYLE }),
+      ...NUMBER_PLACES.map(([name, options]) =>
         Plot.text(
-          all.filter((dot) => placeOf(dot) === where),
-          {
-            ...at,
-            ...halo,
-            ...options,
-            text: ({ value }: Dot) => short(value),
-            fontWeight: 'bold',
-          },
+          all.filter((dot) => findPlace(dot) === name),
+          { ...place, fill: colorOf, ...NUMBER_STYLE, ...options },
         ),
       ),
     ],

@@ -48,17 +48,9 @@ export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
   const withFx = panels.length > 0 ? ({ fx: 'panel' } as const) : {};
   const place = { x: 'x', y: 'y', z: 'series', ...withFx } as const;
   const colorOf = ({ series }: Point): string => colors[series] as string;
-  const values = points.flatMap(({ y: value, yRange }) => [
-    value,
-    yRange?.low ?? value,
-    yRange?.high ?? value,
-  ]);
   const across = points.filter(({ xRange }) => xRange !== undefined);
   const along = points.filter(({ yRange }) => yRange !== undefined);
-  const domain: Span =
-    y.type === 'log'
-      ? [Math.min(...values) / 1.1, Math.max(...values) * 1.1]
-      : [0, Math.max(...values)];
+  const domain = computeDomain(points, y.type === 'log');
   const whisker = { stroke: colorOf, strokeWidth: 1.5, strokeOpacity: 0.55 } as const;
   const isSingle = new Set(points.map(({ series }) => series)).size === 1;
   const names = isSingle
@@ -101,17 +93,7 @@ export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
       }),
       Plot.line(points, { ...place, stroke: colorOf, strokeWidth: 2 }),
       Plot.dot(points, { ...place, fill: colorOf, r: 3.5, stroke: BACK }),
-      Plot.text(labels, {
-        ...place,
-        text: 'label',
-        fill: colorOf,
-        stroke: BACK,
-        strokeWidth: 3,
-        fontSize: 10,
-        dx: -5,
-        dy: -8,
-        textAnchor: 'end',
-      }),
+      Plot.text(labels, { ...place, text: 'label', fill: colorOf, ...LABEL_STYLE }),
       Plot.text(names, {
         ...(panels.length > 0 ? { fx: 'panel', frameAnchor: 'right' } : { x: 'x' }),
         y: 'nameAt',
@@ -125,6 +107,26 @@ export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
       }),
     ],
   });
+}
+
+const LABEL_STYLE = {
+  stroke: BACK,
+  strokeWidth: 3,
+  fontSize: 10,
+  dx: -5,
+  dy: -8,
+  textAnchor: 'end',
+} as const;
+
+/** Returns the span of the values with their ranges. A linear one begins at 0. */
+function computeDomain(points: readonly Point[], isLog: boolean): Span {
+  const values = points.flatMap(({ y: value, yRange }) => [
+    value,
+    yRange?.low ?? value,
+    yRange?.high ?? value,
+  ]);
+  const most = Math.max(...values);
+  return isLog ? [Math.min(...values) / 1.1, most * 1.1] : [0, most];
 }
 
 type RangeName = 'xRange' | 'yRange';

@@ -32,6 +32,19 @@ const SHARES: readonly Choice[] = [
   ['50', '50 %'],
 ];
 
+const HERO = `<section class="hero" aria-labelledby="title">
+        <p class="name">correctables</p>
+        <h1 id="title">Show the answer now. Fix it if it was wrong.</h1>
+        <p class="lede">A TypeScript library: one call gives you an early answer from a copy close by, then the confirmed one from far away. For prices and stock, ticket sales, feeds: with your own API and cache, Cassandra, ZooKeeper, or its own server.</p>
+        <p id="headline" class="headline">Opening the same shop page four ways…</p>
+        <p id="others" class="others">Customers open a product and press Buy as soon as the page allows it.</p>
+      </section>`;
+
+const WHY = `<section class="why" aria-label="Why Buy comes earlier">
+        <p><b>Why Buy comes earlier.</b> The second read needs the warehouse from the first. Correctables starts it on the early answer, so both reads travel at once. If the server confirms the warehouse, the delivery is there too, even if the price has changed. If not, the delivery is read again, and Buy takes two trips.</p>
+        <p><b>When it does not.</b> The others here read one after the other: two awaits, or one query that fetches both. A stale-while-revalidate page with a query for each key reads both again at once, and enables Buy as early as Correctables.</p>
+      </section>`;
+
 export function landingHtml({ code, more, fullDemo }: LandingParts): string {
   const breaks = (Object.keys(BREAKS) as Break[]).map(
     (what) =>
@@ -52,13 +65,7 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
   </head>
   <body>
     <main>
-      <section class="hero" aria-labelledby="title">
-        <p class="name">correctables</p>
-        <h1 id="title">Show the answer now. Fix it if it was wrong.</h1>
-        <p class="lede">A TypeScript library: one call gives you an early answer from a copy close by, then the confirmed one from far away. For prices and stock, ticket sales, feeds: with your own API and cache, Cassandra, ZooKeeper, or its own server.</p>
-        <p id="headline" class="headline">Opening the same shop page four ways…</p>
-        <p id="others" class="others">Customers open a product and press Buy as soon as the page allows it.</p>
-      </section>
+      ${HERO}
       <section class="time" aria-labelledby="time-title">
         <h2 id="time-title">The same click, in real milliseconds</h2>
         <div class="lanes">${WAY_NAMES.map(lane).join('')}
@@ -76,10 +83,7 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
         <h2 id="break-title" class="visually-hidden">Break it</h2>
         <ul class="breaks" aria-labelledby="break-title">${breaks.join('')}</ul>
       </section>
-      <section class="why" aria-label="Why Buy comes earlier">
-        <p><b>Why Buy comes earlier.</b> The second read needs the warehouse from the first. Correctables starts it on the early answer, so both reads travel at once. If the server confirms the warehouse, the delivery is there too, even if the price has changed. If not, the delivery is read again, and Buy takes two trips.</p>
-        <p><b>When it does not.</b> The others here read one after the other: two awaits, or one query that fetches both. A stale-while-revalidate page with a query for each key reads both again at once, and enables Buy as early as Correctables.</p>
-      </section>
+      ${WHY}
       ${choices('way', 'Shown', titles, 'correctables', 'switch')}
       <div id="shown" class="ways" data-shown="correctables">
         <div class="panes">${WAY_NAMES.map(pane).join('')}

@@ -73,43 +73,18 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
   function visitFile(context: ts.TransformationContext, root: ts.SourceFile): ts.SourceFile {
     const { factory } = context;
     const call = (name: string, ...args: ts.Expression[]): ts.Expression =>
-      factory.createCallExpression(factory.createIdentifier(name), undefined, args);
+      callFunction(factory, name, ...args);
 
     const visit = (node: ts.Node): ts.Node => {
       const visited = ts.visitEachChild(node, visit, context);
       if (isFunction(visited)) return wrapFunction(visited, node as FunctionNode);
-      if (ts.isElementAccessExpression(visited)) return wrapElementKey(visited);
-      if (ts.isCallExpression(visited)) return wrapLookup(visited);
+      if (ts.isElementAccessExpression(visited)) return wrapElementKey(context, visited);
+      if (ts.isCallExpression(visited)) return wrapLookup(context, visited);
       if (ts.isNewExpression(visited)) return wrapCreation(visited);
       const isLiteral =
         ts.isObjectLiteralExpression(visited) || ts.isArrayLiteralExpression(visited);
       if (isLiteral && !isAssigned(node)) return wrapCreation(visited);
       return visited;
-    };
-
-    const wrapElementKey = (node: ts.ElementAccessExpression): ts.Node => {
-      if (ts.isNumericLiteral(node.argumentExpression)) return node;
-      const key = call(KEY, node.argumentExpression);
-      if (ts.isElementAccessChain(node))
-        return factory.updateElementAccessChain(node, node.expression, node.questionDotToken, key);
-      return factory.updateElementAccessExpression(node, node.expression, key);
-    };
-
-    const wrapLookup = (node: ts.CallExpression): ts.Node => {
-      const [key, ...others] = node.arguments;
-      const isLookup =
-        ts.isPropertyAccessExpression(node.expression) && LOOKUPS.has(node.expression.name.text);
-      if (!isLookup || key === undefined || ts.isSpreadElement(key)) return node;
-      const args = [call(KEY, key), ...others];
-      if (ts.isCallChain(node))
-        return factory.updateCallChain(
-          node,
-          node.expression,
-          node.questionDotToken,
-          node.typeArguments,
-          args,
-        );
-      return factory.updateCallExpression(node, node.expression, node.typeArguments, args);
     };
 
     const wrapCreation = (node: ts.Expression): ts.Node =>
@@ -141,6 +116,44 @@ function instrumentFile(file: string, source: string, functions: InstrumentedFun
 
     return ts.visitNode(root, visit) as ts.SourceFile;
   }
+}
+
+function callFunction(
+  factory: ts.NodeFactory,
+  name: string,
+  ...args: ts.Expression[]
+): ts.Expression {
+  return factory.createCallExpression(factory.createIdentifier(name), undefined, args);
+}
+
+/** Wraps the key of `object[key]`. */
+function wrapElementKey(
+  { factory }: ts.TransformationContext,
+  node: ts.ElementAccessExpression,
+): ts.Node {
+  if (ts.isNumericLiteral(node.argumentExpression)) return node;
+  const key = callFunction(factory, KEY, node.argumentExpression);
+  if (ts.isElementAccessChain(node))
+    return factory.updateElementAccessChain(node, node.expression, node.questionDotToken, key);
+  return factory.updateElementAccessExpression(node, node.expression, key);
+}
+
+/** Wraps the key of `map.get(key)` and the like. */
+function wrapLookup({ factory }: ts.TransformationContext, node: ts.CallExpression): ts.Node {
+  const [key, ...others] = node.arguments;
+  const isLookup =
+    ts.isPropertyAccessExpression(node.expression) && LOOKUPS.has(node.expression.name.text);
+  if (!isLookup || key === undefined || ts.isSpreadElement(key)) return node;
+  const args = [callFunction(factory, KEY, key), ...others];
+  if (ts.isCallChain(node))
+    return factory.updateCallChain(
+      node,
+      node.expression,
+      node.questionDotToken,
+      node.typeArguments,
+      args,
+    );
+  return factory.updateCallExpression(node, node.expression, node.typeArguments, args);
 }
 
 type FunctionNode =

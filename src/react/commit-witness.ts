@@ -65,11 +65,11 @@ export function startIdleTimer(onTime: () => void, delayMs: number): Timer {
 /** Calls `report` once all witnesses have reported. */
 export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): void {
   let missing = witnesses.size;
-  if (missing === 0) callLater(report);
+  if (!missing) callLater(report);
   for (const witness of witnesses)
     witness.report(() => {
       missing--;
-      if (missing === 0) report();
+      if (!missing) report();
     });
 }
 
@@ -86,7 +86,7 @@ function createPause(): Pause {
     isOver: false,
     reports: new Set(),
     endIfAwaited() {
-      if (wakers.size === 0 || pause.reports.size === 0) return;
+      if (!wakers.size || !pause.reports.size) return;
       pause.isOver = true;
       wakers.forEach((wake) => wake());
       wakers.clear();

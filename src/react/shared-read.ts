@@ -149,7 +149,7 @@ export class SharedRead implements RequestStatus {
   get isRequesting(): boolean {
     if (this.#request || this.#isWriting()) return true;
     // If the read after a write has failed, no request follows by itself.
-    return !this.#error && !(this.#view?.final && this.#changes.length === 0);
+    return !this.#error && !(this.#view?.final && !this.#changes.length);
   }
 
   /** Returns the view for components that show this rank or a stronger one, if there is one. */
@@ -194,7 +194,7 @@ export class SharedRead implements RequestStatus {
       item = { status: 'pending', then: (wake) => this.#wakers.add(wake) };
       this.#awaited.set(rank, item);
     }
-    if (this.#listeners.size === 0) this.#watch(keepMs);
+    if (!this.#listeners.size) this.#watch(keepMs);
     return item;
   }
 
@@ -245,7 +245,7 @@ export class SharedRead implements RequestStatus {
     this.#isStale = true;
     // A component may have rendered without having called `join` yet.
     if (!this.#isLeft || this.#prefetches.size) this.request();
-    else if (this.#changes.length === 0) {
+    else if (!this.#changes.length) {
       this.#unguessed = this.#view = undefined;
       this.#awaited.clear();
     }
@@ -405,9 +405,9 @@ export class SharedRead implements RequestStatus {
         isDone = true;
       } else if (!this.#request) this.#awaited.delete(rank);
     }
-    if (!isDone || this.#wakers.size === 0) return;
+    if (!isDone || !this.#wakers.size) return;
     this.#wake();
-    if (this.#listeners.size === 0) this.#watch(this.#keepMs);
+    if (!this.#listeners.size) this.#watch(this.#keepMs);
   }
 
   #wake(): void {
@@ -442,7 +442,7 @@ export class SharedRead implements RequestStatus {
     for (const [rank, { status }] of this.#awaited)
       if (status === 'pending') this.#awaited.delete(rank);
     if (!this.#thrown?.isWatched) this.#thrown = undefined;
-    if (this.#prefetches.size === 0) this.#cancel();
+    if (!this.#prefetches.size) this.#cancel();
     this.#expireAfter(keepMs);
   }
 

@@ -93,20 +93,27 @@ export function timeline(
         insetTop: 6,
         insetBottom: 6,
       }),
-      Plot.ruleX(delivered, { stroke: 'var(--ink)', strokeWidth: 2.5 }),
-      Plot.text(delivered, {
-        x: (at: number) => at,
-        text: (at: number) => `delivered ${formatMs(at)}`,
-        frameAnchor: 'top',
-        textAnchor: (deliveredMs ?? 0) > endMs / 2 ? 'end' : 'start',
-        dy: -16,
-        fill: 'var(--ink)',
-        fontWeight: 600,
-      }),
+      ...markDelivery(delivered, endMs),
     ],
   });
   drawing.setAttribute('aria-hidden', 'true');
   return drawing;
+}
+
+/** Draws a line and its label at the time of the delivery, if there was one. */
+function markDelivery(delivered: readonly number[], endMs: number): Plot.Markish[] {
+  return [
+    Plot.ruleX(delivered, { stroke: 'var(--ink)', strokeWidth: 2.5 }),
+    Plot.text(delivered, {
+      x: (at: number) => at,
+      text: (at: number) => `delivered ${formatMs(at)}`,
+      frameAnchor: 'top',
+      textAnchor: (delivered[0] ?? 0) > endMs / 2 ? 'end' : 'start',
+      dy: -16,
+      fill: 'var(--ink)',
+      fontWeight: 600,
+    }),
+  ];
 }
 
 function computeGoalResults(trace: Trace, untilMs: number, things: string): Bar[] {

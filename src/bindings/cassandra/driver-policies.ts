@@ -35,36 +35,112 @@ export interface CoordinatorPolicy {
 /** Minimum interval between two lookups of nodes that could not be found. */
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
+interface CoordinatorOptions {
+  readonly health?: Pick<NodeHealth, 'isSilent'>;
+  readonly lookUp?: HostLookup;
+}
+
+/**
+ * Finds the nodes of a list of contact points. The driver knows nodes by their addresses. A name
+ * without an address of a node is looked up again, because a node that comes back at another
+ * address keeps its name.
+ */
+class ContactNodes {
+  readonly #contactPoints: readonly ServerAddress[];
+  readonly #options: CoordinatorOptions;
+  #addresses: readonly (string | undefined)[];
+  #hosts: DriverHosts | undefined;
+  #looking: Promise<void> | undefined;
+  #lookAgainAt = 0;
+
+  constructor(contactPoints: readonly ServerAddress[], options: CoordinatorOptions) {
+    this.#contactPoints = contactPoints;
+    this.#options = options;
+    this.#addresses = contactPoints.map(formatAddress);
+  }
+
+  /** The driver has connected to the cluster, which has these nodes. */
+  begin(hosts: DriverHosts): Promise<void> {
+    this.#hosts = hosts;
+    this.#addresses = this.#contactPoints.map(() => undefined);
+    return this.#lookUp();
+  }
+
+  get hasBegun(): boolean {
+    return this.#hosts !== undefined;
+  }
+
+  /** Returns the nodes that were found, in the order of the list. Silent ones come last. */
+  list(): DriverHost[] {
+    const hosts = this.#hosts?.values() ?? [];
+    const found = this.#addresses.flatMap(
+      (address) => hosts.find((host) => host.address === address) ?? [],
+    );
+    const silent = found.filter(({ address }) => this.#options.health?.isSilent(address));
+    return silent.length === 0
+      ? found
+      : [...found.filter((host) => !silent.includes(host)), ...silent];
+  }
+
+  /**
+   * Begins to look up missing nodes, if that was not tried just now. Waits for it only if there is
+   * no node at all.
+   */
+  lookUpMissing(found: readonly DriverHost[]): Promise<void> | undefined {
+    const isOneMissing = found.length < this.#contactPoints.length;
+    if (isOneMissing && performance.now() >= this.#lookAgainAt) void this.#lookUp();
+    return found.length > 0 ? undefined : this.#looking;
+  }
+
+  /** Returns whether this is the first node of the list that has an address. */
+  isFirst(address: string): boolean {
+    return this.#addresses.find((item) => item !== undefined) === address;
+  }
+
+  isListed(address: string): boolean {
+    return this.#addresses.includes(address);
+  }
+
+  /** Looks up the addresses of names that belong to no known node. */
+  #lookUp(): Promise<void> {
+    this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
+    this.#looking ??= this.#resolve().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #resolve(): Promise<void> {
+    const { lookUp = (host) => lookup(host) } = this.#options;
+    const isNode = (address: string | undefined): boolean =>
+      this.#hosts?.values().some((host) => host.address === address) === true;
+    const found = this.#contactPoints.map(async ({ host, port }, at) => {
+      const address = this.#addresses[at];
+      if (isNode(address)) return address;
+      // If a name cannot be resolved now, keep its former address.
+      return lookUp(host).then(
+        (found) => `${found.address}:${port}`,
+        () => address,
+      );
+    });
+    this.#addresses = await Promise.all(found);
+  }
+}
+
 /**
  * Selects the listed nodes in their order, and no other nodes. So the first one coordinates as long
  * as it is up. Both reads of one operation must use one coordinator, or the later one could return
- * an older state (Correctables, OSDI 2016, §5.2). The driver knows nodes by their addresses. A name
- * without an address of a node is looked up again, because a node that comes back at another
- * address keeps its name. Nodes that are silent come last.
+ * an older state (Correctables, OSDI 2016, §5.2).
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
   contactPoints: readonly ServerAddress[],
-  {
-    health,
-    lookUp = (host) => lookup(host),
-  }: {
-    readonly health?: Pick<NodeHealth, 'isSilent'>;
-    readonly lookUp?: HostLookup;
-  } = {},
+  options: CoordinatorOptions = {},
 ): CoordinatorPolicy {
   const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
+  const nodes = new ContactNodes(contactPoints, options);
   return new (class CoordinatorPolicy extends Base {
-    #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
-    #hosts: DriverHosts | undefined;
-    #looking: Promise<void> | undefined;
-    #lookAgainAt = 0;
-
     init(_client: unknown, hosts: DriverHosts, done: PolicyCallback<undefined>): void {
-      this.#hosts = hosts;
-      this.#addresses = contactPoints.map(() => undefined);
-      void this.#lookUp().then(() => {
-        if (this.#plan().length > 0) return done(null);
+      void nodes.begin(hosts).then(() => {
+        if (nodes.list().length > 0) return done(null);
         const known = hosts.values().map(({ address }) => address);
         done(
           new Error(
@@ -79,20 +155,16 @@ export function createCoordinatorPolicy(
      * are opened concurrently.
      */
     getDistance({ address }: DriverHost): number {
-      const place = this.#addresses.indexOf(address);
-      return place < 0
-        ? IGNORED
-        : place === this.#addresses.findIndex((item) => item !== undefined)
-          ? LOCAL
-          : REMOTE;
+      if (!nodes.isListed(address)) return IGNORED;
+      return nodes.isFirst(address) ? LOCAL : REMOTE;
     }
 
     get hasNode(): boolean {
-      return this.#hosts === undefined || this.listNodes().length > 0;
+      return !nodes.hasBegun || this.listNodes().length > 0;
     }
 
     listNodes(preferred?: string): readonly DriverHost[] {
-      const connected = this.#plan().filter((host) => host.getActiveConnection?.() !== null);
+      const connected = nodes.list().filter((host) => host.getActiveConnection?.() !== null);
       const isFirst = ({ address }: DriverHost): boolean => address === preferred;
       return [...connected.filter(isFirst), ...connected.filter((host) => !isFirst(host))];
     }
@@ -108,7 +180,7 @@ export function createCoordinatorPolicy(
     }
 
     findHost(address: string): DriverHost | undefined {
-      return this.#plan().find((host) => host.address === address);
+      return nodes.list().find((host) => host.address === address);
     }
 
     newQueryPlan(
@@ -122,51 +194,17 @@ export function createCoordinatorPolicy(
       // connection.
       const finish = (plan: readonly DriverHost[]): void => {
         const connected = this.listNodes(preferred);
-        const nodes = connected.length > 0 ? connected : plan;
-        done(null, follow(nodes, execution));
+        const hosts = connected.length > 0 ? connected : plan;
+        done(null, follow(hosts, execution));
       };
-      const plan = this.#plan();
-      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt)
-        void this.#lookUp();
-      if (plan.length > 0 || this.#looking === undefined) return finish(plan);
-      void this.#looking.then(() => finish(this.#plan()));
+      const plan = nodes.list();
+      const found = nodes.lookUpMissing(plan);
+      if (found === undefined) finish(plan);
+      else void found.then(() => finish(nodes.list()));
     }
 
     getOptions(): Map<string, object> {
       return new Map([['contactPoints', contactPoints.map(formatAddress)]]);
-    }
-
-    #plan(): DriverHost[] {
-      const hosts = this.#hosts?.values() ?? [];
-      const plan = this.#addresses.flatMap(
-        (address) => hosts.find((host) => host.address === address) ?? [],
-      );
-      const silent = plan.filter(({ address }) => health?.isSilent(address));
-      return silent.length === 0
-        ? plan
-        : [...plan.filter((host) => !silent.includes(host)), ...silent];
-    }
-
-    /** Looks up the addresses of names that belong to no known node. */
-    #lookUp(): Promise<void> {
-      this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
-      this.#looking ??= this.#found().finally(() => (this.#looking = undefined));
-      return this.#looking;
-    }
-
-    async #found(): Promise<void> {
-      const isNode = (address: string | undefined): boolean =>
-        this.#hosts?.values().some((host) => host.address === address) === true;
-      const found = contactPoints.map(async ({ host, port }, at) => {
-        const address = this.#addresses[at];
-        if (isNode(address)) return address;
-        // If a name cannot be resolved now, keep its former address.
-        return lookUp(host).then(
-          (found) => `${found.address}:${port}`,
-          () => address,
-        );
-      });
-      this.#addresses = await Promise.all(found);
     }
   })();
 }

@@ -4,24 +4,18 @@ import { checkKeys, checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
+const READ = { access: 'read', isIdempotent: true, hint: MIGRATIONS_HINT } as const;
+const WRITE = { access: 'write', isIdempotent: false, hint: MIGRATIONS_HINT } as const;
+
+const noValue = (): { value: undefined } => ({ value: undefined });
+
 /** @param table the name of the table, quoted */
 export function createKeyValueOperations(
   table: string,
 ): readonly (readonly [string, SqlOperation])[] {
-  const READ = {
-    access: 'read',
-    isIdempotent: true,
-    hint: MIGRATIONS_HINT,
-  } as const;
-  const WRITE = {
-    access: 'write',
-    isIdempotent: false,
-    hint: MIGRATIONS_HINT,
-  } as const;
   const select = `select key, value::text from ${table} where key`;
   const insert = `insert into ${table} (key, value) values ($1, $2::jsonb) on conflict (key) do update set value = excluded.value`;
   const remove = `delete from ${table} where key = $1`;
-  const noValue = (): { value: undefined } => ({ value: undefined });
 
   const getOperation: SqlOperation = {
     access: 'read',

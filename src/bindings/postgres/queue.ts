@@ -54,16 +54,36 @@ export function createQueueOperations({
 }: QueueOptions): readonly (readonly [string, SqlOperation])[] {
   const createGate = (): ThrottleGate => new ThrottleGate(throttle, () => consumers.estimateMs);
   const own = new OwnDequeues(reached, createGate);
+  const statements = createStatements(table, consumers.columns);
+  return [
+    ['enqueue', createEnqueue(statements.insert)],
+    ['peek', createPeek(statements.peek)],
+    ['dequeue', createDequeue(statements, own, consumers)],
+  ];
+}
+
+interface QueueStatements {
+  readonly insert: string;
+  readonly peek: string;
+  /** Reads the item that a dequeue may take: `$2` are taken, and `$3` may be. */
+  readonly guess: string;
+  /** Takes the first item if there are more than `$2`. */
+  readonly take: string;
+}
+
+/** @param columns what a dequeue returns about the consumers of its queue */
+function createStatements(table: string, columns: string): QueueStatements {
   // Count only the items behind the taken one: others are taking those before.
   const countBehind = (id: string, condition = ''): string =>
     `(select count(*) from (select from ${table} q where q.queue = $1 and q.id > ${id}${condition} limit ${MAX_REMAINING}) as behind)`;
-  const insert = `insert into ${table} (queue, item) values ($1, $2::jsonb)`;
   const first = (condition?: string): string =>
     `select id::text, item::text, ${countBehind('head.id', condition)}::text as remaining from ${table} as head where queue = $1`;
-  const peek = `${first()} order by head.id limit 1`;
   const notTaken = ' and id <> all($2::bigint[])';
-  const guess = `${first(notTaken)}${notTaken} order by head.id offset $3 limit 1`;
-  const take = `with present as (
+  return {
+    insert: `insert into ${table} (queue, item) values ($1, $2::jsonb)`,
+    peek: `${first()} order by head.id limit 1`,
+    guess: `${first(notTaken)}${notTaken} order by head.id offset $3 limit 1`,
+    take: `with present as (
     select count(*) as items from (select from ${table} where queue = $1 limit $2::int + 1) as first_items
   ), head as (
     select id from ${table} where queue = $1 and (select items from present) > $2::int
@@ -71,21 +91,14 @@ export function createQueueOperations({
   ), taken as (
     delete from ${table} as q using head where q.queue = $1 and q.id = head.id returning q.id, q.item
   )
-  select taken.id::text, taken.item::text, ${countBehind('taken.id')}::text as remaining, ${consumers.columns},
+  select taken.id::text, taken.item::text, ${countBehind('taken.id')}::text as remaining, ${columns},
     (taken.id is null and items between 1 and $2::int)::text as held_back
-  from present left join taken on true`;
+  from present left join taken on true`,
+  };
+}
 
-  /** Makes this process known to the others before its turn begins. */
-  const register = (leave: () => void): (() => void) | Promise<() => void> =>
-    consumers.register()?.then(
-      () => leave,
-      (error: unknown) => {
-        leave();
-        throw error;
-      },
-    ) ?? leave;
-
-  const enqueueOperation: SqlOperation = {
+function createEnqueue(insert: string): SqlOperation {
+  return {
     access: 'write',
     plan(operation) {
       const { item } = (operation.args ?? {}) as Partial<EnqueueArgs>;
@@ -100,7 +113,10 @@ export function createQueueOperations({
       };
     },
   };
-  const peekOperation: SqlOperation = {
+}
+
+function createPeek(peek: string): SqlOperation {
+  return {
     access: 'read',
     plan: (operation) => ({
       name: 'peek',
@@ -108,11 +124,18 @@ export function createQueueOperations({
       access: 'read',
       isIdempotent: true,
       statement: { text: peek, values: [getQueue(operation)] },
-      // Here the first item is one of those that remain.
+      // The row counts the items behind the first one. A peek leaves that one in the queue too.
       interpret: (page) => toItem(page, 1),
     }),
   };
-  const planTake = (operation: Operation, leave: number): SqlPlan => ({
+}
+
+function createDequeue(
+  { take, guess }: QueueStatements,
+  own: OwnDequeues,
+  consumers: QueueConsumers,
+): SqlOperation {
+  const plan = (operation: Operation, leave: number): SqlPlan => ({
     name: 'dequeue',
     hint: MIGRATIONS_HINT,
     access: 'write',
@@ -121,13 +144,13 @@ export function createQueueOperations({
     isHeldBack: ({ rows: [row] }) => row?.['held_back'] === 'true',
     interpret: (page) => toItem(page, 0),
   });
-  const dequeueOperation: SqlOperation = {
+  return {
     access: 'write',
-    plan: (operation) => planTake(operation, 0),
+    plan: (operation) => plan(operation, 0),
     enter(operation, caller) {
       const turn = own.enter(getQueue(operation), caller);
-      if (isThenable(turn)) return turn.then((leave) => register(leave));
-      return register(turn);
+      if (isThenable(turn)) return turn.then((leave) => register(consumers, leave));
+      return register(consumers, turn);
     },
     preview(operation) {
       const queue = getQueue(operation);
@@ -156,7 +179,7 @@ export function createQueueOperations({
       const started = own.begin(queue);
       const pending = consumers.begin();
       return {
-        plan: () => planTake(operation, started.earlier.size),
+        plan: () => plan(operation, started.earlier.size),
         waitForTurn: () => started.waitForTurn(),
         end(written) {
           consumers.end(pending, getTakenRow(written?.page));
@@ -165,11 +188,22 @@ export function createQueueOperations({
       };
     },
   };
-  return [
-    ['enqueue', enqueueOperation],
-    ['peek', peekOperation],
-    ['dequeue', dequeueOperation],
-  ];
+}
+
+/** Makes this process known to the other consumers before its turn begins. */
+function register(
+  consumers: QueueConsumers,
+  leave: () => void,
+): (() => void) | Promise<() => void> {
+  return (
+    consumers.register()?.then(
+      () => leave,
+      (error: unknown) => {
+        leave();
+        throw error;
+      },
+    ) ?? leave
+  );
 }
 
 /** A dequeue of an empty queue returns a row without an item. */

@@ -147,12 +147,12 @@ function joinSources(
   const strength = ({ level, final }: AnyView): number =>
     shared ? getRank(shared, level) : Number(final);
   let missing = sources.length;
-  if (missing === 0) joined.view(toValues([]), 'final');
+  if (!missing) joined.view(toValues([]), 'final');
   for (const [at, source] of sources.entries()) {
     const take = (_value: unknown, view: AnyView): void => {
       if (!views[at]) missing--;
       views[at] = view;
-      if (missing > 0) return;
+      if (missing) return;
       // A part whose final is weaker than was requested keeps the whole join at that weaker level,
       // final or not.
       joined.view(

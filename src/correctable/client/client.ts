@@ -33,26 +33,6 @@ import {
   Source,
 } from '../source.ts';
 
-const NO_DROPS = {
-  weaker: 0,
-  older: 0,
-  repeated: 0,
-  'not-requested': 0,
-  'unknown-level': 0,
-  closed: 0,
-};
-
-const NO_STATS = {
-  confirmed: 0,
-  corrected: 0,
-  earlyConfirmed: 0,
-  earlyCorrected: 0,
-  speculationsWon: 0,
-  speculationsLost: 0,
-  retried: 0,
-  deduped: 0,
-};
-
 /** The timeout of an operation if neither the call nor the client sets one. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -271,12 +251,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strongest = levelOrder.all.at(-1)!;
   const weak = requestLevels(levelOrder, [weakest]);
   const strong = requestLevels(levelOrder, [strongest]);
-  const environment = Object.assign(createEnvironment(checkOptions(options, CLIENT_OPTIONS)), {
-    binding,
-    drops: { ...NO_DROPS },
-    stats: { ...NO_STATS },
-  });
-  const timeoutMsDefault = checkTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  const environment = createClientEnvironment(binding, options);
+  const timeoutMs = checkTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const isOlder = binding.isOlder?.bind(binding);
   const submitBy = createSubmitters(binding, options);
 
@@ -285,38 +261,15 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     how: RawOptions = {},
     single?: LevelOrder,
   ): CorrectableHandle<T, L, string> {
-    const equals = operation?.equals as SourceOptions<T>['equals'];
     const source = new Source<T>(levelOrder, environment, {
-      equals,
+      equals: operation?.equals as SourceOptions<T>['equals'],
       isOlder,
       createSubmissionError,
     });
     try {
-      check(operation?.name && operation.access, 'operation', "give one, as get('key')");
-      source.label = operation;
-      if (environment.isClosed) throw createClosedError();
-      checkOptions(how, INVOKE_OPTIONS);
-      if (!binding.supports(operation)) {
-        const reason = binding.describeUnsupported?.(operation);
-        const suffix = reason ? `: ${reason}` : '';
-        throw createUnsupportedError(
-          binding,
-          'operation',
-          `operation "${operation.name}"${suffix}`,
-        );
-      }
-      if (single) {
-        check(!how.levels, 'levels', 'use invoke');
-        source.levelOrder = single;
-      } else if (how.levels) source.levelOrder = requestLevels(levelOrder, how.levels);
-      if (how.session) {
-        source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
-        check(source.session, 'session', 'give an open one of this client');
-      }
-      if (how.idempotencyKey !== undefined)
-        setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
+      prepareSource(source, operation, how, single, binding);
       if (options.trace) source.trace = options.trace();
-      addCancelTriggers(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
+      addCancelTriggers(source, how.timeoutMs ?? timeoutMs, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
       if (source.state === 'pending') submitBy(how, operation.access)(operation, source);
     } catch (error) {
@@ -346,13 +299,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
-    session(how: SessionOptions = {}): Session {
-      const { tokens } = checkOptions(how, 'tokens:object');
-      if (environment.isClosed) throw createClosedError();
-      const opened = binding.openSession?.(tokens);
-      if (!opened) throw createUnsupportedError(binding, 'session', 'sessions');
-      return bindSession(opened, environment);
-    },
+    session: (how?: SessionOptions) => openSession(binding, environment, how),
     onReconnect(listener: () => void) {
       checkFunction(listener, 'listener');
       return binding.onReconnect?.(listener) ?? (() => {});
@@ -361,6 +308,61 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     [ASYNC_DISPOSE]: close,
   };
   return client as unknown as Client<L, C>;
+}
+
+function createClientEnvironment(binding: Binding, options: ClientOptions) {
+  return Object.assign(createEnvironment(checkOptions(options, CLIENT_OPTIONS)), {
+    binding,
+    drops: {
+      weaker: 0,
+      older: 0,
+      repeated: 0,
+      'not-requested': 0,
+      'unknown-level': 0,
+      closed: 0,
+    },
+    stats: {
+      confirmed: 0,
+      corrected: 0,
+      earlyConfirmed: 0,
+      earlyCorrected: 0,
+      speculationsWon: 0,
+      speculationsLost: 0,
+      retried: 0,
+      deduped: 0,
+    },
+  });
+}
+
+/** Checks what is invoked, and sets what the binding sees of it. */
+function prepareSource<T>(
+  source: Source<T>,
+  operation: Operation<T>,
+  how: RawOptions,
+  single: LevelOrder | undefined,
+  binding: Binding,
+): void {
+  const { environment } = source;
+  check(operation?.name && operation.access, 'operation', "give one, as get('key')");
+  source.label = operation;
+  if (environment.isClosed) throw createClosedError();
+  checkOptions(how, INVOKE_OPTIONS);
+  if (!binding.supports(operation))
+    throw createUnsupportedError(
+      binding,
+      'operation',
+      `operation "${operation.name}"${formatReason(binding, operation)}`,
+    );
+  if (single) {
+    check(!how.levels, 'levels', 'use invoke');
+    source.levelOrder = single;
+  } else if (how.levels) source.levelOrder = requestLevels(source.levelOrder, how.levels);
+  if (how.session) {
+    source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
+    check(source.session, 'session', 'give an open one of this client');
+  }
+  if (how.idempotencyKey !== undefined)
+    setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
 }
 
 /**
@@ -377,8 +379,12 @@ interface InternalSession extends Session {
   [OPEN_SESSION]?(environment: Environment): BindingSession | undefined;
 }
 
-/** Creates the session of the application for what the binding opened. */
-function bindSession(opened: BindingSession, owner: Environment): Session {
+/** Creates a session of the application, for one that the binding opens. */
+function openSession(binding: Binding, owner: Environment, how: SessionOptions = {}): Session {
+  const { tokens } = checkOptions(how, 'tokens:object');
+  if (owner.isClosed) throw createClosedError();
+  const opened = binding.openSession?.(tokens);
+  if (!opened) throw createUnsupportedError(binding, 'session', 'sessions');
   let isOpen = true;
   const close = (): void => {
     if (isOpen) opened.close?.();
@@ -412,6 +418,12 @@ const createUnsupportedError = (
   description: string,
 ): CorrectableError =>
   new CorrectableError('UNSUPPORTED', `The ${name} binding has no ${description}`, { field });
+
+/** Returns why a binding does not support an operation, if the binding gives a reason. */
+function formatReason(binding: Binding, operation: Operation): string {
+  const reason = binding.describeUnsupported?.(operation);
+  return reason ? `: ${reason}` : '';
+}
 
 /** Creates the ways to submit to a binding. Each operation uses the one of its policies. */
 function createSubmitters(

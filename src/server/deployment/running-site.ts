@@ -122,47 +122,29 @@ export function createRunningSite(
   { reportsClock, ...policy }: NodePolicy,
   { onForked, ...resources }: SiteResources,
 ): RunningSite {
-  const {
-    service,
-    origins,
-    redLeader,
-    committedRedEntries,
-    partitions,
-    redOpening,
-    redLogs,
-    clusterKey,
-    tokenScope,
-    limits,
-    onAlarm,
-  } = plan;
+  const { service, origins, partitions, clusterKey, tokenScope, onAlarm } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
   const partitionStats = createPartitionStats(plan, site);
   const alarms = createSiteAlarms(name, origins, onAlarm);
   const noteMembers = createMemberObserver(plan, name);
   try {
-    const problem = findStoredProblem(
-      resources.storage.stored,
-      service.tables,
-      policy.version?.own,
-    );
+    const { stored } = resources.storage;
+    const problem = findStoredProblem(stored, service.tables, policy.version?.own);
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
     const driver = new SiteDriver({
       service,
       deployment: hashDeploymentName(clusterKey, service.contract.name),
       site,
       origins,
-      redLeader,
-      committedRedEntries,
+      redLeader: plan.redLeader,
+      committedRedEntries: plan.committedRedEntries,
       partitions: canLeaveMain(partitions, service) ? partitions : undefined,
-      redOpening,
-      redLogs,
+      redOpening: plan.redOpening,
+      redLogs: plan.redLogs,
       tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),
-      observer: createObserver(plan, site, {
-        certificationStats,
-        partitionStats,
-      }),
+      observer: createObserver(plan, site, { certificationStats, partitionStats }),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       ...alarms,
       onClockSet: reportsClock ? alarms.onClockSet : undefined,
@@ -170,7 +152,7 @@ export function createRunningSite(
         if (peer === undefined) onForked?.(problem);
         alarms.onForked(problem, peer);
       },
-      ...limits,
+      ...plan.limits,
       ...policy,
       ...resources,
       onMembership: (output) => {
@@ -183,11 +165,7 @@ export function createRunningSite(
   } catch (error) {
     if (error instanceof NeedsNewerVersionError) {
       alarms.onOutdated(error.message);
-      const message = `Site ${name} cannot start: ${error.message}. Nothing was changed. Start it with the version that all sites have run.`;
-      throw new CorrectableError('UNAVAILABLE', message, {
-        retryable: false,
-        field: 'service',
-      });
+      throw createOutdatedError(name, error);
     }
     const rejection = unusableDirectoryError(
       `what ${name} has saved does not fit together (${(error as Error).message})`,
@@ -195,6 +173,11 @@ export function createRunningSite(
     onAlarm({ kind: 'data-damaged', site: name, message: rejection.message });
     throw rejection;
   }
+}
+
+function createOutdatedError(site: string, { message: reason }: Error): CorrectableError {
+  const message = `Site ${site} cannot start: ${reason}. Nothing was changed. Start it with the version that all sites have run.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
 }
 
 /** Returns what a site counts for each of several red logs. */

@@ -245,13 +245,41 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     const isDrawn = random.chance(chance);
     return profile === feature || (profile === 'swarm' && isDrawn);
   };
+  const faults = drawFaults(random, profile, has);
+  return {
+    ...faults,
+    ...drawClocks(random, faults.wildClockAheadMs, has('clocks', 0.3)),
+    ...drawChains(seed),
+    ...drawLeaving(seed, profile),
+    ...drawEngines(seed, profile),
+    ...drawRights(seed),
+    ...drawTables(seed),
+    ...drawSizes(seed),
+    maxLogs: 1,
+    pairShare: 0.2,
+    hotRowShare: 0,
+    slowStreamMs: 0,
+    ...NO_CLUSTER,
+    ...NO_ETCD,
+  };
+}
+
+/**
+ * Draws what clients do, the network and its faults. A run repeats by its seed only as long as the
+ * order of the draws stays the same.
+ */
+function drawFaults(
+  random: Random,
+  profile: Profile,
+  has: (feature: Profile, chance?: number) => boolean,
+) {
   // A client needs a reason to move, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
   const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  const generated = {
+  return {
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
@@ -295,22 +323,6 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     maxRedInFlight: random.pick([2, Infinity, Infinity]),
     removalsPerWatermark: random.pick([1, 3, 256]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
-  };
-  return {
-    ...generated,
-    ...drawClocks(random, generated.wildClockAheadMs, has('clocks', 0.3)),
-    ...drawChains(seed),
-    ...drawLeaving(seed, profile),
-    ...drawEngines(seed, profile),
-    ...drawRights(seed),
-    ...drawTables(seed),
-    ...drawSizes(seed),
-    maxLogs: 1,
-    pairShare: 0.2,
-    hotRowShare: 0,
-    slowStreamMs: 0,
-    ...NO_CLUSTER,
-    ...NO_ETCD,
   };
 }
 

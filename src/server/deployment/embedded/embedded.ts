@@ -125,10 +125,7 @@ export function openEmbedded<const N extends string>(
   const origins = Origins.create(sites, partitions.names.slice(1));
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
-  checkColorsIfEnabled(service, options, (message) =>
-    onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
-  );
-  if (partitions.count > 1) reportWritesWithoutPartition(service, sites[0], onAlarm);
+  reportServiceRisks(service, options, partitions.count, onAlarm);
   const sitesByOrigin = new Map<Origin, RunningSite>();
   // Before the storage is opened: if a delay is missing, no lock must stay behind.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
@@ -147,7 +144,6 @@ export function openEmbedded<const N extends string>(
     for (const { driver } of sitesByOrigin.values()) driver.close();
     await storage.close();
   };
-  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
   const stored = storage.sites.map((site) => site.stored);
   const plan: SitePlan = {
     ...createSitePlan(service, options),
@@ -155,15 +151,8 @@ export function openEmbedded<const N extends string>(
     redLeader,
     committedRedEntries: findCommitted(stored, 0),
     partitions,
-    redLogs: layouts.map(({ leader, voters }, index) => ({
-      leader: origins.find(leader) as Origin,
-      voters,
-      committedEntries: findCommitted(
-        stored.filter((_, site) => voters.includes(sites[site] as string)),
-        index + 1,
-      ),
-    })),
-    clusterKey,
+    redLogs: createRedLogPlans(origins, layouts, stored),
+    clusterKey: options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES),
     tokenScope: origins.names,
     onAlarm,
   };
@@ -195,6 +184,36 @@ export function openEmbedded<const N extends string>(
     rejectedMessages: (site) => find(site).driver.rejectedMessages,
     partitionFigures: (site) => getPartitionFigures(find(site)),
   };
+}
+
+/** Raises alarms for colors that are wrong, and for writes that are of no partition. */
+function reportServiceRisks<N extends string>(
+  service: Service,
+  options: ReturnType<typeof readEmbeddedOptions<N>>,
+  partitionCount: number,
+  onAlarm: OnAlarm,
+): void {
+  const [site] = options.sites;
+  checkColorsIfEnabled(service, options, (message) =>
+    onAlarm({ kind: 'color-check-failed', site, message }),
+  );
+  if (partitionCount > 1) reportWritesWithoutPartition(service, site, onAlarm);
+}
+
+/** Returns the red logs beside the main one, in the order of `layouts`. */
+function createRedLogPlans(
+  origins: Origins,
+  layouts: ReturnType<typeof resolvePartitions>,
+  stored: readonly RecoveredState[],
+): SitePlan['redLogs'] {
+  return layouts.map(({ leader, voters }, index) => ({
+    leader: origins.find(leader) as Origin,
+    voters,
+    committedEntries: findCommitted(
+      stored.filter((_, site) => voters.includes(origins.names[site] as string)),
+      index + 1,
+    ),
+  }));
 }
 
 /**

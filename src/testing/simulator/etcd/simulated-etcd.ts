@@ -238,47 +238,22 @@ class EtcdClient {
   #perform(request: EtcdRequest): EtcdReply | undefined {
     const { store, isFull, usedBytes, refused } = this.#etcd;
     if (refused.has(request.kind) && 'id' in request)
-      return {
-        kind: 'etcd.failed',
-        id: request.id,
-        reason: 'other',
-        message: 'permission denied',
-      };
+      return createFailure(request.id, 'other', 'permission denied');
     switch (request.kind) {
       case 'etcd.create':
-        if (isFull)
-          return {
-            kind: 'etcd.failed',
-            id: request.id,
-            reason: 'no-space',
-            message: 'no space',
-          };
+        if (isFull) return createFailure(request.id, 'no-space', 'no space');
         store.create(request.key, request.value);
         this.#etcd.notify();
-        return {
-          kind: 'etcd.created',
-          id: request.id,
-          revision: store.revision,
-        };
+        return { kind: 'etcd.created', id: request.id, revision: store.revision };
       case 'etcd.delete':
         store.delete(request);
-        return {
-          kind: 'etcd.deleted',
-          id: request.id,
-          revision: store.revision,
-        };
+        return { kind: 'etcd.deleted', id: request.id, revision: store.revision };
       case 'etcd.compact':
         store.compact(request.revision);
         return { kind: 'etcd.compacted', id: request.id };
       case 'etcd.range': {
         const found = store.range(request, request.limit, request.revision);
-        if (found === undefined)
-          return {
-            kind: 'etcd.failed',
-            id: request.id,
-            reason: 'compacted',
-            message: 'compacted',
-          };
+        if (found === undefined) return createFailure(request.id, 'compacted', 'compacted');
         return {
           kind: 'etcd.range',
           id: request.id,
@@ -378,4 +353,14 @@ class EtcdClient {
       else run();
     });
   }
+}
+
+type EtcdFailure = Extract<EtcdReply, { readonly kind: 'etcd.failed' }>;
+
+function createFailure(
+  id: EtcdFailure['id'],
+  reason: EtcdFailure['reason'],
+  message: string,
+): EtcdFailure {
+  return { kind: 'etcd.failed', id, reason, message };
 }
