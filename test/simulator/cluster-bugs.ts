@@ -206,14 +206,14 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['forks', 'oracle', 'convergence', 'causal order'],
     profile: 'cluster',
     overrides: JOINING,
-    createSite: createFarSite,
+    parts: { createSiteFromShared: createFarSite },
   },
   'returned-without-its-end': {
     rule: 'a site that returns keeps the end of its own stream',
     caughtBy: ['forks', 'durability', 'exactly once', 'oracle', 'convergence'],
     profile: 'cluster',
     overrides: AWAY,
-    mergeSite: mergeWithoutTail,
+    parts: { mergeSharedIntoSite: mergeWithoutTail },
     shownBy: 3,
   },
   'returned-with-its-old-rows': {
@@ -230,7 +230,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     ],
     profile: 'cluster',
     overrides: AWAY,
-    mergeSite: mergeIntoOldRows,
+    parts: { mergeSharedIntoSite: mergeIntoOldRows },
   },
   'minority-leaves-behind': {
     rule: 'only a site that keeps a majority of the sites leaves others behind',
@@ -246,7 +246,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['exactly once', 'oracle', 'convergence', 'red total order'],
     profile: 'cluster',
     overrides: { ...JOINING, crashEveryMs: 300, moveChance: 0.8, clientTimeoutMs: 100 },
-    createSite: createSiteWithoutEndings,
+    parts: { createSiteFromShared: createSiteWithoutEndings },
   },
   'old-directory-with-all-of-its-stream': {
     rule: 'a start that does not know the last one of its site stops, though it has all of its stream',

@@ -15,10 +15,11 @@ import { LYING_REPLICAS } from './lying-replicas.ts';
 import { MISADDRESSED_MESSAGES } from './misaddressed-messages.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { simulatedService } from './service.ts';
-import type { RunReplacements } from '../../src/testing/simulator/run-replacements.ts';
+import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 
 /** A fault, and the property that it breaks. */
-export interface InjectedBug extends RunReplacements {
+export interface InjectedBug {
+  readonly parts?: Partial<RunParts>;
   /** The rule that it breaks. */
   readonly rule: string;
   /** Names of the checkers of which one has to notice. */

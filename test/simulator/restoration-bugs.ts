@@ -1,7 +1,7 @@
 /** Planted faults in how red logs are restored at other sites, and in who leads one. */
 import { findLogVoters } from '../../src/server/cluster/red-log/log-voters.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
-import type { RestorationSteps } from '../../src/testing/simulator/cluster/restored-logs.ts';
+import type { ClusterSteps } from '../../src/testing/simulator/cluster/cluster-steps.ts';
 import { BUGGY_CLUSTERS } from './buggy-clusters.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 
@@ -61,10 +61,8 @@ const OLD_LEADER: Partial<SimulationOptions> = {
   deposeEveryMs: Infinity,
 };
 
-const restored = (
-  steps: Partial<RestorationSteps>,
-  overrides: Partial<SimulationOptions> = LAGGING,
-) => ({ profile: 'restored', overrides, restorationSteps: steps }) as const;
+const restored = (parts: Partial<ClusterSteps>, overrides: Partial<SimulationOptions> = LAGGING) =>
+  ({ profile: 'restored', overrides, parts }) as const;
 
 /** By name. */
 export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {

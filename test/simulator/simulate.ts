@@ -8,7 +8,7 @@ import type { Profile, SimulationOptions } from '../../src/testing/simulator/opt
 import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult } from '../../src/testing/simulator/run-result.ts';
-import type { SimulateOptions } from '../../src/testing/simulator/run-replacements.ts';
+import type { SimulateOptions } from '../../src/testing/simulator/simulate-options.ts';
 import { CHECKED_PARTS } from './checked-partitions.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import { getScenario } from './scenarios/index.ts';
@@ -57,7 +57,7 @@ export function createSetup({
       };
     },
     overrides: { ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides },
-    replacements: { parts: CHECKED_PARTS, ...planted },
+    parts: planted?.parts ?? CHECKED_PARTS,
   };
 }
 

@@ -1,4 +1,7 @@
-/** The classes that the sites of a run are made of. A planted fault replaces some. */
+/**
+ * The classes that the sites of a run are made of, and the functions that change stopped sites. A
+ * planted fault replaces some.
+ */
 import { ETCD_PARTS } from '../../server/log/etcd/engine.ts';
 import { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import { SequencedLog } from '../../server/log/sequenced/sequenced-log.ts';
@@ -6,6 +9,7 @@ import { PARTS } from '../../server/site/parts.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import { OrderedWrites } from '../../server/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { CLUSTER_STEPS } from './cluster/cluster-steps.ts';
 import { SimulatedDisk } from './disk.ts';
 
 export const RUN_PARTS = {
@@ -17,6 +21,7 @@ export const RUN_PARTS = {
   DurableStorage,
   OrderedWrites,
   SimulatedDisk,
+  ...CLUSTER_STEPS,
 };
 
 export type RunParts = typeof RUN_PARTS;

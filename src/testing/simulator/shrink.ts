@@ -1,7 +1,7 @@
 /** Finds a simpler run with the same fault. It shows what the fault needs, and what it does not. */
 import type { Profile, SimulationOptions } from './options.ts';
 import type { RunResult } from './run-result.ts';
-import type { SimulateOptions } from './run-replacements.ts';
+import type { SimulateOptions } from './simulate-options.ts';
 import { simulate } from './simulation.ts';
 
 /** Options to leave out, the most confusing first. */

@@ -3,7 +3,6 @@
  * until everything has settled.
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
 import {
   PropertyViolation,
@@ -26,7 +25,7 @@ import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
 import { RUN_PARTS, type RunParts } from './run-parts.ts';
-import type { RunReplacements, SimulateOptions } from './run-replacements.ts';
+import type { SimulateOptions } from './simulate-options.ts';
 import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
 import { type MachineFactory, type MembershipOutput } from './simulated-site-options.ts';
@@ -51,7 +50,6 @@ const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
 export class Simulation {
   readonly #seed: number;
   readonly #options: SimulationOptions;
-  readonly #replacements: RunReplacements;
   readonly #parts: RunParts;
   readonly #random: Random;
   readonly #timeline = new Timeline();
@@ -79,12 +77,11 @@ export class Simulation {
     seed: number,
     options: SimulationOptions,
     scenario: Scenario,
-    replacements: RunReplacements,
+    parts: Partial<RunParts>,
   ) {
     this.#seed = seed;
     this.#options = options;
-    this.#replacements = replacements;
-    this.#parts = { ...RUN_PARTS, ...replacements.parts };
+    this.#parts = { ...RUN_PARTS, ...parts };
     this.#scenario = scenario;
     this.#traced = new TracedService(scenario.service);
     this.#history = new History(this.#scenario.traits);
@@ -191,11 +188,9 @@ export class Simulation {
       sites: this.#sites,
       leaders: this.#partitions.findLeaders(this.#origins, LEADER),
       partitions: this.#partitions,
-      restorationSteps: this.#replacements.restorationSteps ?? {},
+      steps: this.#parts,
       losses: this.#losses,
       closeLinks: () => this.#network.closeLinks(),
-      createSite: this.#replacements.createSite ?? createSiteFromShared,
-      mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,
       isHealed: () => this.#isHealed,
       makeDisk: () => this.#makeDisk(),
       addSite: (site, { disk, ...begin }) => {
@@ -460,8 +455,8 @@ export class Simulation {
 }
 
 export function simulate(seed: number, profile: Profile, value: SimulateOptions): RunResult {
-  const { scenario, overrides, replacements = {} } = value;
+  const { scenario, overrides, parts = {} } = value;
   const options = { ...drawOptions(seed, profile), ...overrides };
   const made = typeof scenario === 'function' ? scenario(options, seed) : scenario;
-  return new Simulation(seed, options, made, replacements).run();
+  return new Simulation(seed, options, made, parts).run();
 }

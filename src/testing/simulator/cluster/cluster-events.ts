@@ -9,8 +9,6 @@ import {
   removeWildStamps,
   type KeptRed,
   type RecoveredState,
-  type createSiteFromShared,
-  type mergeSharedIntoSite,
 } from '../../../server/log/recovered-state.ts';
 import { Random } from '../../../server/collections/random.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
@@ -27,7 +25,8 @@ import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
 import { EPOCH_MS } from '../simulated-clock.ts';
 import { CopiedDirectories, type CopiedDirectory, type LogLeader } from './copied-directories.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
-import { RestoredLogs, type RestorationSteps } from './restored-logs.ts';
+import type { ClusterSteps } from './cluster-steps.ts';
+import { RestoredLogs } from './restored-logs.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
 import { createTiming, type Timeline } from '../timeline.ts';
 
@@ -39,13 +38,10 @@ export interface ClusterContext {
   /** The leaders of all red logs when the run begins. */
   readonly leaders: readonly Origin[];
   readonly partitions: SimulatedPartitions;
-  readonly restorationSteps: Partial<RestorationSteps>;
+  readonly steps: ClusterSteps;
   /** By partition: how often its log was restored with a loss. */
   readonly losses: Map<number, number>;
   closeLinks(): void;
-  /** Create the state of a new site, and update that of a site that has been away. */
-  readonly createSite: typeof createSiteFromShared;
-  readonly mergeSite: typeof mergeSharedIntoSite;
   isHealed(): boolean;
   makeDisk(): SimulatedDisk;
   /** Starts a site on the content of a disk. */
@@ -99,7 +95,6 @@ export class ClusterEvents {
     this.#logs = new RestoredLogs({
       ...context,
       random: new Random(seed ^ 0x4e57),
-      steps: context.restorationSteps,
       tasks: this.#tasks,
       close: (site) => this.#close(site),
       onceCalm: (run) => this.#onceCalm(run),
@@ -237,7 +232,7 @@ export class ClusterEvents {
       let state: RecoveredState;
       try {
         found = site.recover();
-        state = this.#context.mergeSite(
+        state = this.#context.steps.mergeSharedIntoSite(
           site.origin,
           site.unpackState(found.stored),
           copy.shared,
@@ -373,7 +368,7 @@ export class ClusterEvents {
           const disk = this.#context.makeDisk();
           this.#install(
             disk,
-            { state: this.#context.createSite(shared), found: undefined, task },
+            { state: this.#context.steps.createSiteFromShared(shared), found: undefined, task },
             (_error, note) =>
               this.#context.addSite(origin, {
                 disk,

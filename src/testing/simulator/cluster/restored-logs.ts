@@ -5,17 +5,14 @@
  * sites are not simulated.
  */
 import {
-  chooseCopy,
   createGeneration,
   type CheckedLog,
   type SealedSite,
 } from '../../../server/cluster/red-log/chosen-copies.ts';
-import { findLosing } from '../../../server/cluster/red-log/confirmed-records.ts';
-import { countShared, type LogCopy } from '../../../server/cluster/red-log/log-copy.ts';
-import { findLogVoters, type LogVoters } from '../../../server/cluster/red-log/log-voters.ts';
+import type { LogCopy } from '../../../server/cluster/red-log/log-copy.ts';
+import type { LogVoters } from '../../../server/cluster/red-log/log-voters.ts';
 import {
   findNamedEntries,
-  mergeNamedEntries,
   type NamedEntries,
 } from '../../../server/cluster/red-log/named-entries.ts';
 import {
@@ -32,28 +29,10 @@ import type { Origin } from '../../../server/records/origin.ts';
 import type { LogOpening, RedLogPlace, SiteOptions } from '../../../server/site/site-options.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
+import type { ClusterSteps } from './cluster-steps.ts';
 import { countEntries } from './site-copies.ts';
 import type { SimulatedPartitions } from './simulated-partitions.ts';
 import type { Timeline } from '../timeline.ts';
-
-/** The steps of a restoration. A run with a planted fault replaces some. */
-export interface RestorationSteps {
-  readonly findLogVoters: typeof findLogVoters;
-  readonly findLosing: typeof findLosing;
-  readonly chooseCopy: typeof chooseCopy;
-  readonly mergeNamedEntries: (
-    ...found: Parameters<typeof mergeNamedEntries>
-  ) => NamedEntries | undefined;
-  readonly countShared: typeof countShared;
-}
-
-const STEPS: RestorationSteps = {
-  findLogVoters,
-  findLosing,
-  chooseCopy,
-  mergeNamedEntries,
-  countShared,
-};
 
 export interface RestoredLogsContext {
   readonly options: SimulationOptions;
@@ -63,7 +42,7 @@ export interface RestoredLogsContext {
   readonly partitions: SimulatedPartitions;
   /** The leaders of the first generation. */
   readonly leaders: readonly Origin[];
-  readonly steps: Partial<RestorationSteps>;
+  readonly steps: ClusterSteps;
   /** By partition: how often its log was restored with a loss. */
   readonly losses: Map<number, number>;
   /** The tasks of operators. */
@@ -101,7 +80,7 @@ export class RestoredLogs {
     'logs that all sites vote for': 0,
   };
   readonly #context: RestoredLogsContext;
-  readonly #steps: RestorationSteps;
+  readonly #steps: ClusterSteps;
   readonly #copies = new Map<Origin, KnownCopies>();
   #red: RedGeneration = { generation: 0, leader: null };
   #leaders: readonly Origin[];
@@ -110,7 +89,7 @@ export class RestoredLogs {
 
   constructor(context: RestoredLogsContext) {
     this.#context = context;
-    this.#steps = { ...STEPS, ...context.steps };
+    this.#steps = context.steps;
     this.#leaders = context.leaders;
   }
 
