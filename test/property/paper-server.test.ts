@@ -6,8 +6,9 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { PaperServer } from '../../bench/sdur/systems/paper-server.ts';
-import { intersects, type Part, type Transaction } from '../../bench/sdur/systems/transaction.ts';
+import { intersects } from '../../bench/sdur/systems/transaction.ts';
 import { scaleRuns } from '../support/lane.ts';
+import { replaceMethods } from '../support/replace-methods.ts';
 import { runPaperHistory, type HistoryOptions } from '../support/paper-history.ts';
 import { sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 
@@ -41,31 +42,14 @@ testShares('what the histories have', async () => {
   });
 });
 
-class LeapsWhatItOverlaps extends PaperServer {
-  protected override commutes(): boolean {
-    return true;
-  }
-}
-
-class CertifiesOneWay extends PaperServer {
-  protected override conflicts(_transaction: Transaction, part: Part, other: Part): boolean {
-    return intersects(part.reads, other.writes);
-  }
-}
-
-class EndsWithAllVotes extends PaperServer {
-  protected override isThresholdReached(): boolean {
-    return true;
-  }
-}
-
-class LeapsAfterTheThreshold extends PaperServer {
-  protected override canLeap(): boolean {
-    return true;
-  }
-}
-
-const FAULTY = { LeapsWhatItOverlaps, CertifiesOneWay, EndsWithAllVotes, LeapsAfterTheThreshold };
+const FAULTY = {
+  LeapsWhatItOverlaps: replaceMethods(PaperServer, () => ({ commutes: () => true })),
+  CertifiesOneWay: replaceMethods(PaperServer, () => ({
+    conflicts: (_transaction, part, other) => intersects(part.reads, other.writes),
+  })),
+  EndsWithAllVotes: replaceMethods(PaperServer, () => ({ isThresholdReached: () => true })),
+  LeapsAfterTheThreshold: replaceMethods(PaperServer, () => ({ canLeap: () => true })),
+};
 
 test.each(Object.entries(FAULTY))('a rule that is left out is found: %s', (_, Server) => {
   const seeds = Array.from({ length: 200 }, (__, seed) => seed);

@@ -104,7 +104,7 @@ export class CcloPartition {
   }
 
   /** Returns whether an id replaces another id of the same client. */
-  protected isNewer(readId: number, known: number): boolean {
+  isNewer(readId: number, known: number): boolean {
     return readId > known;
   }
 

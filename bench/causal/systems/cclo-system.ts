@@ -7,7 +7,7 @@ import {
   type Dependency,
   type SentVersion,
 } from './cclo-calls.ts';
-import { CcloPartition, type CcloPartitionOptions } from './cclo-partition.ts';
+import { CcloPartition } from './cclo-partition.ts';
 import type { Place, Purpose, ServerPlace } from './queueing-network.ts';
 import type { Placed, StoreClient, System, SystemOptions } from './store-client.ts';
 
@@ -18,24 +18,26 @@ export class CcloSystem implements System {
   /** Always 0, because no read of CC-LO waits. */
   readonly blockedReads = 0;
 
-  constructor(
-    options: SystemOptions,
-    createPartition = (own: CcloPartitionOptions): CcloPartition => new CcloPartition(own),
-  ) {
+  constructor(options: SystemOptions, Partition: typeof CcloPartition = CcloPartition) {
     this.#options = options;
     const { siteCount, partitionCount } = options;
     this.#sites = Array.from({ length: siteCount }, (_, site) =>
-      Array.from({ length: partitionCount }, (_, partition) =>
-        createPartition({
-          ...options,
-          site,
-          partition,
-          port: {
-            call: (to, name, request, onReply) =>
-              this.call({ from: { site, partition }, to, name, request, purpose: 'put' }, onReply),
-          },
-          getTime: () => options.network.now,
-        }),
+      Array.from(
+        { length: partitionCount },
+        (_, partition) =>
+          new Partition({
+            ...options,
+            site,
+            partition,
+            port: {
+              call: (to, name, request, onReply) =>
+                this.call(
+                  { from: { site, partition }, to, name, request, purpose: 'put' },
+                  onReply,
+                ),
+            },
+            getTime: () => options.network.now,
+          }),
       ),
     );
   }

@@ -8,11 +8,7 @@ import {
   SessionFrontier,
 } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import {
-  KEEP_READ_IDS_US,
-  type CcloPartition,
-  type CcloPartitionOptions,
-} from './cclo-partition.ts';
+import { KEEP_READ_IDS_US, type CcloPartition } from './cclo-partition.ts';
 import { CcloSystem } from './cclo-system.ts';
 import type { SystemName } from './closed-loop.ts';
 import { ContrarianSystem } from './contrarian-system.ts';
@@ -30,7 +26,7 @@ export interface CheckedRunOptions {
   /** Mean delay of a message within a site. Default: 1 */
   readonly delayMs?: number;
   /** Creates the partitions of CC-LO. Tests replace them by partitions with injected faults. */
-  readonly createPartition?: (options: CcloPartitionOptions) => CcloPartition;
+  readonly Partition?: typeof CcloPartition;
 }
 
 export interface CheckedRunResult {
@@ -100,7 +96,7 @@ class CheckedRun {
   }
 
   #createSystem(): System {
-    const { system, siteCount, delayMs, createPartition } = this.#options;
+    const { system, siteCount, delayMs, Partition } = this.#options;
     const random = this.#random;
     const network = new QueueingNetwork({
       timeline: this.#timeline,
@@ -111,7 +107,7 @@ class CheckedRun {
         random.exponential(from.site === to.site ? delayMs : REMOTE_MEAN_MS),
     });
     const shared = { network, siteCount, partitionCount: PARTITIONS };
-    if (system === 'cc-lo') return new CcloSystem(shared, createPartition);
+    if (system === 'cc-lo') return new CcloSystem(shared, Partition);
     const offsets = Array.from({ length: siteCount * PARTITIONS }, () =>
       random.between(-CLOCK_OFFSET_US, CLOCK_OFFSET_US),
     );

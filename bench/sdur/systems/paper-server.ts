@@ -82,7 +82,7 @@ interface Certified {
 }
 
 export class PaperServer {
-  protected readonly options: PaperServerOptions;
+  readonly #options: PaperServerOptions;
   readonly #writers = new Map<number, number>();
   /**
    * Delivered transactions that are not certified yet. The first one waits for the end of what it
@@ -106,7 +106,7 @@ export class PaperServer {
   #outputs: PaperServerOutput[] = [];
 
   constructor(options: PaperServerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The names of the transactions that have ended here, in their order. */
@@ -134,7 +134,7 @@ export class PaperServer {
 
   /** Commits a transaction that was executed on snapshots. */
   submit(transaction: Transaction): void {
-    const { partition: own, delayMs } = this.options;
+    const { partition: own, delayMs } = this.#options;
     for (const { partition } of transaction.parts) {
       const afterMs = isGlobal(transaction) && partition === own ? delayMs : 0;
       this.#outputs.push({ kind: 'broadcast', partition, transaction, afterMs });
@@ -159,23 +159,23 @@ export class PaperServer {
    * Returns whether a transaction cannot commit beside a concurrent one that was delivered before
    * it.
    */
-  protected conflicts(transaction: Transaction, part: Part, other: Part): boolean {
+  conflicts(transaction: Transaction, part: Part, other: Part): boolean {
     return isGlobal(transaction) ? overlaps(part, other) : intersects(part.reads, other.writes);
   }
 
   /** Returns whether a transaction could end before one that was delivered before it. */
-  protected commutes(part: Part, other: Part): boolean {
+  commutes(part: Part, other: Part): boolean {
     return !overlaps(part, other);
   }
 
   /** Returns whether a global with this place in the log may still be leaped, by each server. */
-  protected canLeap(place: number): boolean {
-    return this.#place <= place + this.options.threshold;
+  canLeap(place: number): boolean {
+    return this.#place <= place + this.#options.threshold;
   }
 
   /** Returns whether no later local may leap a global with this place in the log. */
-  protected isThresholdReached(place: number): boolean {
-    return this.#place >= place + this.options.threshold;
+  isThresholdReached(place: number): boolean {
+    return this.#place >= place + this.#options.threshold;
   }
 
   #continue(): void {
@@ -191,7 +191,7 @@ export class PaperServer {
   }
 
   #take(transaction: Transaction, part: Part): void {
-    const { partition } = this.options;
+    const { partition } = this.#options;
     const commits = !this.#hasConflict(transaction, part);
     for (const { partition: to } of transaction.parts) {
       const vote = { transaction: transaction.name, partition, commits };
@@ -260,6 +260,6 @@ export class PaperServer {
   }
 
   #getOwnPart({ parts }: Transaction): Part {
-    return parts.find(({ partition }) => partition === this.options.partition) as Part;
+    return parts.find(({ partition }) => partition === this.#options.partition) as Part;
   }
 }

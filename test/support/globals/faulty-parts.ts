@@ -56,9 +56,12 @@ export const WindowlessCertifier = replaceMethods(PartitionCertifier, (original)
 export const UnabortingCoordinator = replaceMethods(GlobalCoordinator, () => ({ abort: () => {} }));
 
 export const FinalCoveringCoordinator = replaceMethods(GlobalCoordinator, (original) => ({
-  getCoverage: (snapshot, site) => {
-    const coverage = original.getCoverage(snapshot, site);
-    return coverage === 'never' ? 'covered' : coverage;
+  act: (site) => {
+    const getCoverage: typeof site.getCoverage = (snapshot) => {
+      const coverage = site.getCoverage(snapshot);
+      return coverage === 'never' ? 'covered' : coverage;
+    };
+    return original.act({ ...site, getCoverage });
   },
 }));
 

@@ -20,6 +20,7 @@ import {
 import type { ReadersCheck } from '../../../bench/causal/systems/store-client.ts';
 import { KeyNames } from '../../../bench/causal/systems/workload.ts';
 import { sampleCases } from '../../support/lane.ts';
+import { replaceMethods } from '../../support/replace-methods.ts';
 
 /** The first of them shows each planted fault. */
 const SEEDS = sampleCases([2, 1, 3, 4]);
@@ -160,14 +161,9 @@ test.each([
 });
 
 test('a merge that lets an older id replace a newer one tears reads', () => {
-  class OlderIdKept extends CcloPartition {
-    protected override isNewer(): boolean {
-      return true;
-    }
-  }
-  const createPartition = (options: CcloPartitionOptions): CcloPartition =>
-    new OlderIdKept(options);
-  expect(runSeeds({ system: 'cc-lo', siteCount: 3, createPartition }).faults).toContain('torn');
+  const OlderIdKept = replaceMethods(CcloPartition, () => ({ isNewer: () => true }));
+  const { faults } = runSeeds({ system: 'cc-lo', siteCount: 3, Partition: OlderIdKept });
+  expect(faults).toContain('torn');
 });
 
 test('reads that take longer than 500 ms may be torn, and are counted apart', () => {

@@ -55,7 +55,6 @@ export const RED_PARTS = {
   Pipeline,
   GlobalRequests,
   GlobalCoordinator,
-  PartitionReads,
 };
 
 /** Another red log did not grant a hold of a global in time. */
@@ -95,7 +94,7 @@ export class RedPath implements SitePart {
       tables.length === lanes.count
         ? new parts.GlobalRequests(core, tables, lanes, parts.GlobalCoordinator)
         : undefined;
-    this.#partitionReads = this.#globals && new parts.PartitionReads(core, this.#globals, lanes);
+    this.#partitionReads = this.#globals && new PartitionReads(core, this.#globals, lanes);
     const shared = { requests, proposals: this.#proposals, lanes, globals: this.#globals };
     this.#executions = new Executions(core, shared, (request) => this.close(request));
     this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.#executions });

@@ -237,7 +237,7 @@ export class SinkSubmitter implements Submitter {
   }
 
   /** Whether this stage is the last that is delivered. */
-  isLastStage(stage: Stage): boolean {
+  protected isLastStage(stage: Stage): boolean {
     if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest)
       return true;
     // A read at `tentative` alone is answered at `causal`.

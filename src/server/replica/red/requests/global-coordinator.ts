@@ -335,7 +335,7 @@ export class GlobalCoordinator {
     const home = getPartition(operation);
     if (!this.#own.has(execution)) {
       if (!this.#isLate(pending, sinceMs, site.nowMs)) return;
-      const coverage = this.getCoverage(snapshot, site);
+      const coverage = site.getCoverage(snapshot);
       if (coverage === 'later') return this.#waitUntilShown(pending, site);
       if (coverage === 'never') return this.abort(pending);
     }
@@ -357,10 +357,6 @@ export class GlobalCoordinator {
     const origin = snapshot.findIndex((stamp, entry) => stamp > site.getStamp(entry));
     const stamp = snapshot[origin] ?? 0;
     this.#due.waitFor(execution, { kind: 'shown', origin, stamp });
-  }
-
-  getCoverage(snapshot: Vector, site: SiteProgress): ReturnType<SiteProgress['getCoverage']> {
-    return site.getCoverage(snapshot);
   }
 
   /**

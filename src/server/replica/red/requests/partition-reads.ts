@@ -169,12 +169,12 @@ export class PartitionReads {
    */
   #readAtPlace(read: PartitionRead, early: EarlyRun): void {
     const { answer, reads } = this.#core.state.readInOrder(read.submission, read.home);
-    early.hasFailed = !isReadBy(early.reads, reads) || this.hasChanged(early.checks);
+    early.hasFailed = !isReadBy(early.reads, reads) || this.#hasChanged(early.checks);
     read.answer = answer;
   }
 
   /** Whether a record that is here has changed something since the snapshot. */
-  hasChanged(checks: readonly CheckRecord[]): boolean {
+  #hasChanged(checks: readonly CheckRecord[]): boolean {
     return checks.some((check) => {
       const { certifier } = this.#lanes.at(getPartition(check)).order;
       const decision = certifier.decide(check);
