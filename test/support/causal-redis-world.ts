@@ -2,7 +2,7 @@
  * The Redis of several sites without a server: partitions and keyspaces in memory, behind calls
  * that take time. Gateways and clients are those of production.
  */
-import { openCausalBinding } from '../../src/bindings/causal-redis/causal-redis.ts';
+import { openCausalBinding } from '../../src/bindings/causal-redis/binding.ts';
 import type { CausalRedisAlarm } from '../../src/bindings/causal-redis/alarms.ts';
 import {
   prepareDeployment,

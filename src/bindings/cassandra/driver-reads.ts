@@ -3,7 +3,7 @@
  * same, the final view confirms the preliminary one.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import type { StatementExecution } from './cluster.ts';
+import type { StatementExecution } from './connection.ts';
 import type { Consistency } from './consistency-levels.ts';
 import type { Page, ReadStrategy, ReadRequest, ReadSink, ReadStatement } from './read-strategy.ts';
 

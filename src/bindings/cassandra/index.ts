@@ -2,8 +2,8 @@
  * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your
  * own. Node only.
  */
-export { cassandra } from './cassandra-binding.ts';
-export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
+export { cassandra } from './binding.ts';
+export type { CassandraBinding, LevelsOf } from './binding.ts';
 export type { CassandraAlarm } from './access-alarms.ts';
 export type { CassandraOptions } from './options.ts';
 export type { CassandraLevels, Consistency, FinalLevel } from './consistency-levels.ts';

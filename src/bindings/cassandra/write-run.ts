@@ -1,6 +1,6 @@
 /** Executes one update once, and reports its outcome as far as it is known. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from './connection.ts';
 import {
   createAbandonedError,
   createClosedError,

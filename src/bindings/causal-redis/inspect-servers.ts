@@ -1,5 +1,5 @@
 /** Reads the settings of the servers of a site: what they persist, and what they may evict. */
-import type { RedisConnection } from './redis-connection.ts';
+import type { RedisConnection } from './driver.ts';
 
 /** One master, as far as the rights of the user allow to see it. */
 export interface ServerReport {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { formatRecord, parseRecord, type DeploymentRecord } from './deployment-record.ts';
 import { inspectServers, type ServerReport } from './inspect-servers.ts';
-import type { RedisArgument, ScriptConnection } from './redis-connection.ts';
+import type { RedisArgument, ScriptConnection } from './driver.ts';
 
 /** A view, as it was published, and how old it is. */
 export interface PublishedView {

@@ -12,7 +12,7 @@ import { checkCount, checkDuration } from '../shared/check-number.ts';
 import { checkTokenKey } from '../shared/session-tokens.ts';
 import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CausalRedisAlarm } from './alarms.ts';
-import type { RedisConnection, ScriptConnection } from './redis-connection.ts';
+import type { RedisConnection, ScriptConnection } from './driver.ts';
 
 /** Addresses of the Redis of a site. The binding connects, and closes what it has opened. */
 export interface RedisNodes {

@@ -16,7 +16,7 @@ import {
   isNotExecuted,
   NoConnectionError,
 } from '../shared/redis/redis-errors.ts';
-import type { RedisArgument, ScriptConnection } from './redis-connection.ts';
+import type { RedisArgument, ScriptConnection } from './driver.ts';
 import { decodeReply, encodeRequest } from './script-codec.ts';
 import { buildPartitionScripts } from './scripts/partition-scripts.ts';
 

@@ -2,9 +2,9 @@
 import { MICROSECONDS_PER_MS } from '../../causal/stamps.ts';
 import { loadRedisDriver } from '../shared/redis/redis-driver.ts';
 import { RedisKeyspace, type Keyspace } from './keyspace.ts';
-import { OpenedConnection } from './opened-connection.ts';
+import { OpenedConnection } from './connection.ts';
 import type { ResolvedDeployment, SiteSource } from './options.ts';
-import type { ScriptConnection } from './redis-connection.ts';
+import type { ScriptConnection } from './driver.ts';
 import { createRedisPartitionPort } from './redis-partition-port.ts';
 import type { SiteStores } from './site-stores.ts';
 

@@ -7,7 +7,7 @@ import type {
   RefusalReason,
   StateReply,
 } from '../../causal/partition-calls.ts';
-import type { RedisArgument } from './redis-connection.ts';
+import type { RedisArgument } from './driver.ts';
 import { getStatePlaces, REFUSAL_CODES, type StateNumber } from './scripts/numbers.ts';
 import {
   decodeChain,

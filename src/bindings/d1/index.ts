@@ -2,7 +2,7 @@
  * `correctables/bindings/d1`: reads on the replicas and the primary of Cloudflare D1, and
  * statements of your own. For Workers with `nodejs_compat`.
  */
-export { d1 } from './d1.ts';
+export { d1 } from './binding.ts';
 export type { D1Options } from './options.ts';
 export { migrations } from './migrations.ts';
 export type { D1DatabaseLike, D1ResultLike, D1SessionLike, D1StatementLike } from './driver.ts';

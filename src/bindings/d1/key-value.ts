@@ -5,7 +5,7 @@ import type { Row } from '../shared/statements/page.ts';
 import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
-import type { D1Operation, D1Plan } from './d1-plan.ts';
+import type { D1Operation, D1Plan } from './plan.ts';
 import { MIGRATIONS_HINT, VALUES_TABLE } from './migrations.ts';
 
 const SELECT = `select key, value from ${VALUES_TABLE} where key = ?1`;

@@ -2,11 +2,11 @@
  * `correctables/bindings/postgres`: reads on the replicas and the primary of PostgreSQL, and
  * statements of your own. Node only.
  */
-export { postgres } from './postgres.ts';
+export { postgres } from './binding.ts';
 export type { PostgresAddress, PostgresConnection, PostgresOptions } from './options.ts';
 export { migrations, type MigrationOptions } from './migrations.ts';
 export { standardPositions, type PostgresPosition, type PostgresPositions } from './position.ts';
-export type { RunStatements, SqlResult, SqlStatement } from './postgres-server.ts';
+export type { RunStatements, SqlResult, SqlStatement } from './connections/server.ts';
 export type {
   DriverClient,
   DriverPool,

@@ -8,7 +8,7 @@
  * room for other keys.
  */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import type { SqlStatement } from './postgres-server.ts';
+import type { SqlStatement } from './connections/server.ts';
 import { findSqlState } from './sql-state.ts';
 
 /** How long a transaction may have no statement: half of the time that is left. */

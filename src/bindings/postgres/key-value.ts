@@ -2,7 +2,7 @@
 import type { GetArgs, GetManyArgs, PutArgs, RemoveArgs } from '../../operations/index.ts';
 import { checkKeys, checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
-import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
+import { MIGRATIONS_HINT, type SqlOperation } from './plan.ts';
 
 const READ = { access: 'read', isIdempotent: true, hint: MIGRATIONS_HINT } as const;
 const WRITE = { access: 'write', isIdempotent: false, hint: MIGRATIONS_HINT } as const;

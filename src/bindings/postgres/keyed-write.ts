@@ -16,10 +16,10 @@ import type {
   ParsePage,
   SqlPage,
   SqlStatement,
-} from './postgres-server.ts';
-import { createOldPrimaryError, isFenced, toCorrectableError } from './sql-errors.ts';
+} from './connections/server.ts';
+import { createOldPrimaryError, isFenced, toCorrectableError } from './errors.ts';
 import { findSqlState } from './sql-state.ts';
-import { MIGRATIONS_HINT, type SqlPlan } from './sql-plan.ts';
+import { MIGRATIONS_HINT, type SqlPlan } from './plan.ts';
 
 const BEGIN: SqlStatement = { text: 'begin', values: [] };
 const COMMIT: SqlStatement = { text: 'commit', values: [] };

@@ -16,7 +16,7 @@ import type { DriverPool, PostgresDriver } from './driver.ts';
 import { OpenedServer } from './connections/opened-server.ts';
 import { standardPositions, type PostgresPositions } from './position.ts';
 import { PoolServer } from './connections/pool-server.ts';
-import { RunnerServer, type PostgresServer, type RunStatements } from './postgres-server.ts';
+import { RunnerServer, type PostgresServer, type RunStatements } from './connections/server.ts';
 import { getStatements, type Statements } from './statements/statements.ts';
 
 /** The address of one server, as `pg.Pool` takes it. Its other options fit too. */

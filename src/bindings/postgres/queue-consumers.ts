@@ -10,7 +10,7 @@ import { CommitLatency, type PendingCommit } from '../../correctable/throttle/co
 import type { ConcurrentWriters, Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
 import { parseJsonColumn } from './own-columns.ts';
-import type { SqlStatement } from './postgres-server.ts';
+import type { SqlStatement } from './connections/server.ts';
 
 const EXPIRY_S = 60;
 /** After this time, a dequeue renews the registration beside it. */

@@ -19,12 +19,7 @@ import { checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import type { PostgresPosition } from './position.ts';
 import type { QueueConsumers } from './queue-consumers.ts';
-import {
-  MIGRATIONS_HINT,
-  type SqlOperation,
-  type SqlPlan,
-  type WrittenResult,
-} from './sql-plan.ts';
+import { MIGRATIONS_HINT, type SqlOperation, type SqlPlan, type WrittenResult } from './plan.ts';
 
 /** Longer queues report this as their rest: counting all items is slow. */
 const MAX_REMAINING = 1_000;

@@ -14,7 +14,7 @@ import type { Page } from '../shared/statements/page.ts';
 import { checkText, toStoredJson } from './own-arguments.ts';
 import { parseJsonColumn } from './own-columns.ts';
 import type { TableNames } from './table-names.ts';
-import { MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
+import { MIGRATIONS_HINT, type SqlOperation } from './plan.ts';
 
 const ABSENT = 'none';
 const VERSION = `coalesce(v.xmin::text || ':' || jsonb_hash_extended(v.value, 0), '${ABSENT}')`;

@@ -9,7 +9,7 @@ import {
 import type { ReplicasOptions } from '../replicas/index.ts';
 import { checkDuration } from '../shared/check-number.ts';
 import { parseAddress } from '../shared/server-address.ts';
-import { ValkeyServer } from './valkey-server.ts';
+import { ValkeyServer } from './connection.ts';
 
 export interface ValkeyOptions extends ReplicasOptions {
   /** The primary, as `host` or `host:port`. All writes go there. */

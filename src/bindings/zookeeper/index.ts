@@ -2,8 +2,8 @@
  * `correctables/bindings/zookeeper`: replicated queues and values on Apache ZooKeeper, and the
  * client below. Node only.
  */
-export { zookeeper } from './zookeeper-binding.ts';
-export type { ZooKeeperBinding } from './zookeeper-binding.ts';
+export { zookeeper } from './binding.ts';
+export type { ZooKeeperBinding } from './binding.ts';
 export type {
   DeliveryGuarantee,
   OrphanRecoveryOptions,

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis, type RunningRedis } from '../../../engines/redis/single-server.ts';
 import { reasonToSkip } from '../support/missing-tools.ts';
-import type { ScriptConnection } from '../../../src/bindings/causal-redis/redis-connection.ts';
+import type { ScriptConnection } from '../../../src/bindings/causal-redis/driver.ts';
 import { createRedisPartitionPort } from '../../../src/bindings/causal-redis/redis-partition-port.ts';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
 import type {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../../engines/redis/single-server.ts';
 import { RedisKeyspace } from '../../../src/bindings/causal-redis/keyspace.ts';
-import type { ScriptConnection } from '../../../src/bindings/causal-redis/redis-connection.ts';
+import type { ScriptConnection } from '../../../src/bindings/causal-redis/driver.ts';
 import { decodeView, encodeView } from '../../../src/bindings/causal-redis/view-codec.ts';
 import type { SiteView } from '../../../src/causal/partition-calls.ts';
 import { Random } from '../../../src/server/collections/random.ts';

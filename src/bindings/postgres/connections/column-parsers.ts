@@ -1,7 +1,7 @@
 /** How columns become values: by the binding, or by the application. */
 import type { Page, Row } from '../../shared/statements/page.ts';
 import type { DriverClient } from '../driver.ts';
-import type { SqlPage } from '../postgres-server.ts';
+import type { SqlPage } from './server.ts';
 
 const INT8 = 20;
 const DATE = 1082;

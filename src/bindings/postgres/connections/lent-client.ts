@@ -6,7 +6,7 @@ import { getSilenceMs } from '../../shared/connections/silence.ts';
 import { watchAnswer } from '../../shared/connections/answer-watch.ts';
 import { getApplicationParser, OWN_PARSERS } from './column-parsers.ts';
 import type { DriverClient } from '../driver.ts';
-import type { ColumnType, Outcomes, SqlPage, SqlStatement } from '../postgres-server.ts';
+import type { ColumnType, Outcomes, SqlPage, SqlStatement } from './server.ts';
 import { findSqlState } from '../sql-state.ts';
 import { getStatementName, renameStatement } from './statement-names.ts';
 

@@ -8,7 +8,7 @@ import type {
   Outcomes,
   PostgresServer,
   SqlStatement,
-} from '../postgres-server.ts';
+} from './server.ts';
 
 export interface OpenedServerOptions {
   readonly name: string;

@@ -13,7 +13,7 @@ import type {
   Outcomes,
   PostgresServer,
   SqlStatement,
-} from '../postgres-server.ts';
+} from './server.ts';
 import { askActivity, type ServerActivity } from './server-activity.ts';
 
 /** A server that does not accept connections must not hold reads for long. */

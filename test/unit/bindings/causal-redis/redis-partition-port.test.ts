@@ -6,7 +6,7 @@ import type { CallName, PartitionCalls, Refusal } from '../../../../src/causal/p
 import type {
   RedisArgument,
   ScriptConnection,
-} from '../../../../src/bindings/causal-redis/redis-connection.ts';
+} from '../../../../src/bindings/causal-redis/driver.ts';
 import { createRedisPartitionPort } from '../../../../src/bindings/causal-redis/redis-partition-port.ts';
 import { encodeNumbers } from '../../../../src/bindings/causal-redis/version-codec.ts';
 

@@ -8,8 +8,8 @@ import type {
   LentConnection,
   SqlPage,
   SqlStatement,
-} from '../../../../src/bindings/postgres/postgres-server.ts';
-import type { SqlPlan } from '../../../../src/bindings/postgres/sql-plan.ts';
+} from '../../../../src/bindings/postgres/connections/server.ts';
+import type { SqlPlan } from '../../../../src/bindings/postgres/plan.ts';
 
 const written: SqlPage = {
   rows: [{ period: '14 days' }],

@@ -7,7 +7,7 @@ import {
   parsePosition,
   reached,
 } from '../../../../src/bindings/postgres/position.ts';
-import { toCorrectableError } from '../../../../src/bindings/postgres/sql-errors.ts';
+import { toCorrectableError } from '../../../../src/bindings/postgres/errors.ts';
 
 const at = (lsn: string, timeline = 1, system = '7') => ({ system, timeline, lsn });
 

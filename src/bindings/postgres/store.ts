@@ -33,7 +33,7 @@ import {
   RECOVERY_SQL,
   type PostgresPosition,
 } from './position.ts';
-import type { CallOptions, Outcomes, PostgresServer, SqlStatement } from './postgres-server.ts';
+import type { CallOptions, Outcomes, PostgresServer, SqlStatement } from './connections/server.ts';
 import { identifyOperation, writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { untilKeyFree } from './key-claim.ts';
 import { findSqlState } from './sql-state.ts';
@@ -48,7 +48,7 @@ import {
   isNoPrimaryError,
   isServerFailure,
   toCorrectableError,
-} from './sql-errors.ts';
+} from './errors.ts';
 import {
   createStatementOperation,
   MIGRATIONS_HINT,
@@ -56,7 +56,7 @@ import {
   type PreviewPlan,
   type SqlOperation,
   type SqlPlan,
-} from './sql-plan.ts';
+} from './plan.ts';
 
 /**
  * In any other isolation level the snapshot may be older than the position, which the second

@@ -3,7 +3,7 @@ import { systemClock } from '../../correctable/clock.ts';
 import type { ReplicasBinding } from '../replicas/index.ts';
 import { openReplicas } from '../replicas/replicas.ts';
 import { resolveOptions, type PostgresOptions } from './options.ts';
-import { PostgresStore } from './postgres-store.ts';
+import { PostgresStore } from './store.ts';
 
 /**
  * Creates a binding to a PostgreSQL primary and its streaming replicas. Level `replica` reads the

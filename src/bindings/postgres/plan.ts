@@ -5,7 +5,7 @@ import type { Page } from '../shared/statements/page.ts';
 import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
 import { interpretRows, type StatementResult } from '../shared/statements/statement-operations.ts';
 import type { PostgresPosition } from './position.ts';
-import type { SqlStatement } from './postgres-server.ts';
+import type { SqlStatement } from './connections/server.ts';
 
 export interface SqlPlan {
   readonly name: string;

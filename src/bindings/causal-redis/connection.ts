@@ -16,7 +16,7 @@ import {
 import type { RedisClient, RedisDriver } from '../shared/redis/redis-driver.ts';
 import { RedisServer } from '../shared/redis/redis-server.ts';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
-import type { RedisArgument, RedisConnection, ScriptConnection } from './redis-connection.ts';
+import type { RedisArgument, RedisConnection, ScriptConnection } from './driver.ts';
 import { learnTopology, toHost, type Topology } from './topology.ts';
 
 export interface ConnectionTarget {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { getKeySlot } from '../../../../src/bindings/causal-redis/key-slot.ts';
-import { OpenedConnection } from '../../../../src/bindings/causal-redis/opened-connection.ts';
+import { OpenedConnection } from '../../../../src/bindings/causal-redis/connection.ts';
 import { createReply, FakeRedis, SILENCE, type Answer } from '../../../support/fake-redis.ts';
 
 const MASTER = 'role:master\r\ncluster_enabled:0\r\n';

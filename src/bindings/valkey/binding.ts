@@ -3,7 +3,7 @@ import { systemClock } from '../../correctable/clock.ts';
 import type { ReplicasBinding } from '../replicas/index.ts';
 import { openReplicas } from '../replicas/replicas.ts';
 import { resolveOptions, type ValkeyOptions } from './options.ts';
-import { ValkeyStore } from './valkey-store.ts';
+import { ValkeyStore } from './store.ts';
 
 /**
  * Creates a binding to a primary of Valkey or Redis and its replicas. Level `replica` reads the

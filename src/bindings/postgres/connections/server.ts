@@ -1,5 +1,5 @@
 /** One server: runs statements one after another on one connection, in one trip. */
-import type { Page, Row } from '../shared/statements/page.ts';
+import type { Page, Row } from '../../shared/statements/page.ts';
 
 /** One statement, and the values of `$1`, `$2`. */
 export interface SqlStatement {

@@ -2,7 +2,7 @@
 import { systemClock } from '../../correctable/clock.ts';
 import type { ReplicasBinding } from '../replicas/index.ts';
 import { openReplicas } from '../replicas/replicas.ts';
-import { D1Store } from './d1-store.ts';
+import { D1Store } from './store.ts';
 import { resolveOptions, type D1Options } from './options.ts';
 
 /**

@@ -1,10 +1,7 @@
 /** Which failures are those of a server, and what is known of a write. */
 import { expect, test } from 'vitest';
 import { ParserError } from '../../../../src/bindings/postgres/connections/column-parsers.ts';
-import {
-  isServerFailure,
-  toCorrectableError,
-} from '../../../../src/bindings/postgres/sql-errors.ts';
+import { isServerFailure, toCorrectableError } from '../../../../src/bindings/postgres/errors.ts';
 
 const statement = { name: 'put', access: 'write', isReplica: false } as const;
 

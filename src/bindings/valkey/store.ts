@@ -31,8 +31,8 @@ import {
   createUnreadableError,
   createUnsafeWriteError,
   toCorrectableError,
-} from './valkey-errors.ts';
-import type { ValkeyServer } from './valkey-server.ts';
+} from './errors.ts';
+import type { ValkeyServer } from './connection.ts';
 
 const OPERATIONS: Readonly<Record<string, Access>> = {
   get: 'read',

@@ -13,7 +13,7 @@ import { CorrectableError, createInvalidArgumentError } from '../../correctable/
 import type { Operation } from '../../correctable/operation.ts';
 import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster } from './connection.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
 import { createKeyValuePlanners } from './key-value.ts';
 import {

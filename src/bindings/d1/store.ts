@@ -11,11 +11,11 @@ import {
 } from '../shared/statements/statement-operations.ts';
 import { isWellFormed } from '../shared/well-formed-text.ts';
 import { writeUntilKnown } from '../shared/write-until-known.ts';
-import { createStatementOperation, type D1Operation, type D1Plan } from './d1-plan.ts';
+import { createStatementOperation, type D1Operation, type D1Plan } from './plan.ts';
 import type { D1DatabaseLike, D1ResultLike, D1SessionLike, D1StatementLike } from './driver.ts';
 import { keyValueOperations } from './key-value.ts';
 import type { ResolvedOptions } from './options.ts';
-import { toCorrectableError } from './sql-errors.ts';
+import { toCorrectableError } from './errors.ts';
 
 /**
  * A bookmark of D1. Bookmarks sort from the oldest to the newest

@@ -6,8 +6,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { ReplicaCall } from '../../../../src/bindings/replicas/index.ts';
 import type { ValkeyPosition } from '../../../../src/bindings/valkey/replication-position.ts';
-import { ValkeyServer } from '../../../../src/bindings/valkey/valkey-server.ts';
-import { ValkeyStore } from '../../../../src/bindings/valkey/valkey-store.ts';
+import { ValkeyServer } from '../../../../src/bindings/valkey/connection.ts';
+import { ValkeyStore } from '../../../../src/bindings/valkey/store.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
 

@@ -1,6 +1,6 @@
 /** Converts failures of D1 to those of a Correctable. */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import type { D1Plan } from './d1-plan.ts';
+import type { D1Plan } from './plan.ts';
 import { UNCHANGED_ERROR } from './statements.ts';
 
 /**
