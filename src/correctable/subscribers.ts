@@ -66,7 +66,7 @@ export interface SubscriberExtras {
    */
   isUndone?: true;
   /** The run whose step invoked this operation, for a write that may begin later. */
-  run?: typeof activeRun.run;
+  run?: { readonly phase: number } | undefined;
 }
 
 /**

@@ -26,7 +26,7 @@ export type AbortCallback<T, U> = (input: T, result: U | undefined) => void | Pr
  * first waits. Undo functions and listeners are called without it.
  */
 export const activeRun: {
-  run: { readonly phase: RunPhase } | undefined;
+  run: { readonly phase: number } | undefined;
 } = {
   run: undefined,
 };
