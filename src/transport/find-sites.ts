@@ -13,6 +13,7 @@ import {
   type ResolvedOptions,
 } from '../correctable/options.ts';
 import { parseUrl } from './options/websocket.ts';
+import { getErrorMessage } from '../values/error-message.ts';
 
 /** Options of `findSites`. */
 export interface FindSitesOptions {
@@ -130,7 +131,7 @@ async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] |
       return { socketUrl: socket.href, readyUrl: ready.href };
     });
   } catch (cause) {
-    const message = `${base.origin} does not list its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `${base.origin} does not list its sites: ${getErrorMessage(cause)}`;
     return new CorrectableError('UNAVAILABLE', message, { cause });
   }
 }

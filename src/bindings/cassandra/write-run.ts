@@ -85,7 +85,7 @@ export class WriteRun implements SubmissionStatus {
     if (this.#end()) this.#options.sink.fail(error);
   }
 
-  /** @returns whether it had not ended before */
+  /** Ends the write. Returns `false` if it has ended already. */
   #end(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;

@@ -13,6 +13,7 @@ import type { Keyspace } from './keyspace.ts';
 import type { ResolvedDeployment } from './options.ts';
 import type { SiteStores } from './site-stores.ts';
 import { decodeView } from './view-codec.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 export interface SiteReport {
   readonly site: string;
@@ -166,5 +167,5 @@ function note(problems: Finding[], check: () => void): void {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return getErrorMessage(error);
 }

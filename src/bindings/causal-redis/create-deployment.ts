@@ -25,6 +25,7 @@ import {
 import { openRedisStores } from './redis-stores.ts';
 import { limitReplies } from './reply-limits.ts';
 import type { SiteStores } from './site-stores.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /** The result of `createCausalDeployment`. */
 export interface CausalDeployment {
@@ -193,5 +194,5 @@ function call<N extends CallName>(
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return getErrorMessage(error);
 }

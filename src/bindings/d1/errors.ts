@@ -2,6 +2,7 @@
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import type { D1Plan } from './plan.ts';
 import { UNCHANGED_ERROR } from './statements.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /**
  * Codes with which SQLite refuses a statement. Then nothing of the statement and of its transaction
@@ -31,7 +32,7 @@ export function toCorrectableError(
   { name, access, hint }: Pick<D1Plan, 'name' | 'access' | 'hint'>,
 ): unknown {
   if (isCorrectableError(cause)) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = getErrorMessage(cause);
   const isWrite = access === 'write';
   const outcome = isWrite ? 'Nothing was written.' : 'Nothing was read.';
   if (isWrite && text.includes(UNCHANGED_ERROR)) {

@@ -5,6 +5,7 @@ import { isCodeError } from '../shared/code-error.ts';
 import { ParserError } from './connections/column-parsers.ts';
 import { isConnectError } from './connections/connect-error.ts';
 import { findSqlState } from './sql-state.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /** By SQLSTATE, or its class: the first two characters. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -65,7 +66,7 @@ export function toCorrectableError(
   { name, access, isReplica, isUncommitted, hint }: FailedStatement,
 ): unknown {
   if (isCorrectableError(error)) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = getErrorMessage(error);
   const isWrite = access === 'write';
   const isUnreadable = error instanceof ParserError || isCodeError(error);
   if (isUnreadable && !isWrite) {

@@ -16,6 +16,7 @@ import type {
   ReplicaRead,
   ReplicaStore,
 } from './replica-store.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 export type Level = ReplicaLevels[number];
 
@@ -103,5 +104,5 @@ export function toReadError(error: unknown, { name }: Operation, store: string):
 }
 
 export function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return getErrorMessage(error);
 }

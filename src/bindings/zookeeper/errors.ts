@@ -6,6 +6,7 @@ import {
   type ZooKeeperError,
   type ZooKeeperErrorCode,
 } from './client/errors.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   CONNECTION_LOSS: 'UNAVAILABLE',
@@ -66,7 +67,7 @@ export function throwNotApplied(error: unknown): never {
  * done would lose the item.
  */
 export function createItemTakenError(number: number, cause: unknown): CorrectableError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = getErrorMessage(cause);
   const message = `item ${number} was taken, and could not be brought: ${reason}; the next dequeue may find it`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }

@@ -17,6 +17,7 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import type { Authenticate, Principal } from '../../server/gateway/context/gateway-context.ts';
 import { getFileVersion, readTextFile } from '../../server/cluster/text-file.ts';
 import { createUsageError } from '../options.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /**
  * Required issuer and audience of a token. Default: any issuer with one of the keys, and any
@@ -181,7 +182,7 @@ async function loadKeys(keys: string): Promise<KeySet> {
   try {
     await file.load();
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = getErrorMessage(error);
     throw createUsageError(
       'auth-keys',
       `names ${keys}, which is no file with a JWK set (${problem})`,

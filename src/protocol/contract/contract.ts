@@ -105,14 +105,13 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
  * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type them by `Schema` would
  * create thousands of types for each operation.
  */
-export interface TypedSpec<A, R> {
-  readonly access: Access;
+export interface TypedSpec<A, R> extends Pick<
+  OperationSpec,
+  'access' | 'color' | 'errors' | 'partition'
+> {
   readonly args: A;
   readonly result: R;
-  readonly color?: 'blue' | 'red' | undefined;
-  readonly errors?: ErrorSchemas | undefined;
   readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
-  readonly partition?: string | undefined;
   key?(args: OutputOf<A>): string;
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }

@@ -11,6 +11,7 @@ import {
   type Frame,
 } from './frames.ts';
 import { LinkWindow } from './link-window.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /** Messages and bytes on a link, since the process started. */
 export interface LinkTraffic {
@@ -256,7 +257,7 @@ export class LinkConnection {
     } catch (error) {
       reply = {
         reply: id,
-        error: error instanceof Error ? error.message : String(error),
+        error: getErrorMessage(error),
       };
     }
     if (!this.#isClosed) this.#sendControl(reply);

@@ -325,7 +325,10 @@ export class NodeHandshake {
     });
   }
 
-  /** The ends of the red logs here. With `main` alone, it is one field. */
+  /**
+   * Returns how far this site has each red log. A deployment without other partitions than `main`
+   * sends only the field `red`.
+   */
   #createEnds(): Pick<HelloMessage, 'red' | 'logs'> {
     const { origins, streams } = this.#options;
     const [red, ...others] = origins.logs.map((log) => streams.getEnd(log));

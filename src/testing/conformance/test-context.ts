@@ -7,6 +7,7 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import { getErrorMessage } from '../../values/error-message.ts';
 
 /** The part of a test runner that the suite needs. The functions of vitest fit. */
 export interface TestRunner {
@@ -161,7 +162,7 @@ export function formatValue(value: unknown): string {
 export function formatError(error: unknown): string {
   if (error === undefined) return 'closed with a final view';
   if (isCorrectableError(error)) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  return getErrorMessage(error);
 }
 
 export type AnyClient = Client<Levels>;

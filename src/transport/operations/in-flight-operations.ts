@@ -146,14 +146,27 @@ export class InFlightOperations {
     return operation?.connection === connection ? operation : undefined;
   }
 
+  /**
+   * Returns the operation that a view at `level` belongs to. Fails the operation if there is no
+   * such level.
+   */
+  #findForView(
+    id: number,
+    level: number,
+    connection: OperationConnection,
+  ): InFlightOperation | undefined {
+    const operation = this.#findOnConnection(id, connection);
+    if (operation === undefined || this.#levels[level] !== undefined) return operation;
+    this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+    return undefined;
+  }
+
   handleView(message: ViewMessage, connection: OperationConnection): void {
     const { at } = view;
     const level = message[at.level];
-    const operation = this.#findOnConnection(message[at.id], connection);
+    const operation = this.#findForView(message[at.id], level, connection);
     if (operation === undefined) return;
-    const name = this.#levels[level];
-    if (name === undefined)
-      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+    const name = this.#levels[level] as string;
     storeSessionToken(operation, message[at.token]);
     const isEarly = level < operation.strongest;
     const last = !isEarly || message[KIND_AT] === 'final';
@@ -173,11 +186,9 @@ export class InFlightOperations {
   handleConfirm(message: ConfirmMessage, connection: OperationConnection): void {
     const { at } = confirm;
     const level = message[at.level];
-    const operation = this.#findOnConnection(message[at.id], connection);
+    const operation = this.#findForView(message[at.id], level, connection);
     if (operation === undefined) return;
-    const name = this.#levels[level];
-    if (name === undefined)
-      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+    const name = this.#levels[level] as string;
     storeSessionToken(operation, message[at.token]);
     const last = level >= operation.strongest;
     if (operation.isCancelled) {

@@ -2,6 +2,7 @@
 import type { Page, Row } from '../../shared/statements/page.ts';
 import type { DriverClient } from '../driver.ts';
 import type { SqlPage } from './server.ts';
+import { getErrorMessage } from '../../../values/error-message.ts';
 
 const INT8 = 20;
 const DATE = 1082;
@@ -34,7 +35,7 @@ export function getApplicationParser(client: DriverClient, oid: number, format?:
     try {
       return parser(value);
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = getErrorMessage(cause);
       throw new ParserError(message, { cause });
     }
   };

@@ -1,4 +1,6 @@
 /** The meaning of errors of Redis and Valkey, by the first word of a reply. */
+import { getErrorMessage } from '../../../values/error-message.ts';
+
 /** The codes of refusals, which prove that nothing was done. */
 export type RefusedCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'OVERLOADED' | 'UNAVAILABLE';
 
@@ -45,7 +47,7 @@ export function findRootError(error: unknown): unknown {
 
 /** Returns the message, without a full stop at its end. */
 export function describeError(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = getErrorMessage(error);
   return text.replace(/\.$/, '');
 }
 

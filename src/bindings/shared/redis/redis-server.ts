@@ -12,6 +12,7 @@ import { isCorrectableError } from '../../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../server-address.ts';
 import type { RedisClient, RedisDriver } from './redis-driver.ts';
 import { ConnectionLostError, isServerReply, NoConnectionError } from './redis-errors.ts';
+import { getErrorMessage } from '../../../values/error-message.ts';
 
 export interface RedisServerOptions {
   readonly address: ServerAddress;
@@ -269,7 +270,7 @@ class Connection {
     this.#isOver = true;
     this.#timer?.cancel();
     this.client.disconnect();
-    const text = reason instanceof Error ? reason.message : String(reason);
+    const text = getErrorMessage(reason);
     const error = new ConnectionLostError(`the connection was abandoned: ${text}`);
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();

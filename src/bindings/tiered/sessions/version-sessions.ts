@@ -155,7 +155,10 @@ class OpenedSession implements BindingSession {
   }
 }
 
-/** Compares as `isOlder` does for all bindings. */
+/**
+ * Returns whether version `have` is `need` or a newer one. Versions are compared as numbers, as
+ * `isOlder` compares those of a binding that has no order of its own.
+ */
 function hasReached(have: unknown, need: unknown): boolean {
   const isComparable = hasOrder(have) && getToStringTag(have) === getToStringTag(need);
   return isComparable && (have as number) >= (need as number);

@@ -14,6 +14,7 @@ import { findItem, readItem } from './items.ts';
 import type { DeliveryGuarantee, ResolvedBindingOptions } from '../options.ts';
 import type { Paths, QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
+import { getErrorMessage } from '../../../values/error-message.ts';
 
 /**
  * Checks all queues once. If one claim cannot be recovered, the others are recovered all the same.
@@ -92,7 +93,7 @@ class RecoveryRound {
   getResult(): number {
     const [first] = this.#failures;
     if (first === undefined) return this.#recoveredCount;
-    const reason = first instanceof Error ? first.message : String(first);
+    const reason = getErrorMessage(first);
     const counts = `${this.#failures.length} could not be recovered (${this.#recoveredCount} were)`;
     const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
     throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${reason}`, {

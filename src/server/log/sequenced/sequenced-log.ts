@@ -405,7 +405,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#sendWindow(from, follower);
   }
 
-  /** @param probe the probe that this answers, if it does */
+  /**
+   * Reports to the leader how much of the log is stored here.
+   *
+   * @param probe the number of the leader's probe, if this is the answer to one
+   */
   #confirm(probe?: number): void {
     this.#send(this.#options.leader, this.#createConfirmation(probe));
   }

@@ -133,7 +133,10 @@ export class SharedFrames {
     };
   }
 
-  /** Drops what is well before `offset`, or goes back if that is needed. */
+  /**
+   * Drops frames before `offset`, except for the newest `MAX_BUFFERED_BYTES` of them. If the frame
+   * at `offset` was dropped already, frames are made again from there.
+   */
   #seek(offset: number): void {
     if (offset < (this.#buffered[0]?.offset ?? 0)) {
       const back = this.#made.findLastIndex((made) => made.offset <= offset);
