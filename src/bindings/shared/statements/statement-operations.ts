@@ -6,7 +6,6 @@ import type { ViewDetails } from '../../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
 import type { Page } from './page.ts';
-import { readVersion } from './row-version.ts';
 import type { CheckedStatement } from './statement-catalog.ts';
 
 /** The result of a statement. */
@@ -76,6 +75,24 @@ export function interpretRows(
       version: readVersion(page, versionColumn, name),
     }),
   };
+}
+
+/**
+ * Returns the version of a result, in the column that `version` of `oneRow` names.
+ *
+ * @throws CorrectableError `INVALID_VALUE` for what is no version
+ */
+function readVersion({ rows: [row] }: Page, column: string, name: string): unknown {
+  if (row === undefined) return undefined;
+  const version = row[column] ?? undefined;
+  const isVersion =
+    version === undefined ||
+    typeof version === 'number' ||
+    typeof version === 'bigint' ||
+    version instanceof Date;
+  if (isVersion) return version;
+  const message = `${name}: ${column} is no version: select an integer or a timestamp AS ${column}`;
+  throw new CorrectableError('INVALID_VALUE', message, { field: column });
 }
 
 /**
