@@ -15,7 +15,7 @@ import { getProposer } from '../../src/server/records/global-records.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
 import { Membership } from '../../src/server/replica/membership.ts';
 import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
-import { Replica } from '../../src/server/replica/replica.ts';
+import { ReadyBuilder } from '../../src/server/site/ready.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
@@ -83,12 +83,11 @@ export const BUGGY_CLUSTERS = {
 
   /** Names the leader of `main` alone in each change. */
   mainLeaders: {
-    Replica: replaceMethods(Replica, (original) => ({
-      emit: (output) => {
-        if (output.kind !== 'propose' || output.record.kind !== 'member')
-          return original.emit(output);
-        const { leaders: _, ...record } = { leaders: undefined, ...output.record };
-        original.emit({ ...output, record });
+    ReadyBuilder: replaceMethods(ReadyBuilder, (original) => ({
+      propose: (record) => {
+        if (record.kind !== 'member') return original.propose(record);
+        const { leaders: _, ...others } = { leaders: undefined, ...record };
+        original.propose(others);
       },
     })),
   },

@@ -5,15 +5,13 @@
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { SiteOptions, SiteOutput } from '../../src/server/site/site-options.ts';
+import type { Answer, ViewAnswer } from '../../src/server/records/answer.ts';
+import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 
-type View = SiteOutput & { kind: 'view' };
-type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };
-
-/** The outputs in the place of a view, for a write or a read. */
-type Lie = (view: View, isUpdate: boolean) => readonly SubmitterOutput[];
+/** The answers in the place of a view, for a write or a read. */
+type Lie = (view: ViewAnswer, isUpdate: boolean) => readonly Answer[];
 
 /** Replaces every n-th view of a site. */
 const replaceEvery = (everyNth: number, lie: Lie): Partial<RunParts> => ({
@@ -25,16 +23,19 @@ const replaceEvery = (everyNth: number, lie: Lie): Partial<RunParts> => ({
         if (submission.identity !== undefined) updates.add(submission.serial);
         original.submit(submission, nowMs, wallMs);
       },
-      takeOutputs: () =>
-        original.takeOutputs().flatMap((output): readonly SiteOutput[] => {
-          if (output.kind !== 'view' || (views += 1) % everyNth !== 0) return [output];
-          return lie(output, updates.has(output.serial));
-        }),
+      takeReady: () => {
+        const ready = original.takeReady();
+        const answers = ready.answers.flatMap((answer): readonly Answer[] => {
+          if (answer.kind !== 'view' || (views += 1) % everyNth !== 0) return [answer];
+          return lie(answer, updates.has(answer.serial));
+        });
+        return { ...ready, answers };
+      },
     };
   }),
 });
 
-function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): SubmitterOutput {
+function failed({ serial }: Pick<Answer, 'serial'>, code: ErrorCode): Answer {
   return {
     kind: 'failed',
     serial,
@@ -87,16 +88,18 @@ export const LYING_REPLICAS = {
           abandoned = serial;
           original.abandon(serial);
         },
-        takeOutputs: () => {
+        takeReady: () => {
           const value = abandoned;
           abandoned = undefined;
-          return original.takeOutputs().map((output) => {
+          const ready = original.takeReady();
+          const answers = ready.answers.map((answer) => {
             const isUnknown =
-              output.kind === 'failed' &&
-              output.serial === value &&
-              output.error.code === 'UNKNOWN';
-            return isUnknown ? failed(output, 'ABORTED') : output;
+              answer.kind === 'failed' &&
+              answer.serial === value &&
+              answer.error.code === 'UNKNOWN';
+            return isUnknown ? failed(answer, 'ABORTED') : answer;
           });
+          return { ...ready, answers };
         },
       };
     }),

@@ -1,8 +1,9 @@
 /**
- * The digest of a run: of each message with its bytes, of each operation at each site, and of each
- * reply. A change of the code that is meant to change nothing leaves the digests of all runs equal.
+ * The digest of a run: of all messages with their bytes, of all operations at each site, and of all
+ * replies, each in their order. A change of the code that is meant to change nothing leaves the
+ * digests of all runs equal.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Origin } from '../../src/server/records/origin.ts';
 import {
   getExecutionName,
@@ -17,50 +18,53 @@ import type { MessageEnd } from '../../src/testing/simulator/network.ts';
 
 export class RunDigest implements Checker {
   readonly name = 'digest';
-  readonly #hash = createHash('sha256');
+  readonly #messages = createHash('sha256');
+  readonly #operations = createHash('sha256');
+  readonly #replies = createHash('sha256');
 
   onStarted(site: Origin, saved?: unknown): void {
-    this.#add('started', site, saved !== undefined);
+    add(this.#operations, 'started', site, saved !== undefined);
   }
 
   onSiteEvent(site: Origin, event: SiteEvent): void {
-    this.#add('event', site, event);
+    add(this.#operations, 'event', site, event);
   }
 
   onMessageEnd({ message, sentAtMs, fate }: MessageEnd): void {
     const { from, to, kind, bytes } = message;
-    this.#add('message', from, to, kind, sentAtMs, fate);
-    this.#hash.update(bytes);
+    add(this.#messages, 'message', from, to, kind, sentAtMs, fate);
+    this.#messages.update(bytes);
   }
 
   onCreated(site: Origin, operation: AnyOperation): void {
-    this.#add('created', site, nameOf(operation));
+    add(this.#operations, 'created', site, nameOf(operation));
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    this.#add('applied', site, nameOf(operation));
+    add(this.#operations, 'applied', site, nameOf(operation));
   }
 
   onRejected(site: Origin, operation: AnyOperation): void {
-    this.#add('rejected', site, nameOf(operation));
+    add(this.#operations, 'rejected', site, nameOf(operation));
   }
 
   onSubmissionEvent({ site, serial, stage, code, isEnd }: SubmissionEvent): void {
-    this.#add('answer', site, serial, stage, code, isEnd);
+    add(this.#replies, 'answer', site, serial, stage, code, isEnd);
   }
 
   onView({ site, serial, stage, value, meta }: ClientView): void {
-    this.#add('view', site, serial, stage, value, meta);
+    add(this.#replies, 'view', site, serial, stage, value, meta);
   }
 
   /** Returns the digest. Nothing can be added after it. */
   finish(): string {
-    return this.#hash.digest('hex');
+    const parts = [this.#messages, this.#operations, this.#replies];
+    return parts.map((hash) => hash.digest('base64url').slice(0, 16)).join('.');
   }
+}
 
-  #add(...parts: readonly unknown[]): void {
-    this.#hash.update(`${JSON.stringify(parts)}\n`);
-  }
+function add(hash: Hash, ...parts: readonly unknown[]): void {
+  hash.update(`${JSON.stringify(parts)}\n`);
 }
 
 function nameOf(operation: AnyOperation): string {

@@ -11,14 +11,14 @@ import {
 } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
 import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
-import type { MemberOutput } from '../../src/server/records/replica-output.ts';
+import type { MemberEvent } from '../../src/server/records/site-event.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
 import { decodeValue, encodeValue } from '../../src/server/storage/format/value-text.ts';
 import type { Sent } from '../unit/server/replica/sites.ts';
 import { siteAt } from './origins.ts';
 import { SiteWorld } from './site-world.ts';
 
-type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
+type Output<K extends MemberEvent['kind']> = Extract<MemberEvent, { kind: K }>;
 
 /** Returns a function that finds the messages to a site about the red log of a partition. */
 export const isOfLog =
@@ -77,10 +77,10 @@ export class MemberWorld extends SiteWorld {
 
   /** Proposes a change of the members at one site. Returns the outcome. */
   changeMembers(site: number, name: string, directory: string | null): Output<'changed'> {
-    const before = this.memberOutputs.length;
+    const before = this.memberEvents.length;
     this.change(site, { name, directory });
     this.pass(100);
-    const outcome = this.memberOutputs
+    const outcome = this.memberEvents
       .slice(before)
       .find(([at, { kind }]) => at === site && kind === 'changed');
     if (outcome === undefined) throw new Error(`nothing came of the change of ${name}`);
@@ -99,7 +99,7 @@ export class MemberWorld extends SiteWorld {
     const shared = this.#transfer(donor);
     this.crash(site);
     const merged = mergeSharedIntoSite(this.originAt(site), own ?? this.copyStored(site), shared);
-    this.#behindFrom.set(site, this.memberOutputs.length);
+    this.#behindFrom.set(site, this.memberEvents.length);
     this.start(site, merged);
   }
 
@@ -134,7 +134,7 @@ export class MemberWorld extends SiteWorld {
 
   /** Returns whether a site has reported that it needs the state of another site. */
   isBehind(site: number): boolean {
-    return this.memberOutputs
+    return this.memberEvents
       .slice(this.#behindFrom.get(site))
       .some(([at, { kind }]) => at === site && kind === 'behind');
   }
@@ -156,7 +156,7 @@ export class MemberWorld extends SiteWorld {
 
   /** Returns the output of a site when it was retired. */
   retirementOf(site: number): Output<'retired'> | undefined {
-    const found = this.memberOutputs.find(([at, { kind }]) => at === site && kind === 'retired');
+    const found = this.memberEvents.find(([at, { kind }]) => at === site && kind === 'retired');
     return found?.[1] as Output<'retired'> | undefined;
   }
 }

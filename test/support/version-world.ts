@@ -45,7 +45,7 @@ export class VersionWorld extends MemberWorld {
   }
 
   problems(): string[] {
-    return this.memberOutputs.flatMap(([, output]) =>
+    return this.memberEvents.flatMap(([, output]) =>
       output.kind === 'changed' && output.problem !== undefined ? [output.problem] : [],
     );
   }

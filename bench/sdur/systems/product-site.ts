@@ -9,7 +9,9 @@ import type { LogKind } from '../../../src/server/log/local-log.ts';
 import type { Submission } from '../../../src/server/replica/core/submissions.ts';
 import type { Envelope } from '../../../src/server/messages/envelope.ts';
 import { SiteMachine } from '../../../src/server/site/site-machine.ts';
-import type { SiteOptions, SiteOutput } from '../../../src/server/site/site-options.ts';
+import type { Answer } from '../../../src/server/records/answer.ts';
+import type { Ready } from '../../../src/server/site/ready.ts';
+import type { SiteOptions } from '../../../src/server/site/site-options.ts';
 import type { LoggedEntry } from '../../../src/server/storage/format/packed-entries.ts';
 
 /** An arbitrary time of day at which a run begins. */
@@ -25,7 +27,7 @@ export interface ProductSiteOptions {
 }
 
 type Input = (machine: SiteMachine, nowMs: number, wallMs: number) => void;
-type Outcome = SiteOutput & { readonly kind: 'view' | 'failed' };
+type Outcome = Answer;
 
 export class ProductSite {
   busyMs = 0;
@@ -80,56 +82,53 @@ export class ProductSite {
   #takeTurn(): void {
     const { timeline, serviceMs } = this.#options;
     const before = this.#deliveredCount;
-    const outputs = this.#runInput();
+    const effects = this.#runInput();
     const takesMs = (this.#deliveredCount - before) * serviceMs;
     this.busyMs += takesMs;
     this.#isWorking = true;
     timeline.schedule(takesMs, () => {
       this.#isWorking = false;
-      for (const output of outputs) this.#applyOutput(output);
+      for (const effect of effects) effect();
       if (this.#inputs.length > 0) this.#takeTurn();
     });
   }
 
-  /** Returns the outputs without what is to be stored, which is synced in the same turn. */
-  #runInput(): readonly SiteOutput[] {
+  /** Returns what leaves the site. What it appends is synced in the same turn. */
+  #runInput(): readonly (() => void)[] {
     const { nowMs } = this.#options.timeline;
     const wallMs = Math.floor(EPOCH_MS + nowMs);
     this.#inputs.shift()?.(this.#machine, nowMs, wallMs);
-    const outputs: SiteOutput[] = [];
+    const effects: (() => void)[] = [];
     const stored: LoggedEntry[] = [];
-    for (
-      let taken = this.#machine.takeOutputs();
-      taken.length > 0;
-      taken = this.#machine.takeOutputs()
-    ) {
+    let ready: Ready;
+    do {
+      ready = this.#machine.takeReady();
       const logs = new Set<LogKind>();
-      for (const output of taken) {
-        if (output.kind !== 'store') {
-          outputs.push(output);
-          continue;
-        }
-        const { log, entries } = output;
+      for (const { log, entries } of ready.appends) {
         stored.push(...entries.map((entry) => ({ log, entry })));
         this.#synced[log] = (this.#synced[log] ?? 0) + entries.length;
         logs.add(log);
       }
+      effects.push(...this.#listEffects(ready));
       for (const log of logs) this.#machine.onSynced(log, this.#synced[log] ?? 0, nowMs, wallMs);
-    }
+    } while (ready.appends.length > 0);
     if (stored.length > 0) this.#options.onStored(stored);
-    return outputs;
+    return effects;
   }
 
-  #applyOutput(output: SiteOutput): void {
+  #listEffects({ envelopes, answers, events }: Ready): readonly (() => void)[] {
+    const [event] = events;
+    if (event !== undefined)
+      throw new Error(`a site reported '${event.kind}' in a run without faults`);
     const { timeline, onSend } = this.#options;
-    if (output.kind === 'send') {
-      onSend({ ...output.envelope, sentAtMs: Math.floor(EPOCH_MS + timeline.nowMs) });
-    } else if (output.kind === 'view' || output.kind === 'failed') {
-      this.#waiting.get(output.serial)?.(output);
-      this.#waiting.delete(output.serial);
-    } else {
-      throw new Error(`a site reported '${output.kind}' in a run without faults`);
-    }
+    const sends = envelopes.map((envelope) => (): void => {
+      onSend({ ...envelope, sentAtMs: Math.floor(EPOCH_MS + timeline.nowMs) });
+    });
+    const replies = answers.map((answer) => (): void => {
+      this.#waiting.get(answer.serial)?.(answer);
+      this.#waiting.delete(answer.serial);
+    });
+    return [...sends, ...replies];
   }
 
   get #deliveredCount(): number {

@@ -2,7 +2,7 @@
 import { isThenable } from '../../correctable/validate.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { formatThrown } from '../records/failures.ts';
-import type { LostRight } from '../records/replica-output.ts';
+import type { LostRight } from '../records/site-event.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { StorageEvents } from '../log/site-storage.ts';

@@ -26,7 +26,7 @@ import {
   parseRedGeneration,
   type RedGeneration,
 } from './red-log/red-generation.ts';
-import type { MemberOutput } from '../records/replica-output.ts';
+import type { MemberEvent } from '../records/site-event.ts';
 import type { StateTransfers } from './state-transfers.ts';
 
 /** The receivers of a request for a change. */
@@ -250,7 +250,7 @@ function redLeaderError(name: string, path: string): CorrectableError {
 }
 
 /** The outcome of a proposed change. */
-export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
+export type ChangeOutcome = Extract<MemberEvent, { kind: 'changed' }>;
 
 /** The reply to a request for a change: its outcome, or that the outcome is unknown. */
 export interface ChangeReply {

@@ -77,7 +77,7 @@ export class Activation implements SitePart {
   propose(): OperationId {
     const { own } = this.#running as RunningVersion;
     const record = this.#createRecord(own);
-    this.#core.emit({ kind: 'propose', record });
+    this.#core.outputs.propose(record);
     return record.id;
   }
 
@@ -124,7 +124,7 @@ export class Activation implements SitePart {
       if (isOwn) this.#awaiting.push(id);
     } else if (isOwn) {
       const problem = `another version was activated meanwhile, which needs ${lost}`;
-      this.#core.emit({ kind: 'changed', id, origin: site, problem });
+      this.#core.outputs.report({ kind: 'changed', id, origin: site, problem });
     }
   }
 
@@ -141,7 +141,7 @@ export class Activation implements SitePart {
     }
     const { site } = this.#core.options;
     for (const id of this.#awaiting.splice(0))
-      this.#core.emit({
+      this.#core.outputs.report({
         kind: 'changed',
         id,
         origin: site,

@@ -34,7 +34,7 @@ export class LogCopies {
       const known = this.#getCopiedPlace(partition);
       if (place <= Math.max(known, this.#proposed[partition] ?? 0)) continue;
       this.#proposed[partition] = place;
-      this.#core.emit({ kind: 'propose', record: create(partition) });
+      this.#core.outputs.propose(create(partition));
     }
   }
 

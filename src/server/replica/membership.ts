@@ -87,10 +87,7 @@ export class Membership implements SitePart {
         leaders: redLogs.map(({ leader }) => leader),
       }),
     } as const;
-    this.#core.emit({
-      kind: 'propose',
-      record: address === undefined ? change : { ...change, address },
-    });
+    this.#core.outputs.propose(address === undefined ? change : { ...change, address });
     return id;
   }
 
@@ -193,7 +190,7 @@ export class Membership implements SitePart {
       change: change.place,
       held,
     } as const;
-    this.#core.emit({ kind: 'propose', record });
+    this.#core.outputs.propose(record);
   }
 
   save(): SavedChange | undefined {
@@ -227,7 +224,8 @@ export class Membership implements SitePart {
       this.#origins.get(current).directory === directory;
     const problem = isThere ? undefined : this.#findProblem(record, current);
     const origin = problem !== undefined || isThere ? current : this.#apply(record, current, place);
-    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin, problem });
+    if (site === this.#core.options.site)
+      this.#core.outputs.report({ kind: 'changed', id, origin, problem });
     if (problem === undefined && !isThere) this.#onChanged();
   }
 
@@ -335,7 +333,7 @@ export class Membership implements SitePart {
 
   #onChanged(): void {
     this.#port.onMembersChanged();
-    this.#core.emit({ kind: 'members' });
+    this.#core.outputs.report({ kind: 'members' });
     this.confirm();
   }
 

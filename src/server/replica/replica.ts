@@ -31,9 +31,9 @@ import type { RedOrder } from './red/order/red-order.ts';
 import { RED_PARTS, RedPath } from './red/red-path.ts';
 import type { Lane } from './red/requests/lane.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
-import type { ReplicaOutput } from '../records/replica-output.ts';
+import type { ReplicaOutputs } from './core/outputs.ts';
 import type { Submission } from './core/submissions.ts';
-import type { Stage } from '../records/replica-output.ts';
+import type { Stage } from '../records/answer.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
@@ -68,7 +68,7 @@ export const REPLICA_PARTS = {
   Rights,
 };
 
-/** The replica of one site. After each input `takeOutputs` returns what has to be done. */
+/** The replica of one site. It puts what has to be done into `outputs`. */
 export class Replica implements ReplicaCore, SavedParts {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
@@ -88,13 +88,11 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly #name: string;
   nowMs = 0;
   wallMs = 0;
-  #outputs: ReplicaOutput[] = [];
+  readonly outputs: ReplicaOutputs;
   readonly #early: EarlySubmissions;
   /** All parts, in the order in which they settle. */
   readonly #parts: SiteParts;
   readonly #unsynced = new Fifo<OnSynced>();
-  /** The entries of the last output, if that stores some. More entries are added to them. */
-  #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   #isRetired = false;
   /** By the ordinal of the partition. */
@@ -102,12 +100,14 @@ export class Replica implements ReplicaCore, SavedParts {
 
   constructor(
     options: ReplicaOptions,
+    outputs: ReplicaOutputs,
     parts: typeof REPLICA_PARTS,
     stored: RecoveredReplica = EMPTY_REPLICA,
     nowMs = 0,
     wallMs = nowMs,
   ) {
     this.options = options;
+    this.outputs = outputs;
     options.origins.load(stored.checkpoint?.shared.origins ?? []);
     this.#name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
@@ -151,8 +151,13 @@ export class Replica implements ReplicaCore, SavedParts {
     const lastStamps = [...this.state.stable];
     lastStamps[options.site] = Math.max(this.clock.last, lastStamps[options.site] ?? 0);
     this.#quarantine.begin(nowMs, wallMs, lastStamps);
+  }
+
+  /** Goes on where the start before has ended. The site has to greet the others before. */
+  start(): void {
+    const { origins, site } = this.options;
     this.blue.sendGreetings();
-    if (options.origins.isMember(options.site)) this.membership.confirm();
+    if (origins.isMember(site)) this.membership.confirm();
     else this.retire();
     this.#settle();
   }
@@ -222,17 +227,6 @@ export class Replica implements ReplicaCore, SavedParts {
     return this.#syncedLength - this.retainedFrom;
   }
 
-  get hasOutputs(): boolean {
-    return this.#outputs.length > 0;
-  }
-
-  takeOutputs(): ReplicaOutput[] {
-    const outputs = this.#outputs;
-    if (outputs.length > 0) this.#outputs = [];
-    this.#storeOutput = undefined;
-    return outputs;
-  }
-
   /** Nothing becomes visible by a submission alone, so nothing has to be applied. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
@@ -296,20 +290,9 @@ export class Replica implements ReplicaCore, SavedParts {
     return this.#parts.hasWaiter(id);
   }
 
-  emit(output: ReplicaOutput): void {
-    this.#outputs.push(output);
-    this.#storeOutput = undefined;
-  }
-
   store(entry: LocalEntry, onSynced: OnSynced): void {
     this.#unsynced.push(onSynced);
-    if (this.#storeOutput !== undefined) {
-      this.#storeOutput.push(entry);
-      return;
-    }
-    const entries = [entry];
-    this.emit({ kind: 'store', log: 'local', entries });
-    this.#storeOutput = entries;
+    this.outputs.append(entry);
   }
 
   advanceTime(nowMs: number, wallMs: number): void {
@@ -369,18 +352,13 @@ export class Replica implements ReplicaCore, SavedParts {
         stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
       // The result of a weak level, also a rejection, ends nothing if a stronger level follows.
       const error = isConcluded ? concludedError(answer) : answer;
-      this.emit({
-        kind: 'failed',
-        serial,
-        error,
-        stage: isLast ? undefined : stage,
-      });
+      this.outputs.answer({ kind: 'failed', serial, error, stage: isLast ? undefined : stage });
       return;
     }
     const seen =
       stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
     if (seen !== undefined) this.options.observer?.onViewed?.(submission);
-    this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
+    this.outputs.answer({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }
 
   ownBlueProgress(): { readonly applied: number; readonly durable: number } {
@@ -404,7 +382,7 @@ export class Replica implements ReplicaCore, SavedParts {
     this.#isRetired = true;
     const name = this.options.origins.getName(this.options.site);
     const message = `${name} was closed: it was retired, or rebuilt on another data directory`;
-    this.emit({
+    this.outputs.report({
       kind: 'retired',
       message,
       unsent: this.blue.streams.getUnsent(final),

@@ -6,6 +6,14 @@
 import { RedLogConsumer } from '../log/red-log-consumer.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
 import { MessageFilter } from '../messages/message-filter.ts';
+import { ReadyBuilder } from './ready.ts';
 import { Replica, REPLICA_PARTS } from '../replica/replica.ts';
 
-export const PARTS = { AbsentSites, MessageFilter, Replica, ...REPLICA_PARTS, RedLogConsumer };
+export const PARTS = {
+  AbsentSites,
+  MessageFilter,
+  ReadyBuilder,
+  Replica,
+  ...REPLICA_PARTS,
+  RedLogConsumer,
+};

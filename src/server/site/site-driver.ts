@@ -31,7 +31,6 @@ import { SiteMachine } from './site-machine.ts';
 import type {
   RejectedMessageCounts,
   SiteOptions,
-  SiteOutput,
   MemberStatus,
   SiteProgress,
 } from './site-options.ts';
@@ -39,12 +38,11 @@ import { WakeTimer } from './wake-timer.ts';
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
-import type { LostRight, MemberOutput } from '../records/replica-output.ts';
+import type { Answer, FailedAnswer, ViewAnswer } from '../records/answer.ts';
+import type { LostRight, MemberEvent } from '../records/site-event.ts';
+import type { Ready, SiteEvent } from './ready.ts';
 
-export type RedLogServerOutput = Extract<
-  SiteOutput,
-  { kind: 'unavailable' | 'available' | 'full' }
->;
+export type RedLogServerOutput = Extract<SiteEvent, { kind: 'unavailable' | 'available' | 'full' }>;
 
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly storage: SiteStorage;
@@ -65,7 +63,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
    */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Called when the members have changed, and when this site was closed. */
-  readonly onMembership?: ((output: MemberOutput) => void) | undefined;
+  readonly onMembership?: ((event: MemberEvent) => void) | undefined;
   /** The site has ended, and was not closed. */
   readonly onEnded?: (() => void) | undefined;
   /**
@@ -461,7 +459,7 @@ export class SiteDriver implements SubmissionPort {
         this.#synced.clear();
         // One reading of the clock is enough for all that is reported now.
         const nowMs = performance.now();
-        for (const output of this.#machine.takeOutputs()) this.#applyOutput(output, nowMs);
+        this.#apply(this.#machine.takeReady(), nowMs);
         // Storage in memory has synced entries by now. They are answered in the same turn. Entries
         // on a disk are synced later, and begin another turn.
       } while (this.#synced.size > 0);
@@ -472,43 +470,42 @@ export class SiteDriver implements SubmissionPort {
     this.#wakeInTime();
   }
 
-  #applyOutput(output: SiteOutput, nowMs: number): void {
-    switch (output.kind) {
-      case 'send':
-        // Sites of one process share its clock, so an envelope does not need its time.
-        return this.#options.send(output.envelope);
-      case 'store':
-        return this.#options.storage.append(output.log, output.entries);
+  /** Does what a turn has to do. The order is a part of the protocol: see `Ready`. */
+  #apply({ appends, envelopes, requests, answers, events }: Ready, nowMs: number): void {
+    const { storage, send, request } = this.#options;
+    for (const { log, entries } of appends) storage.append(log, entries);
+    for (const envelope of envelopes) send(envelope);
+    for (const { request: asked, partition } of requests) request?.(asked, partition);
+    for (const answer of answers) this.#deliver(answer, nowMs);
+    for (const event of events) this.#report(event);
+  }
+
+  #report(event: SiteEvent): void {
+    switch (event.kind) {
       case 'halted':
-        return this.#options.onRedHalted?.(output.halt);
+        return this.#options.onRedHalted?.(event.halt);
       case 'retired':
-        this.#options.onMembership?.(output);
-        return this.#endFor(`: ${output.message}`, output.message, 'use another site');
+        this.#options.onMembership?.(event);
+        return this.#endFor(`: ${event.message}`, event.message, 'use another site');
       case 'members':
       case 'changed':
       case 'behind':
-        return this.#options.onMembership?.(output);
+        return this.#options.onMembership?.(event);
       case 'forked':
-        return this.#onForked(output.message);
+        return this.#onForked(event.message);
       case 'outdated':
-        this.#options.onOutdated?.(output.message);
-        return this.#endFor(`, since ${output.message}`, output.message, 'use another site');
+        this.#options.onOutdated?.(event.message);
+        return this.#endFor(`, since ${event.message}`, event.message, 'use another site');
       case 'peer-forked':
-        return this.#options.onForked?.(output.message, output.peer);
+        return this.#options.onForked?.(event.message, event.peer);
       case 'rights-lost':
-        return this.#options.onRightsLost?.(output.origin, output.lost);
+        return this.#options.onRightsLost?.(event.origin, event.lost);
       case 'alone':
         return this.#options.onAlone?.();
-      case 'request':
-        return this.#options.request?.(output.request, output.partition);
       case 'unavailable':
       case 'available':
       case 'full':
-        return this.#options.onRedLogServer?.(output);
-      case 'view':
-        return this.#deliver(output, nowMs);
-      case 'failed':
-        return this.#deliverFailure(output);
+        return this.#options.onRedLogServer?.(event);
     }
   }
 
@@ -524,8 +521,13 @@ export class SiteDriver implements SubmissionPort {
     return this.#submitters.remove(serial);
   }
 
+  #deliver(answer: Answer, nowMs: number): void {
+    if (answer.kind === 'view') this.#deliverView(answer, nowMs);
+    else this.#deliverFailure(answer);
+  }
+
   /** Delivers a view. A client that has left does not get the view of a read that took long. */
-  #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
+  #deliverView(view: ViewAnswer, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
     if (submitter.plan.isRead && isLongRunning(submitter, nowMs) && submitter.signal.aborted)
@@ -533,7 +535,7 @@ export class SiteDriver implements SubmissionPort {
     deliverView(submitter, view);
   }
 
-  #deliverFailure({ serial, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
+  #deliverFailure({ serial, error, stage }: FailedAnswer): void {
     const submitter = this.#getSubmitter(serial, stage === undefined);
     if (submitter !== undefined) deliverFailure(submitter, error, stage);
   }

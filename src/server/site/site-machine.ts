@@ -27,7 +27,7 @@ import { EarlyUpdates } from './machine/early-updates.ts';
 import { createSiteHandshake } from './machine/site-handshake.ts';
 import { MessageIntake } from './machine/message-intake.ts';
 import { StartConfirmation } from './machine/start-confirmation.ts';
-import type { ReplicaOutput } from '../records/replica-output.ts';
+import type { InnerOutput, Ready, ReadyBuilder, SiteEvent } from './ready.ts';
 import type { Submission } from '../replica/core/submissions.ts';
 import { AbsenceWatch } from './machine/absence-watch.ts';
 import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
@@ -43,13 +43,12 @@ import {
   type MemberStatus,
   type RejectedMessageCounts,
   type SiteOptions,
-  type SiteOutput,
   type SiteProgress,
 } from './site-options.ts';
 
 /**
  * One site. Inputs come with the time, by a clock that only runs forward and by the wall clock.
- * After the inputs of a turn `takeOutputs` returns what has to be done.
+ * After the inputs of a turn `takeReady` returns what has to be done.
  */
 export class SiteMachine {
   readonly replica: Replica;
@@ -62,7 +61,7 @@ export class SiteMachine {
   readonly #absent: AbsentSites;
   readonly #absenceWatch: AbsenceWatch;
   #isRetired = false;
-  #outputs: SiteOutput[] = [];
+  readonly #outputs: ReadyBuilder;
   readonly #handshake: NodeHandshake;
   #hasStopped = false;
   readonly #early: EarlyUpdates;
@@ -81,6 +80,7 @@ export class SiteMachine {
     const parts = { ...PARTS, ...options.parts };
     this.#absent = new parts.AbsentSites(options.origins, options.site, nowMs);
     const { site, origins, redLog = SEQUENCED_ENGINE } = options;
+    this.#outputs = new parts.ReadyBuilder((to, message) => this.#seal(to, message));
     this.#engine = redLog;
     this.messageFilter = new parts.MessageFilter(this.#createFilterOptions(options));
     this.#messageIntake = new MessageIntake(
@@ -91,6 +91,7 @@ export class SiteMachine {
     );
     this.replica = new parts.Replica(
       toReplicaOptions(options, redLog),
+      this.#outputs,
       parts,
       toRecoveredReplica(stored),
       nowMs,
@@ -111,10 +112,11 @@ export class SiteMachine {
     this.#handshake = this.#createHandshake(options);
     // The greeting comes first, because other sites need it in order to take the rest.
     this.#handshake.greetAll(nowMs);
+    this.replica.start();
     const needsPeer = options.needsPeer === true && origins.getOthers(site).length > 0;
     this.#early = new EarlyUpdates(needsPeer ? nowMs + ALONE_AFTER_MS : undefined, this.replica);
-    this.#start = new StartConfirmation(options, this.#early, this.#handshake, (output) =>
-      this.#outputs.push(output),
+    this.#start = new StartConfirmation(options, this.#early, this.#handshake, (event) =>
+      this.#outputs.notify(event),
     );
     this.#settle();
   }
@@ -188,12 +190,12 @@ export class SiteMachine {
     };
   }
 
-  /** Ends a turn. Returns its outputs in order: entries to store, messages to send, and answers. */
-  takeOutputs(): SiteOutput[] {
+  /** Ends a turn. Returns what has to be done, in the order of the fields. */
+  takeReady(): Ready {
     this.#settle();
-    const outputs = this.#outputs;
-    if (outputs.length > 0) this.#outputs = [];
-    return outputs;
+    const ready = this.#outputs.take();
+    for (const { entries } of ready.appends) this.redLogs.onAppended(entries);
+    return ready;
   }
 
   /**
@@ -301,12 +303,7 @@ export class SiteMachine {
     this.#settleInput();
     const early = this.#early.remove(serial);
     if (early === undefined) this.replica.abandon(serial);
-    else
-      this.#outputs.push({
-        kind: 'failed',
-        serial,
-        error: droppedError(early, false),
-      });
+    else this.#outputs.answer({ kind: 'failed', serial, error: droppedError(early, false) });
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
@@ -373,14 +370,14 @@ export class SiteMachine {
     if (this.#hasStopped) return;
     let hasLogOutputs: boolean;
     do {
-      for (const output of this.replica.takeOutputs()) this.#onReplicaOutput(output);
+      for (const output of this.#outputs.takeInner()) this.#onInnerOutput(output);
       hasLogOutputs = false;
       for (const lane of this.redLogs.lanes.all) {
         const outputs = lane.node.takeOutputs();
         for (const output of outputs) this.#onLogOutput(output, lane);
         if (outputs.length > 0) hasLogOutputs = true;
       }
-    } while (hasLogOutputs || this.replica.hasOutputs);
+    } while (hasLogOutputs || this.#outputs.hasInner);
   }
 
   #createFilterOptions(options: SiteOptions): MessageFilterOptions {
@@ -407,7 +404,7 @@ export class SiteMachine {
       messageFilter,
       redLogs: this.redLogs,
       send: (to, message) => this.#sendEnvelopes([messageFilter.seal(to, message)]),
-      onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
+      onPeerForked: (peer, message) => this.#outputs.notify({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
     });
   }
@@ -430,12 +427,12 @@ export class SiteMachine {
     });
 
   /** Stops the site. Outputs from before are still applied, and nothing follows. */
-  #stop(output: SiteOutput): void {
+  #stop(event: SiteEvent): void {
     if (this.#hasStopped) return;
     this.#early.refuse();
     this.#settle();
     this.#hasStopped = true;
-    this.#outputs.push(output);
+    this.#outputs.notify(event);
   }
 
   #checkGone(): void {
@@ -443,24 +440,27 @@ export class SiteMachine {
       this.#start.noteBehind('operations of other sites');
   }
 
-  #onReplicaOutput(output: ReplicaOutput): void {
-    if (output.kind === 'propose') this.#early.propose(output.record, this.#nowMs);
-    else if (output.kind === 'withdraw') this.#early.withdraw(output.record);
-    else if (output.kind === 'send') this.#send(output.to, output.message);
-    else if (output.kind === 'store') this.#onStore(output);
-    else if (output.kind === 'forked') this.#onForked(output.message);
-    else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
-    else {
-      if (output.kind === 'retired') this.#isRetired = true;
-      if (output.kind === 'members')
+  #onInnerOutput(output: InnerOutput): void {
+    switch (output.kind) {
+      case 'propose':
+        return this.#early.propose(output.record, this.#nowMs);
+      case 'withdraw':
+        return this.#early.withdraw(output.record);
+      case 'forked':
+        return this.#onForked(output.message);
+      case 'fork':
+        return this.#handshake.noteFork(output.origin, output.message);
+      case 'retired':
+        this.#isRetired = true;
+        return this.#outputs.notify(output);
+      case 'members':
         this.#sendEnvelopes(this.messageFilter.createRetirementNotices());
-      this.#outputs.push(output);
+        return this.#outputs.notify(output);
+      case 'changed':
+      case 'behind':
+      case 'rights-lost':
+        return this.#outputs.notify(output);
     }
-  }
-
-  #onStore(output: SiteOutput & { kind: 'store' }): void {
-    this.#outputs.push(output);
-    this.redLogs.onStored(output.entries);
   }
 
   #onLogOutput(output: LogOutput<RedRecord>, { intake, partition }: Lane): void {
@@ -468,9 +468,9 @@ export class SiteMachine {
       case 'deliver':
         return this.#deliverRecords(intake.take(output), partition);
       case 'store':
-        return this.#onStore({ ...output, log: getRedKind(partition) });
+        return this.#outputs.appendTo(getRedKind(partition), output.entries);
       case 'send':
-        return this.#send(output.to, output.message, partition);
+        return this.#sendFrom(partition, output.to, output.message);
       case 'gap':
       case 'regressed':
       case 'differs':
@@ -484,12 +484,12 @@ export class SiteMachine {
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
         intake.noteFull(output.message);
-        return void this.#outputs.push(output);
+        return this.#outputs.notify(output);
       case 'request':
-        return void this.#outputs.push({ ...output, partition });
+        return this.#outputs.request({ partition, request: output.request });
       case 'unavailable':
       case 'available':
-        return void this.#outputs.push(output);
+        return this.#outputs.notify(output);
     }
   }
 
@@ -503,16 +503,22 @@ export class SiteMachine {
   }
 
   #reportHalt(): void {
-    for (const halt of this.redLogs.takeNewHalts()) this.#outputs.push({ kind: 'halted', halt });
+    for (const halt of this.redLogs.takeNewHalts()) this.#outputs.notify({ kind: 'halted', halt });
   }
 
   #sendEnvelopes(envelopes: readonly Envelope[]): void {
-    for (const envelope of envelopes) this.#outputs.push({ kind: 'send', envelope });
+    for (const envelope of envelopes) this.#outputs.sendEnvelope(envelope);
   }
 
-  #send(to: Origin, message: SiteMessage, partition: number = MAIN_PARTITION): void {
-    // The site may have been closed since.
-    if (this.#options.origins.isMember(to))
-      this.#sendEnvelopes([this.messageFilter.seal(to, message, partition)]);
+  #sendFrom(partition: number, to: Origin, message: SiteMessage): void {
+    const envelope = this.#seal(to, message, partition);
+    if (envelope !== undefined) this.#outputs.sendEnvelope(envelope);
+  }
+
+  /** Returns nothing if the other site was closed. */
+  #seal(to: Origin, message: SiteMessage, partition = MAIN_PARTITION): Envelope | undefined {
+    return this.#options.origins.isMember(to)
+      ? this.messageFilter.seal(to, message, partition)
+      : undefined;
   }
 }

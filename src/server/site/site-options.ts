@@ -1,68 +1,16 @@
-/** The options of a site, its outputs, and what it reports about itself. */
+/** The options of a site, and what it reports about itself. */
 import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
-import type { LogKind } from '../log/local-log.ts';
-import type { RedHalt } from '../log/red-log-consumer.ts';
 import { getSavedSite, type RecoveredState } from '../log/recovered-state.ts';
-import type {
-  LogMembers,
-  MemberChange,
-  LogOutput,
-  RedLog,
-  RedLogOptions,
-  SavedLog,
-  ServerRequest,
-} from '../log/red-log.ts';
+import type { LogMembers, MemberChange, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
-import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
+import type { MessageRejectionCounts } from '../messages/envelope.ts';
 import { Origins, type KnownOrigin, type Origin } from '../records/origin.ts';
 import type { MemberRecord, OpeningRecord, RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { PARTS } from './parts.ts';
 import type { RecoveredReplica } from '../replica/replica-recovery.ts';
-
-export type SiteOutput =
-  | { readonly kind: 'send'; readonly envelope: Envelope }
-  | {
-      readonly kind: 'store';
-      readonly log: LogKind;
-      readonly entries: readonly unknown[];
-    }
-  /**
-   * The site takes no more of the red log. Red operations wait, blue ones go on. This is reported
-   * once for each start.
-   */
-  | { readonly kind: 'halted'; readonly halt: RedHalt }
-  /** Only engines whose log is kept by a server have these outputs. */
-  | {
-      readonly kind: 'request';
-      /** The ordinal of the partition whose log asks. */
-      readonly partition: number;
-      readonly request: ServerRequest;
-    }
-  | Extract<LogOutput<unknown>, { kind: 'unavailable' | 'available' | 'full' }>
-  | MemberOutput
-  /** Another node of this site has gone on. This one takes and sends nothing more, for good. */
-  | { readonly kind: 'forked'; readonly message: string }
-  /**
-   * A newer version of the program or the service is in force. The site takes and sends nothing
-   * more.
-   */
-  | { readonly kind: 'outdated'; readonly message: string }
-  /**
-   * Another node of that site has gone on. This site takes nothing more of the start that was
-   * overtaken.
-   */
-  | {
-      readonly kind: 'peer-forked';
-      readonly peer: Origin;
-      readonly message: string;
-    }
-  /** No other site has confirmed this start for long. Updates are refused until one has. */
-  | { readonly kind: 'alone' }
-  | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
 /** Where the red log of a partition is ordered. */
 export interface RedLogPlace {

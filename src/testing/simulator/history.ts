@@ -4,7 +4,7 @@
  */
 
 import type { Origin } from '../../server/records/origin.ts';
-import type { Stage } from '../../server/records/replica-output.ts';
+import type { Stage } from '../../server/records/answer.ts';
 
 /** One operation of a client, over all its submissions. */
 export interface ClientOperation {

@@ -2,12 +2,13 @@ import type { DomainErrorInfo } from '../../correctable/errors.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Submission } from '../../server/replica/core/submissions.ts';
-import type { Stage } from '../../server/records/replica-output.ts';
+import type { Stage } from '../../server/records/answer.ts';
 import type { Origins } from '../../server/records/origin.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { Envelope } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
+import type { SiteEvent as ReportedEvent } from '../../server/site/ready.ts';
+import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { StorageSizes } from '../../server/storage/storage-sizes.ts';
@@ -84,17 +85,15 @@ export interface SimulatedSiteOptions<Site> {
   save(): unknown;
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /**
-   * Called with the outputs of a site about itself and the members. A site that was closed or
+   * Called with the events of a site about itself and the members. A site that was closed or
    * forked has stopped.
    */
-  onMembership(output: MembershipOutput, site: Site): void;
+  onMembership(event: MembershipEvent, site: Site): void;
   /** Connects a start to the server that keeps the red log, if there is one. */
   readonly connect?: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined;
   /** The state of another site that it begins with, if it does. */
   readonly copy?: InstalledCopy | undefined;
 }
 
-type OwnOutput = {
-  readonly kind: 'send' | 'store' | 'request' | 'view' | 'halted' | 'failed';
-};
-export type MembershipOutput = Exclude<SiteOutput, OwnOutput>;
+/** What a site reports about itself and the members, apart from halts of its red logs. */
+export type MembershipEvent = Exclude<ReportedEvent, { kind: 'halted' }>;

@@ -4,7 +4,7 @@
  */
 import type { MemberChange } from '../../server/records/records.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import type { SiteOutput } from '../../server/site/site-options.ts';
+import type { FailedAnswer, ViewAnswer } from '../../server/records/answer.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { getOperationPlans, type OperationPlan } from '../../server/service/operation-plan.ts';
 import type { ClientOperation } from './history.ts';
@@ -13,7 +13,7 @@ import { checkNothingLost } from './disk-damage.ts';
 import type { SentMessage } from './network.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import type {
-  MembershipOutput,
+  MembershipEvent,
   SimulatedSiteOptions,
   SimulatedSubmission,
   SiteReply,
@@ -151,7 +151,7 @@ export class SimulatedSite {
       }, machine),
     );
     this.#attach(storage, machine);
-    this.#applyOutputs();
+    this.#applyReady();
   }
 
   /** Connects the storage with the machine that it stores. */
@@ -445,32 +445,35 @@ export class SimulatedSite {
     const run = (): void => {
       if (this.machine !== machine) return;
       give(machine);
-      this.#applyOutputs();
+      this.#applyReady();
     };
     if (this.#pausedInputs === undefined) run();
     else this.#pausedInputs.push(run);
   }
 
-  #applyOutputs(): void {
-    let end: MembershipOutput | undefined;
-    for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.clock.wallMs });
-      else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
-      else if (output.kind === 'view') this.#reply(output);
-      else if (output.kind === 'request') this.#servers[output.partition]?.request(output.request);
-      else if (output.kind === 'halted') this.#onHalted(this.machine);
-      else if (output.kind === 'failed') this.#fail(output);
-      else if (output.kind === 'retired' || output.kind === 'forked') end = output;
-      else this.#options.onMembership(output, this);
+  #applyReady(): void {
+    if (this.machine === undefined) return;
+    const { appends, envelopes, requests, answers, events } = this.machine.takeReady();
+    for (const { log, entries } of appends) this.#storage?.append(log, entries);
+    for (const envelope of envelopes) this.#send({ ...envelope, sentAtMs: this.clock.wallMs });
+    for (const { partition, request } of requests) this.#servers[partition]?.request(request);
+    for (const answer of answers) {
+      if (answer.kind === 'view') this.#reply(answer);
+      else this.#fail(answer);
     }
-    // Handled last, because a site that stops has sent its views before.
+    let end: MembershipEvent | undefined;
+    for (const event of events) {
+      if (event.kind === 'halted') this.#onHalted(this.machine);
+      else if (event.kind === 'retired' || event.kind === 'forked') end = event;
+      else this.#options.onMembership(event, this);
+    }
     if (end !== undefined) this.#onEnd(end);
   }
 
-  #onEnd(output: MembershipOutput): void {
-    if (output.kind === 'retired') this.lose();
+  #onEnd(event: MembershipEvent): void {
+    if (event.kind === 'retired') this.lose();
     else this.stop();
-    this.#options.onMembership(output, this);
+    this.#options.onMembership(event, this);
   }
 
   /** Sends in small envelopes, so that messages are divided as large ones are. */
@@ -486,13 +489,7 @@ export class SimulatedSite {
     }
   }
 
-  #reply({
-    serial,
-    stage,
-    isLast,
-    reply: { value, meta },
-    seen,
-  }: SiteOutput & { kind: 'view' }): void {
+  #reply({ serial, stage, isLast, reply: { value, meta }, seen }: ViewAnswer): void {
     this.#answers.get(serial)?.({
       kind: isLast ? 'final' : 'preliminary',
       serial,
@@ -503,7 +500,7 @@ export class SimulatedSite {
     });
   }
 
-  #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
+  #fail({ serial, stage, error: { code, domain } }: FailedAnswer): void {
     this.#answers.get(serial)?.({
       kind: 'failed',
       serial,

@@ -28,7 +28,7 @@ import { RUN_PARTS, type RunParts } from './run-parts.ts';
 import type { SimulateOptions } from './simulate-options.ts';
 import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
-import { type MachineFactory, type MembershipOutput } from './simulated-site-options.ts';
+import { type MachineFactory, type MembershipEvent } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterContext } from './cluster/cluster-events.ts';
 import type { SiteBeginning } from './cluster/site-copies.ts';
@@ -45,6 +45,8 @@ import type { RunResult } from './run-result.ts';
 import { Settlement } from './settlement.ts';
 
 const LEADER = 0;
+/** Seeds are 32-bit integers. */
+const MAX_SEED = 2 ** 32 - 1;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
 
 export class Simulation {
@@ -88,7 +90,7 @@ export class Simulation {
     this.#random = new Random(seed);
     this.#network = new HostileNetwork(
       this.#options,
-      this.#random,
+      this.#createRandom(),
       this.#timeline,
       this.#createNetworkListener(),
       this.#healthyPeriods,
@@ -262,7 +264,7 @@ export class Simulation {
     });
   }
 
-  #onMembership(site: SimulatedSite, output: MembershipOutput): void {
+  #onMembership(site: SimulatedSite, output: MembershipEvent): void {
     if (output.kind === 'forked') this.#cluster.onForked(site, output.message);
     else if (output.kind === 'peer-forked') this.#cluster.onPeerForked(output.peer, output.message);
     else if (output.kind === 'retired') this.#cluster.onRetired(site);
@@ -293,11 +295,19 @@ export class Simulation {
       this.#clients.push(new SimulatedClient({ ...shared, client }));
   }
 
+  /**
+   * Returns random numbers for one part of the run. What another part draws does not change them, so
+   * that the order in which a site sends and stores does not make another run of it.
+   */
+  #createRandom(): Random {
+    return new Random(this.#random.between(0, MAX_SEED));
+  }
+
   #makeDisk(): SimulatedDisk {
     const { syncMeanMs, instantWriteShare, damageChance } = this.#options;
     const disk = new this.#parts.SimulatedDisk({
       timeline: this.#timeline,
-      random: this.#random,
+      random: this.#createRandom(),
       syncMeanMs,
       instantShare: instantWriteShare,
       damageChance,

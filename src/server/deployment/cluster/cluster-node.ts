@@ -49,7 +49,7 @@ import { NodeResources } from './node-resources.ts';
 import { SiteLifecycle } from './site-lifecycle.ts';
 import { RULES_VERSION, type DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
-import type { MemberOutput } from '../../records/replica-output.ts';
+import type { MemberEvent } from '../../records/site-event.ts';
 import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
@@ -461,7 +461,7 @@ export class ClusterNode {
     });
   }
 
-  #onMembership(output: MemberOutput): void {
+  #onMembership(output: MemberEvent): void {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
       // Not while the site acts. If the site is being stopped, it finds out again after the next

@@ -19,7 +19,7 @@ import { STATUS, type NodeStatus } from '../../cluster/node-status.ts';
 import { TRANSFER } from '../../cluster/state-transfers.ts';
 import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origins } from '../../records/origin.ts';
-import type { MemberOutput } from '../../records/replica-output.ts';
+import type { MemberEvent } from '../../records/site-event.ts';
 import type { SiteDriver } from '../../site/site-driver.ts';
 
 /** The node that is asked. Its links and its site come and go. */
@@ -82,7 +82,7 @@ export class NodeRequests {
   }
 
   /** The red log has delivered a change of the members or of the version. */
-  onChanged(output: Extract<MemberOutput, { kind: 'changed' }>): void {
+  onChanged(output: Extract<MemberEvent, { kind: 'changed' }>): void {
     this.#changes.onChanged(output);
   }
 

@@ -336,7 +336,7 @@ export class BluePath implements SitePart {
     if (sequence <= synced) return true;
     const name = this.core.options.origins.getName(from);
     const message = `${name} has ${sequence} operations of this site, and there are ${synced} here`;
-    this.core.emit({ kind: 'forked', message });
+    this.core.outputs.report({ kind: 'forked', message });
     return false;
   }
 
@@ -346,7 +346,7 @@ export class BluePath implements SitePart {
     const here = this.streams.getIncoming(site).getDigest(sequence - 1);
     if (here === undefined || digest === undefined || here === digest) return true;
     const message = `its first ${sequence - 1} operations are not those that are here`;
-    this.core.emit(
+    this.core.outputs.report(
       site === this.core.options.site
         ? { kind: 'forked', message }
         : { kind: 'fork', origin: site, message },
@@ -451,6 +451,6 @@ export class BluePath implements SitePart {
   }
 
   #send(to: Origin, message: BlueMessage): void {
-    this.core.emit({ kind: 'send', to, message });
+    this.core.outputs.send(to, message);
   }
 }

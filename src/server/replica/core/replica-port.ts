@@ -22,9 +22,9 @@ import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
-import type { ReplicaOutput } from '../../records/replica-output.ts';
+import type { ReplicaOutputs } from './outputs.ts';
 import type { Submission } from './submissions.ts';
-import type { Stage } from '../../records/replica-output.ts';
+import type { Stage } from '../../records/answer.ts';
 import type { MachineSizes } from '../../records/machine-sizes.ts';
 
 /** A record that has passed the gate of a red log. */
@@ -188,7 +188,7 @@ export interface ReplicaCore {
    * Whether a submission of the operation waits here, to begin or for its outcome at another site.
    */
   hasWaiter(id: OperationId): boolean;
-  emit(output: ReplicaOutput): void;
+  readonly outputs: ReplicaOutputs;
   /**
    * Whether a stamp that comes from `peer` itself may be taken. It may not while the clock of the
    * peer is too far ahead.

@@ -483,7 +483,7 @@ export class OperationLookups implements SitePart {
   }
 
   #send(to: Origin, message: SlotMessage): void {
-    this.#host.core.emit({ kind: 'send', to, message });
+    this.#host.core.outputs.send(to, message);
   }
 }
 

@@ -290,7 +290,7 @@ export class RedPath implements SitePart {
       const read = reads.abandon(id);
       if (read === undefined) continue;
       const { submission, record } = read;
-      this.#core.emit({ kind: 'withdraw', record });
+      this.#core.outputs.withdraw(record);
       this.#core.reply(submission, 'strong', abandonedError(submission));
       return;
     }
@@ -310,7 +310,7 @@ export class RedPath implements SitePart {
   endWaiting(endsProposed: boolean, partition: number): void {
     const { reads, admission } = this.lanes.at(partition);
     for (const { submission, record } of reads.takeAll()) {
-      this.#core.emit({ kind: 'withdraw', record });
+      this.#core.outputs.withdraw(record);
       this.#core.reply(submission, 'strong', admission.fullError());
     }
     this.#partitionReads?.endWaiting(partition, admission.fullError());

@@ -5,7 +5,7 @@
  */
 import type { SitePart } from '../core/site-part.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { LostRight } from '../../records/replica-output.ts';
+import type { LostRight } from '../../records/site-event.ts';
 import type { Ledger } from '../../service/fields/ledger.ts';
 import type { Tables } from '../../service/tables.ts';
 import type { Store } from '../../state/store.ts';
@@ -43,7 +43,7 @@ export class LostRights implements SitePart {
       if ((state.stable[origin] ?? 0) < (final?.stamp ?? 0)) continue;
       this.#pending.delete(origin);
       const lost = listRights(options.service.tables, state.store, origin);
-      if (lost.length > 0) this.#core.emit({ kind: 'rights-lost', origin, lost });
+      if (lost.length > 0) this.#core.outputs.report({ kind: 'rights-lost', origin, lost });
     }
   }
 }

@@ -401,11 +401,8 @@ export class Rights implements RightsPort, SitePart {
     for (const { from, amount } of portions) {
       const seenStamp = this.core.state.stable[from] ?? 0;
       const requested = [{ ...toFieldName(name), amount, ...(target && { target }) }];
-      this.core.emit({
-        kind: 'send',
-        to: from,
-        message: { kind: 'rights.request', requests: requested, seenStamp },
-      });
+      const message = { kind: 'rights.request', requests: requested, seenStamp } as const;
+      this.core.outputs.send(from, message);
     }
   }
 

@@ -208,8 +208,8 @@ export class RedLogs {
       .map((site) => this.#origins.getName(site));
   }
 
-  /** Entries were written to any log of the site. */
-  onStored(entries: readonly unknown[]): void {
+  /** Entries are appended to any log of the site. */
+  onAppended(entries: readonly unknown[]): void {
     if (!this.#haltedBytes.hasBegun) return;
     this.#haltedBytes.addWritten(entries);
     for (const { intake } of this.lanes) intake.refuseIfFull();

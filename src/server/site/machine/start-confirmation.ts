@@ -6,25 +6,26 @@ import type { NodeMessage } from '../../messages/envelope.ts';
 import type { NodeHandshake } from '../../messages/node-handshake.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { EarlyUpdates } from './early-updates.ts';
-import type { SiteOptions, SiteOutput } from '../site-options.ts';
+import type { SiteEvent } from '../ready.ts';
+import type { SiteOptions } from '../site-options.ts';
 
 export class StartConfirmation {
   readonly #options: SiteOptions;
   readonly #early: EarlyUpdates;
   readonly #handshake: NodeHandshake;
-  readonly #emit: (output: SiteOutput) => void;
+  readonly #notify: (event: SiteEvent) => void;
   #lacking: string | undefined;
 
   constructor(
     options: SiteOptions,
     early: EarlyUpdates,
     handshake: NodeHandshake,
-    emit: (output: SiteOutput) => void,
+    notify: (event: SiteEvent) => void,
   ) {
     this.#options = options;
     this.#early = early;
     this.#handshake = handshake;
-    this.#emit = emit;
+    this.#notify = notify;
   }
 
   receive(
@@ -44,7 +45,7 @@ export class StartConfirmation {
     // The others may have been retired meanwhile.
     if (origins.getOthers(site).length === 0) return this.#confirm(nowMs, wallMs);
     this.#handshake.tick(nowMs);
-    if (this.#early.refuseAfter(nowMs)) this.#emit({ kind: 'alone' });
+    if (this.#early.refuseAfter(nowMs)) this.#notify({ kind: 'alone' });
   }
 
   /** The site lacks something that no other site keeps for it any more. */
@@ -62,6 +63,6 @@ export class StartConfirmation {
   }
 
   #reportBehind(message: string): void {
-    this.#emit({ kind: 'behind', message });
+    this.#notify({ kind: 'behind', message });
   }
 }

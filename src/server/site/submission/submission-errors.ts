@@ -4,7 +4,7 @@
  */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Access } from '../../../correctable/operation.ts';
-import type { Stage } from '../../records/replica-output.ts';
+import type { Stage } from '../../records/answer.ts';
 
 /**
  * Returns the failure of a submission whose site or connection ends before it: an update has

@@ -13,7 +13,7 @@ import { CorrectableError, isCorrectableError } from '../../../correctable/error
 import { copyForWire } from '../../../protocol/codec/portable-values.ts';
 import { REDBLUE_LEVELS, type RedBlueLevel } from '../../../protocol/redblue-levels.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
-import type { ReplicaOutput, Stage } from '../../records/replica-output.ts';
+import type { Stage, ViewAnswer } from '../../records/answer.ts';
 import type { Reply } from '../../records/reply.ts';
 import type { Vector } from '../../records/vector.ts';
 import type {
@@ -48,7 +48,7 @@ export interface Submitter extends Submission {
   onFailure(error: unknown, stage: Stage | undefined): void;
 }
 
-type DeliveredView = Omit<Extract<ReplicaOutput, { kind: 'view' }>, 'kind' | 'serial'>;
+type DeliveredView = Omit<ViewAnswer, 'kind' | 'serial'>;
 
 /**
  * Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the

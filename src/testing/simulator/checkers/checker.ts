@@ -5,7 +5,7 @@ import type { BlueOperation, RedOperation } from '../../../server/records/record
 import type { Envelope } from '../../../server/messages/envelope.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { Submission } from '../../../server/replica/core/submissions.ts';
-import type { Stage } from '../../../server/records/replica-output.ts';
+import type { Stage } from '../../../server/records/answer.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';

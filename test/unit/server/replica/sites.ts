@@ -18,7 +18,9 @@ import { RULES_VERSION } from '../../../../src/server/records/deployment-version
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
-import type { LostRight, MemberOutput } from '../../../../src/server/records/replica-output.ts';
+import type { Answer } from '../../../../src/server/records/answer.ts';
+import type { LostRight, MemberEvent } from '../../../../src/server/records/site-event.ts';
+import type { SiteEvent } from '../../../../src/server/site/ready.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import type {
   SubmissionIdentity,
@@ -118,7 +120,7 @@ export class Sites {
   protected value: Given;
   readonly #siteCount: number;
   /** What sites say of who the members are. */
-  readonly memberOutputs: [site: number, output: MemberOutput][] = [];
+  readonly memberEvents: [site: number, output: MemberEvent][] = [];
   /** Rights that were lost with closed sites, by the site that has reported them. */
   readonly lostRights: [site: number, origin: Origin, lost: readonly LostRight[]][] = [];
   protected readonly logs: StoredLogs[];
@@ -405,36 +407,50 @@ export class Sites {
   }
 
   #act(site: number): void {
-    for (const output of this.machines[site]?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store')
-        (this.logs[site]![output.log] ??= []).push(...output.entries);
-      else if (
-        output.kind === 'members' ||
-        output.kind === 'changed' ||
-        output.kind === 'retired' ||
-        output.kind === 'behind'
-      )
-        this.memberOutputs.push([site, output]);
-      else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
-      else if (output.kind === 'forked') this.forked.push([site, output.message]);
-      else if (output.kind === 'outdated') this.outdated.push([site, output.message]);
-      else if (output.kind === 'peer-forked')
-        this.forkedPeers.push([site, this.#placeOf(output.peer), output.message]);
-      else if (output.kind === 'rights-lost')
-        this.lostRights.push([site, output.origin, output.lost]);
-      else if (output.kind === 'alone') this.alone.push(site);
-      else if (output.kind === 'view') {
-        const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
-        if (output.isLast && outcome !== undefined)
-          Object.assign(outcome, { value: output.reply.value, seen: output.seen });
-      } else if (output.kind === 'failed' && output.stage === undefined) {
-        const { code, retryable } = output.error;
-        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, {
-          code,
-          retryable,
-        });
-      }
+    const ready = this.machines[site]?.takeReady();
+    if (ready === undefined) return;
+    for (const { log, entries } of ready.appends)
+      (this.logs[site]![log] ??= []).push(...(entries as never[]));
+    for (const envelope of ready.envelopes)
+      this.#send({ ...envelope, sentAtMs: this.#clockOf(site) });
+    for (const answer of ready.answers) this.#onAnswer(site, answer);
+    for (const event of ready.events) this.#onEvent(site, event);
+  }
+
+  #onAnswer(site: number, answer: Answer): void {
+    const outcome = this.#outcomes.get(this.#keyOf(site, answer.serial));
+    if (answer.kind === 'view') {
+      if (answer.isLast && outcome !== undefined)
+        Object.assign(outcome, { value: answer.reply.value, seen: answer.seen });
+    } else if (answer.stage === undefined) {
+      const { code, retryable } = answer.error;
+      Object.assign(outcome ?? {}, { code, retryable });
+    }
+  }
+
+  #onEvent(site: number, event: SiteEvent): void {
+    switch (event.kind) {
+      case 'members':
+      case 'changed':
+      case 'retired':
+      case 'behind':
+        return void this.memberEvents.push([site, event]);
+      case 'halted':
+        return void this.halted.push([site, event.halt.reason]);
+      case 'forked':
+        return void this.forked.push([site, event.message]);
+      case 'outdated':
+        return void this.outdated.push([site, event.message]);
+      case 'peer-forked':
+        return void this.forkedPeers.push([site, this.#placeOf(event.peer), event.message]);
+      case 'rights-lost':
+        return void this.lostRights.push([site, event.origin, event.lost]);
+      case 'alone':
+        return void this.alone.push(site);
+      case 'unavailable':
+      case 'available':
+      case 'full':
+        return undefined;
     }
   }
 }

@@ -21,7 +21,7 @@ const createWorld = () =>
 
 const getInForce = (world: VersionWorld) => SITES.map((site) => world.inForceAt(site) === HASH_V2);
 const getChanged = (world: VersionWorld) =>
-  world.memberOutputs.flatMap(([site, output]) =>
+  world.memberEvents.flatMap(([site, output]) =>
     output.kind === 'changed' ? [[site, output.problem]] : [],
   );
 

@@ -132,8 +132,7 @@ export class GlobalRequests implements SiteProgress {
     const { members } = this.#core.options.origins;
     if (members !== this.#members) this.#coordinator.touchAll();
     this.#members = members;
-    for (const { record } of this.#coordinator.act(this))
-      this.#core.emit({ kind: 'propose', record });
+    for (const { record } of this.#coordinator.act(this)) this.#core.outputs.propose(record);
   }
 
   /**

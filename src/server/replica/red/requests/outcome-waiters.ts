@@ -3,7 +3,7 @@ import { callerLeftError } from '../../../records/failures.ts';
 import type { OperationId } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
 import type { Submission } from '../../core/submissions.ts';
-import type { Stage } from '../../../records/replica-output.ts';
+import type { Stage } from '../../../records/answer.ts';
 
 type SendReply = (submission: Submission, stage: Stage, answer: ReplyOrError) => void;
 

@@ -245,7 +245,7 @@ export class PartitionReads {
     for (const partition of partitions) {
       const record = partition === 0 ? inMain : { ...inMain, partition };
       read.checks.set(partition, record);
-      this.#core.emit({ kind: 'propose', record });
+      this.#core.outputs.propose(record);
     }
   }
 
@@ -263,7 +263,7 @@ export class PartitionReads {
   }
 
   #withdrawChecks({ checks }: PartitionRead): void {
-    for (const record of checks.values()) this.#core.emit({ kind: 'withdraw', record });
+    for (const record of checks.values()) this.#core.outputs.withdraw(record);
     checks.clear();
   }
 }

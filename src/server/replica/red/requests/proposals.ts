@@ -107,7 +107,7 @@ export class Proposals {
   propose(record: RedRecord): void {
     const request = this.#requests.get(record.id);
     if (request !== undefined) request.isProposed = true;
-    this.#core.emit({ kind: 'propose', record });
+    this.#core.outputs.propose(record);
   }
 
   /** Its callers may have given up the record, or it was executed again. */

@@ -68,7 +68,7 @@ export class RequestWithdrawals {
     // Other sites may finish a global by its holds.
     const isFinishedByOthers = record.kind === 'operation' && isGlobal(record);
     if (isFinishedByOthers) this.replyAllLeft(request, awaited);
-    else this.#core.emit({ kind: 'withdraw', record });
+    else this.#core.outputs.withdraw(record);
   }
 
   /** Returns whether nothing of the request was proposed, so that it is dropped. */

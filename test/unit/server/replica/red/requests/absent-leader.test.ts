@@ -257,8 +257,7 @@ describe('budget of what waits for the red order', () => {
     const machine = sites.machines[S];
     const plan = getOperationPlans(service).get('total')!;
     machine?.submit({ serial: 99, plan, args: {}, seed: 1, submittedAtMs: 0, wantedStages }, 0);
-    for (const output of machine?.takeOutputs() ?? [])
-      kinds.push('stage' in output ? [output.kind, output.stage] : 0);
+    for (const { kind, stage } of machine?.takeReady().answers ?? []) kinds.push([kind, stage]);
     expect(kinds).toEqual([
       ['view', 'causal'],
       ['failed', undefined],

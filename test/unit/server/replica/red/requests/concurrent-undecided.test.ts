@@ -96,8 +96,8 @@ describe('a red write has not left its site', () => {
       sites.nowMs,
     );
     const reported = machine
-      ?.takeOutputs()
-      .flatMap((output) => (output.kind === 'view' ? [output] : []));
+      ?.takeReady()
+      .answers.flatMap((answer) => (answer.kind === 'view' ? [answer] : []));
     expect(reported?.map(({ stage, reply }) => [stage, reply.value])).toEqual([['tentative', 0]]);
   });
 

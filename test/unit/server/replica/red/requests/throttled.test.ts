@@ -93,12 +93,12 @@ describe('places', () => {
     const firstSerial = sites.lastSerial - 4;
     const reported: number[] = [];
     const machine = sites.machines[1];
-    const take = machine?.takeOutputs.bind(machine);
+    const take = machine?.takeReady.bind(machine);
     if (machine === undefined || take === undefined) throw new Error('the site is down');
-    machine.takeOutputs = () => {
-      const outputs = take();
-      for (const output of outputs) if (output.kind === 'view') reported.push(output.serial);
-      return outputs;
+    machine.takeReady = () => {
+      const ready = take();
+      for (const { kind, serial } of ready.answers) if (kind === 'view') reported.push(serial);
+      return ready;
     };
     sites.settle();
     sites.pass(40);
