@@ -3,8 +3,8 @@
  * and answers submitters.
  */
 // This is imported because a global would be looked up at each call.
-import type { MemberChange, OperationId } from '../records/records.ts';
 import { performance } from 'node:perf_hooks';
+import type { MemberChange, OperationId } from '../records/records.ts';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';

@@ -76,7 +76,8 @@ export class SiteMachine {
     nowMs = 0,
     wallMs = nowMs,
   ) {
-    [this.#nowMs, this.#options] = [nowMs, options];
+    this.#nowMs = nowMs;
+    this.#options = options;
     const parts = { ...PARTS, ...options.parts };
     this.#absent = new parts.AbsentSites(options.origins, options.site, nowMs);
     const { site, origins, redLog = SEQUENCED_ENGINE } = options;
