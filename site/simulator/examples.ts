@@ -25,7 +25,7 @@ export const PROFILE_CHOICES: readonly ProfileChoice[] = [
 ];
 
 /** The run that the page begins with. */
-export const FIRST_RUN: RunRequest = { profile: 'partitions', seed: 131 };
+export const FIRST_RUN: RunRequest = { profile: 'partitions', seed: 197 };
 
 /** A planted fault, and a seed that shows it. */
 export interface FaultChoice {
@@ -45,7 +45,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'Blue and red operations reach a site by different ways. With this fault, a site shows a red operation before ' +
       'the blue ones that it depends on have arrived, so its clients see an effect without its cause.',
     profile: 'partitions',
-    seed: 1,
+    seed: 6,
   },
   {
     fault: 'blue-before-its-causes',
@@ -54,7 +54,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'With this fault, a site shows a blue operation as soon as it arrives. The operations that it depends on may ' +
       'still be on their way from other sites.',
     profile: 'lossy',
-    seed: 9,
+    seed: 3,
   },
   {
     fault: 'all-blue-bank',
@@ -63,7 +63,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'Two sites confirm blue withdrawals from one account without asking each other. Each of them sees enough money, ' +
       'and together they take more than there is.',
     profile: 'calm',
-    seed: 9,
+    seed: 12,
   },
   {
     fault: 'no-phantoms',
@@ -72,7 +72,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'A client scans the seats, sees that one is free, and reserves it. With this fault, certification does not notice ' +
       'a reservation that was added to the scanned rows meanwhile, so two clients get the same seat.',
     profile: 'calm',
-    seed: 15,
+    seed: 12,
   },
   {
     fault: 'swapped-records',
@@ -99,7 +99,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'A client sends an operation again if it gets no answer. With this fault, a site that has restarted does not ' +
       'recognize an operation that it has already applied, and applies it twice.',
     profile: 'crashes',
-    seed: 18,
+    seed: 3,
   },
   {
     fault: 'no-sessions',
@@ -108,7 +108,7 @@ export const FAULT_CHOICES: readonly FaultChoice[] = [
       'A client moves to another site. With this fault, that site does not wait until it has what the client has ' +
       'already seen, so the client sees older values.',
     profile: 'moves',
-    seed: 8,
+    seed: 2,
   },
 ];
 

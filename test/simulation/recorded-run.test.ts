@@ -6,7 +6,7 @@ import { recordRun } from '../simulator/recorder/record-run.ts';
 import type { RecordedRun } from '../simulator/recorder/recorded-run.ts';
 import { simulate } from '../simulator/simulate.ts';
 
-const SEED = 131;
+const SEED = 197;
 const run = recordRun(SEED, 'partitions');
 
 /** Counts the recorded messages of a kind as the network counts them: copies, and losses. */
@@ -45,10 +45,10 @@ describe('a recorded run', () => {
           ?.text,
     );
     expect(texts).toEqual([
-      "Site 1 sends 1 blue operation: number 1, deposit (c0/1: accounts 'account 1' balance.add(25)).",
-      'Site 2 asks site 1, the leader, to order withdraw (c2/1), which changes nothing.',
-      'Site 1 sends 1 entry of the red log from number 1 on: withdraw (c2/1), which changes nothing. A majority has none yet.',
-      'Site 3 has the blue operations of site 1 up to number 1 on its disk.',
+      "Site 1 sends 1 blue operation: number 1, deposit (c5/1: accounts 'account 1' balance.add(25)).",
+      'Site 3 asks site 1, the leader, to order withdraw (c7/1), which changes nothing.',
+      'Site 1 sends 1 entry of the red log from number 1 on: withdraw (c0/1), which changes nothing. A majority has none yet.',
+      'Site 2 has the blue operations of site 1 up to number 1 on its disk.',
     ]);
   });
 

@@ -138,7 +138,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'ends-at-the-leader': {
     rule: 'a closed stream ends with the last operation that any site holds',
-    shownBy: 46,
+    shownBy: 61,
     caughtBy: ['members', 'durability', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
@@ -150,7 +150,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: CLOSING,
     parts: BUGGY_CLUSTERS.openDoor,
-    shownBy: 4,
+    shownBy: 35,
   },
   'sessions-beyond-the-end': {
     rule: 'what a session has seen beyond the end of a closed stream is not waited for',
@@ -158,7 +158,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: { ...CLOSING, sessionChance: 1 },
     parts: BUGGY_CLUSTERS.endlessSessions,
-    shownBy: 13,
+    shownBy: 41,
   },
   // @rule PART-M15
   'members-of-main': {
@@ -167,6 +167,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: { ...CLOSING, maxLogs: 3, scenario: 'classic', workload: 'mixed', thinkMeanMs: 5 },
     parts: BUGGY_CLUSTERS.mainMembers,
+    shownBy: 76,
   },
   // @rule PART-M15
   'changes-without-copies': {
@@ -195,7 +196,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
-    shownBy: 12,
+    shownBy: 4,
     caughtBy: ['exactly once'],
     profile: 'cluster',
     overrides: LATE_RETRIES,
@@ -214,7 +215,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: AWAY,
     parts: { mergeSharedIntoSite: mergeWithoutTail },
-    shownBy: 3,
+    shownBy: 6,
   },
   'returned-with-its-old-rows': {
     rule: 'a site that returns has the rows of the state that it was given',
@@ -234,7 +235,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'minority-leaves-behind': {
     rule: 'only a site that keeps a majority of the sites leaves others behind',
-    shownBy: 29,
+    shownBy: 47,
     caughtBy: ['convergence', 'progress'],
     profile: 'cluster',
     overrides: CAMPS,
@@ -242,7 +243,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'joined-without-endings': {
     rule: 'a new site knows which red operations have ended',
-    shownBy: 29,
+    shownBy: 3,
     caughtBy: ['exactly once', 'oracle', 'convergence', 'red total order'],
     profile: 'cluster',
     overrides: { ...JOINING, crashEveryMs: 300, moveChance: 0.8, clientTimeoutMs: 100 },
@@ -257,7 +258,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'old-directory-without-peer': {
     rule: 'a start takes no update before another site has accepted it',
-    shownBy: 31,
+    shownBy: 17,
     caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...OLD_DIRECTORY, thinkMeanMs: 10, minDelayMs: 20 },

@@ -71,7 +71,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule ETCD-W2
   'etcd-numbers-that-go-on': {
     rule: 'each start of a site numbers its records from 1 on',
-    shownBy: 1,
+    shownBy: 10,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -79,7 +79,6 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-void-groups-count': {
     rule: 'a group of a start that has ended counts at no site',
-    shownBy: 27,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -87,7 +86,6 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-starts-beside-each-other': {
     rule: 'the first group of a later start ends the one before it',
-    shownBy: 57,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -95,7 +93,6 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-digests-not-compared': {
     rule: 'a site that has other entries than the proposer of a group takes nothing more',
-    shownBy: 3,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: DROPPING,
@@ -103,7 +100,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-other-sites-not-asked': {
     rule: 'a site proposes only what comes after all that other sites have',
-    shownBy: 177,
+    shownBy: 7,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: PUT_BACK,
@@ -112,14 +109,13 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule ETCD-F1
   'etcd-revisions-as-positions': {
     rule: 'a position counts entries, and is no revision of etcd',
-    shownBy: 2,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     parts: BUGGY_ETCD_LOGS.revisions,
   },
   'etcd-delivered-before-synced': {
     rule: 'what is delivered is synced at the site, too',
-    shownBy: 65,
+    shownBy: 28,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { syncMeanMs: 150, crashEveryMs: 300, checkpointBytes: 500, largeGroup: 1 },
@@ -127,7 +123,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-two-groups-in-flight': {
     rule: 'a site has one group in flight',
-    shownBy: 10,
+    shownBy: 8,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { ...LATE, crashEveryMs: Infinity, clientCount: 4, operationsPerClient: 10 },
@@ -143,7 +139,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-trimmed-too-far': {
     rule: 'what a site lacks is not trimmed, or else the site knows that it is behind',
-    shownBy: 3,
+    shownBy: 10,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: TRIMMING,

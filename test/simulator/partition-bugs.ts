@@ -105,7 +105,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['causal order'],
     profile: 'logs',
     parts: BUGGY_PARTITIONS.mainGate,
-    shownBy: 3,
+    shownBy: 6,
   },
   // @rule PART-G3b
   'restarts-proven-by-main': {
@@ -119,7 +119,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-B5
   'marker-of-one-log': {
     rule: 'a floor waits for a marker of its start in each red log',
-    shownBy: 176,
+    shownBy: 3,
     caughtBy: ['floors'],
     profile: 'logs',
     overrides: { removalsPerWatermark: 1, crashEveryMs: 300, maxRedInFlight: Infinity },
@@ -142,7 +142,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
       loseSiteAtMs: Infinity,
     },
     parts: BUGGY_PARTITIONS.forgottenHolds,
-    shownBy: 25,
+    shownBy: 17,
   },
   // @rule PART-G4
   'stocks-not-read': {
@@ -158,7 +158,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['invariants', 'oracle', 'serializability'],
     profile: 'logs',
     overrides: CHAINS,
-    shownBy: 6,
+    shownBy: 17,
     parts: BUGGY_PARTITIONS.globalsOnTop,
   },
   // @rule PART-G6
@@ -166,20 +166,19 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a hold is granted only if nothing that the global reads was written since its snapshot',
     ...OF_HOLDS,
     parts: BUGGY_PARTITIONS.uncertifiedHolds,
-    shownBy: 3,
   },
   // @rule PART-G7
   'holds-reject-nothing': {
     rule: 'a record that overlaps a hold is rejected',
     ...OF_HOLDS,
     parts: BUGGY_PARTITIONS.noOverlap,
-    shownBy: 3,
+    shownBy: 6,
   },
   'holds-reject-writers-only': {
     rule: 'a record that reads what a hold writes is rejected',
     ...OF_HOLDS,
     parts: BUGGY_PARTITIONS.readOverlap,
-    shownBy: 3,
+    shownBy: 11,
   },
   // @rule PART-G6a
   'globals-in-parts': {
@@ -187,7 +186,6 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['whole'],
     parts: BUGGY_PARTITIONS.partialGlobals,
-    shownBy: 3,
   },
   // @rule PART-G1
   'homes-by-site': {
@@ -195,7 +193,6 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['exactly once', 'oracle', 'strict', 'progress'],
     profile: 'logs',
     overrides: { siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150, pairShare: 0.2 },
-    shownBy: 3,
     parts: BUGGY_PARTITIONS.homesBySite,
   },
   // @rule PART-G14
@@ -209,14 +206,14 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
   'holds-reject-readers-only': {
     rule: 'a record that writes what a hold reads is rejected',
     ...OF_HOLDS,
-    shownBy: 32,
+    shownBy: 15,
     parts: BUGGY_PARTITIONS.writeOverlap,
   },
   // @rule PART-G8
   'globals-before-their-holds': {
     rule: 'a site applies a global only after its holds in other logs',
     ...OF_HOLDS,
-    shownBy: 6,
+    shownBy: 50,
     parts: BUGGY_PARTITIONS.stamplessGate,
   },
   // @rule PART-G8a
@@ -224,7 +221,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a site takes the end of a hold only after the global',
     ...OF_HOLDS,
     overrides: LOSSY,
-    shownBy: 15,
+    shownBy: 3,
     parts: BUGGY_PARTITIONS.earlyReleases,
   },
   // @rule PART-G8c
@@ -233,7 +230,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['progress'],
     overrides: { pairShare: 0.5, siteCount: 3, crashEveryMs: 400 },
-    shownBy: 11,
+    shownBy: 53,
     parts: BUGGY_PARTITIONS.noAborts,
   },
   // @rule PART-G16
@@ -248,7 +245,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a global whose snapshot is older than the window is rejected',
     ...OF_HOLDS,
     overrides: { pairShare: 0.7, maxWindowCommits: 5 },
-    shownBy: 421,
+    shownBy: 6,
     parts: BUGGY_PARTITIONS.windowlessGlobals,
   },
   // @rule PART-G8e
@@ -258,6 +255,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'logs',
     overrides: RIVALS,
     parts: BUGGY_PARTITIONS.uncountedRefusals,
+    shownBy: 14,
   },
   // @rule PART-G8g
   'checkpoint-without-holds': {
@@ -265,7 +263,6 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['progress', 'convergence', 'oracle', 'strict', 'serializability', 'crash'],
     overrides: { pairShare: 0.5, crashEveryMs: 400, checkpointBytes: 500 },
-    shownBy: 11,
     parts: BUGGY_PARTITIONS.unsavedHolds,
   },
   // @rule PART-G9
@@ -283,7 +280,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['strict', 'oracle', 'serializability'],
     overrides: LAGGING,
-    shownBy: 285,
+    shownBy: 57,
     parts: BUGGY_PARTITIONS.uncheckedReads,
   },
 };

@@ -76,7 +76,7 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
           .map(({ site, copies }) => ({ ...copies[partition]!, site }))
           .reduce((a, b) => (b.length < a.length ? b : a)),
     }),
-    shownBy: 4,
+    shownBy: 3,
   },
   // @rule PART-G11
   'returned-with-the-end-of-its-log': {
@@ -87,14 +87,14 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G11a
   'restored-without-a-majority': {
     rule: 'each majority of the voters of a log contains a sealed site',
-    shownBy: 46,
+    shownBy: 7,
     caughtBy: ['durability', 'red total order', 'oracle', 'convergence', 'progress'],
     ...restored({ findLosing: () => [] }),
   },
   // @rule PART-G12
   'restored-without-an-opening': {
     rule: 'a log that may have lost confirmed records begins with an opening',
-    shownBy: 16,
+    shownBy: 26,
     caughtBy: ['durability', 'convergence', 'progress'],
     ...restored({ mergeNamedEntries: () => undefined }, LOSING),
   },
@@ -110,7 +110,6 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-I4
   'old-end-of-a-log': {
     rule: 'the leader of a red log stops if another site has more of it',
-    shownBy: 11,
     caughtBy: [
       'red total order',
       'oracle',
