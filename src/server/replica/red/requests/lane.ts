@@ -43,7 +43,10 @@ export class Lane {
   readonly admission: RedAdmission;
   readonly contention: Contention;
   readonly resolver: DependencyResolver;
-  #opened: OpenLog | undefined;
+  // These are set by `open`, and are fields, since each input reads them.
+  node!: RedLog<RedRecord>;
+  intake!: RedIntake;
+  reach!: RedReach;
 
   constructor(core: ReplicaCore, { order, pipeline, requests, share }: LaneParts) {
     const { options } = core;
@@ -63,25 +66,10 @@ export class Lane {
   }
 
   /** The site opens its logs once, after it has restored its state. */
-  open(log: OpenLog): void {
-    this.#opened = log;
-  }
-
-  get node(): RedLog<RedRecord> {
-    return this.#log.node;
-  }
-
-  get intake(): RedIntake {
-    return this.#log.intake;
-  }
-
-  get reach(): RedReach {
-    return this.#log.reach;
-  }
-
-  get #log(): OpenLog {
-    if (this.#opened === undefined) throw new Error('the red log is not open yet');
-    return this.#opened;
+  open({ node, intake, reach }: OpenLog): void {
+    this.node = node;
+    this.intake = intake;
+    this.reach = reach;
   }
 }
 
