@@ -271,7 +271,7 @@ export class Speculation<T, U> {
   }
 }
 
-/** Gives the result a deadline of its own. The deadline of the source ends when the source closes. */
+/** Gives the result a deadline of its own. That of the source ends when the source closes. */
 function limitRemaining<U>(result: Source<U>): void {
   const { dueAt } = result;
   if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;

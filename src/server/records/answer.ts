@@ -19,7 +19,7 @@ export interface ViewAnswer {
   readonly stage: Stage;
   readonly reply: Reply;
   readonly isLast: boolean;
-  /** What the session has seen with this view. It is absent for previews and outside of sessions. */
+  /** What the session has seen with this view. Absent for previews and outside of sessions. */
   readonly seen?: Vector | undefined;
 }
 

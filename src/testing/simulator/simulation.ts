@@ -296,8 +296,8 @@ export class Simulation {
   }
 
   /**
-   * Returns random numbers for one part of the run. What another part draws does not change them, so
-   * that the order in which a site sends and stores does not make another run of it.
+   * Returns random numbers for one part of the run. What another part draws does not change them,
+   * so that the order in which a site sends and stores does not make another run of it.
    */
   #createRandom(): Random {
     return new Random(this.#random.between(0, MAX_SEED));
