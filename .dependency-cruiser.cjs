@@ -7,7 +7,7 @@ const entries = require('./scripts/entries.json');
 const { rulesOf } = require('./scripts/layers.cjs');
 
 const library =
-  '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query|transactions|research)/';
+  '^src/(correctable|operations|policies|bindings|transport|protocol|contract|http|react|rxjs|store|tanstack-query|transactions|research)/';
 /** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere, with its folder. */
 const anywhere = new Set(
   entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)),
@@ -19,8 +19,8 @@ const inNode = entries
       ? `^${source.replace(/\.ts$/, '')}(\\.ts$|/)`
       : `^${dirname(source)}/`,
   );
-/** The files of a site that are pure, beside its driver, which is not. */
-const pureParts = '(site-(machine|options)\\.|parts\\.|machine/)';
+/** The rooms of the server that are pure machines. */
+const machines = 'src/server/(site|log|check|service)/';
 const tests = '^(demo|bench|engines|research|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -57,14 +57,12 @@ module.exports = {
       to: { path: '^(correctables(/|$)|dist/)' },
     },
     {
-      name: 'site-machine-purity',
+      name: 'machines-are-pure',
       comment:
         'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
-      from: { path: `^src/server/site/${pureParts}` },
-      to: {
-        pathNot: `^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/${pureParts}`,
-      },
+      from: { path: `^${machines}` },
+      to: { pathNot: `^src/(correctable|values|operations|contract|protocol)/|^${machines}` },
     },
     {
       name: 'one-door-to-the-codec-of-disks',
@@ -72,8 +70,8 @@ module.exports = {
         'What lies on disks is not changed by a change of the wire: one file knows by which codec it is written.',
       severity: 'error',
       from: {
-        path: '^src/server/storage/',
-        pathNot: '^src/server/storage/format/value-text\\.ts$',
+        path: '^src/server/node/(storage|transfer)/',
+        pathNot: '^src/server/node/storage/format/value-text\\.ts$',
       },
       to: { path: '^src/protocol/codec/' },
     },

@@ -2,15 +2,17 @@
  * Which folder may import which, from `layers.json`: a folder may import what stands in a layer below its own, but for what
  * `never` lists. A folder covers what lies below it, except folders that are listed themselves.
  *
- * `node scripts/layers.cjs` writes the table into docs/ARCHITECTURE.md.
+ * `node scripts/layers.cjs` writes the tables into docs/ARCHITECTURE.md.
  */
 const { readFileSync, writeFileSync } = require('node:fs');
-const { dirname, join } = require('node:path');
+const { basename, dirname, join } = require('node:path');
 const entries = require('./entries.json');
 const { layers, table, never } = require('./layers.json');
 
 const CHECKED = '^(src|demo|bench|engines|research|test|scripts)/';
 const PAGE = join(__dirname, '../docs/ARCHITECTURE.md');
+/** Its directories are rooms: the page shows what each may import. */
+const SERVER = 'src/server';
 const [BEGIN, END] = ['<!-- folders: scripts/layers.json -->', '<!-- end of folders -->'];
 
 const rows = layers.flat();
@@ -54,7 +56,10 @@ function rulesOf() {
   });
 }
 
-/** Returns the table of docs/ARCHITECTURE.md, and the exceptions below it. Throws if a folder is not in exactly one row. */
+/**
+ * Returns the tables of docs/ARCHITECTURE.md, and the exceptions below them. Throws if a folder is
+ * not in exactly one row.
+ */
 function tableOf() {
   const shown = table.flatMap((row) => row.folders);
   const wrong = [...folders, ...shown].filter(
@@ -70,36 +75,46 @@ function tableOf() {
       .filter(({ source }) => names.includes(dirname(source)))
       .map(({ subpath }) => `\`${subpath.replace('.', 'correctables')}\``)
       .join(' ');
-  const layersOf = (names) => {
-    const all = names.map(
-      (name) =>
-        layers.length - layers.findIndex((layer) => layer.some((row) => row.folder === name)),
-    );
-    const [low, high] = [Math.min(...all), Math.max(...all)];
-    return low === high ? low : `${low} to ${high}`;
-  };
   const isPure = (names) =>
     names.every((name) => rows.some(({ folder, pure }) => folder === name && pure));
   const outer = (names) =>
     names.filter((name) => !names.some((other) => other !== name && isWithin(name, other)));
-  const lines = table.map(
-    ({ name, what, folders: names }) =>
-      `| ${layersOf(names)} | ${list(name ? [name] : outer(names))} | ${what} | ${isPure(names) ? 'yes' : ''} | ${published(names)} |`,
-  );
+  const isRoom = ({ folders: [first] }) => isWithin(first, SERVER);
+  const rooms = (names) =>
+    importsOf(names[0])
+      .filter((other) => isWithin(other, SERVER))
+      .map((other) => `\`${basename(other)}\``)
+      .join(', ');
+  const lines = table
+    .filter(isRoom)
+    .map(
+      ({ what, folders: names }) =>
+        `| ${list(names)} | ${what} | ${rooms(names)} | ${isPure(names) ? 'yes' : ''} |`,
+    );
+  const others = table
+    .filter((row) => !isRoom(row))
+    .map(
+      ({ name, what, folders: names }) =>
+        `| ${list(name ? [name] : outer(names))} | ${what} | ${isPure(names) ? 'yes' : ''} | ${published(names)} |`,
+    );
   const exceptions = never.map(
     ({ from, to, toText, except, because }) =>
       `- ${list(from)} never import ${toText ?? list(to)}${except ? `, except for ${list(except)}` : ''}: ${because}.`,
   );
   return [
-    '| layer | directory | what it is | pure | published as |',
-    '|---|---|---|---|---|',
+    '| room | what it is | may import | pure |',
+    '|---|---|---|---|',
     ...lines,
+    '',
+    '| directory | what it is | pure | published as |',
+    '|---|---|---|---|',
+    ...others,
     '',
     ...exceptions,
   ].join('\n');
 }
 
-/** Returns the page with the table of today in it. */
+/** Returns the page with the tables of today in it. */
 function withTable(text) {
   const [before, rest = ''] = text.split(BEGIN);
   const [, after] = rest.split(END);

@@ -18,14 +18,14 @@ import { HANDLER_OPTIONS } from '../src/http/http-handler.ts';
 import { OPEN_API_OPTIONS } from '../src/http/open-api.ts';
 import { FIND_SITES_OPTIONS } from '../src/transport/find-sites.ts';
 import { REMOTE_OPTIONS } from '../src/bindings/remote/remote.ts';
-import { ANALYSIS_OPTIONS } from '../src/server/color-analysis/analysis-options.ts';
+import { ANALYSIS_OPTIONS } from '../src/server/check/analysis-options.ts';
 import { SIMULATION_OPTIONS } from '../src/testing/simulate-service.ts';
 import { SCRIPTED_OPTIONS } from '../src/testing/scripted-binding.ts';
 import { SINGLE_SITE_OPTIONS } from '../src/testing/single-site-service.ts';
 import { HTTP_OPTIONS } from '../src/bindings/http/options.ts';
-import { CLUSTER_NODE_OPTIONS } from '../src/server/deployment/cluster/cluster-options.ts';
-import { GENERATOR_OPTIONS } from '../src/server/deployment/site-options.ts';
-import { EMBEDDED_OPTIONS } from '../src/server/deployment/embedded/embedded-options.ts';
+import { CLUSTER_NODE_OPTIONS } from '../src/server/node/cluster/cluster-options.ts';
+import { GENERATOR_OPTIONS } from '../src/server/node/site-options.ts';
+import { EMBEDDED_OPTIONS } from '../src/server/node/embedded/embedded-options.ts';
 import { GATEWAY_OPTIONS } from '../src/server/gateway/gateway-options.ts';
 import { GATEWAY_LIMITS } from '../src/server/gateway/limits/limits.ts';
 import { LISTEN_OPTIONS } from '../src/server/gateway/listen/listen-options.ts';
@@ -231,7 +231,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
   createEmbedded: [
     [
       {
-        file: 'server/deployment/embedded/embedded-options.ts',
+        file: 'server/node/embedded/embedded-options.ts',
         type: 'EmbeddedOptions',
         description: EMBEDDED_OPTIONS,
       },
@@ -239,7 +239,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
     [{ file: 'server/service/partition-options.ts', type: 'PartitionOptions' }],
     [
       {
-        file: 'server/generator/generator-budget.ts',
+        file: 'server/service/generator/generator-budget.ts',
         type: 'GeneratorLimits',
         isPartial: true,
         description: GENERATOR_OPTIONS,
@@ -250,7 +250,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
   serveCluster: [
     [
       {
-        file: 'server/deployment/cluster/cluster-options.ts',
+        file: 'server/node/cluster/cluster-options.ts',
         type: 'ClusterNodeOptions',
         description: CLUSTER_NODE_OPTIONS,
       },
@@ -294,7 +294,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
         description: SIMULATION_OPTIONS,
       },
       {
-        file: 'server/color-analysis/analysis-options.ts',
+        file: 'server/check/analysis-options.ts',
         type: 'ColorAnalysisOptions',
         of: '`analyzeColors`',
         description: ANALYSIS_OPTIONS,

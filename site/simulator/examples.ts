@@ -1,5 +1,5 @@
 /** What a visitor of the page can choose. Tests run each of the faults with its seed. */
-import { MAX_SEED } from '../../src/server/collections/random.ts';
+import { MAX_SEED } from '../../src/server/service/collections/random.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
 
 /** A run that a worker is asked for. `fault` is the name of a planted fault. */

@@ -2,10 +2,10 @@
  * `correctables cluster`: creates a deployment of several processes, and shows the state of its
  * sites.
  */
-import type { ActivateReply } from '../server/cluster/activate.ts';
-import type { ChangeReply } from '../server/cluster/become-member.ts';
-import type { NodeStatus } from '../server/cluster/node-status.ts';
-import type { ClusterFile } from '../server/cluster/cluster-file.ts';
+import type { ActivateReply } from '../server/node/cluster/activate.ts';
+import type { ChangeReply } from '../server/node/cluster/become-member.ts';
+import type { NodeStatus } from '../server/node/cluster/node-status.ts';
+import type { ClusterFile } from '../server/node/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
 import { findDeployedSites, type DeployedSites, type SiteReport } from './deployed-sites.ts';
 import { createUsageError, readText, type RawOptions } from './options.ts';
@@ -66,7 +66,7 @@ async function runAction(options: RawOptions, action: string | undefined): Promi
   if (run === undefined)
     throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
   const path = readText(options, 'cluster', CLUSTER_HINT);
-  const { readClusterFile } = await import('../server/cluster/cluster-file.ts');
+  const { readClusterFile } = await import('../server/node/cluster/cluster-file.ts');
   await run(readClusterFile(path), options);
 }
 
@@ -74,7 +74,7 @@ async function createDeployment(
   { path, sites, keyFile }: ClusterFile,
   options: RawOptions,
 ): Promise<void> {
-  const { createKeyFile, readKeyFile } = await import('../server/cluster/key-file.ts');
+  const { createKeyFile, readKeyFile } = await import('../server/node/cluster/key-file.ts');
   const created = createKeyFile(keyFile);
   const { deployment } = created ?? readKeyFile(keyFile);
   if (options['json'] === true)
@@ -103,7 +103,7 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
   const name = readText(options, 'site');
   const [deployed, { CHANGE }] = await Promise.all([
     findDeployedSites(file),
-    import('../server/cluster/become-member.ts'),
+    import('../server/node/cluster/become-member.ts'),
   ]);
   const { members, retired, reports } = deployed;
   if (retired.includes(name))
@@ -136,7 +136,7 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
 async function activateVersion(file: ClusterFile, options: RawOptions): Promise<void> {
   const [deployed, { ACTIVATE, formatVersion }] = await Promise.all([
     findDeployedSites(file),
-    import('../server/cluster/activate.ts'),
+    import('../server/node/cluster/activate.ts'),
   ]);
   const reply = await requestFirst<ActivateReply>('activate', deployed, {
     kind: ACTIVATE,
@@ -166,8 +166,8 @@ async function requestFirst<R>(
   }: { readonly kind: string; readonly body: unknown; readonly without?: string },
 ): Promise<R> {
   const [{ CHANGE_TIMEOUT_MS }, { NoReplyError }] = await Promise.all([
-    import('../server/cluster/become-member.ts'),
-    import('../server/cluster/operator-request.ts'),
+    import('../server/node/cluster/become-member.ts'),
+    import('../server/node/commands/operator-request.ts'),
   ]);
   const problems: string[] = [];
   for (const site of members.filter((item) => item !== without)) {
@@ -249,7 +249,7 @@ function formatDisagreements(reports: readonly SiteReport[]): readonly string[] 
 }
 
 async function formatReports(deployed: DeployedSites): Promise<string[]> {
-  const { isSameName } = await import('../server/cluster/activate.ts');
+  const { isSameName } = await import('../server/node/cluster/activate.ts');
   const { reports } = deployed;
   const redLeader = findNewest(reports)?.redLeader ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));

@@ -1,6 +1,6 @@
 /** Finds the sites of a deployment: those of the cluster file, and those that joined later. */
-import type { ClusterAddress, ClusterFile } from '../server/cluster/cluster-file.ts';
-import type { NodeStatus } from '../server/cluster/node-status.ts';
+import type { ClusterAddress, ClusterFile } from '../server/node/cluster/cluster-file.ts';
+import type { NodeStatus } from '../server/node/cluster/node-status.ts';
 
 /** Sends a request to the node of a site, with the key of the deployment. */
 export type RequestNode = (
@@ -48,9 +48,9 @@ const PROGRESS: Readonly<Record<Member['state'], number>> = {
  */
 export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promise<DeployedSites> {
   const [{ requestOfOperator }, { readKeyFile }, { parseAddress }] = await Promise.all([
-    import('../server/cluster/operator-request.ts'),
-    import('../server/cluster/key-file.ts'),
-    import('../server/cluster/cluster-file.ts'),
+    import('../server/node/commands/operator-request.ts'),
+    import('../server/node/cluster/key-file.ts'),
+    import('../server/node/cluster/cluster-file.ts'),
   ]);
   const keys = readKeyFile(keyFile);
   const addresses = new Map<string, ClusterAddress>(

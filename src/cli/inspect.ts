@@ -3,7 +3,7 @@
  * damaged.
  */
 import { resolve } from 'node:path';
-import type { Inspection, InspectedSite } from '../server/storage/directory/inspect.ts';
+import type { Inspection, InspectedSite } from '../server/node/commands/inspect-directory.ts';
 import type { Command } from './command.ts';
 import { createUsageError, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
@@ -30,7 +30,7 @@ async function inspect(options: RawOptions, dataDir: string | undefined): Promis
       '<dataDir>',
       'is required: name the directory, as in inspect correctables-data',
     );
-  const { inspectDataDirectory } = await import('../server/storage/directory/inspect.ts');
+  const { inspectDataDirectory } = await import('../server/node/commands/inspect-directory.ts');
   const found = inspectDataDirectory(resolve(dataDir));
   if (found.startError !== null || found.sites.some(({ startError }) => startError !== null))
     process.exitCode = EXIT_DATA_LOST;

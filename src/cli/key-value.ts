@@ -1,2 +1,2 @@
 /** A service for the first try of `correctables serve`: its error names this module. */
-export { keyValueService as service } from '../server/key-value-service.ts';
+export { keyValueService as service } from '../server/service/key-value-service.ts';

@@ -1,25 +1,22 @@
 /** `correctables label`: reports which shadow operations of a service may be blue. */
 import type { Principal } from '../correctable/binding.ts';
 import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
-import {
-  ANALYSIS_OPTIONS,
-  type ColorAnalysisOptions,
-} from '../server/color-analysis/analysis-options.ts';
-import type { ColorAnalysis } from '../server/color-analysis/analyze-colors.ts';
+import type { Arbitraries } from '../server/check/values/argument-generator.ts';
+import { ANALYSIS_OPTIONS, type ColorAnalysisOptions } from '../server/check/analysis-options.ts';
+import type { ColorAnalysis } from '../server/check/analyze-colors.ts';
 import {
   hasViolations,
   type CalledOperation,
   type ColorReport,
   type ShadowVerdict,
-} from '../server/color-analysis/color-report.ts';
-import { runWithTimeout } from '../server/site/generator-timeout.ts';
+} from '../server/check/color-report.ts';
+import { runWithTimeout } from '../server/node/generator-timeout.ts';
 import type { Command } from './command.ts';
 import { loadModule, findService } from './load-module.ts';
 import { integer } from '../correctable/options.ts';
 import { createUsageError, readNumber, type RawOptions } from './options.ts';
 import { colorVerdict, printLines, redirectModuleOutput } from './print.ts';
-import { serializeArgs } from '../server/color-analysis/values/format-values.ts';
+import { serializeArgs } from '../server/check/values/format-values.ts';
 
 const SERVICE_ARGUMENT = '<service>';
 const MAX_RUNS = 1_000_000_000;
@@ -67,7 +64,7 @@ async function label(options: RawOptions, path: string | undefined): Promise<voi
   const module = await loadModule(SERVICE_ARGUMENT, path);
   const service = findService(module, SERVICE_ARGUMENT, path);
   const requests = parseRequests(module['requests']);
-  const { ColorAnalysis: Labeling } = await import('../server/color-analysis/analyze-colors.ts');
+  const { ColorAnalysis: Labeling } = await import('../server/check/analyze-colors.ts');
   const startedAtMs = performance.now();
   const value: ColorAnalysisOptions = {
     runs,

@@ -1,7 +1,7 @@
 /** `correctables cluster restore-red`: lets the red logs continue at other sites. */
-import type { ClusterFile } from '../server/cluster/cluster-file.ts';
-import type { LogTargets } from '../server/cluster/red-log/chosen-copies.ts';
-import type { RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
+import type { ClusterFile } from '../server/node/cluster/cluster-file.ts';
+import type { LogTargets } from '../server/node/red-log/chosen-copies.ts';
+import type { RestoredLog } from '../server/node/commands/restore-red-log.ts';
 import { findDeployedSites, type DeployedSites } from './deployed-sites.ts';
 import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printResult } from './print-result.ts';
@@ -30,7 +30,7 @@ interface LogChoices {
 export async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
   const [deployed, { restoreRedLog }] = await Promise.all([
     findDeployedSites(file),
-    import('../server/cluster/red-log/restore-red-log.ts'),
+    import('../server/node/commands/restore-red-log.ts'),
   ]);
   const { members: names, voters, closing } = deployed;
   const without: readonly string[] =
@@ -145,7 +145,7 @@ function rejectLiving({ reports }: DeployedSites, without: readonly string[]): v
 async function createRequest({
   request,
 }: DeployedSites): Promise<(to: string, kind: string, body: unknown) => Promise<unknown>> {
-  const { NotReachedError } = await import('../server/cluster/operator-request.ts');
+  const { NotReachedError } = await import('../server/node/commands/operator-request.ts');
   return async (to, kind, body) => {
     try {
       return await request(to, kind, body, RESTORE_TIMEOUT_MS);

@@ -1,5 +1,5 @@
 /** The flags of `correctables serve`, in the groups of its help. */
-import { SITE_OPTIONS } from '../server/deployment/site-options.ts';
+import { SITE_OPTIONS } from '../server/node/site-options.ts';
 import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
 import type { Flag } from './command.ts';
 

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { serve, ServeOptions } from '../server/serve.ts';
 import type { serveCluster, ServeClusterOptions } from '../server/serve-cluster.ts';
-import type { SiteLatency } from '../server/site/site-latency.ts';
-import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
-import { SITE_OPTIONS } from '../server/deployment/site-options.ts';
+import type { SiteLatency } from '../server/node/site-latency.ts';
+import type { Arbitraries } from '../server/check/values/argument-generator.ts';
+import { SITE_OPTIONS } from '../server/node/site-options.ts';
 import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
-import { isInDevelopment } from '../server/site/is-in-development.ts';
+import { isInDevelopment } from '../server/node/is-in-development.ts';
 import { loadAuth } from './authentication/auth-flags.ts';
 import type { Command } from './command.ts';
 import { createJsonLogger, LOG_LEVELS } from './json-logger.ts';
@@ -153,7 +153,7 @@ async function loadServerModules() {
   ] = await Promise.all([
     import('../server/serve.ts'),
     import('../server/serve-cluster.ts'),
-    import('../server/deployment/startup-color-check.ts'),
+    import('../server/node/startup-color-check.ts'),
     import('./server-info.ts'),
   ]);
   return { serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };

@@ -1,5 +1,5 @@
 /** `correctables service diff`: reports whether a version of a service can replace another one. */
-import type { LostPart } from '../server/records/deployment-version.ts';
+import type { LostPart } from '../server/service/records/deployment-version.ts';
 import type { Service } from '../server/service/service.ts';
 import type { Command } from './command.ts';
 import { findService, loadModule } from './load-module.ts';
@@ -56,7 +56,8 @@ async function loadService(argument: string, path: string | undefined): Promise<
 }
 
 async function compare(before: Service, after: Service): Promise<ServiceDiff> {
-  const { listAddedParts, listLostParts } = await import('../server/records/deployment-version.ts');
+  const { listAddedParts, listLostParts } =
+    await import('../server/service/records/deployment-version.ts');
   const { describeService } = await import('../server/service/describe-service.ts');
   const [needed, here] = [describeService(before), describeService(after)];
   const names = [before.contract.name, after.contract.name];

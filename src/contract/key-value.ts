@@ -4,8 +4,8 @@
  */
 import * as z from 'zod/v4-mini';
 import { MAX_TRANSACTION_KEYS } from '../operations/index.ts';
-import { defineContract, operation } from '../protocol/contract/contract.ts';
-import { keyValueOperations } from '../protocol/contract/portable-operations.ts';
+import { defineContract, operation } from './contract.ts';
+import { keyValueOperations } from './portable-operations.ts';
 
 const key = z.string().check(z.minLength(1));
 const version = z.union([z.string(), z.number()]);

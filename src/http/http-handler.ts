@@ -24,8 +24,8 @@ import {
 } from '../correctable/options.ts';
 import { isBinding } from '../correctable/validate.ts';
 import { CheckedOperation } from '../protocol/hosting.ts';
-import type { ContractInfo } from '../protocol/contract/contract.ts';
-import { checkRegistry } from '../protocol/contract/operation-registry.ts';
+import type { ContractInfo } from '../contract/contract.ts';
+import { checkRegistry } from '../contract/operation-registry.ts';
 import {
   decodeArgs,
   IDEMPOTENCY_HEADER,

@@ -1,9 +1,9 @@
 /** Describes the operations of a contract for clients in other languages. */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
-import type { ContractInfo, OperationSpec } from '../protocol/contract/contract.ts';
-import { checkRegistry } from '../protocol/contract/operation-registry.ts';
-import type { Schema } from '../protocol/contract/schema-parts.ts';
+import type { ContractInfo, OperationSpec } from '../contract/contract.ts';
+import { checkRegistry } from '../contract/operation-registry.ts';
+import type { Schema } from '../contract/schema-parts.ts';
 import { anyValue, optional, readOptions, type OptionsOf } from '../correctable/options.ts';
 import { IDEMPOTENCY_HEADER, LEVELS_HEADER } from './operation-request.ts';
 import { MEDIA_TYPES } from './view-message.ts';

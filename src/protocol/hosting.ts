@@ -8,7 +8,7 @@ import {
   parseArgsOf,
   type RegisteredOperation,
   computeKey,
-} from './contract/operation-registry.ts';
+} from '../contract/operation-registry.ts';
 import { deepCopy } from '../values/deep-copy.ts';
 
 /**

@@ -1,22 +1,22 @@
-export { createEmbedded } from './deployment/embedded/embedded.ts';
-export type { Embedded } from './deployment/embedded/embedded.ts';
-export type { EmbeddedOptions } from './deployment/embedded/embedded-options.ts';
+export { createEmbedded } from './node/embedded/embedded.ts';
+export type { Embedded } from './node/embedded/embedded.ts';
+export type { EmbeddedOptions } from './node/embedded/embedded-options.ts';
 export type { PartitionOptions, PartitionsOption } from './service/partition-options.ts';
-export type { GeneratorLimits } from './generator/generator-budget.ts';
-export type { CertificationStats } from './site/certification-stats.ts';
-export type { Conflict } from './records/certification-result.ts';
-export type { OperationId } from './records/records.ts';
-export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/id-table.ts';
-export type { SiteAlarm } from './alarms/site-alarm.ts';
+export type { GeneratorLimits } from './service/generator/generator-budget.ts';
+export type { CertificationStats } from './node/certification-stats.ts';
+export type { Conflict } from './service/records/certification-result.ts';
+export type { OperationId } from './service/records/records.ts';
+export type { RetainedReplies, RetainedReplyStats } from './site/parts/lookups/id-table.ts';
+export type { SiteAlarm } from './node/alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
 export { serveCluster } from './serve-cluster.ts';
 export type { RunningNode, ServeClusterOptions } from './serve-cluster.ts';
-export type { ClusterNodeOptions } from './deployment/cluster/cluster-options.ts';
-export type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
-export type { LinkStatus } from './cluster/cluster-links.ts';
-export type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
-export type { LinkTraffic } from './cluster/link-connection.ts';
+export type { ClusterNodeOptions } from './node/cluster/cluster-options.ts';
+export type { NodeStatus, RecentAlarm } from './node/cluster/node-status.ts';
+export type { LinkStatus } from './node/links/cluster-links.ts';
+export type { RedLogStatus } from './node/red-log/node-red-log.ts';
+export type { LinkTraffic } from './node/links/link-connection.ts';
 export type { SiteProgress } from './site/site-options.ts';
 export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayStatus } from './gateway/gateway.ts';
@@ -37,11 +37,11 @@ export type {
   Peer,
   Principal,
 } from './gateway/context/gateway-context.ts';
-export { withPrincipal } from './site/with-principal.ts';
+export { withPrincipal } from './node/submission/with-principal.ts';
 export type { Logger } from './gateway/context/logger.ts';
-export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './site/site-latency.ts';
-export type { SiteLatency } from './site/site-latency.ts';
-export { keyValueService } from './key-value-service.ts';
+export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './node/site-latency.ts';
+export type { SiteLatency } from './node/site-latency.ts';
+export { keyValueService } from './service/key-value-service.ts';
 export { defineService } from './service/service.ts';
 export type {
   AnyGenerator,
@@ -68,8 +68,14 @@ export type {
   UncoloredOperation,
 } from './service/shadow-operation.ts';
 export { withColors } from './service/service.ts';
-export { uncertified, withMeta } from './records/reply.ts';
-export type { Choice, ChosenShadow, UncertifiedResult, Reply, WithMeta } from './records/reply.ts';
+export { uncertified, withMeta } from './service/records/reply.ts';
+export type {
+  Choice,
+  ChosenShadow,
+  UncertifiedResult,
+  Reply,
+  WithMeta,
+} from './service/records/reply.ts';
 export type {
   ThrownDomainError,
   DomainErrorFactory,
@@ -98,9 +104,9 @@ export type {
 } from './service/tables.ts';
 export type { FieldKindName } from './service/fields/field.ts';
 export type { EffectTable, EffectTables } from './service/effect-builders.ts';
-export type { Color, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
+export type { Color, Effect, EffectByRights, ResultsOf } from './service/records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
-export type { ReadRange, Scalar, ScanOptions } from './records/read-range.ts';
+export type { ReadRange, Scalar, ScanOptions } from './service/records/read-range.ts';
 export type { PopResult, PushResult, QueueView } from './service/fields/pending-queue.ts';
 export type { BoundedView } from './service/fields/ledger.ts';
 export type { AddResult, TakeResult, TakeOptions } from './service/fields/stock.ts';

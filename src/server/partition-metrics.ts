@@ -3,7 +3,7 @@
  * docs/operate/metrics-and-alarms.md.
  */
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
-import type { LogFigures, PartitionFigures, TimeSum } from './site/partition-stats.ts';
+import type { LogFigures, PartitionFigures, TimeSum } from './node/partition-stats.ts';
 
 /** The sites whose figures are read. */
 interface PartitionedSites {

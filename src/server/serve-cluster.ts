@@ -1,25 +1,25 @@
 /** Serves one site of a cluster through its gateway, in a process of its own. */
 import { getOperationPlans } from './service/operation-plan.ts';
 import { readOptions, type OptionsOf } from '../correctable/options.ts';
-import { ClusterNode, type ClusterNodeEvents } from './deployment/cluster/cluster-node.ts';
-import { prepareRebuild } from './deployment/cluster/node-resources.ts';
-import { formatWaiting } from './cluster/first-start.ts';
-import type { NodeStatus } from './cluster/node-status.ts';
+import { ClusterNode, type ClusterNodeEvents } from './node/cluster/cluster-node.ts';
+import { prepareRebuild } from './node/cluster/node-resources.ts';
+import { formatWaiting } from './node/cluster/first-start.ts';
+import type { NodeStatus } from './node/cluster/node-status.ts';
 import {
   CLUSTER_NODE_OPTIONS,
   NODE_CALL,
   readNodeOptions,
   type ClusterNodeOptions,
-} from './deployment/cluster/cluster-options.ts';
+} from './node/cluster/cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
 import { CLIENT_OPTIONS, serviceOption, type ServeOptions } from './serve.ts';
 import type { Service } from './service/service.ts';
-import { formatHome } from './records/origin.ts';
-import { SiteBinding } from './site/site-binding.ts';
-import type { SiteDriver } from './site/site-driver.ts';
+import { formatHome } from './service/records/origin.ts';
+import { SiteBinding } from './node/submission/site-binding.ts';
+import type { SiteDriver } from './node/site-driver.ts';
 import {
   createLinkMetrics,
   createRedLogMetrics,
@@ -27,7 +27,7 @@ import {
   createRefusedMetric,
   createSiteMetrics,
 } from './site-metrics.ts';
-import { getPartitionFigures } from './deployment/running-site.ts';
+import { getPartitionFigures } from './node/running-site.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;

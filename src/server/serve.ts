@@ -3,8 +3,8 @@
  */
 import type { RequestListener } from 'node:http';
 import { readOptions, required, type Option, type OptionsOf } from '../correctable/options.ts';
-import { openEmbedded } from './deployment/embedded/embedded.ts';
-import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './deployment/embedded/embedded-options.ts';
+import { openEmbedded } from './node/embedded/embedded.ts';
+import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './node/embedded/embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { GATEWAY_OPTIONS } from './gateway/gateway-options.ts';
 import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';

@@ -2,13 +2,13 @@
  * Metrics of the sites in a process, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
-import type { LinkStatus } from './cluster/cluster-links.ts';
-import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
+import type { LinkStatus } from './node/links/cluster-links.ts';
+import type { RedLogStatus } from './node/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
-import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
-import type { CertificationStats } from './site/certification-stats.ts';
+import type { RetainedReplies } from './site/parts/lookups/id-table.ts';
+import type { CertificationStats } from './node/certification-stats.ts';
 import { createPartitionMetrics, REJECTED_METRIC } from './partition-metrics.ts';
-import type { PartitionFigures } from './site/partition-stats.ts';
+import type { PartitionFigures } from './node/partition-stats.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 
 export interface ObservedSites {

@@ -11,15 +11,12 @@ export type {
   PausedBinding,
   TestRunner,
 } from './binding-conformance.ts';
-export { withPrincipal } from '../server/site/with-principal.ts';
+export { withPrincipal } from '../server/node/submission/with-principal.ts';
 export { simulateService, ServiceCheckError } from './simulate-service.ts';
 export type { SimulateServiceOptions, OperationCounts, ServiceReport } from './simulate-service.ts';
-export type {
-  Arbitraries,
-  DrawContext,
-} from '../server/color-analysis/values/argument-generator.ts';
-export { analyzeColors } from '../server/color-analysis/analyze-colors.ts';
-export type { ColorAnalysisOptions } from '../server/color-analysis/analysis-options.ts';
+export type { Arbitraries, DrawContext } from '../server/check/values/argument-generator.ts';
+export { analyzeColors } from '../server/check/analyze-colors.ts';
+export type { ColorAnalysisOptions } from '../server/check/analysis-options.ts';
 export type {
   CalledOperation,
   Counterexample,
@@ -29,7 +26,7 @@ export type {
   ColorWarning,
   ShadowVerdict,
   Verdict,
-} from '../server/color-analysis/color-report.ts';
+} from '../server/check/color-report.ts';
 export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
 export type { ScriptedBinding, ScriptedCall, ScriptedBindingOptions } from './scripted-binding.ts';

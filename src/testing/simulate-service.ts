@@ -20,14 +20,11 @@ import {
 } from '../correctable/options.ts';
 import { isRecord } from '../correctable/validate.ts';
 import { copyForWire } from '../protocol/codec/portable-values.ts';
-import { ParsedOperation, parseArgs } from '../protocol/contract/operation-registry.ts';
-import { Random, getMaxFirstSeed } from '../server/collections/random.ts';
-import {
-  createDrawContext,
-  type DrawContext,
-} from '../server/color-analysis/values/argument-generator.ts';
-import { createPrincipals } from '../server/color-analysis/values/principals.ts';
-import { formatValue } from '../server/color-analysis/values/format-values.ts';
+import { ParsedOperation, parseArgs } from '../contract/operation-registry.ts';
+import { Random, getMaxFirstSeed } from '../server/service/collections/random.ts';
+import { createDrawContext, type DrawContext } from '../server/check/values/argument-generator.ts';
+import { createPrincipals } from '../server/check/values/principals.ts';
+import { formatValue } from '../server/check/values/format-values.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import { PropertyViolation } from './simulator/checkers/checker.ts';
 import { GeneratorChecker } from './simulator/checkers/invariants.ts';

@@ -11,32 +11,32 @@ import {
   trueOrFalse,
   type OptionsOf,
 } from '../correctable/options.ts';
-import { Fifo } from '../server/collections/fifo.ts';
-import { expiredError } from '../server/records/failures.ts';
-import { Origins, type Origin } from '../server/records/origin.ts';
-import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
-import { getClient } from '../server/records/operation-id.ts';
-import type { WantedStages } from '../server/replica/core/submissions.ts';
+import { Fifo } from '../server/service/collections/fifo.ts';
+import { expiredError } from '../server/service/records/failures.ts';
+import { Origins, type Origin } from '../server/service/records/origin.ts';
+import { EXPIRED, IdTable } from '../server/site/parts/lookups/id-table.ts';
+import { getClient } from '../server/site/core/operation-id.ts';
+import type { WantedStages } from '../server/site/core/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import { SiteBinding, type SubmissionPort } from '../server/site/site-binding.ts';
-import { interruptedError } from '../server/site/submission/submission-errors.ts';
-import type { SessionTokens } from '../server/site/submission/site-session.ts';
+import { SiteBinding, type SubmissionPort } from '../server/node/submission/site-binding.ts';
+import { interruptedError } from '../server/node/submission/submission-errors.ts';
+import type { SessionTokens } from '../server/node/submission/site-session.ts';
 import {
   type Submitter,
   deliverFailure,
   deliverView,
-} from '../server/site/submission/submitter.ts';
-import { SiteState } from '../server/replica/core/site-state.ts';
-import type { ReplyOrError } from '../server/records/reply.ts';
+} from '../server/node/submission/submitter.ts';
+import { SiteState } from '../server/site/core/site-state.ts';
+import type { ReplyOrError } from '../server/service/records/reply.ts';
 import { getOperationPlans } from '../server/service/operation-plan.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import {
   hasInvariants,
   createInvariantObserver,
   type InvariantObserver,
-} from '../server/site/invariant-alarm.ts';
-import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
-import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
+} from '../server/node/alarms/invariant-alarm.ts';
+import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/node/alarms/site-alarm.ts';
+import { createGeneratorAlarm } from '../server/node/alarms/replica-alarms.ts';
 
 /** The only site in vectors. */
 const SITE_NAME = 'plain';

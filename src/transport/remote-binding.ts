@@ -7,7 +7,7 @@ import {
   findOperationHash,
   isRegistered,
   type OperationRegistry,
-} from '../protocol/contract/operation-registry.ts';
+} from '../contract/operation-registry.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Site } from '../../engines/wan.ts';
 import type { Operation } from '../../src/index.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { pause } from '../histories/pause.ts';
 import type { ChaosDeployment } from './deployment.ts';
 import { chaos, type Overview } from './contract.ts';

@@ -17,7 +17,7 @@ import {
   type Operation,
   type Session,
 } from '../../src/index.ts';
-import type { Random } from '../../src/server/collections/random.ts';
+import type { Random } from '../../src/server/service/collections/random.ts';
 import { transaction, type TransactionFunction } from '../../src/transactions/index.ts';
 import { CuttableRoute } from '../engines/support/cuttable-route.ts';
 import type { Recorder } from './history.ts';

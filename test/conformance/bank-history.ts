@@ -1,6 +1,6 @@
 /** What is done to one account of the bank. */
 import type { HistoryStep } from '../../src/testing/index.ts';
-import { bank } from '../unit/server/replica/services.ts';
+import { bank } from '../unit/server/site/services.ts';
 
 export function createBankHistory(account: string): readonly HistoryStep[] {
   return [1, 2, 3, 4].flatMap((n) => [

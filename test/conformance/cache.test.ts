@@ -4,9 +4,9 @@ import { memory } from '../../src/bindings/memory/index.ts';
 import type { Binding } from '../../src/index.ts';
 import { tiered } from '../../src/bindings/tiered/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
-import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
+import { createEmbedded } from '../../src/server/node/embedded/embedded.ts';
 import type { ConformanceSubject } from '../../src/testing/index.ts';
-import { bank, bankService, ticketService } from '../unit/server/replica/services.ts';
+import { bank, bankService, ticketService } from '../unit/server/site/services.ts';
 import { createBankHistory } from './bank-history.ts';
 import { runConformance } from '../support/run-conformance.ts';
 

@@ -3,12 +3,12 @@
  * of both colors.
  */
 import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
-import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
-import { keyValueService } from '../../src/server/key-value-service.ts';
-import type { SiteLatency } from '../../src/server/site/site-latency.ts';
+import { createEmbedded } from '../../src/server/node/embedded/embedded.ts';
+import { keyValueService } from '../../src/server/service/key-value-service.ts';
+import type { SiteLatency } from '../../src/server/node/site-latency.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import type { HistoryStep, OpenedBinding } from '../../src/testing/index.ts';
-import { bank, bankService, ticketService } from '../unit/server/replica/services.ts';
+import { bank, bankService, ticketService } from '../unit/server/site/services.ts';
 import { createBankHistory } from './bank-history.ts';
 import { runConformance } from '../support/run-conformance.ts';
 

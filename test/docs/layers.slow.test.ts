@@ -104,9 +104,9 @@ it('all that a directory may not import, planted in each directory → all of it
     'layers: src/correctable → src/protocol',
     'layers: src/correctable is pure → node',
     'layers: src/bindings/memory → src/bindings/cache',
-    'layers: src/bindings/remote → src/server/records',
-    'layers: src/server/gateway → src/server/replica/red',
-    'layers: src/server/replica/causal → src/server/replica/exactly-once',
+    'layers: src/bindings/remote → src/server/service',
+    'layers: src/server/gateway → src/server/site',
+    'layers: src/server/log → src/server/site',
     'layers: src/server → src/transport',
     'layers: demo → src/correctable',
   ])

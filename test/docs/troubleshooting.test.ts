@@ -22,7 +22,7 @@ test('troubleshooting: every quoted message → is one of the package', () => {
   expect(quoted.filter((text) => !source.includes(text ?? ''))).toEqual([]);
 });
 
-const alarms = await readFile(join(src, 'server/alarms/site-alarm.ts'), 'utf8');
+const alarms = await readFile(join(src, 'server/node/alarms/site-alarm.ts'), 'utf8');
 const kinds = [...alarms.slice(0, alarms.indexOf('readonly site')).matchAll(/\| '([a-z-]+)'/g)].map(
   ([, kind = '']) => kind,
 );

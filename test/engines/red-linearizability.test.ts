@@ -9,11 +9,11 @@ import {
   type QueueOperation,
 } from '../../engines/porcupine/porcupine.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
-import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
+import { createEmbedded } from '../../src/server/node/embedded/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
 import { simulate } from '../simulator/simulate.ts';
-import { ticketService, tickets } from '../unit/server/replica/services.ts';
+import { ticketService, tickets } from '../unit/server/site/services.ts';
 import { reasonToSkip } from './support/missing-tools.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;

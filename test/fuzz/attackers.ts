@@ -1,5 +1,5 @@
 /** Plays the scripts of hostile clients, several at a time. */
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { RawPeer } from '../support/hostile/raw-peer.ts';
 import { closeFrame } from '../support/hostile/ws-frames.ts';
 import { describeScript, drawClient, type ClientScript, type SiteFacts } from './client-script.ts';

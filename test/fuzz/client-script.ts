@@ -2,7 +2,7 @@
  * What one hostile client does, from its seed alone: the bytes that it sends, piece by piece, and
  * how it leaves.
  */
-import type { Random } from '../../src/server/collections/random.ts';
+import type { Random } from '../../src/server/service/collections/random.ts';
 import {
   encode,
   createHello,

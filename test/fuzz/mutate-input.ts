@@ -1,5 +1,5 @@
 /** Values, rows, frames and bytes that are wrong somewhere, drawn from a seed. */
-import type { Random } from '../../src/server/collections/random.ts';
+import type { Random } from '../../src/server/service/collections/random.ts';
 import type { RawMessage } from '../support/hostile/wire-messages.ts';
 import { EDGE_CASE_VALUES } from '../support/edge-case-values.ts';
 

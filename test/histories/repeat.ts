@@ -1,5 +1,5 @@
 /** What happens again and again in a run. */
-import type { Random } from '../../src/server/collections/random.ts';
+import type { Random } from '../../src/server/service/collections/random.ts';
 import { pause } from './pause.ts';
 
 /** Plays an episode again and again, until the end. */

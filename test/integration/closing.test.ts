@@ -13,7 +13,7 @@ import type { AnyClient } from '../../src/index.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { createEmbedded, createGateway, listenGateways, serve } from '../../src/server/index.ts';
-import { bank, bankService } from '../unit/server/replica/services.ts';
+import { bank, bankService } from '../unit/server/site/services.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 const closeLater = <T extends { close(): Promise<unknown> }>(item: T): T => {

@@ -9,7 +9,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePorts } from '../../engines/ports.ts';
-import { createKeyFile } from '../../src/server/cluster/key-file.ts';
+import { createKeyFile } from '../../src/server/node/cluster/key-file.ts';
 import { built } from '../support/programs.ts';
 import { Program } from '../support/run-program.ts';
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { freePorts } from '../../engines/ports.ts';
-import { createKeyFile } from '../../src/server/cluster/key-file.ts';
+import { createKeyFile } from '../../src/server/node/cluster/key-file.ts';
 import { built } from '../support/programs.ts';
 import { Program, root } from '../support/run-program.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CorrectableError } from '../../src/correctable/errors.ts';
-import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
+import type { OperationRegistry } from '../../src/contract/operation-registry.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import {
   LEVELS,

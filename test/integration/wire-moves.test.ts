@@ -8,7 +8,7 @@ import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { RawClient, StoreDouble } from '../support/wire.ts';
 import { serve, type RunningServer } from '../../src/server/serve.ts';
-import { bank, bankService } from '../unit/server/replica/services.ts';
+import { bank, bankService } from '../unit/server/site/services.ts';
 
 type Site = 'ireland' | 'frankfurt' | 'virginia';
 let server: RunningServer<Site> | undefined;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isDomainError } from '../../src/contract/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
-import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../src/contract/contract.ts';
 import { serve } from '../../src/server/serve.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';

@@ -6,16 +6,16 @@
  */
 // @rule PART-G13
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
-import type { SiteState } from '../../src/server/replica/core/site-state.ts';
-import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
+import type { BlueOperation, RedOperation } from '../../src/server/service/records/records.ts';
+import type { SiteState } from '../../src/server/site/core/site-state.ts';
+import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
 import { createPartitions } from '../../src/server/service/partitions.ts';
 import { createRandom } from '../support/globals/seeded-random.ts';
 import { scaleRuns } from '../support/lane.ts';
 import { isOfLog } from '../support/member-world.ts';
 import { siteAt } from '../support/origins.ts';
 import { running, V1, V2, versionOf, VersionWorld } from '../support/version-world.ts';
-import type { Outcome } from '../unit/server/replica/sites.ts';
+import type { Outcome } from '../unit/server/site/sites.ts';
 
 const RUNS = Number(process.env['VERSIONS_RUNS'] ?? scaleRuns(50));
 const FIRST_SEED = Number(process.env['VERSIONS_SEED'] ?? 1);

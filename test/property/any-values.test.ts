@@ -9,11 +9,11 @@ import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import type { Client } from '../../src/index.ts';
-import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../src/contract/contract.ts';
 import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
-import { SiteBinding } from '../../src/server/site/site-binding.ts';
+import { SiteBinding } from '../../src/server/node/submission/site-binding.ts';
 import type { RedBlueLevels } from '../../src/protocol/redblue-levels.ts';
 import {
   cell,
@@ -24,11 +24,11 @@ import {
   set,
   table,
 } from '../../src/server/service/tables.ts';
-import type { SiteDriver } from '../../src/server/site/site-driver.ts';
+import type { SiteDriver } from '../../src/server/node/site-driver.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
-import { startSite } from '../unit/server/storage/virtual-site.ts';
-import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
+import { startSite } from '../unit/server/node/storage/virtual-site.ts';
+import { VirtualMachine } from '../unit/server/node/storage/virtual-storage.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));

@@ -10,7 +10,7 @@ import { SessionGuarantees } from '../../src/bindings/cassandra/session-guarante
 import { writeClock } from '../../src/bindings/cassandra/session-guarantees/write-clock.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
 import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';

@@ -4,13 +4,17 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toFieldName, toRowName, toTableName } from '../../src/server/generator/read-set.ts';
-import { createRemoveEffect, type Effect } from '../../src/server/records/effect.ts';
-import type { Origin } from '../../src/server/records/origin.ts';
-import type { ReadRange } from '../../src/server/records/read-range.ts';
-import type { GlobalOperation } from '../../src/server/records/records.ts';
-import { findReadName, findWrittenName } from '../../src/server/replica/red/order/footprint.ts';
-import { HoldTable, type TouchedRows } from '../../src/server/replica/red/order/hold-table.ts';
+import {
+  toFieldName,
+  toRowName,
+  toTableName,
+} from '../../src/server/service/generator/read-set.ts';
+import { createRemoveEffect, type Effect } from '../../src/server/service/records/effect.ts';
+import type { Origin } from '../../src/server/service/records/origin.ts';
+import type { ReadRange } from '../../src/server/service/records/read-range.ts';
+import type { GlobalOperation } from '../../src/server/service/records/records.ts';
+import { findReadName, findWrittenName } from '../../src/server/site/lane/order/footprint.ts';
+import { HoldTable, type TouchedRows } from '../../src/server/site/lane/order/hold-table.ts';
 
 const PARTITION = 0;
 const PARTITIONS = {

@@ -8,8 +8,8 @@ import {
   getClient,
   formatOperationId,
   getSequence,
-} from '../../src/server/records/operation-id.ts';
-import { EXPIRED, IdTable } from '../../src/server/replica/exactly-once/id-table.ts';
+} from '../../src/server/site/core/operation-id.ts';
+import { EXPIRED, IdTable } from '../../src/server/site/parts/lookups/id-table.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 

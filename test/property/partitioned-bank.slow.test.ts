@@ -4,10 +4,10 @@
  * is held, and red operations and strong reads are strictly serializable.
  */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { parseName } from '../../src/server/generator/read-set.ts';
-import { getExecutionName } from '../../src/server/records/global-records.ts';
-import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
-import { SiteState } from '../../src/server/replica/core/site-state.ts';
+import { parseName } from '../../src/server/service/generator/read-set.ts';
+import { getExecutionName } from '../../src/server/site/lane/global-records.ts';
+import type { BlueOperation, RedOperation } from '../../src/server/service/records/records.ts';
+import { SiteState } from '../../src/server/site/core/site-state.ts';
 import {
   findStrictCycle,
   type StrictOperation,
@@ -21,7 +21,7 @@ import {
   createWorld,
   deposit,
   withdraw,
-} from '../unit/server/replica/partitions/partitioned-bank.ts';
+} from '../unit/server/site/lane/partitions/partitioned-bank.ts';
 
 const RUNS = Number(process.env['BANK_RUNS'] ?? scaleRuns(8));
 const FIRST_SEED = Number(process.env['BANK_SEED'] ?? 1);

@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import { countRemovals, service } from '../unit/server/replica/red/order/red-order-cases.ts';
-import { Sites } from '../unit/server/replica/sites.ts';
+import { countRemovals, service } from '../unit/server/site/lane/order/red-order-cases.ts';
+import { Sites } from '../unit/server/site/sites.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));

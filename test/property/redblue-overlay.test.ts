@@ -10,10 +10,10 @@ import {
   createInsertEffect,
   isRemoval,
   createRemoveEffect,
-} from '../../src/server/records/effect.ts';
+} from '../../src/server/service/records/effect.ts';
 import { counter, queue, register, stock, table } from '../../src/server/service/tables.ts';
-import { Overlay } from '../../src/server/state/overlay.ts';
-import { Store } from '../../src/server/state/store.ts';
+import { Overlay } from '../../src/server/service/state/overlay.ts';
+import { Store } from '../../src/server/service/state/store.ts';
 import { siteAt } from '../support/origins.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';

@@ -10,12 +10,12 @@ import {
   createInsertEffect,
   isRemoval,
   createRemoveEffect,
-} from '../../src/server/records/effect.ts';
-import { TableStore } from '../../src/server/state/table-store.ts';
+} from '../../src/server/service/records/effect.ts';
+import { TableStore } from '../../src/server/service/state/table-store.ts';
 import { counter, log, register, set, table } from '../../src/server/service/tables.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../support/origins.ts';
 import { sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import type { Origin } from '../../src/server/records/origin.ts';
+import type { Origin } from '../../src/server/service/records/origin.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const notes = table(

@@ -3,9 +3,13 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry, ReadRange } from '../../src/server/records/read-range.ts';
-import { compareEntries, isInRange, toReadRange } from '../../src/server/records/read-range.ts';
-import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
+import type { Entry, ReadRange } from '../../src/server/service/records/read-range.ts';
+import {
+  compareEntries,
+  isInRange,
+  toReadRange,
+} from '../../src/server/service/records/read-range.ts';
+import { SortedEntries } from '../../src/server/service/state/sorted-entries.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 

@@ -5,9 +5,9 @@
 // @rule STO-3, STO-4
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeFrames, encodeFrame } from '../../src/server/storage/format/frames.ts';
+import { decodeFrames, encodeFrame } from '../../src/server/node/storage/format/frames.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
+import { VirtualMachine } from '../unit/server/node/storage/virtual-storage.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));

@@ -3,12 +3,12 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createInsertEffect, createRemoveEffect } from '../../src/server/records/effect.ts';
-import { Store } from '../../src/server/state/store.ts';
+import { createInsertEffect, createRemoveEffect } from '../../src/server/service/records/effect.ts';
+import { Store } from '../../src/server/service/state/store.ts';
 import { counter, queue, register, table } from '../../src/server/service/tables.ts';
 import { siteAt } from '../support/origins.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import { RED } from '../../src/server/records/origin.ts';
+import { RED } from '../../src/server/service/records/origin.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));

@@ -16,7 +16,7 @@ import {
 import { signedTokens } from '../../src/bindings/tiered/node.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { scaleRuns } from '../support/lane.ts';
 import { SessionSight } from '../support/session-sight.ts';
 

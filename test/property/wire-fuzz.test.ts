@@ -23,7 +23,7 @@ import {
 } from '../../src/protocol/messages/message-check.ts';
 import { serverMessageKinds } from '../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../src/server/gateway/context/compile-schema.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { damaged, spoilt } from '../fuzz/mutate-input.ts';
 import { scaleRuns } from '../support/lane.ts';
 

@@ -8,13 +8,13 @@ import {
   mergeSharedIntoSite,
 } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
-import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
-import { MessageFilter } from '../../src/server/messages/message-filter.ts';
-import type { Origins } from '../../src/server/records/origin.ts';
-import { getProposer } from '../../src/server/records/global-records.ts';
-import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
-import { Membership } from '../../src/server/replica/membership.ts';
-import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
+import { AbsentSites } from '../../src/server/site/parts/absent-sites.ts';
+import { MessageFilter } from '../../src/server/site/wire/message-filter.ts';
+import type { Origins } from '../../src/server/service/records/origin.ts';
+import { getProposer } from '../../src/server/site/lane/global-records.ts';
+import { CoverageWaiters } from '../../src/server/site/core/coverage-waiters.ts';
+import { Membership } from '../../src/server/site/parts/membership.ts';
+import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
 import { ReadyBuilder } from '../../src/server/site/ready.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';

@@ -1,5 +1,5 @@
 /** Disks that each break one rule. */
-import { isFenced } from '../../src/server/storage/disk/files.ts';
+import { isFenced } from '../../src/server/node/storage/disk/files.ts';
 import { SimulatedDisk } from '../../src/testing/simulator/disk.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
 

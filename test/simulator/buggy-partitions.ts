@@ -2,24 +2,28 @@
  * Parts of sites with several red logs that each break one rule: what planted faults of partitions
  * are made of.
  */
-import { parseName } from '../../src/server/generator/read-set.ts';
-import type { Effect } from '../../src/server/records/effect.ts';
-import { getExecutionName, isGlobal } from '../../src/server/records/global-records.ts';
-import type { ExecutionName, LocalEntry, RedOperation } from '../../src/server/records/records.ts';
-import type { Origin, Origins } from '../../src/server/records/origin.ts';
-import type { ReplicaCore } from '../../src/server/replica/core/replica-port.ts';
+import { parseName } from '../../src/server/service/generator/read-set.ts';
+import type { Effect } from '../../src/server/service/records/effect.ts';
+import { getExecutionName, isGlobal } from '../../src/server/site/lane/global-records.ts';
+import type {
+  ExecutionName,
+  LocalEntry,
+  RedOperation,
+} from '../../src/server/service/records/records.ts';
+import type { Origin, Origins } from '../../src/server/service/records/origin.ts';
+import type { ReplicaCore } from '../../src/server/site/core/replica-port.ts';
 import {
   findReadName,
   findWrittenName,
   type Footprint,
-} from '../../src/server/replica/red/order/footprint.ts';
-import { HoldTable } from '../../src/server/replica/red/order/hold-table.ts';
-import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
-import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
-import { RedPath } from '../../src/server/replica/red/red-path.ts';
-import { GlobalRequests } from '../../src/server/replica/red/requests/global-requests.ts';
-import { Pipeline } from '../../src/server/replica/red/requests/pipeline.ts';
-import type { PipelinedOperation } from '../../src/server/replica/red/requests/red-requests.ts';
+} from '../../src/server/site/lane/order/footprint.ts';
+import { HoldTable } from '../../src/server/site/lane/order/hold-table.ts';
+import { PartitionCertifier } from '../../src/server/site/lane/order/partition-certifier.ts';
+import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
+import { RedPath } from '../../src/server/site/lane/red-path.ts';
+import { GlobalRequests } from '../../src/server/site/lane/requests/global-requests.ts';
+import { Pipeline } from '../../src/server/site/lane/requests/pipeline.ts';
+import type { PipelinedOperation } from '../../src/server/site/lane/requests/red-requests.ts';
 import type { Partitions } from '../../src/server/service/partitions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';

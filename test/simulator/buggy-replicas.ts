@@ -1,26 +1,26 @@
 /** Parts of sites that each break one rule: what planted faults are made of. */
-import { toRemovalName, findWrittenNames } from '../../src/server/generator/read-set.ts';
+import { toRemovalName, findWrittenNames } from '../../src/server/service/generator/read-set.ts';
 import { RedLogConsumer } from '../../src/server/log/red-log-consumer.ts';
 import { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
-import type { RedRecord } from '../../src/server/records/records.ts';
-import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
-import { ClockQuarantine } from '../../src/server/replica/core/clock-quarantine.ts';
-import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
-import { SiteState } from '../../src/server/replica/core/site-state.ts';
-import { DedupSlots } from '../../src/server/replica/exactly-once/dedup-slots.ts';
-import { EXPIRED } from '../../src/server/replica/exactly-once/id-table.ts';
+import type { RedRecord } from '../../src/server/service/records/records.ts';
+import { BluePath } from '../../src/server/site/parts/blue/blue-path.ts';
+import { ClockQuarantine } from '../../src/server/site/core/clock-quarantine.ts';
+import { CoverageWaiters } from '../../src/server/site/core/coverage-waiters.ts';
+import { SiteState } from '../../src/server/site/core/site-state.ts';
+import { DedupSlots } from '../../src/server/site/parts/lookups/dedup-slots.ts';
+import { EXPIRED } from '../../src/server/site/parts/lookups/id-table.ts';
 import {
   OperationLookups,
   type OperationLookup,
-} from '../../src/server/replica/exactly-once/operation-lookup.ts';
-import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
-import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
-import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
-import { RedPath } from '../../src/server/replica/red/red-path.ts';
-import { Pipeline } from '../../src/server/replica/red/requests/pipeline.ts';
-import { conflictError } from '../../src/server/replica/red/requests/retry-policy.ts';
-import { Replica } from '../../src/server/replica/replica.ts';
-import { Writes } from '../../src/server/replica/writes.ts';
+} from '../../src/server/site/parts/lookups/operation-lookup.ts';
+import { Certifier } from '../../src/server/site/lane/order/certifier.ts';
+import { PartitionCertifier } from '../../src/server/site/lane/order/partition-certifier.ts';
+import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
+import { RedPath } from '../../src/server/site/lane/red-path.ts';
+import { Pipeline } from '../../src/server/site/lane/requests/pipeline.ts';
+import { conflictError } from '../../src/server/site/lane/requests/retry-policy.ts';
+import { Replica } from '../../src/server/site/replica.ts';
+import { Writes } from '../../src/server/site/parts/writes.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceMethods } from '../support/replace-methods.ts';

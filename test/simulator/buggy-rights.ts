@@ -1,8 +1,8 @@
 /** Parts of sites that each break one rule of rights (docs/spec/rights.md). */
 import type { Ledger } from '../../src/server/service/fields/ledger.ts';
-import { SiteState } from '../../src/server/replica/core/site-state.ts';
-import { RightsRequests } from '../../src/server/replica/rights/rights-requests.ts';
-import { Rights } from '../../src/server/replica/rights/rights.ts';
+import { SiteState } from '../../src/server/site/core/site-state.ts';
+import { RightsRequests } from '../../src/server/site/parts/rights/rights-requests.ts';
+import { Rights } from '../../src/server/site/parts/rights/rights.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 

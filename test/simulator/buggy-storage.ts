@@ -1,7 +1,7 @@
 /** Storage that breaks one rule. */
-import { DurableStorage } from '../../src/server/storage/durable-storage.ts';
-import { recoverSite } from '../../src/server/storage/recovery.ts';
-import { OrderedWrites } from '../../src/server/storage/disk/ordered-writes.ts';
+import { DurableStorage } from '../../src/server/node/storage/durable-storage.ts';
+import { recoverSite } from '../../src/server/node/storage/recovery.ts';
+import { OrderedWrites } from '../../src/server/node/storage/disk/ordered-writes.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 

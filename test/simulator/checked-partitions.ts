@@ -3,12 +3,12 @@
  * record. An index that forgets something costs an operation its end, or shows in no history at
  * all.
  */
-import { getExecutionName } from '../../src/server/records/global-records.ts';
-import type { ExecutionName, RedOperation } from '../../src/server/records/records.ts';
-import { findReadName, findWrittenName } from '../../src/server/replica/red/order/footprint.ts';
-import type { HoldTable } from '../../src/server/replica/red/order/hold-table.ts';
-import { PartitionCertifier } from '../../src/server/replica/red/order/partition-certifier.ts';
-import { GlobalCoordinator } from '../../src/server/replica/red/requests/global-coordinator.ts';
+import { getExecutionName } from '../../src/server/site/lane/global-records.ts';
+import type { ExecutionName, RedOperation } from '../../src/server/service/records/records.ts';
+import { findReadName, findWrittenName } from '../../src/server/site/lane/order/footprint.ts';
+import type { HoldTable } from '../../src/server/site/lane/order/hold-table.ts';
+import { PartitionCertifier } from '../../src/server/site/lane/order/partition-certifier.ts';
+import { GlobalCoordinator } from '../../src/server/site/lane/requests/global-coordinator.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
 

@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
 import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { drawOptions, PROFILES } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from './injected-bugs.ts';
 import { drawOptions as drawCausalOptions } from './causal/options.ts';

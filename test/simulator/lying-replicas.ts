@@ -5,7 +5,7 @@
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { Answer, ViewAnswer } from '../../src/server/records/answer.ts';
+import type { Answer, ViewAnswer } from '../../src/server/site/answer.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';

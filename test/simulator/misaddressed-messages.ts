@@ -1,6 +1,6 @@
 /** Sites that mistake others: which start of one has sent a message, and whose stamps are whose. */
-import { MessageFilter } from '../../src/server/messages/message-filter.ts';
-import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
+import { MessageFilter } from '../../src/server/site/wire/message-filter.ts';
+import { BluePath } from '../../src/server/site/parts/blue/blue-path.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
 

@@ -1,5 +1,5 @@
 /** Planted faults in how red logs are restored at other sites, and in who leads one. */
-import { findLogVoters } from '../../src/server/cluster/red-log/log-voters.ts';
+import { findLogVoters } from '../../src/server/node/red-log/log-voters.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { ClusterSteps } from '../../src/testing/simulator/cluster/cluster-steps.ts';
 import { BUGGY_CLUSTERS } from './buggy-clusters.ts';

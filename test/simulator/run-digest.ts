@@ -4,7 +4,7 @@
  * digests of all runs equal.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { Origin } from '../../src/server/records/origin.ts';
+import type { Origin } from '../../src/server/service/records/origin.ts';
 import {
   getExecutionName,
   isRed,

@@ -1,7 +1,7 @@
 /** The service that simulations run: queues and accounts, with fields of every kind. */
 import { z } from 'zod/v4';
-import { defineContract } from '../../src/protocol/contract/contract.ts';
-import { uncertified, withMeta } from '../../src/server/records/reply.ts';
+import { defineContract } from '../../src/contract/contract.ts';
+import { uncertified, withMeta } from '../../src/server/service/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';

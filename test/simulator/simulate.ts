@@ -1,8 +1,8 @@
 /** Runs of the worlds that are known here, with or without a planted fault. */
-import { ID_TABLE_LIMITS } from '../../src/server/replica/exactly-once/id-table.ts';
-import { CERTIFIER_LIMITS } from '../../src/server/replica/red/order/certifier.ts';
-import { DEFAULT_MACHINE_SIZES } from '../../src/server/records/machine-sizes.ts';
-import { DEFAULT_STORAGE_SIZES } from '../../src/server/storage/storage-sizes.ts';
+import { ID_TABLE_LIMITS } from '../../src/server/site/parts/lookups/id-table.ts';
+import { CERTIFIER_LIMITS } from '../../src/server/site/lane/order/certifier.ts';
+import { DEFAULT_MACHINE_SIZES } from '../../src/server/log/machine-sizes.ts';
+import { DEFAULT_STORAGE_SIZES } from '../../src/server/node/storage/storage-sizes.ts';
 import type { Checker } from '../../src/testing/simulator/checkers/checker.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import type { CheckerContext } from '../../src/testing/simulator/scenario.ts';

@@ -2,7 +2,7 @@
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { PARTITION_NAMES } from '../../src/testing/simulator/cluster/simulated-partitions.ts';
-import type { Random } from '../../src/server/collections/random.ts';
+import type { Random } from '../../src/server/service/collections/random.ts';
 
 type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
 type Draw = (random: Random, own: string, queues: number) => Drawn;

@@ -5,7 +5,7 @@
 import { WebSocket } from 'ws';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
 import { createClient, isCorrectableError, type Client, type Operation } from '../../src/index.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { chaos } from '../chaos/contract.ts';
 import type { Counter } from '../histories/counter.ts';
 import { pause } from '../histories/pause.ts';

@@ -6,12 +6,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readClusterFile } from '../../src/server/cluster/cluster-file.ts';
-import { readKeyFile } from '../../src/server/cluster/key-file.ts';
+import { readClusterFile } from '../../src/server/node/cluster/cluster-file.ts';
+import { readKeyFile } from '../../src/server/node/cluster/key-file.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Site } from '../../engines/wan.ts';
-import type { NodeStatus } from '../../src/server/cluster/node-status.ts';
-import { requestOfOperator } from '../../src/server/cluster/operator-request.ts';
+import type { NodeStatus } from '../../src/server/node/cluster/node-status.ts';
+import { requestOfOperator } from '../../src/server/node/commands/operator-request.ts';
 
 /** One look at one node. */
 export interface Sample {

@@ -1,5 +1,5 @@
 import { CheckedOperation } from '../../src/protocol/hosting.ts';
-import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
+import type { OperationRegistry } from '../../src/contract/operation-registry.ts';
 
 /**
  * Checks an operation of the contract as a gateway does. `prepared` is the value that the hosted

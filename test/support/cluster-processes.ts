@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { freePorts } from '../../engines/ports.ts';
-import { createKeyFile } from '../../src/server/cluster/key-file.ts';
+import { createKeyFile } from '../../src/server/node/cluster/key-file.ts';
 import { clusterContract } from './cluster-service.ts';
 import { built } from './programs.ts';
 import { Program, type Ended } from './run-program.ts';

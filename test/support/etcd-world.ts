@@ -1,5 +1,5 @@
 /** Sites that use the log on etcd, with a model of etcd and a virtual clock. */
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import { EtcdLog, type EtcdLogOptions } from '../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdReply } from '../../src/server/log/etcd/etcd-requests.ts';
 import type {

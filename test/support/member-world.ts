@@ -10,11 +10,11 @@ import {
   removeWildStamps,
 } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
-import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
-import type { MemberEvent } from '../../src/server/records/site-event.ts';
+import type { Checkpoint } from '../../src/server/service/records/checkpoint.ts';
+import type { MemberEvent } from '../../src/server/site/site-event.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
-import { decodeValue, encodeValue } from '../../src/server/storage/format/value-text.ts';
-import type { Sent } from '../unit/server/replica/sites.ts';
+import { decodeValue, encodeValue } from '../../src/server/node/storage/format/value-text.ts';
+import type { Sent } from '../unit/server/site/sites.ts';
 import { siteAt } from './origins.ts';
 import { SiteWorld } from './site-world.ts';
 

@@ -1,6 +1,6 @@
 /** Tests name sites by their places, from 0 on; what is logged and sent has their ordinals. */
-import { Origins } from '../../src/server/records/origin.ts';
-import type { Origin } from '../../src/server/records/origin.ts';
+import { Origins } from '../../src/server/service/records/origin.ts';
+import type { Origin } from '../../src/server/service/records/origin.ts';
 
 const MANY = Origins.create(Array.from({ length: 9 }, (_, place) => `s${place}`)).sites;
 

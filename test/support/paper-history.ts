@@ -11,7 +11,7 @@ import type {
   PaperServerOutput,
 } from '../../bench/sdur/systems/paper-server.ts';
 import type { Access } from '../../bench/sdur/systems/system.ts';
-import { Random } from '../../src/server/collections/random.ts';
+import { Random } from '../../src/server/service/collections/random.ts';
 import {
   findStrictCycle,
   type StrictOperation,

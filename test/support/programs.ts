@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { processExists } from '../../src/server/storage/disk/directory-lock.ts';
+import { processExists } from '../../src/server/node/storage/disk/directory-lock.ts';
 import { root } from './run-program.ts';
 
 const made = new Map<string, Promise<string>>();

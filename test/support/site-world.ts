@@ -2,12 +2,12 @@
  * Three sites of one deployment with queues between them, for tests in which nodes crash, restart
  * with older logs, or run twice. `events` has the messages that a site refuses.
  */
-import type { Envelope } from '../../src/server/messages/envelope.ts';
+import type { Envelope } from '../../src/server/site/wire/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { LogCounts } from '../../src/server/log/log-positions.ts';
-import { Sites, type Given, type StoredLogs } from '../unit/server/replica/sites.ts';
-import { notesService } from '../unit/server/storage/notes-service.ts';
+import { Sites, type Given, type StoredLogs } from '../unit/server/site/sites.ts';
+import { notesService } from '../unit/server/node/storage/notes-service.ts';
 
 /** A node of a site: its state machine and its logs. */
 export interface WorldNode {

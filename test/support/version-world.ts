@@ -2,7 +2,7 @@
 import {
   RULES_VERSION,
   type DeploymentVersion,
-} from '../../src/server/records/deployment-version.ts';
+} from '../../src/server/service/records/deployment-version.ts';
 import { describeService } from '../../src/server/service/describe-service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { MemberWorld } from './member-world.ts';

@@ -5,8 +5,8 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/correctable/operation.ts';
-import { defineContract, isDomainError, operation } from '../../src/protocol/contract/contract.ts';
-import type { Contract, OperationSpecs } from '../../src/protocol/contract/contract.ts';
+import { defineContract, isDomainError, operation } from '../../src/contract/contract.ts';
+import type { Contract, OperationSpecs } from '../../src/contract/contract.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../src/server/service/tables.ts';

@@ -3,9 +3,9 @@
  * vector.
  */
 import { expectTypeOf, test } from 'vitest';
-import type { Origin, Origins } from '../../src/server/records/origin.ts';
-import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
-import type { Vector } from '../../src/server/records/vector.ts';
+import type { Origin, Origins } from '../../src/server/service/records/origin.ts';
+import type { BlueOperation, RedOperation } from '../../src/server/service/records/records.ts';
+import type { Vector } from '../../src/server/service/records/vector.ts';
 
 test('an index of a list → is no origin', () => {
   expectTypeOf<number>().not.toExtend<Origin>();

@@ -3,7 +3,7 @@ import { expectTypeOf, test } from 'vitest';
 import type { RedLog } from '../../src/server/log/red-log.ts';
 import type { LogMessageFormat, RedLogEngine } from '../../src/server/log/red-log-engine.ts';
 import type { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
-import type { RedRecord } from '../../src/server/records/records.ts';
+import type { RedRecord } from '../../src/server/service/records/records.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 

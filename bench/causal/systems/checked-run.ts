@@ -2,7 +2,7 @@
  * Runs a system with few keys and delays that vary, and checks each read with the checker of the
  * causal store.
  */
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import {
   FrontierChecker,
   SessionFrontier,

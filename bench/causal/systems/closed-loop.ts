@@ -1,5 +1,5 @@
 /** Clients in closed loops: each does one operation after the other, without a pause. */
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { CcloSystem } from './cclo-system.ts';
 import { ContrarianSystem } from './contrarian-system.ts';

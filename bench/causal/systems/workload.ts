@@ -1,6 +1,6 @@
 /** The paper's workload: determines which keys are read and written (section 5.1, Table 1). */
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 
 export interface Workload {
   /** w: the share of puts among puts and read keys. */

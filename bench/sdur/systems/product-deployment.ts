@@ -6,24 +6,24 @@
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { getPartitionOf } from '../../../src/server/log/local-log.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../src/server/log/sequenced/sequenced-messages.ts';
-import { EnvelopeCodec } from '../../../src/server/messages/envelope-codec.ts';
-import type { Envelope } from '../../../src/server/messages/envelope.ts';
-import { createEpoch } from '../../../src/server/records/epoch.ts';
-import { formatOperationId } from '../../../src/server/records/operation-id.ts';
-import { Origins, type Origin } from '../../../src/server/records/origin.ts';
-import type { RedRecord } from '../../../src/server/records/records.ts';
-import type { Submission } from '../../../src/server/replica/core/submissions.ts';
+import { EnvelopeCodec } from '../../../src/server/site/wire/envelope-codec.ts';
+import type { Envelope } from '../../../src/server/site/wire/envelope.ts';
+import { createEpoch } from '../../../src/server/log/epoch.ts';
+import { formatOperationId } from '../../../src/server/site/core/operation-id.ts';
+import { Origins, type Origin } from '../../../src/server/service/records/origin.ts';
+import type { RedRecord } from '../../../src/server/service/records/records.ts';
+import type { Submission } from '../../../src/server/site/core/submissions.ts';
 import {
   getOperationPlans,
   type OperationPlan,
 } from '../../../src/server/service/operation-plan.ts';
 import { createPartitions, MAIN, type Partitions } from '../../../src/server/service/partitions.ts';
 import type { RedLogPlace } from '../../../src/server/site/site-options.ts';
-import { HEADER_BYTES } from '../../../src/server/storage/format/frames.ts';
+import { HEADER_BYTES } from '../../../src/server/node/storage/format/frames.ts';
 import {
   packEntries,
   type LoggedEntry,
-} from '../../../src/server/storage/format/packed-entries.ts';
+} from '../../../src/server/node/storage/format/packed-entries.ts';
 import type { Place } from './layouts.ts';
 import { rowService } from './product-service.ts';
 import { ProductSite } from './product-site.ts';

@@ -1,6 +1,6 @@
 /** Rows that red operations read and write, each in the partition that its key names. */
 import * as z from 'zod';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
 import { defineService, type Service } from '../../../src/server/service/service.ts';
 import { red } from '../../../src/server/service/shadow-operation.ts';
 import { register, table } from '../../../src/server/service/tables.ts';

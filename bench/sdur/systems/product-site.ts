@@ -6,13 +6,13 @@
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import type { LogCounts } from '../../../src/server/log/log-positions.ts';
 import type { LogKind } from '../../../src/server/log/local-log.ts';
-import type { Submission } from '../../../src/server/replica/core/submissions.ts';
-import type { Envelope } from '../../../src/server/messages/envelope.ts';
+import type { Submission } from '../../../src/server/site/core/submissions.ts';
+import type { Envelope } from '../../../src/server/site/wire/envelope.ts';
 import { SiteMachine } from '../../../src/server/site/site-machine.ts';
-import type { Answer } from '../../../src/server/records/answer.ts';
+import type { Answer } from '../../../src/server/site/answer.ts';
 import type { Ready } from '../../../src/server/site/ready.ts';
 import type { SiteOptions } from '../../../src/server/site/site-options.ts';
-import type { LoggedEntry } from '../../../src/server/storage/format/packed-entries.ts';
+import type { LoggedEntry } from '../../../src/server/node/storage/format/packed-entries.ts';
 
 /** An arbitrary time of day at which a run begins. */
 const EPOCH_MS = Date.UTC(2026);

@@ -2,7 +2,7 @@
  * Runs one system under a constant load in virtual time. Transactions begin at random moments,
  * whether earlier ones have ended or not. A run depends on its options alone.
  */
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { getDelayMs, LAYOUTS, type Wan } from './layouts.ts';
 import { PaperDeployment } from './paper-deployment.ts';

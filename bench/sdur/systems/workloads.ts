@@ -1,5 +1,5 @@
 /** What clients do: transactions that update two rows, or the social network of the paper. */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import type { Access, Request } from './system.ts';
 
 export const PARTITIONS = 2;

@@ -19,13 +19,13 @@ import {
 } from '../../http/operation-request.ts';
 import { createBrokenError, type RequestLabel } from '../../http/reply-error.ts';
 import { createHttpSession, SESSION_HEADER, type PageSession } from '../../http/session-tokens.ts';
-import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import type { ContractInfo } from '../../contract/contract.ts';
 import {
   checkOperation,
   checkRegistry,
   findOperationHash,
   isRegistered,
-} from '../../protocol/contract/operation-registry.ts';
+} from '../../contract/operation-registry.ts';
 import {
   CALL,
   HTTP_OPTIONS,

@@ -3,10 +3,7 @@
  * contract.
  */
 import { readOptions } from '../../correctable/options.ts';
-import {
-  checkRegistry,
-  type OperationRegistry,
-} from '../../protocol/contract/operation-registry.ts';
+import { checkRegistry, type OperationRegistry } from '../../contract/operation-registry.ts';
 import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import {
   CONNECTION_OPTIONS,

@@ -9,10 +9,7 @@ import {
   type OptionsOf,
 } from '../../correctable/options.ts';
 import type { Levels } from '../../correctable/level-types.ts';
-import {
-  checkRegistry,
-  type OperationRegistry,
-} from '../../protocol/contract/operation-registry.ts';
+import { checkRegistry, type OperationRegistry } from '../../contract/operation-registry.ts';
 import { MAX_LEVELS } from '../../protocol/messages/level-bits.ts';
 import {
   CONNECTION_OPTIONS,

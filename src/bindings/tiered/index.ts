@@ -1,5 +1,5 @@
 /** `correctables/bindings/tiered`: each consistency level is a function. */
-export { withDetails, skipLevel, type ValueWithDetails } from '../../protocol/tier-result.ts';
+export { withDetails, skipLevel, type ValueWithDetails } from '../../contract/tier-result.ts';
 export { getLagMs } from '../shared/lag.ts';
 export {
   cacheAside,

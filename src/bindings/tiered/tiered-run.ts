@@ -7,7 +7,7 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
 import { isRefusal, markReported, reportFailure } from '../../protocol/report-failure.ts';
-import { isValueWithDetails, skipLevel } from '../../protocol/tier-result.ts';
+import { isValueWithDetails, skipLevel } from '../../contract/tier-result.ts';
 import { LevelCall } from '../shared/level-call.ts';
 import type { Tier } from './tier.ts';
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { checkOption } from '../../correctable/options.ts';
-import { readTextFile } from '../../server/cluster/text-file.ts';
+import { readTextFile } from '../../server/node/cluster/text-file.ts';
 import { operatorTokenOption } from '../../server/gateway/listen/operator-token.ts';
 import { createUsageError, readText, type RawOptions } from '../options.ts';
 

@@ -15,7 +15,7 @@ import {
 } from 'jose';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Authenticate, Principal } from '../../server/gateway/context/gateway-context.ts';
-import { getFileVersion, readTextFile } from '../../server/cluster/text-file.ts';
+import { getFileVersion, readTextFile } from '../../server/node/cluster/text-file.ts';
 import { createUsageError } from '../options.ts';
 import { getErrorMessage } from '../../values/error-message.ts';
 

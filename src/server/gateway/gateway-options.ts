@@ -15,7 +15,7 @@ import {
   type ResolvedOptions,
 } from '../../correctable/options.ts';
 import { isBinding, isNonEmptyString, isRecord } from '../../correctable/validate.ts';
-import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
+import type { OperationRegistry } from '../../contract/operation-registry.ts';
 import type { Authenticate, Authorize } from './context/gateway-context.ts';
 import { silentLogger, type Logger } from './context/logger.ts';
 import { describeOriginsError } from './context/origins.ts';

@@ -3,10 +3,10 @@
  * are synced here, and those that are delivered. Nothing is delivered before it is synced. Nothing
  * behind a record that changes the members is delivered before its site has applied that.
  */
-import { Fifo } from '../collections/fifo.ts';
-import { DEFAULT_MACHINE_SIZES } from '../records/machine-sizes.ts';
-import type { Origin } from '../records/origin.ts';
-import type { EntryName } from '../records/records.ts';
+import { Fifo } from '../service/collections/fifo.ts';
+import { DEFAULT_MACHINE_SIZES } from './machine-sizes.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { EntryName } from '../service/records/records.ts';
 import { createPrefixDigest, type PrefixDigest } from './prefix-digest.ts';
 import type { LogEntry, LogOutput, RedLogOptions, SavedLog } from './red-log.ts';
 

@@ -1,6 +1,6 @@
 /** Computes how much of the red log is committed from how much of it each site holds. */
 
-import type { Origin } from '../records/origin.ts';
+import type { Origin } from '../service/records/origin.ts';
 import type { MemberChange } from './red-log.ts';
 
 /** An undelivered entry that may change the sites. */

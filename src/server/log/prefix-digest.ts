@@ -3,7 +3,7 @@
  * the digest differs from there on, except in one of four thousand million cases. It covers who
  * proposed which entry, and not its content.
  */
-import type { BlueOperation, EntryName } from '../records/records.ts';
+import type { BlueOperation, EntryName } from '../service/records/records.ts';
 
 /** The digest is known for at least this many places back. */
 const MIN_DIGESTS = 1024;

@@ -1,10 +1,10 @@
 /** The files of a site, which its next start reads: two logs, and a checkpoint. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
-import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
-import { MICROS_PER_MS } from '../records/clock.ts';
-import type { Origin } from '../records/origin.ts';
-import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
+import { EMPTY_OWN_STATE, getSections } from '../service/records/checkpoint.ts';
+import type { Checkpoint, OwnState, SharedState } from '../service/records/checkpoint.ts';
+import { MICROS_PER_MS } from './clock.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { BlueOperation, LocalEntry, RedRecord } from '../service/records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
 import { getPartitionOf, getRedKind, type LogKind } from './local-log.ts';
 import type { LogCounts, LogPositions } from './log-positions.ts';

@@ -3,9 +3,9 @@
  * messages. Each engine has a directory beside `sequenced/`. Only code that sets up a deployment
  * names an engine.
  */
-import type { Origin } from '../records/origin.ts';
-import type { RedRecord } from '../records/records.ts';
-import type { RecordSchema } from '../records/record-schemas.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { RedRecord } from '../service/records/records.ts';
+import type { RecordSchema } from './record-schemas.ts';
 import type { LogMessage, RedLog, RedLogOptions } from './red-log.ts';
 
 export interface RedLogEngine {

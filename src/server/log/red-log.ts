@@ -4,11 +4,11 @@
  * delivery has its place, and `RedLogConsumer` takes the next place only. A place is the number of
  * entries before it. An engine may repeat, jump, or come back with less than it had.
  */
-import type { Origin } from '../records/origin.ts';
-import type { EntryName, StreamPoint } from '../records/records.ts';
-import type { SendWindows } from '../records/send-windows.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { EntryName, StreamPoint } from '../service/records/records.ts';
+import type { SendWindows } from './send-windows.ts';
 import type { DigestFactory } from './prefix-digest.ts';
-import type { MachineSizes } from '../records/machine-sizes.ts';
+import type { MachineSizes } from './machine-sizes.ts';
 
 /**
  * One site's node of the log: a pure state machine without timers, sockets or disks, which its site

@@ -1,5 +1,5 @@
 /** The port by which a site keeps its logs and its checkpoints. */
-import type { Section } from '../records/checkpoint.ts';
+import type { Section } from '../service/records/checkpoint.ts';
 import type { LocalLogListener, LogKind, Term } from './local-log.ts';
 import type { LogPositions } from './log-positions.ts';
 import type { CheckpointCut, RecoveredState } from './recovered-state.ts';

@@ -1,7 +1,7 @@
 /** What operations take from bounded fields. A site needs rights for that. */
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { Effect } from '../records/effect.ts';
-import { createInternalError } from '../records/internal-errors.ts';
+import type { Effect } from './records/effect.ts';
+import { createInternalError } from './records/internal-errors.ts';
 import type { Tables } from './tables.ts';
 
 export interface RightsNeed {

@@ -4,12 +4,12 @@
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
-import type { Contract } from '../../protocol/contract/contract.ts';
-import type { Color, Effect } from '../records/effect.ts';
+import type { Contract } from '../../contract/contract.ts';
+import type { Color, Effect } from './records/effect.ts';
 import { hasBounded } from './bounded-takes.ts';
 import type { Tables } from './tables.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
-import { ChosenShadow } from '../records/reply.ts';
+import { ChosenShadow } from './records/reply.ts';
 import type {
   AnyShadowOperation,
   Colors,

@@ -1,7 +1,7 @@
 /** Describes a service as plain data that can be compared with other versions of the service. */
-import { hashOperation } from '../../protocol/contract/schema-hash.ts';
-import { hashText } from '../../protocol/contract/schema-definition.ts';
-import type { ServiceVersion, TableSchemas } from '../records/deployment-version.ts';
+import { hashOperation } from '../../contract/schema-hash.ts';
+import { hashText } from '../../contract/schema-definition.ts';
+import type { ServiceVersion, TableSchemas } from './records/deployment-version.ts';
 import { MAIN } from './partitions.ts';
 import type { Service } from './service.ts';
 import { NO_PARTITION } from './tables.ts';

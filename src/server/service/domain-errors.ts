@@ -4,22 +4,12 @@ import {
   isCorrectableError,
   type DomainErrorInfo,
 } from '../../correctable/errors.ts';
-import type {
-  ErrorInputOf,
-  OperationSpec,
-  OperationSpecs,
-} from '../../protocol/contract/contract.ts';
-import type { Schema } from '../../protocol/contract/schema-parts.ts';
-import { createSchemaCheck, type SchemaCheck } from '../../protocol/contract/parse-sync.ts';
+import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../contract/contract.ts';
+import type { Schema } from '../../contract/schema-parts.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../contract/parse-sync.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
-import { markInternal, createInternalError } from '../records/internal-errors.ts';
-import {
-  ChosenShadow,
-  UncertifiedResult,
-  WithMeta,
-  toReply,
-  type Reply,
-} from '../records/reply.ts';
+import { markInternal, createInternalError } from './records/internal-errors.ts';
+import { ChosenShadow, UncertifiedResult, WithMeta, toReply, type Reply } from './records/reply.ts';
 
 /** An error that a generator throws to refuse its operation. */
 export class ThrownDomainError extends Error {

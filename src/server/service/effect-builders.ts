@@ -2,7 +2,7 @@
  * The builders of effects for shadow operations: `accounts.row(id).balance.add(5)`,
  * `carts.remove(id)`.
  */
-import { type Effect, createInsertEffect, createRemoveEffect } from '../records/effect.ts';
+import { type Effect, createInsertEffect, createRemoveEffect } from './records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
 import type { EffectsOf } from './fields/field-declaration.ts';

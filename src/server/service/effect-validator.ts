@@ -1,7 +1,7 @@
 /**
  * Decides whether a service can apply an effect. A site that applied any other effect would stop.
  */
-import { type Effect, isRemoval, isWholeRow, WHOLE_ROW } from '../records/effect.ts';
+import { type Effect, isRemoval, isWholeRow, WHOLE_ROW } from './records/effect.ts';
 import type { FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
 import type { Tables } from './tables.ts';

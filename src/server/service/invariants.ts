@@ -4,7 +4,7 @@
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
-import { formatThrown } from '../records/failures.ts';
+import { formatThrown } from './records/failures.ts';
 import type { RowReader, TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 

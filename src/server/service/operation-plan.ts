@@ -5,9 +5,9 @@
  * different answers.
  */
 import type { Access } from '../../correctable/operation.ts';
-import type { OperationSpec } from '../../protocol/contract/contract.ts';
-import { canCreateObject, type Schema } from '../../protocol/contract/schema-parts.ts';
-import type { Color } from '../records/effect.ts';
+import type { OperationSpec } from '../../contract/contract.ts';
+import { canCreateObject, type Schema } from '../../contract/schema-parts.ts';
+import type { Color } from './records/effect.ts';
 import type { DomainErrorFactory, ReplyCheck } from './domain-errors.ts';
 import type { AnyGenerator, Service } from './service.ts';
 

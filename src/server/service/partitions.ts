@@ -3,7 +3,7 @@
  * function of the service: two versions of a function could order one row in two logs.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
-import type { OperationSpecs } from '../../protocol/contract/contract.ts';
+import type { OperationSpecs } from '../../contract/contract.ts';
 import type { OperationPlan } from './operation-plan.ts';
 import type { Service } from './service.ts';
 import { BY_KEY, NO_PARTITION, type Tables } from './tables.ts';

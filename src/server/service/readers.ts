@@ -1,8 +1,8 @@
 /** The readers with which generators and invariants read tables. */
-import type { ScanOptions } from '../records/read-range.ts';
+import type { ScanOptions } from './records/read-range.ts';
 import type { ValueOf } from './fields/field-declaration.ts';
 import type { Fields, ScalarIn, Tables } from './tables.ts';
-import type { ChosenShadow } from '../records/reply.ts';
+import type { ChosenShadow } from './records/reply.ts';
 
 /** A generator's private copy of the snapshot. */
 export interface Scratchpad {

@@ -17,8 +17,8 @@ import type {
   OperationSpecs,
   ParsedArgsOf,
   ResultInputOf,
-} from '../../protocol/contract/contract.ts';
-import type { Color } from '../records/effect.ts';
+} from '../../contract/contract.ts';
+import type { Color } from './records/effect.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import { DomainErrors, createReplyCheck, type DomainErrorFactory } from './domain-errors.ts';
 import {
@@ -28,7 +28,7 @@ import {
   getUncoloredWrites,
   type ServiceColors,
 } from './colors.ts';
-import type { ChosenShadow, UncertifiedResult, Reply, WithMeta } from '../records/reply.ts';
+import type { ChosenShadow, UncertifiedResult, Reply, WithMeta } from './records/reply.ts';
 import type {
   AnyShadowOperation,
   Colors,

@@ -3,8 +3,8 @@
  * what is replicated. Each has a color, of its own or of its service's `colors`.
  */
 import { check } from '../../correctable/errors.ts';
-import type { Color, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
-import type { ChosenShadow, WithMeta } from '../records/reply.ts';
+import type { Color, Effect, GoesByRights, ResultsOf } from './records/effect.ts';
+import type { ChosenShadow, WithMeta } from './records/reply.ts';
 
 declare const noReply: unique symbol;
 

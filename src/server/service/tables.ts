@@ -12,10 +12,10 @@ import {
   isRecord,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
-import { type Effect, isRemoval } from '../records/effect.ts';
+import { type Effect, isRemoval } from './records/effect.ts';
 import { type Field, type ValueOf } from './fields/field-declaration.ts';
 import { FIELD_BUILDERS, FIELD_KINDS, INDEXABLE_KINDS } from './fields/field-kinds.ts';
-import type { Scalar } from '../records/read-range.ts';
+import type { Scalar } from './records/read-range.ts';
 
 export type { Field } from './fields/field-declaration.ts';
 export { boundedCounter } from './fields/bounded-counter.ts';

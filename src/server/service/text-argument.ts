@@ -2,7 +2,7 @@
  * Finds out whether an argument of an operation is text in every call. It reads zod's definitions
  * of what schemas return, since generators get that.
  */
-import { getLazySchema, isSchemaPart, type Schema } from '../../protocol/contract/schema-parts.ts';
+import { getLazySchema, isSchemaPart, type Schema } from '../../contract/schema-parts.ts';
 
 /** Some lazy schemas create new ones without end. */
 const MAX_DEPTH = 16;

@@ -4,10 +4,10 @@
  * test replaces have no row.
  */
 import { RedLogConsumer } from '../log/red-log-consumer.ts';
-import { AbsentSites } from '../messages/absent-sites.ts';
-import { MessageFilter } from '../messages/message-filter.ts';
+import { AbsentSites } from './parts/absent-sites.ts';
+import { MessageFilter } from './wire/message-filter.ts';
 import { ReadyBuilder } from './ready.ts';
-import { Replica, REPLICA_PARTS } from '../replica/replica.ts';
+import { Replica, REPLICA_PARTS } from './replica.ts';
 
 export const PARTS = {
   AbsentSites,

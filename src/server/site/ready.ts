@@ -5,13 +5,13 @@
 import type { LogKind } from '../log/local-log.ts';
 import type { LogOutput, ServerRequest } from '../log/red-log.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
-import type { Envelope } from '../messages/envelope.ts';
-import type { Answer } from '../records/answer.ts';
-import type { Origin } from '../records/origin.ts';
-import type { LocalEntry, RedRecord } from '../records/records.ts';
-import type { MemberEvent } from '../records/site-event.ts';
-import type { ReplicaEvent, ReplicaOutputs } from '../replica/core/outputs.ts';
-import type { PartMessage } from '../replica/core/site-part.ts';
+import type { Envelope } from './wire/envelope.ts';
+import type { Answer } from './answer.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { LocalEntry, RedRecord } from '../service/records/records.ts';
+import type { MemberEvent } from './site-event.ts';
+import type { ReplicaEvent, ReplicaOutputs } from './core/outputs.ts';
+import type { PartMessage } from './core/site-part.ts';
 
 /** Entries of one log of the site. */
 export interface LogAppend {

@@ -2,37 +2,32 @@
  * One site as a pure state machine: its replica and its nodes of the red logs, connected to each
  * other.
  */
-import type { MemberChange, OperationId, RedRecord } from '../records/records.ts';
+import type { MemberChange, OperationId, RedRecord } from '../service/records/records.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { AbsentSites } from '../messages/absent-sites.ts';
+import type { AbsentSites } from './parts/absent-sites.ts';
 import { getPartitionOf, getRedKind, type LogKind } from '../log/local-log.ts';
 import { isLogMessage, type LogOutput, type RedLog, type ServerReply } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { EMPTY_STATE, type CheckpointCut, type RecoveredState } from '../log/recovered-state.ts';
 import type { LogPositions } from '../log/log-positions.ts';
-import type { Section } from '../records/checkpoint.ts';
-import type { MessageFilter, MessageFilterOptions } from '../messages/message-filter.ts';
-import {
-  isNodeMessage,
-  MAIN_PARTITION,
-  type Envelope,
-  type SiteMessage,
-} from '../messages/envelope.ts';
-import type { NodeHandshake } from '../messages/node-handshake.ts';
-import type { Origin } from '../records/origin.ts';
-import type { Replica } from '../replica/replica.ts';
-import { NeedsNewerVersionError, droppedError } from '../records/failures.ts';
-import { EarlyUpdates } from './machine/early-updates.ts';
-import { createSiteHandshake } from './machine/site-handshake.ts';
-import { MessageIntake } from './machine/message-intake.ts';
-import { StartConfirmation } from './machine/start-confirmation.ts';
+import type { Section } from '../service/records/checkpoint.ts';
+import type { MessageFilter, MessageFilterOptions } from './wire/message-filter.ts';
+import { isNodeMessage, MAIN_PARTITION, type Envelope, type SiteMessage } from './wire/envelope.ts';
+import type { NodeHandshake } from './wire/node-handshake.ts';
+import type { Origin } from '../service/records/origin.ts';
+import type { Replica } from './replica.ts';
+import { NeedsNewerVersionError, droppedError } from '../service/records/failures.ts';
+import { EarlyUpdates } from './parts/early-updates.ts';
+import { createSiteHandshake } from './wire/site-handshake.ts';
+import { MessageIntake } from './wire/message-intake.ts';
+import { StartConfirmation } from './parts/start-confirmation.ts';
 import type { InnerOutput, Ready, ReadyBuilder, SiteEvent } from './ready.ts';
-import type { Submission } from '../replica/core/submissions.ts';
-import { AbsenceWatch } from './machine/absence-watch.ts';
-import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
-import type { Lane } from '../replica/red/requests/lane.ts';
-import { RedLogs } from './machine/red-logs.ts';
+import type { Submission } from './core/submissions.ts';
+import { AbsenceWatch } from './parts/absence-watch.ts';
+import { CheckpointCuts } from './checkpoint-cuts.ts';
+import type { Lane } from './lane/lane.ts';
+import { RedLogs } from './lane/red-logs.ts';
 import { PARTS } from './parts.ts';
 import {
   ALONE_AFTER_MS,

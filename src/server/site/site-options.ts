@@ -1,16 +1,16 @@
 /** The options of a site, and what it reports about itself. */
-import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
+import type { AbsenceLimits, AbsentSites } from './parts/absent-sites.ts';
 import { getSavedSite, type RecoveredState } from '../log/recovered-state.ts';
 import type { LogMembers, MemberChange, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
-import type { MessageFilterOptions } from '../messages/message-filter.ts';
-import type { MessageRejectionCounts } from '../messages/envelope.ts';
-import { Origins, type KnownOrigin, type Origin } from '../records/origin.ts';
-import type { MemberRecord, OpeningRecord, RedRecord } from '../records/records.ts';
-import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import type { Replica } from '../replica/replica.ts';
+import type { MessageFilterOptions } from './wire/message-filter.ts';
+import type { MessageRejectionCounts } from './wire/envelope.ts';
+import { Origins, type KnownOrigin, type Origin } from '../service/records/origin.ts';
+import type { MemberRecord, OpeningRecord, RedRecord } from '../service/records/records.ts';
+import type { ReplicaOptions } from './core/replica-port.ts';
+import type { Replica } from './replica.ts';
 import type { PARTS } from './parts.ts';
-import type { RecoveredReplica } from '../replica/replica-recovery.ts';
+import type { RecoveredReplica } from './replica-recovery.ts';
 
 /** Where the red log of a partition is ordered. */
 export interface RedLogPlace {

@@ -1,5 +1,5 @@
 import type { CheckpointCut } from '../../server/log/recovered-state.ts';
-import type { Checkpoint } from '../../server/records/checkpoint.ts';
+import type { Checkpoint } from '../../server/service/records/checkpoint.ts';
 import type { InstalledCopy } from './cluster/site-copies.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
-import type { Random } from '../../server/collections/random.ts';
+import type { Random } from '../../server/service/collections/random.ts';
 
 /** The chances of the faults, as in the options of a simulation. */
 interface RedLogFaults {

@@ -3,8 +3,8 @@
  * outside.
  */
 
-import type { Origin } from '../../server/records/origin.ts';
-import type { Stage } from '../../server/records/answer.ts';
+import type { Origin } from '../../server/service/records/origin.ts';
+import type { Stage } from '../../server/site/answer.ts';
 
 /** One operation of a client, over all its submissions. */
 export interface ClientOperation {

@@ -1,10 +1,10 @@
 /**
  * A hostile network: delays, losses, duplicates, reordering, partitions in one or both directions.
  */
-import type { Origin } from '../../server/records/origin.ts';
+import type { Origin } from '../../server/service/records/origin.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from '../../server/collections/random.ts';
+import type { Random } from '../../server/service/collections/random.ts';
 
 /** A message in flight: the bytes of its envelope. */
 export interface SentMessage {

@@ -3,11 +3,11 @@
  * the run.
  */
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
-import type { GeneratorInput } from '../../server/generator/generator-context.ts';
-import type { GeneratorOutcome } from '../../server/generator/generator-runner.ts';
-import type { Submission } from '../../server/replica/core/submissions.ts';
-import type { SiteState } from '../../server/replica/core/site-state.ts';
-import type { ReplyOrError } from '../../server/records/reply.ts';
+import type { GeneratorInput } from '../../server/service/generator/generator-context.ts';
+import type { GeneratorOutcome } from '../../server/service/generator/generator-runner.ts';
+import type { Submission } from '../../server/site/core/submissions.ts';
+import type { SiteState } from '../../server/site/core/site-state.ts';
+import type { ReplyOrError } from '../../server/service/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 

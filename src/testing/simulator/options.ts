@@ -1,6 +1,6 @@
 /** The hostility of a run. The seed also determines the options, so that runs differ in kind. */
-import { Random } from '../../server/collections/random.ts';
-import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
+import { Random } from '../../server/service/collections/random.ts';
+import { ID_TABLE_LIMITS } from '../../server/site/parts/lookups/id-table.ts';
 
 /** The services of runs without an explicit one. `generated` ones are drawn from the seed. */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';

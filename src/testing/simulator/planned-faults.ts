@@ -1,6 +1,6 @@
 /** Faults of sites, disks and clocks that a run plans by chance. They end when everything heals. */
-import type { Random } from '../../server/collections/random.ts';
-import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
+import type { Random } from '../../server/service/collections/random.ts';
+import { FULL_RETRY_MS } from '../../server/node/storage/disk/ordered-writes.ts';
 import type { SimulationOptions } from './options.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';

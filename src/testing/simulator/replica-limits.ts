@@ -2,11 +2,11 @@
  * The first members of a run, and the limits of its sites: drawn ones, and those that all runs
  * share.
  */
-import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
-import type { MachineSizes } from '../../server/records/machine-sizes.ts';
-import type { StorageSizes } from '../../server/storage/storage-sizes.ts';
+import { ID_TABLE_LIMITS } from '../../server/site/parts/lookups/id-table.ts';
+import type { MachineSizes } from '../../server/log/machine-sizes.ts';
+import type { StorageSizes } from '../../server/node/storage/storage-sizes.ts';
 import { PrefixDigest } from '../../server/log/prefix-digest.ts';
-import { Origins } from '../../server/records/origin.ts';
+import { Origins } from '../../server/service/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
 

@@ -7,8 +7,8 @@ import { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import { SequencedLog } from '../../server/log/sequenced/sequenced-log.ts';
 import { PARTS } from '../../server/site/parts.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import { OrderedWrites } from '../../server/storage/disk/ordered-writes.ts';
-import { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { OrderedWrites } from '../../server/node/storage/disk/ordered-writes.ts';
+import { DurableStorage } from '../../server/node/storage/durable-storage.ts';
 import { CLUSTER_STEPS } from './cluster/cluster-steps.ts';
 import { SimulatedDisk } from './disk.ts';
 

@@ -1,12 +1,12 @@
 /** The subject of a run: a service, the operations that its clients draw, and its own checkers. */
 import type { Principal } from '../../correctable/binding.ts';
-import type { Origins } from '../../server/records/origin.ts';
+import type { Origins } from '../../server/service/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { HealthyPeriods } from './timeline.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { OperationTraits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from '../../server/collections/random.ts';
+import type { Random } from '../../server/service/collections/random.ts';
 
 /** The inputs of a draw. `own` is a string that no other operation of the run has. */
 export interface DrawOptions {

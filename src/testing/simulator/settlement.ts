@@ -1,4 +1,4 @@
-import type { Origin } from '../../server/records/origin.ts';
+import type { Origin } from '../../server/service/records/origin.ts';
 import { assertProperty, type Checkers, type FinalState } from './checkers/checker.ts';
 import type { History } from './history.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';

@@ -2,14 +2,14 @@
  * A client. It makes one operation at a time, and retries it until it is answered, at the same site
  * or another one. Old requests may arrive late.
  */
-import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
-import type { Origin } from '../../server/records/origin.ts';
-import type { Vector } from '../../server/records/vector.ts';
-import { encodeValue } from '../../server/storage/format/value-text.ts';
+import { ID_TABLE_LIMITS } from '../../server/site/parts/lookups/id-table.ts';
+import type { Origin } from '../../server/service/records/origin.ts';
+import type { Vector } from '../../server/service/records/vector.ts';
+import { encodeValue } from '../../server/node/storage/format/value-text.ts';
 import type { ClientDomainError, ClientView, SubmissionEvent } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from '../../server/collections/random.ts';
+import type { Random } from '../../server/service/collections/random.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { SiteReply, SimulatedSubmission } from './simulated-site-options.ts';
 import type { Timeline } from './timeline.ts';

@@ -2,13 +2,13 @@
  * The red log of a run: that of the built-in engine, which may be faulty, or one that a model of
  * etcd keeps.
  */
-import { Random } from '../../server/collections/random.ts';
+import { Random } from '../../server/service/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
 import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
-import type { EntryName } from '../../server/records/records.ts';
+import type { EntryName } from '../../server/service/records/records.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
-import { describeRecordProblem } from '../../server/messages/message-schemas.ts';
+import { describeRecordProblem } from '../../server/site/wire/message-schemas.ts';
 import { createFaultyEngine, type LogFaults } from './faulty-log.ts';
 import type { EtcdStore } from './etcd/etcd-store.ts';
 import type { SimulationOptions } from './options.ts';

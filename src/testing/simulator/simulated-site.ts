@@ -2,10 +2,10 @@
  * One site of a run, including its crashes: the same state machine as in production, on a virtual
  * disk and network.
  */
-import type { MemberChange } from '../../server/records/records.ts';
+import type { MemberChange } from '../../server/service/records/records.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import type { FailedAnswer, ViewAnswer } from '../../server/records/answer.ts';
-import type { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { FailedAnswer, ViewAnswer } from '../../server/site/answer.ts';
+import type { DurableStorage } from '../../server/node/storage/durable-storage.ts';
 import { getOperationPlans, type OperationPlan } from '../../server/service/operation-plan.ts';
 import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
@@ -19,19 +19,19 @@ import type {
   SiteReply,
 } from './simulated-site-options.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
-import { createEpoch } from '../../server/records/epoch.ts';
-import type { Origin, Origins } from '../../server/records/origin.ts';
-import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
-import { isNodeMessage, type Envelope } from '../../server/messages/envelope.ts';
+import { createEpoch } from '../../server/log/epoch.ts';
+import type { Origin, Origins } from '../../server/service/records/origin.ts';
+import { EnvelopeCodec } from '../../server/site/wire/envelope-codec.ts';
+import { isNodeMessage, type Envelope } from '../../server/site/wire/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
   getSharedPart,
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
-import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
-import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
-import { Random } from '../../server/collections/random.ts';
+import { readCheckpoint } from '../../server/node/storage/format/checkpoint-file.ts';
+import { recoverSite, type RecoveredSite } from '../../server/node/storage/recovery.ts';
+import { Random } from '../../server/service/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './cluster/site-copies.ts';

@@ -2,8 +2,8 @@
  * One run of the replica on a virtual clock, network and disks: first with faults, then healed
  * until everything has settled.
  */
-import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
+import type { ReplicaObserver } from '../../server/site/core/replica-port.ts';
+import { formatStartName, type Origin, type Origins } from '../../server/service/records/origin.ts';
 import {
   PropertyViolation,
   isPipelined,
@@ -21,7 +21,7 @@ import type { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import { HostileNetwork, type NetworkListener } from './network.ts';
 import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
-import { Random } from '../../server/collections/random.ts';
+import { Random } from '../../server/service/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
 import { RUN_PARTS, type RunParts } from './run-parts.ts';

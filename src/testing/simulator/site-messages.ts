@@ -1,5 +1,5 @@
 /** What a simulated site expects of messages, and of servers of its red logs. */
-import type { RejectedMessageError } from '../../server/messages/envelope.ts';
+import type { RejectedMessageError } from '../../server/site/wire/envelope.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import { PropertyViolation } from './checkers/checker.ts';

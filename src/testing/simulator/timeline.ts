@@ -2,7 +2,7 @@
  * Virtual time. Events run in the order of their times. Events of one time run in the order in
  * which they were planned.
  */
-import type { Timing } from '../../server/storage/disk/files.ts';
+import type { Timing } from '../../server/node/storage/disk/files.ts';
 
 interface PlannedEvent {
   readonly atMs: number;

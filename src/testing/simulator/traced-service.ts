@@ -2,9 +2,9 @@
  * Records what generators read from tables. If a second run reads less, the generator depends on
  * other state.
  */
-import { formatThrown } from '../../server/records/failures.ts';
+import { formatThrown } from '../../server/service/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
-import type { ScanOptions } from '../../server/records/read-range.ts';
+import type { ScanOptions } from '../../server/service/records/read-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
 import { ThrownDomainError } from '../../server/service/domain-errors.ts';
 import type { AnyGenerator, Service } from '../../server/service/service.ts';

@@ -21,8 +21,8 @@ import { guardListener, guardPrincipal, guardToken, type Credentials } from './g
 import type { ConnectionState } from './connection-state.ts';
 import { createPlatformScheduling, type Scheduling } from './scheduling.ts';
 import { getWebSocketClass, toWebSocketUrls, type WebSocketConstructor } from './websocket.ts';
-import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
-import { hashOperations } from '../../protocol/contract/schema-hash.ts';
+import type { OperationRegistry } from '../../contract/operation-registry.ts';
+import { hashOperations } from '../../contract/schema-hash.ts';
 import type { ServedContract } from '../../protocol/messages/welcome.ts';
 
 /** Options of a connection to a gateway. */

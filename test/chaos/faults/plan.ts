@@ -1,6 +1,6 @@
 /** The faults of a round, drawn from its seed alone. */
 import type { Site } from '../../../engines/wan.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 
 type Lane = 'clients' | 'network' | 'nodes' | 'etcd';
 

@@ -10,7 +10,7 @@ import {
   createCausalDeployment,
   type CausalRedisAlarm,
 } from '../../../src/bindings/causal-redis/index.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { CausalStore, type StormGateway } from './causal-store.ts';
 import { compareSites } from './compare-sites.ts';
 import { Checkpoints } from './checkpoint.ts';

@@ -15,7 +15,7 @@ import {
 import { REDIS_SITES, type NodeLayout, type RedisSite } from '../../../engines/redis/layout.ts';
 import type { RedisServerName } from '../../../engines/redis/programs.ts';
 import type { RedisSites } from '../../../engines/redis/sites.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { pause } from '../../histories/pause.ts';
 
 export interface Stage {

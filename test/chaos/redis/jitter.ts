@@ -6,7 +6,7 @@
  * would be faster than one read.
  */
 import type { Cluster } from 'ioredis';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { pause } from '../../histories/pause.ts';
 
 const LATE_CHANCE = 0.25;

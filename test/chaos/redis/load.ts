@@ -2,7 +2,7 @@
  * The load: clients that each read several keys at once and write one, as fast as the store
  * answers.
  */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { Counter } from '../../histories/counter.ts';
 import { pause } from '../../histories/pause.ts';
 import type { StormEvent } from './history.ts';

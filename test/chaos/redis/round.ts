@@ -10,7 +10,7 @@ import {
 } from '../../../engines/redis/faults.ts';
 import { REDIS_SITES } from '../../../engines/redis/layout.ts';
 import type { RedisSites } from '../../../engines/redis/sites.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { Counter } from '../../histories/counter.ts';
 import { pause } from '../../histories/pause.ts';
 import { CheckpointError, type Checkpoints } from './checkpoint.ts';

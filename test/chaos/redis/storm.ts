@@ -6,7 +6,7 @@ import { appendFileSync } from 'node:fs';
 import { useRedis } from '../../../engines/redis/engine.ts';
 import type { RedisSites } from '../../../engines/redis/sites.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { Counter } from '../../histories/counter.ts';
 import { openCausalDeployment, openControl, type Deployment } from './deployments.ts';
 import { setClockApart } from './faults.ts';

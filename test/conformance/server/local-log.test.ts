@@ -1,10 +1,10 @@
 /** What the log of a site keeps to, while holders come one after the other. */
 // @rule STO-27
 import { expect, test } from 'vitest';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import type { LocalLogListener, Term } from '../../../src/server/log/local-log.ts';
-import { recoverSite, type RecoveredSite } from '../../../src/server/storage/recovery.ts';
-import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
+import { recoverSite, type RecoveredSite } from '../../../src/server/node/storage/recovery.ts';
+import { SegmentLog } from '../../../src/server/node/storage/segment-log.ts';
 import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { replaceMethods } from '../../support/replace-methods.ts';

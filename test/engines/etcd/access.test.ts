@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
+import type { EtcdServers } from '../../../src/server/node/etcd/etcd-channel.ts';
 import { ClusterProcesses, SITES } from '../../support/cluster-processes.ts';
 import { clusterContract } from '../../support/cluster-service.ts';
 import { TestAdapter } from '../support/etcd-adapter.ts';

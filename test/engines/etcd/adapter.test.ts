@@ -4,7 +4,7 @@
  */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
+import type { EtcdServers } from '../../../src/server/node/etcd/etcd-channel.ts';
 import type { Site } from '../../../engines/wan.ts';
 import { TestAdapter } from '../support/etcd-adapter.ts';
 import { withEtcd } from '../support/etcd.ts';

@@ -7,11 +7,11 @@ import { get, getMany, put } from 'correctables/operations';
 import { transaction } from 'correctables/transactions';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { freePorts } from '../../../engines/ports.ts';
-import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
-import type { ClusterNode } from '../../../src/server/deployment/cluster/cluster-node.ts';
-import { keyValueService } from '../../../src/server/key-value-service.ts';
+import { createKeyFile } from '../../../src/server/node/cluster/key-file.ts';
+import type { ClusterNode } from '../../../src/server/node/cluster/cluster-node.ts';
+import { keyValueService } from '../../../src/server/service/key-value-service.ts';
 import { openClusterNode } from '../../../src/server/serve-cluster.ts';
-import { SiteBinding } from '../../../src/server/site/site-binding.ts';
+import { SiteBinding } from '../../../src/server/node/submission/site-binding.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withEtcd } from '../support/etcd.ts';
 

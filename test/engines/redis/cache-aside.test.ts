@@ -18,7 +18,7 @@ import {
 import { signedTokens } from '../../../src/bindings/tiered/node.ts';
 import { createClient } from '../../../src/correctable/client/client.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { SessionSight } from '../../support/session-sight.ts';
 
 const LEVELS = ['redis', 'origin'] as const;

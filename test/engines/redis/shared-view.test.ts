@@ -6,7 +6,7 @@ import { RedisKeyspace } from '../../../src/bindings/causal-redis/keyspace.ts';
 import type { ScriptConnection } from '../../../src/bindings/causal-redis/driver.ts';
 import { decodeView, encodeView } from '../../../src/bindings/causal-redis/view-codec.ts';
 import type { SiteView } from '../../../src/causal/partition-calls.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { mergeViews } from '../../support/merged-view.ts';
 import { reasonToSkip } from '../support/missing-tools.ts';
 

@@ -1,7 +1,7 @@
 /** Adapters to a real etcd cluster whose replies a test can wait for. */
 import * as grpc from '@grpc/grpc-js';
-import { EtcdAdapter } from '../../../src/server/etcd/etcd-adapter.ts';
-import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
+import { EtcdAdapter } from '../../../src/server/node/etcd/etcd-adapter.ts';
+import type { EtcdServers } from '../../../src/server/node/etcd/etcd-channel.ts';
 import type { EtcdReply, EtcdRequest } from '../../../src/server/log/etcd/etcd-requests.ts';
 
 type Kind = EtcdReply['kind'];

@@ -5,7 +5,7 @@
 import * as grpc from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import type { EtcdCluster } from '../../../engines/etcd/cluster.ts';
-import { EtcdAdapter } from '../../../src/server/etcd/etcd-adapter.ts';
+import { EtcdAdapter } from '../../../src/server/node/etcd/etcd-adapter.ts';
 import { EtcdLog, type EtcdLogOptions } from '../../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdReply, EtcdRequest } from '../../../src/server/log/etcd/etcd-requests.ts';
 import type { LogEntry, LogOutput, RedLogOptions } from '../../../src/server/log/red-log.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as grpc from '@grpc/grpc-js';
 import type { EtcdCluster } from '../../../engines/etcd/cluster.ts';
-import { EtcdAdapter } from '../../../src/server/etcd/etcd-adapter.ts';
+import { EtcdAdapter } from '../../../src/server/node/etcd/etcd-adapter.ts';
 import type { EtcdRequest } from '../../../src/server/log/etcd/etcd-requests.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
 import type { ServerConnection } from '../../../src/testing/simulator/etcd/simulated-etcd.ts';

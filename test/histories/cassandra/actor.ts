@@ -5,7 +5,7 @@ import {
   type Operation,
   type Session,
 } from '../../../src/index.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import type { Call, History, ReportedView } from '../history.ts';
 import type { ViewMeta } from './checks/confirmations.ts';
 import type { Input } from './inputs.ts';

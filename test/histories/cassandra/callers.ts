@@ -3,7 +3,7 @@
  * they read what they knew.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import type { History } from '../history.ts';
 import { Actor } from './actor.ts';
 import type { KeyAllocator } from './key-allocator.ts';

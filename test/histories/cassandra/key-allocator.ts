@@ -1,5 +1,5 @@
 /** Shared by callers: the keys in use, and values that no call has written yet. */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 
 /**
  * Keys are few, so that writers meet, and new again and again, so that what is lost is not written

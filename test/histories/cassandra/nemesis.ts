@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Site } from '../../../engines/wan.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import type { Call, History } from '../history.ts';
 import { NEMESIS } from './inputs.ts';
 import { patiently } from './retry-until-works.ts';

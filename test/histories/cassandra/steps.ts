@@ -1,6 +1,6 @@
 /** What a caller does next: each kind of write and read, on keys that others use too. */
 import { get, getMany, put } from '../../../src/operations/index.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import type { Call } from '../history.ts';
 import type { Actor, Asked } from './actor.ts';
 import type { KeyAllocator } from './key-allocator.ts';

@@ -1,5 +1,5 @@
 /** Draws random transactions on lists. */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { drawShare, type Shares } from '../repeat.ts';
 
 /**

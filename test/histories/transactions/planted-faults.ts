@@ -15,7 +15,7 @@ import type {
   ReadVersionsArgs,
   VersionedValue,
 } from '../../../src/operations/index.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import type { Transact } from './run-list-append.ts';
 
 export type PlantedFault =

@@ -1,6 +1,6 @@
 /** Runs random transactions on lists against a store, and records what each client saw of them. */
 import { isCorrectableError } from '../../../src/index.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
 import {
   ListAppendPlans,

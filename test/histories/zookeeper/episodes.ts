@@ -8,7 +8,7 @@ import {
   ZooKeeper,
   type MultiPart,
 } from '../../../src/bindings/zookeeper/index.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { pause } from '../pause.ts';
 import { QUEUE, RUSH, times, type Scene } from './fixture.ts';
 import { Shop } from './binding-client.ts';

@@ -3,7 +3,7 @@ import type { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
 import { queueLength, type DeliveryGuarantee } from '../../../src/bindings/zookeeper/index.ts';
 import type { AnyClient } from '../../../src/index.ts';
 import { dequeue, enqueue, get, put } from '../../../src/operations/index.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import type { Call, History } from '../history.ts';
 import { observe, type Step } from '../observe.ts';
 import { Gate } from './gate.ts';

@@ -1,7 +1,7 @@
 /** What is done to connections and servers while the shops work, and how it is made good. */
 import { SITES, type Site } from '../../../engines/wan.ts';
 import type { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { pause } from '../pause.ts';
 import { repeat } from '../repeat.ts';
 import { QUEUE, times, type Scene } from './fixture.ts';

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Site } from '../../../engines/wan.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { callFaults } from '../checks/calls.ts';
 import type { Call } from '../history.ts';
 import { pause } from '../pause.ts';

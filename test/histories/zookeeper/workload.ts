@@ -2,7 +2,7 @@
  * What a shop does all the time: operations of all kinds on the queues and keys that all shops
  * share.
  */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import { pause } from '../pause.ts';
 import { drawShare, type Shares } from '../repeat.ts';
 import { QUEUE, times, type How, type Scene } from './fixture.ts';

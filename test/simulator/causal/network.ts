@@ -7,7 +7,7 @@ import type {
   Refusal,
   SiteView,
 } from '../../../src/causal/partition-calls.ts';
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { LOCAL_TIMEOUT_MS, REMOTE_TIMEOUT_MS, type CausalRunOptions } from './options.ts';
 

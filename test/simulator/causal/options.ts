@@ -2,7 +2,7 @@
  * What a simulated run of the causal store goes through, drawn from its seed. All times in
  * milliseconds.
  */
-import type { Random } from '../../../src/server/collections/random.ts';
+import type { Random } from '../../../src/server/service/collections/random.ts';
 
 export interface CausalRunOptions {
   readonly siteCount: number;

@@ -28,7 +28,7 @@ import { Partition } from '../../../src/causal/partition.ts';
 import { MICROSECONDS_PER_MS, withStamp, type Stamp } from '../../../src/causal/stamps.ts';
 import { isAbsentAt, isVisible, type Version } from '../../../src/causal/version.ts';
 import { EMPTY_CHAIN, getVersions } from '../../../src/causal/version-chain.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { SimulatedClient } from './client.ts';
 import {

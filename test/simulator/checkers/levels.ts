@@ -3,7 +3,7 @@
  * red is final at one site alone only if it turned out blue, or its generator accepts the result of
  * one site.
  */
-import type { Origin } from '../../../src/server/records/origin.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
 import { isBlue, isRead } from '../operation-traits.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 import { isRed, assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';

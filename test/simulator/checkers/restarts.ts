@@ -2,8 +2,8 @@
  * After a restart, a site shows the blue operations that it had answered before a client asks it
  * for anything. So it needs no other site for that.
  */
-import type { OperationId } from '../../../src/server/records/records.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
+import type { OperationId } from '../../../src/server/service/records/records.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
 import {
   assertProperty,
   isRed,

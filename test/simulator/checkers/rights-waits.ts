@@ -3,8 +3,8 @@
  * and hear each other, and enough of a field is left for all takes, each take ends within a bound.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
-import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
+import type { SiteState } from '../../../src/server/site/core/site-state.ts';
 import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
 import type {
   AnyOperation,

@@ -3,8 +3,8 @@
  * snapshot. Otherwise its client would find one half of a move done, although there was enough
  * where it was executed. The stocks are added up here, from what each site applies.
  */
-import type { Effect } from '../../../src/server/records/effect.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
+import type { Effect } from '../../../src/server/service/records/effect.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
 import {
   assertProperty,
   getExecutionName,

@@ -3,8 +3,8 @@
  * text, which no other operation has, to the lines of each of its rows, and no line is ever
  * removed.
  */
-import type { Origin } from '../../../src/server/records/origin.ts';
-import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
+import type { SiteState } from '../../../src/server/site/core/site-state.ts';
 import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
 import type {
   AnyOperation,

@@ -1,14 +1,14 @@
 /** Describes messages between sites in plain words, for readers who do not know the protocol. */
-import { formatValue } from '../../../src/server/color-analysis/values/format-values.ts';
+import { formatValue } from '../../../src/server/check/values/format-values.ts';
 import type { LogMessage } from '../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../src/server/log/sequenced/sequenced-messages.ts';
-import type { Envelope } from '../../../src/server/messages/envelope.ts';
-import type { Effect } from '../../../src/server/records/effect.ts';
+import type { Envelope } from '../../../src/server/site/wire/envelope.ts';
+import type { Effect } from '../../../src/server/service/records/effect.ts';
 import type {
   BlueOperation,
   RedRecord,
   SlotDecision,
-} from '../../../src/server/records/records.ts';
+} from '../../../src/server/service/records/records.ts';
 import { isRed, type AnyOperation } from '../../../src/testing/simulator/checkers/checker.ts';
 import {
   isLowWatermark,

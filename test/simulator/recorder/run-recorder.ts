@@ -2,13 +2,13 @@
  * Records a run from the events that checkers get. It draws no random number, so the run stays the
  * same.
  */
-import { formatValue } from '../../../src/server/color-analysis/values/format-values.ts';
+import { formatValue } from '../../../src/server/check/values/format-values.ts';
 import { SEQUENCED_ENGINE } from '../../../src/server/log/sequenced/engine.ts';
-import { EnvelopeCodec } from '../../../src/server/messages/envelope-codec.ts';
-import { RejectedMessageError } from '../../../src/server/messages/envelope.ts';
-import type { Conflict } from '../../../src/server/records/certification-result.ts';
-import type { Origin, Origins } from '../../../src/server/records/origin.ts';
-import type { RedOperation } from '../../../src/server/records/records.ts';
+import { EnvelopeCodec } from '../../../src/server/site/wire/envelope-codec.ts';
+import { RejectedMessageError } from '../../../src/server/site/wire/envelope.ts';
+import type { Conflict } from '../../../src/server/service/records/certification-result.ts';
+import type { Origin, Origins } from '../../../src/server/service/records/origin.ts';
+import type { RedOperation } from '../../../src/server/service/records/records.ts';
 import {
   isRed,
   type AnyOperation,

@@ -5,10 +5,10 @@
  * could be broken.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import type { Effect } from '../../../src/server/records/effect.ts';
-import type { ScanOptions } from '../../../src/server/records/read-range.ts';
-import type { ChosenShadow } from '../../../src/server/records/reply.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
+import type { Effect } from '../../../src/server/service/records/effect.ts';
+import type { ScanOptions } from '../../../src/server/service/records/read-range.ts';
+import type { ChosenShadow } from '../../../src/server/service/records/reply.ts';
 import type { FieldKindName } from '../../../src/server/service/fields/field.ts';
 import { FIELD_KINDS } from '../../../src/server/service/fields/field-kinds.ts';
 import { defineService } from '../../../src/server/service/service.ts';
@@ -24,7 +24,7 @@ import {
   stock,
 } from '../../../src/server/service/tables.ts';
 import type { Field, Table } from '../../../src/server/service/tables.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { getObservedTraits } from '../../../src/testing/simulator/scenario.ts';
 import type { Scenario } from '../../../src/testing/simulator/scenario.ts';
 

@@ -3,7 +3,7 @@
  * empty most of the time.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';

@@ -4,8 +4,8 @@
  * it is for but the oracle.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { withMeta } from '../../../src/server/records/reply.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
+import { withMeta } from '../../../src/server/service/records/reply.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';
 import {

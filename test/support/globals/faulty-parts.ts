@@ -1,8 +1,8 @@
 /** Parts of sites that each leave out one rule of globals. */
-import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
-import { HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
-import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import { GlobalCoordinator } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import { findAwaitedStamps } from '../../../src/server/site/lane/order/global-gate.ts';
+import { HoldTable } from '../../../src/server/site/lane/order/hold-table.ts';
+import { PartitionCertifier } from '../../../src/server/site/lane/order/partition-certifier.ts';
+import { GlobalCoordinator } from '../../../src/server/site/lane/requests/global-coordinator.ts';
 import { replaceArguments, replaceMethods } from '../replace-methods.ts';
 
 /** Nothing is held, and holds are not certified. */

@@ -1,14 +1,14 @@
 /**
  * The parts of a site that a planted fault can replace, and the operations of the world of globals.
  */
-import { toFieldName } from '../../../src/server/generator/read-set.ts';
-import type { Effect } from '../../../src/server/records/effect.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
-import type { RedOperation, RedRecord } from '../../../src/server/records/records.ts';
-import { findAwaitedStamps } from '../../../src/server/replica/red/order/global-gate.ts';
-import { HoldTable, type RowPartitions } from '../../../src/server/replica/red/order/hold-table.ts';
-import { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import { GlobalCoordinator } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+import { toFieldName } from '../../../src/server/service/generator/read-set.ts';
+import type { Effect } from '../../../src/server/service/records/effect.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
+import type { RedOperation, RedRecord } from '../../../src/server/service/records/records.ts';
+import { findAwaitedStamps } from '../../../src/server/site/lane/order/global-gate.ts';
+import { HoldTable, type RowPartitions } from '../../../src/server/site/lane/order/hold-table.ts';
+import { PartitionCertifier } from '../../../src/server/site/lane/order/partition-certifier.ts';
+import { GlobalCoordinator } from '../../../src/server/site/lane/requests/global-coordinator.ts';
 
 export const LOGS = 3;
 export const SITES = 3;

@@ -1,11 +1,11 @@
 /** Judges rules of globals without which nothing is wrong, but rows are held for longer. */
-import { getExecutionName } from '../../../src/server/records/global-records.ts';
-import { getPartition, type ExecutionName } from '../../../src/server/records/records.ts';
+import { getExecutionName } from '../../../src/server/site/lane/global-records.ts';
+import { getPartition, type ExecutionName } from '../../../src/server/service/records/records.ts';
 import type {
   GlobalCoordinator,
   GlobalProposal,
   SiteProgress,
-} from '../../../src/server/replica/red/requests/global-coordinator.ts';
+} from '../../../src/server/site/lane/requests/global-coordinator.ts';
 
 export class ProgressChecker {
   readonly problems: string[] = [];

@@ -2,24 +2,24 @@
  * One site with several red logs: it delivers, certifies, waits at the gate and applies, as a
  * replica does.
  */
-import type { CertificationDecision } from '../../../src/server/records/certification-result.ts';
+import type { CertificationDecision } from '../../../src/server/service/records/certification-result.ts';
 import {
   getExecutionName,
   getProposer,
   isGlobal,
-} from '../../../src/server/records/global-records.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
+} from '../../../src/server/site/lane/global-records.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
 import type {
   ExecutionName,
   GlobalOperation,
   RedOperation,
-} from '../../../src/server/records/records.ts';
-import { isCovered, type Vector } from '../../../src/server/records/vector.ts';
-import { ID_TABLE_LIMITS } from '../../../src/server/replica/exactly-once/id-table.ts';
-import type { Hold, HoldTable } from '../../../src/server/replica/red/order/hold-table.ts';
-import type { PartitionCertifier } from '../../../src/server/replica/red/order/partition-certifier.ts';
-import type { SavedCommittedGlobal } from '../../../src/server/records/checkpoint.ts';
-import type { GlobalCoordinator } from '../../../src/server/replica/red/requests/global-coordinator.ts';
+} from '../../../src/server/service/records/records.ts';
+import { isCovered, type Vector } from '../../../src/server/service/records/vector.ts';
+import { ID_TABLE_LIMITS } from '../../../src/server/site/parts/lookups/id-table.ts';
+import type { Hold, HoldTable } from '../../../src/server/site/lane/order/hold-table.ts';
+import type { PartitionCertifier } from '../../../src/server/site/lane/order/partition-certifier.ts';
+import type { SavedCommittedGlobal } from '../../../src/server/service/records/checkpoint.ts';
+import type { GlobalCoordinator } from '../../../src/server/site/lane/requests/global-coordinator.ts';
 import {
   getRowsWritten,
   LOG_ORIGINS,

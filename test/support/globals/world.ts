@@ -3,18 +3,18 @@
  * late or twice. It draws everything from a seed, and judges the run by what clients and sites have
  * seen.
  */
-import { getExecutionName } from '../../../src/server/records/global-records.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
+import { getExecutionName } from '../../../src/server/site/lane/global-records.ts';
+import type { Origin } from '../../../src/server/service/records/origin.ts';
 import type {
   ExecutionName,
   GlobalOperation,
   RedOperation,
-} from '../../../src/server/records/records.ts';
-import { getMaxEntry } from '../../../src/server/records/vector.ts';
+} from '../../../src/server/service/records/records.ts';
+import { getMaxEntry } from '../../../src/server/service/records/vector.ts';
 import {
   getRetryDelayMs,
   type SiteProgress,
-} from '../../../src/server/replica/red/requests/global-coordinator.ts';
+} from '../../../src/server/site/lane/requests/global-coordinator.ts';
 import {
   findStrictCycle,
   type StrictOperation,

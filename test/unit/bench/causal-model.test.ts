@@ -16,7 +16,7 @@ import {
   DEFAULT_WORKLOAD,
   KeyNames,
 } from '../../../bench/causal/systems/workload.ts';
-import { Random } from '../../../src/server/collections/random.ts';
+import { Random } from '../../../src/server/service/collections/random.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 

@@ -5,7 +5,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { CLUSTER } from '../../../src/cli/cluster.ts';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';
-import { NoReplyError, NotReachedError } from '../../../src/server/cluster/operator-request.ts';
+import {
+  NoReplyError,
+  NotReachedError,
+} from '../../../src/server/node/commands/operator-request.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 vi.mock(import('../../../src/cli/deployed-sites.ts'));

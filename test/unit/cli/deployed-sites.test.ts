@@ -10,9 +10,9 @@ import {
   formatAddress,
   type ClusterAddress,
   type ClusterFile,
-} from '../../../src/server/cluster/cluster-file.ts';
-import { ClusterLinks } from '../../../src/server/cluster/cluster-links.ts';
-import { createKeyFile, readKeyFile } from '../../../src/server/cluster/key-file.ts';
+} from '../../../src/server/node/cluster/cluster-file.ts';
+import { ClusterLinks } from '../../../src/server/node/links/cluster-links.ts';
+import { createKeyFile, readKeyFile } from '../../../src/server/node/cluster/key-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 async function findAddress(): Promise<ClusterAddress> {

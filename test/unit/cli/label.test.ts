@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { service as bank } from '../../../demo/bank/service.ts';
 import { beginWithTimeout, runAll } from '../../../src/cli/label.ts';
-import { ColorAnalysis } from '../../../src/server/color-analysis/analyze-colors.ts';
+import { ColorAnalysis } from '../../../src/server/check/analyze-colors.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 
 const PATIENCE = { stuckMs: 20, guardedMs: 10, shrinkingMs: 10 };

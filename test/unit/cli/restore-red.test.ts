@@ -4,14 +4,14 @@ import { expect, test, vi } from 'vitest';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';
 import { restoreRed } from '../../../src/cli/restore-red.ts';
-import type { ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
-import { READ_NAMED } from '../../../src/server/cluster/red-log/named-entries.ts';
-import { NotReachedError } from '../../../src/server/cluster/operator-request.ts';
+import type { ClusterFile } from '../../../src/server/node/cluster/cluster-file.ts';
+import { READ_NAMED } from '../../../src/server/node/red-log/named-entries.ts';
+import { NotReachedError } from '../../../src/server/node/commands/operator-request.ts';
 import {
   OPEN_RED,
   READ_RED,
   type RedGeneration,
-} from '../../../src/server/cluster/red-log/red-generation.ts';
+} from '../../../src/server/node/red-log/red-generation.ts';
 
 vi.mock(import('../../../src/cli/deployed-sites.ts'));
 vi.mock(import('../../../src/cli/print.ts'));

@@ -4,12 +4,12 @@
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
 import {
   findLostPart,
   listAddedParts,
   listLostParts,
-} from '../../../src/server/records/deployment-version.ts';
+} from '../../../src/server/service/records/deployment-version.ts';
 import { blue, counter, defineService, register, table } from '../../../src/server/index.ts';
 import { describeService } from '../../../src/server/service/describe-service.ts';
 

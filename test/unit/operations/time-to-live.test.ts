@@ -6,8 +6,8 @@ import { zookeeper } from '../../../src/bindings/zookeeper/index.ts';
 import { keyValue } from '../../../src/contract/index.ts';
 import { createClient, type Binding } from '../../../src/index.ts';
 import { put, remove } from '../../../src/operations/index.ts';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { parseArgs } from '../../../src/protocol/contract/operation-registry.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
+import { parseArgs } from '../../../src/contract/operation-registry.ts';
 import { createEmbedded, keyValueService } from '../../../src/server/index.ts';
 import { z } from 'zod';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CheckedOperation, borrowOperation } from '../../../src/protocol/hosting.ts';
 import { checkOperationOf } from '../../support/checked-operation.ts';
-import { parseArgs } from '../../../src/protocol/contract/operation-registry.ts';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { parseArgs } from '../../../src/contract/operation-registry.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
 
 const contract = defineContract('users', {
   add: {

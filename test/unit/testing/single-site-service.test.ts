@@ -6,13 +6,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/correctable/client/client.ts';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import { blue } from '../../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../../src/server/service/tables.ts';
-import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
+import type { SiteAlarm } from '../../../src/server/node/alarms/site-alarm.ts';
 import { singleSiteService } from '../../../src/testing/single-site-service.ts';
-import { bank, bankService, ticketService, tickets } from '../server/replica/services.ts';
+import { bank, bankService, ticketService, tickets } from '../server/site/services.ts';
 
 const args = z.object({ who: z.string(), cents: z.int() });
 const debt = defineContract('debts', { owe: { access: 'write', args, result: z.null() } });

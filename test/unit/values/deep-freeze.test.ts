@@ -7,8 +7,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/index.ts';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../src/server/deployment/embedded/embedded.ts';
+import { defineContract } from '../../../src/contract/contract.ts';
+import { createEmbedded } from '../../../src/server/node/embedded/embedded.ts';
 import {
   deepFreeze,
   freezeForUser,
@@ -27,7 +27,7 @@ import {
   set,
   table,
 } from '../../../src/server/service/tables.ts';
-import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
+import type { SiteAlarm } from '../../../src/server/node/alarms/site-alarm.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Cart {

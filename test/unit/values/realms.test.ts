@@ -20,7 +20,7 @@ import { dedupeReads } from '../../../src/policies/index.ts';
 import { checkPortable, copyForWire } from '../../../src/protocol/codec/portable-values.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../src/protocol/codec/msgpack-codec.ts';
-import { parseSync } from '../../../src/protocol/contract/parse-sync.ts';
+import { parseSync } from '../../../src/contract/parse-sync.ts';
 import { deepCopy, copyPlainData, NotPlainDataError } from '../../../src/values/deep-copy.ts';
 import { freezeForUser, freezeWireCopy, freezeArgsCopy } from '../../../src/values/deep-freeze.ts';
 import {

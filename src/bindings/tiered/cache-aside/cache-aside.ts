@@ -18,7 +18,7 @@ import {
   type ResolvedOptions,
 } from '../../../correctable/options.ts';
 import { reportFailure } from '../../../protocol/report-failure.ts';
-import { isValueWithDetails, skipLevel, withDetails } from '../../../protocol/tier-result.ts';
+import { isValueWithDetails, skipLevel, withDetails } from '../../../contract/tier-result.ts';
 import type { LevelContext } from '../../shared/level-call.ts';
 import { getPortableTouches } from '../../shared/portable-touches.ts';
 import type { Tier } from '../tier.ts';

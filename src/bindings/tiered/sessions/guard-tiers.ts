@@ -1,7 +1,7 @@
 /** Tiers of one operation in a session. They skip what is too old for it. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Operation } from '../../../correctable/operation.ts';
-import { isValueWithDetails, skipLevel } from '../../../protocol/tier-result.ts';
+import { isValueWithDetails, skipLevel } from '../../../contract/tier-result.ts';
 import { readCurrent } from '../../shared/read-current.ts';
 import type { Tier } from '../tier.ts';
 import type { GuardedRead, TierSession } from './tier-session.ts';

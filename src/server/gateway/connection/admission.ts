@@ -6,7 +6,7 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/hosting.ts';
-import { createUnknownOperationError } from '../../../protocol/contract/operation-registry.ts';
+import { createUnknownOperationError } from '../../../contract/operation-registry.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
 import { submit, type SubmitMessage } from '../../../protocol/messages/submit.ts';
 import { ENTRY_BYTES, type ClientRecord, type Outlet } from '../clients/client-table.ts';

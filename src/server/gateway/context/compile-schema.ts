@@ -8,9 +8,9 @@ import type { PreparingBinding } from '../../../protocol/hosting.ts';
 import type {
   OperationRegistry,
   RegisteredOperation,
-} from '../../../protocol/contract/operation-registry.ts';
-import { canCompile, toCompiledSchema } from '../../../protocol/contract/parse-sync.ts';
-import { hashOperations } from '../../../protocol/contract/schema-hash.ts';
+} from '../../../contract/operation-registry.ts';
+import { canCompile, toCompiledSchema } from '../../../contract/parse-sync.ts';
+import { hashOperations } from '../../../contract/schema-hash.ts';
 import type { OperationFigures, OperationStats } from '../operations/operation-stats.ts';
 
 /**

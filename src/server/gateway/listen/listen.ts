@@ -8,7 +8,7 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, type Logger } from '../context/logger.ts';
 import { readListenOptions, type ListenOptions } from './listen-options.ts';
 import { ServerLocation } from './listening-address.ts';
-import { listenOnAddress } from '../../listening/listen-on-address.ts';
+import { listenOnAddress } from '../../../protocol/listen-on-address.ts';
 import { reportMissingToken } from './operator-token.ts';
 import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';

@@ -7,9 +7,9 @@
  * *lane*. A start writes one group at a time, so its groups are in the order of
  * revisions, too. The next group is the one with the smallest revision of all lanes.
  */
-import type { Origin } from '../../records/origin.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
-import type { EntryName } from '../../records/records.ts';
+import type { EntryName } from '../../service/records/records.ts';
 import type { EtcdKeys, GroupName } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 

@@ -5,7 +5,7 @@
  * on, though it may have a part of a group only. The log of another partition than `main` has
  * `red-<ordinal>` instead of `red`.
  */
-import type { Origin } from '../../records/origin.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
 
 /** Digits of ordinals, and of epochs, numbers and positions: keys sort as their numbers do. */

@@ -9,8 +9,8 @@
  * has the position and digest of its proposer, and sites send each other theirs every second. So
  * they notice if etcd was put back to an older state.
  */
-import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
-import type { Origin } from '../../records/origin.ts';
+import { createEpochAbove, MAX_START } from '../epoch.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import { LogCopy } from '../log-copy.ts';
 import type {
   LogEntry,

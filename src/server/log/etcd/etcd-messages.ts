@@ -2,9 +2,9 @@
  * The messages between sites about a log that etcd keeps: how much of it a site has. Sites find
  * copies that differ by them.
  */
-import { count, digest, record, word } from '../../records/record-schemas.ts';
+import { count, digest, record, word } from '../record-schemas.ts';
 import type { LogMessageFormat } from '../red-log-engine.ts';
-import type { Origin } from '../../records/origin.ts';
+import type { Origin } from '../../service/records/origin.ts';
 
 export interface DigestMessage {
   readonly kind: 'log.digest';

@@ -3,8 +3,8 @@
  * exist. A group that was sent once stays as it is: it is sent again until it was seen in the log,
  * and a repetition finds its key there.
  */
-import type { Origin } from '../../records/origin.ts';
-import { createEpochAbove } from '../../records/epoch.ts';
+import type { Origin } from '../../service/records/origin.ts';
+import { createEpochAbove } from '../epoch.ts';
 import type { LogCopy } from '../log-copy.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import type { EtcdAnswer } from './etcd-requests.ts';

@@ -4,7 +4,7 @@
  * be saved.
  */
 import type { LogProgress } from '../log-copy.ts';
-import type { EntryName } from '../../records/records.ts';
+import type { EntryName } from '../../service/records/records.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';

@@ -4,7 +4,7 @@
  * does that, the first of the members.
  */
 import type { LogMark } from '../log-copy.ts';
-import type { Origin } from '../../records/origin.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import type { EtcdCall } from './etcd-requests.ts';
 import type { EtcdKeys } from './etcd-keys.ts';

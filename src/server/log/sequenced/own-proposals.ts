@@ -3,9 +3,9 @@
  * sent again, and nothing else is: the site checks which proposals have arrived, behind all that it
  * has sent before.
  */
-import { Fifo } from '../../collections/fifo.ts';
-import { createEpochAbove } from '../../records/epoch.ts';
-import type { Origin } from '../../records/origin.ts';
+import { Fifo } from '../../service/collections/fifo.ts';
+import { createEpochAbove } from '../epoch.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import type { LogEntry, RedLogOptions } from '../red-log.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 

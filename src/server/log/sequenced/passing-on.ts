@@ -2,7 +2,7 @@
  * How followers pass on what they have delivered (RB-L6). If the leader is lost, a follower that
  * lacks entries can get them from another one.
  */
-import type { MachineSizes } from '../../records/machine-sizes.ts';
+import type { MachineSizes } from '../machine-sizes.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 /** In times of `resendAfterMs`: after that, what is lacking is something else. */

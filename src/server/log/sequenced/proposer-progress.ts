@@ -2,7 +2,7 @@
  * How far the proposals of each site have got in a red log. Sites number them, from 1 on at each
  * start, so that what comes twice or late is noticed.
  */
-import type { Origin } from '../../records/origin.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import type { LogEntry, SavedLog } from '../red-log.ts';
 
 interface Progress {

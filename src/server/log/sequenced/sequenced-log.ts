@@ -11,7 +11,7 @@
  * way, or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was
  * sent before. Its answer names what has not arrived by then.
  */
-import { Fifo } from '../../collections/fifo.ts';
+import { Fifo } from '../../service/collections/fifo.ts';
 import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
 import type {
   LogEntry,
@@ -21,21 +21,17 @@ import type {
   RedLogOptions,
   SavedLog,
 } from '../red-log.ts';
-import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
-import type { StreamPoint } from '../../records/records.ts';
-import type { Origin } from '../../records/origin.ts';
+import { createEpochAbove, MAX_START } from '../epoch.ts';
+import type { StreamPoint } from '../../service/records/records.ts';
+import type { Origin } from '../../service/records/origin.ts';
 import { createPrefixDigest, type PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
 import { createFollower, isLagging, mayAnnounceAgain, type Follower } from './follower.ts';
 import { getKnownEpoch, OwnProposals } from './own-proposals.ts';
 import { AskTimer, getFirstKept, isPassedOn } from './passing-on.ts';
-import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
+import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
-import {
-  DEFAULT_MACHINE_SIZES,
-  limitBatch,
-  type MachineSizes,
-} from '../../records/machine-sizes.ts';
+import { DEFAULT_MACHINE_SIZES, limitBatch, type MachineSizes } from '../machine-sizes.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
 

@@ -1,6 +1,6 @@
 /** The messages between nodes of the sequenced log, and their format. */
-import type { Origin } from '../../records/origin.ts';
-import type { RedRecord } from '../../records/records.ts';
+import type { Origin } from '../../service/records/origin.ts';
+import type { RedRecord } from '../../service/records/records.ts';
 import {
   count,
   digest,
@@ -11,8 +11,8 @@ import {
   word,
   integerFrom,
   type RecordSchema,
-} from '../../records/record-schemas.ts';
-import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
+} from '../record-schemas.ts';
+import { MAX_OPERATIONS_PER_MESSAGE } from '../send-windows.ts';
 import { mixEntry } from '../prefix-digest.ts';
 import type { LogEntry } from '../red-log.ts';
 import type { LogMessageFormat, ProposedRecord } from '../red-log-engine.ts';

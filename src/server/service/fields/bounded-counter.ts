@@ -9,9 +9,9 @@ import {
   type Effect,
   type EffectByRights,
   type Stamp,
-} from '../../records/effect.ts';
-import { MAX_ORIGINS, RED, type Origin } from '../../records/origin.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+} from '../records/effect.ts';
+import { MAX_ORIGINS, RED, type Origin } from '../records/origin.ts';
+import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
 import {
   LedgerOverlay,

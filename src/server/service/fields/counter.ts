@@ -1,7 +1,7 @@
 /** A counter of integers. Only integers have the same sum in every order. */
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
+import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,

@@ -2,7 +2,7 @@
  * What a replica needs of a kind of field: the state that effects change, and the effects in flight
  * above it.
  */
-import type { Effect, Stamp } from '../../records/effect.ts';
+import type { Effect, Stamp } from '../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
 
 /** The committed state of one field at one site. */

@@ -2,7 +2,7 @@
  * How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken =
  * given.
  */
-import { RED, type Origin } from '../../records/origin.ts';
+import { RED, type Origin } from '../records/origin.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
 /** A bounded field, as generators and invariants read it. */

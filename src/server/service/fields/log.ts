@@ -1,6 +1,6 @@
 /** A log to which sites append. Entries are ordered by hybrid clock time, then by site. */
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
 import { freezeForUser, isMutable } from '../../../values/deep-freeze.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';

@@ -3,8 +3,8 @@
  * and its effects are removed at the next read. So many operations that end together cost one pass
  * or two.
  */
-import type { Effect } from '../../records/effect.ts';
-import { Fifo } from '../../collections/fifo.ts';
+import type { Effect } from '../records/effect.ts';
+import { Fifo } from '../collections/fifo.ts';
 
 /** The effect of an operation in flight; `undefined` for the removal of the row. */
 export interface OwnedEffect {

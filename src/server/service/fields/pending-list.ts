@@ -1,5 +1,5 @@
 /** Pending effects in a plain list, for kinds of field that need no more. */
-import type { Effect } from '../../records/effect.ts';
+import type { Effect } from '../records/effect.ts';
 import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 
 type ListedEffect = readonly { readonly effect: Effect }[];

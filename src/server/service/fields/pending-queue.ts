@@ -7,8 +7,8 @@
  * (committed ++ pushed). So only the length must be known. It comes from a composition over a
  * sliding window (two stacks: amortized constant).
  */
-import { Fifo } from '../../collections/fifo.ts';
-import type { Effect } from '../../records/effect.ts';
+import { Fifo } from '../collections/fifo.ts';
+import type { Effect } from '../records/effect.ts';
 import { freezeForUser } from '../../../values/deep-freeze.ts';
 import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 

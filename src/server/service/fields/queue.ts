@@ -2,11 +2,11 @@
  * A queue that is changed in the red order only. A `pop` takes the item that is first when it is
  * applied, so it never aborts.
  */
-import type { Effect } from '../../records/effect.ts';
+import type { Effect } from '../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
 import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
 import { PendingQueue, type PopResult, type PushResult, type QueueView } from './pending-queue.ts';
-import { Fifo } from '../../collections/fifo.ts';
+import { Fifo } from '../collections/fifo.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
 

@@ -7,7 +7,7 @@ import {
   type OrderPosition,
   type SavedPosition,
   type Stamp,
-} from '../../records/effect.ts';
+} from '../records/effect.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 import { createPlainField, type Field } from './field-declaration.ts';

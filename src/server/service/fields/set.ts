@@ -2,10 +2,10 @@
  * A set in which additions win: a removal removes only the additions that its generator's site had
  * seen. Its order is the same at all sites: numbers by size, then strings. The first read sorts it.
  */
-import { compareScalars, type Scalar } from '../../records/read-range.ts';
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import { compareScalars, type Scalar } from '../records/read-range.ts';
+import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
+import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,

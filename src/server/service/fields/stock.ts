@@ -2,8 +2,8 @@
  * A stock that is changed in the red order only. A `take` decides when it is applied, so it rejects
  * no operation.
  */
-import type { Effect } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import type { Effect } from '../records/effect.ts';
+import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import { CounterState } from './counter.ts';
 import type { EffectBuilder, FieldKind, FieldName } from './field.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';

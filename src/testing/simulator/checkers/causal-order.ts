@@ -2,8 +2,8 @@
  * An operation becomes visible only after everything that its generator saw. The checker counts
  * operations instead of comparing vectors.
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import type { SiteState } from '../../../server/replica/core/site-state.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import type { SiteState } from '../../../server/site/core/site-state.ts';
 import {
   CountingChecker,
   getExecutionName,

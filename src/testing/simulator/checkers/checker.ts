@@ -1,13 +1,13 @@
 /** The events of a run that checkers get, and how they report a violation. */
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
-import type { Conflict } from '../../../server/records/certification-result.ts';
-import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
-import type { Envelope } from '../../../server/messages/envelope.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
-import type { Submission } from '../../../server/replica/core/submissions.ts';
-import type { Stage } from '../../../server/records/answer.ts';
-import type { Vector } from '../../../server/records/vector.ts';
-import type { SiteState } from '../../../server/replica/core/site-state.ts';
+import type { Conflict } from '../../../server/service/records/certification-result.ts';
+import type { BlueOperation, RedOperation } from '../../../server/service/records/records.ts';
+import type { Envelope } from '../../../server/site/wire/envelope.ts';
+import type { Origin, Origins } from '../../../server/service/records/origin.ts';
+import type { Submission } from '../../../server/site/core/submissions.ts';
+import type { Stage } from '../../../server/site/answer.ts';
+import type { Vector } from '../../../server/service/records/vector.ts';
+import type { SiteState } from '../../../server/site/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
 import type { Link, MessageEnd } from '../network.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';

@@ -11,12 +11,12 @@
  * stamps in its log doubts its own clock at its next start, although that clock is right. It is the
  * same exception.
  */
-import { MICROS_PER_MS } from '../../../server/records/clock.ts';
-import type { Origin } from '../../../server/records/origin.ts';
-import type { BlueOperation, OperationId } from '../../../server/records/records.ts';
+import { MICROS_PER_MS } from '../../../server/log/clock.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import type { BlueOperation, OperationId } from '../../../server/service/records/records.ts';
 import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
 import type { SimulatedClock } from '../simulated-clock.ts';
-import type { Envelope } from '../../../server/messages/envelope.ts';
+import type { Envelope } from '../../../server/site/wire/envelope.ts';
 
 export interface SiteWithClock {
   readonly origin: Origin;

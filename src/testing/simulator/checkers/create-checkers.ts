@@ -1,4 +1,4 @@
-import type { Origins } from '../../../server/records/origin.ts';
+import type { Origins } from '../../../server/service/records/origin.ts';
 import type { SimulationOptions } from '../options.ts';
 import { REPLICA_LIMITS } from '../replica-limits.ts';
 import type { Scenario } from '../scenario.ts';

@@ -2,8 +2,8 @@
  * Checks that acknowledged operations are at every remaining site, except blue ones of sites that
  * were lost before others had them.
  */
-import type { RedOperation } from '../../../server/records/records.ts';
-import type { Origin } from '../../../server/records/origin.ts';
+import type { RedOperation } from '../../../server/service/records/records.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
 import {
   SiteChecker,
   canBeLost,
@@ -13,7 +13,7 @@ import {
   type Checker,
   type FinalState,
 } from './checker.ts';
-import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import { encodeValue } from '../../../server/node/storage/format/value-text.ts';
 
 /** By partition: how often its red log was restored with a loss. */
 export type LogLosses = ReadonlyMap<number, number>;

@@ -2,8 +2,8 @@
  * Checks that an operation takes effect once at every site, or nowhere. Replies match that, and
  * retries get the same reply.
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import { encodeValue } from '../../../server/node/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from './checker.ts';
 

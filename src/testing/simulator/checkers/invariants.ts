@@ -2,13 +2,10 @@
  * Checks that the service's invariants hold at every site after every operation (RedBlue, OSDI
  * 2012, Theorem 2).
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import {
-  InvariantCheck,
-  type BrokenInvariant,
-} from '../../../server/replica/core/invariant-check.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import { InvariantCheck, type BrokenInvariant } from '../../../server/site/core/invariant-check.ts';
 import type { Service } from '../../../server/service/service.ts';
-import type { SiteState } from '../../../server/replica/core/site-state.ts';
+import type { SiteState } from '../../../server/site/core/site-state.ts';
 import { assertProperty, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
 
 export class InvariantChecker implements Checker {

@@ -2,7 +2,7 @@
  * Checks low watermarks: an operation that follows one had seen everything that it covers. Removals
  * that all watermarks cover are forgotten.
  */
-import type { Origin } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
 import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
 
 /** The name of the shadow operation of watermarks, which belong to no service. */

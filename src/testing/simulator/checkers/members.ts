@@ -2,8 +2,8 @@
  * Checks that all sites agree about each origin. A closed stream has one end, which no site exceeds
  * and all reach.
  */
-import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
-import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import type { KnownOrigin, Origin, Origins } from '../../../server/service/records/origin.ts';
+import { encodeValue } from '../../../server/node/storage/format/value-text.ts';
 import { CountingChecker, assertProperty, type FinalState } from './checker.ts';
 
 /** Describes an origin without its state, which changes. */

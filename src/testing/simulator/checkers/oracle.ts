@@ -5,17 +5,17 @@
  * replies and final states must agree. The model counts operations, like the checkers of causal
  * order. So it relies neither on vectors nor on what certification compares.
  */
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/service/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
-import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
-import type { Effect } from '../../../server/records/effect.ts';
-import type { RedOperation } from '../../../server/records/records.ts';
-import type { Reply } from '../../../server/records/reply.ts';
+import { formatValue } from '../../../server/check/values/format-values.ts';
+import type { Effect } from '../../../server/service/records/effect.ts';
+import type { RedOperation } from '../../../server/service/records/records.ts';
+import type { Reply } from '../../../server/service/records/reply.ts';
 import { getOperationPlans } from '../../../server/service/operation-plan.ts';
 import type { Partitions } from '../../../server/service/partitions.ts';
 import type { Service } from '../../../server/service/service.ts';
-import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import type { SiteState } from '../../../server/site/core/site-state.ts';
+import { encodeValue } from '../../../server/node/storage/format/value-text.ts';
 import type { Counts, ModelOperation } from '../oracle/model-operation.ts';
 import { PartitionOrder } from '../oracle/partition-order.ts';
 import { describeDifference } from '../oracle/describe-difference.ts';

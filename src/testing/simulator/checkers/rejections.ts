@@ -2,8 +2,8 @@
  * Checks that each `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` was necessary. The check itself
  * is never too strict.
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import { getClient } from '../../../server/records/operation-id.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import { getClient } from '../../../server/site/core/operation-id.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { HealthyPeriods } from '../timeline.ts';
 import type { ClientOperation } from '../history.ts';

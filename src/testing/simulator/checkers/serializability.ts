@@ -4,9 +4,9 @@
  * that it depends on are before it, with the same execution. The checker records the last writers
  * by site instead of stamps.
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import { toFieldName } from '../../../server/generator/read-set.ts';
-import type { Execution, RedOperation } from '../../../server/records/records.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import { toFieldName } from '../../../server/service/generator/read-set.ts';
+import type { Execution, RedOperation } from '../../../server/service/records/records.ts';
 import {
   SiteChecker,
   getExecutionName,

@@ -2,7 +2,7 @@
  * Checks that sessions read their own writes and never go back in time, at any site. The checker
  * counts operations instead of comparing vectors.
  */
-import { type Origin, type Origins } from '../../../server/records/origin.ts';
+import { type Origin, type Origins } from '../../../server/service/records/origin.ts';
 import {
   CountingChecker,
   assertProperty,
@@ -11,7 +11,7 @@ import {
   type ClientSubmission,
   type SubmissionEvent,
 } from './checker.ts';
-import type { Vector } from '../../../server/records/vector.ts';
+import type { Vector } from '../../../server/service/records/vector.ts';
 
 /** The number of operations seen, by ordinal: red ones, then blue ones. */
 type Counts = readonly number[];

@@ -2,8 +2,8 @@
  * Red operations and strong reads over several red logs are strictly serializable, and every site
  * shows the red writers of a field in one order.
  */
-import { toFieldName } from '../../../server/generator/read-set.ts';
-import type { Origin } from '../../../server/records/origin.ts';
+import { toFieldName } from '../../../server/service/generator/read-set.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
 import {
   SiteChecker,
   assertProperty,

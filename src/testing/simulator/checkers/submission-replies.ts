@@ -2,9 +2,9 @@
  * Checks that each submission has one end with a possible code. `CONFLICT` comes after exactly the
  * allowed executions.
  */
-import type { Origin } from '../../../server/records/origin.ts';
-import type { Conflict } from '../../../server/records/certification-result.ts';
-import type { RedOperation } from '../../../server/records/records.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
+import type { Conflict } from '../../../server/service/records/certification-result.ts';
+import type { RedOperation } from '../../../server/service/records/records.ts';
 import type { SimulationOptions } from '../options.ts';
 import {
   assertProperty,

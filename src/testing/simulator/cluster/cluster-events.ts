@@ -2,7 +2,7 @@
  * Events of a cluster: lost, old or copied directories, joins, retirements and absences, with the
  * actions of operators: they change members and send state.
  */
-import type { MemberChange } from '../../../server/records/records.ts';
+import type { MemberChange } from '../../../server/service/records/records.ts';
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import {
   getSavedSite,
@@ -10,17 +10,17 @@ import {
   type KeptRed,
   type RecoveredState,
 } from '../../../server/log/recovered-state.ts';
-import { Random } from '../../../server/collections/random.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import { Random } from '../../../server/service/collections/random.ts';
+import type { Origin, Origins } from '../../../server/service/records/origin.ts';
 import type { SiteMachine } from '../../../server/site/site-machine.ts';
 import type { SiteOptions } from '../../../server/site/site-options.ts';
-import type { RecoveredSite } from '../../../server/storage/recovery.ts';
-import { installSite } from '../../../server/storage/transfer/install-site.ts';
+import type { RecoveredSite } from '../../../server/node/storage/recovery.ts';
+import { installSite } from '../../../server/node/transfer/install-site.ts';
 import { PropertyViolation } from '../checkers/checker.ts';
 import type { SimulatedDisk } from '../disk.ts';
 import type { SimulationOptions } from '../options.ts';
 import { REPLICA_LIMITS } from '../replica-limits.ts';
-import { SENT_BACK } from '../../../server/messages/envelope.ts';
+import { SENT_BACK } from '../../../server/site/wire/envelope.ts';
 import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
 import { EPOCH_MS } from '../simulated-clock.ts';
 import { CopiedDirectories, type CopiedDirectory, type LogLeader } from './copied-directories.ts';

@@ -1,12 +1,12 @@
 /** What programs of the cluster do with the states and red logs of stopped sites. */
-import { chooseCopy } from '../../../server/cluster/red-log/chosen-copies.ts';
-import { findLosing } from '../../../server/cluster/red-log/confirmed-records.ts';
-import { countShared } from '../../../server/cluster/red-log/log-copy.ts';
-import { findLogVoters } from '../../../server/cluster/red-log/log-voters.ts';
+import { chooseCopy } from '../../../server/node/red-log/chosen-copies.ts';
+import { findLosing } from '../../../server/node/red-log/confirmed-records.ts';
+import { countShared } from '../../../server/node/red-log/log-copy.ts';
+import { findLogVoters } from '../../../server/node/red-log/log-voters.ts';
 import {
   mergeNamedEntries,
   type NamedEntries,
-} from '../../../server/cluster/red-log/named-entries.ts';
+} from '../../../server/node/red-log/named-entries.ts';
 import { createSiteFromShared, mergeSharedIntoSite } from '../../../server/log/recovered-state.ts';
 
 /** The steps of a run. A planted fault replaces some. */

@@ -2,8 +2,8 @@
  * Copies of directories of sites. They are put back, or run by a second node, once the other sites
  * know more than the copy has.
  */
-import type { Random } from '../../../server/collections/random.ts';
-import { getStartNumber } from '../../../server/records/epoch.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
+import { getStartNumber } from '../../../server/log/epoch.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
 import type { Timeline } from '../timeline.ts';

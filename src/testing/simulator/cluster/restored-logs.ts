@@ -8,13 +8,10 @@ import {
   createGeneration,
   type CheckedLog,
   type SealedSite,
-} from '../../../server/cluster/red-log/chosen-copies.ts';
-import type { LogCopy } from '../../../server/cluster/red-log/log-copy.ts';
-import type { LogVoters } from '../../../server/cluster/red-log/log-voters.ts';
-import {
-  findNamedEntries,
-  type NamedEntries,
-} from '../../../server/cluster/red-log/named-entries.ts';
+} from '../../../server/node/red-log/chosen-copies.ts';
+import type { LogCopy } from '../../../server/node/red-log/log-copy.ts';
+import type { LogVoters } from '../../../server/node/red-log/log-voters.ts';
+import { findNamedEntries, type NamedEntries } from '../../../server/node/red-log/named-entries.ts';
 import {
   getBegins,
   getLogs,
@@ -22,10 +19,10 @@ import {
   type GenerationLog,
   type RedGeneration,
   type VotedPartition,
-} from '../../../server/cluster/red-log/red-generation.ts';
-import type { Random } from '../../../server/collections/random.ts';
+} from '../../../server/node/red-log/red-generation.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
 import type { KeptRed } from '../../../server/log/recovered-state.ts';
-import type { Origin } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
 import type { LogOpening, RedLogPlace, SiteOptions } from '../../../server/site/site-options.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';

@@ -1,6 +1,6 @@
 /** The partitions of a run: how many there are, and who leads and confirms the red log of each. */
-import { Random } from '../../../server/collections/random.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import { Random } from '../../../server/service/collections/random.ts';
+import type { Origin, Origins } from '../../../server/service/records/origin.ts';
 import { createPartitions, type Partitions } from '../../../server/service/partitions.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { RedLogPlace, SiteOptions } from '../../../server/site/site-options.ts';

@@ -4,8 +4,8 @@ import {
   getSavedSite,
   type RecoveredState,
 } from '../../../server/log/recovered-state.ts';
-import type { Checkpoint } from '../../../server/records/checkpoint.ts';
-import type { Origin } from '../../../server/records/origin.ts';
+import type { Checkpoint } from '../../../server/service/records/checkpoint.ts';
+import type { Origin } from '../../../server/service/records/origin.ts';
 
 /** The state that a site shares with all others, and the notes of the checkers at that time. */
 export interface SharedCopy {

@@ -4,7 +4,7 @@
  */
 import type { EtcdReply, EtcdRequest } from '../../../server/log/etcd/etcd-requests.ts';
 import type { ServerReply, ServerRequest } from '../../../server/log/red-log.ts';
-import type { Random } from '../../../server/collections/random.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
 import type { Timeline } from '../timeline.ts';
 

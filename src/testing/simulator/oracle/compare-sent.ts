@@ -4,9 +4,9 @@
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import { copyForWire } from '../../../protocol/codec/portable-values.ts';
-import type { Effect } from '../../../server/records/effect.ts';
+import type { Effect } from '../../../server/service/records/effect.ts';
 import { deepFreeze } from '../../../values/deep-freeze.ts';
-import type { Reply } from '../../../server/records/reply.ts';
+import type { Reply } from '../../../server/service/records/reply.ts';
 
 /**
  * Returns whether two values are the same once they are sent: `-0` becomes `0`, and `undefined`

@@ -1,6 +1,6 @@
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
-import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
-import type { StateReader } from '../../../server/state/store.ts';
+import { formatValue } from '../../../server/check/values/format-values.ts';
+import type { StateReader } from '../../../server/service/state/store.ts';
 import { isSameSent } from './compare-sent.ts';
 import type { ModelView } from './model.ts';
 import { isLedger, toComparableLedger } from './model-operation.ts';

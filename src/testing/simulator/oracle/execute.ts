@@ -2,9 +2,9 @@
 import type { Principal } from '../../../correctable/binding.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
-import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
-import type { Effect } from '../../../server/records/effect.ts';
-import { formatThrown as thrownText } from '../../../server/records/failures.ts';
+import { formatValue } from '../../../server/check/values/format-values.ts';
+import type { Effect } from '../../../server/service/records/effect.ts';
+import { formatThrown as thrownText } from '../../../server/service/records/failures.ts';
 import { freezeForUser, freezeArgsCopy } from '../../../values/deep-freeze.ts';
 import { ThrownDomainError, type ReplyCheck } from '../../../server/service/domain-errors.ts';
 import {
@@ -13,9 +13,9 @@ import {
   toReply,
   type Choice,
   type Reply,
-} from '../../../server/records/reply.ts';
+} from '../../../server/service/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
-import { Random } from '../../../server/collections/random.ts';
+import { Random } from '../../../server/service/collections/random.ts';
 import {
   compareBySeen,
   isLedger,
@@ -26,7 +26,7 @@ import type { ModelEntry, ModelView } from './model.ts';
 import { isSameSentList, isSameReply, isSameSent } from './compare-sent.ts';
 import { EffectValidator } from '../../../server/service/effect-validator.ts';
 import { sumTakes } from '../../../server/service/bounded-takes.ts';
-import type { ScanOptions } from '../../../server/records/read-range.ts';
+import type { ScanOptions } from '../../../server/service/records/read-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 
 /** The input of a run, beside the state. */

@@ -2,7 +2,7 @@
  * Changes by place instead of by vectors: their authors, their order, and what each author had
  * seen.
  */
-import type { Effect } from '../../../server/records/effect.ts';
+import type { Effect } from '../../../server/service/records/effect.ts';
 
 /** The number of operations of each list, by ordinal: the red order, then blue ones by origin. */
 export type Counts = readonly number[];

@@ -2,7 +2,7 @@
  * The state of a service, computed from all changes that were ever made: slow, simple, without code
  * of the replica.
  */
-import type { Effect } from '../../../server/records/effect.ts';
+import type { Effect } from '../../../server/service/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
 import {
   compareByRedOrder,

@@ -3,9 +3,9 @@
  * in which a site shows them: locals of the partition, and globals of any home. Those that overlap
  * are in the same order at each site, since one of them is rejected while the other one has holds.
  */
-import { toFieldName } from '../../../server/generator/read-set.ts';
-import type { Origins } from '../../../server/records/origin.ts';
-import type { RedOperation } from '../../../server/records/records.ts';
+import { toFieldName } from '../../../server/service/generator/read-set.ts';
+import type { Origins } from '../../../server/service/records/origin.ts';
+import type { RedOperation } from '../../../server/service/records/records.ts';
 import { assertProperty, setCount, type AnyOperation } from '../checkers/checker.ts';
 import type { Counts } from './model-operation.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../../../../src/causal/partition-state.ts';
 import { Partition } from '../../../../src/causal/partition.ts';
 import type { SiteIndex, Stamp, Vector } from '../../../../src/causal/stamps.ts';
-import type { Random } from '../../../../src/server/collections/random.ts';
+import type { Random } from '../../../../src/server/service/collections/random.ts';
 import { describePartition, type PlainState } from './plain-state.ts';
 
 export interface ModelSettings {

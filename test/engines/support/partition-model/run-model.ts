@@ -12,7 +12,7 @@ import {
 import { READ_CLOCK } from '../../../../src/bindings/causal-redis/scripts/shared-parts.ts';
 import { encodeNumbers } from '../../../../src/bindings/causal-redis/version-codec.ts';
 import type { CallName } from '../../../../src/causal/partition-calls.ts';
-import { Random } from '../../../../src/server/collections/random.ts';
+import { Random } from '../../../../src/server/service/collections/random.ts';
 import { drawSettings, drawSteps, type ModelSettings, type ModelStep } from './draw-steps.ts';
 import { describeHash, toComparable } from './plain-state.ts';
 

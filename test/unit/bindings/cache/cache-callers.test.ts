@@ -11,7 +11,7 @@ import {
 import type { Binding, Principal } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { withPrincipal } from '../../../../src/server/site/with-principal.ts';
+import { withPrincipal } from '../../../../src/server/node/submission/with-principal.ts';
 import { cachedValue, fill, seen, type Shop } from './set-up.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 

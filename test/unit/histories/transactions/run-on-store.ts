@@ -1,7 +1,7 @@
 /** Runs the workload of transactions on the stores of this package that need no other program. */
 import { memory } from '../../../../src/bindings/memory/index.ts';
 import { createClient, type Binding } from '../../../../src/index.ts';
-import { Random } from '../../../../src/server/collections/random.ts';
+import { Random } from '../../../../src/server/service/collections/random.ts';
 import { createEmbedded, keyValueService } from '../../../../src/server/index.ts';
 import { transaction } from '../../../../src/transactions/index.ts';
 import {

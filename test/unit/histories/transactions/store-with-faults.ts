@@ -3,7 +3,7 @@
  * found.
  */
 import { CorrectableError } from '../../../../src/index.ts';
-import { Random } from '../../../../src/server/collections/random.ts';
+import { Random } from '../../../../src/server/service/collections/random.ts';
 import { Refusal, type ListTransaction } from '../../../histories/transactions/run-recorder.ts';
 import type { Transact } from '../../../histories/transactions/run-list-append.ts';
 

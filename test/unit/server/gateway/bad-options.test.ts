@@ -13,7 +13,7 @@ import {
   EU_US_ROUND_TRIPS_MS,
   serve,
 } from '../../../../src/server/index.ts';
-import { ticketService as service } from '../replica/services.ts';
+import { ticketService as service } from '../site/services.ts';
 
 const gateway = () => createGateway({ binding: memory() });
 const closedGateway = async () => {

@@ -2,7 +2,7 @@
 // @rule PART-M17
 import { expect, test } from 'vitest';
 import { computeCommittedLength } from '../../../../src/server/log/majority-commit.ts';
-import type { Origin } from '../../../../src/server/records/origin.ts';
+import type { Origin } from '../../../../src/server/service/records/origin.ts';
 
 const [A, B, C, D] = [1, 2, 3, 4] as unknown as [Origin, Origin, Origin, Origin];
 const HELD = new Map([

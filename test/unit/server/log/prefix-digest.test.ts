@@ -1,7 +1,7 @@
 // @rule CLU-I6
 import { describe, expect, it } from 'vitest';
 import { mixEntry, mixOperation, PrefixDigest } from '../../../../src/server/log/prefix-digest.ts';
-import type { BlueOperation } from '../../../../src/server/records/records.ts';
+import type { BlueOperation } from '../../../../src/server/service/records/records.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const entryAt = (place: number) => ({

@@ -1,6 +1,6 @@
 /** What operations take of bounded fields: each field of each row once, and nothing else. */
 import { expect, test } from 'vitest';
-import type { Effect } from '../../../../src/server/records/effect.ts';
+import type { Effect } from '../../../../src/server/service/records/effect.ts';
 import { sumTakes } from '../../../../src/server/service/bounded-takes.ts';
 import { boundedCounter, stock, table } from '../../../../src/server/service/tables.ts';
 

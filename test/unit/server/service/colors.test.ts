@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import { defineContract } from '../../../../src/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
 import { defineService, withColors, type Service } from '../../../../src/server/service/service.ts';
 import {
   blue,

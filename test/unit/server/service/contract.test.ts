@@ -4,13 +4,13 @@ import { z } from 'zod';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { dequeue, enqueue, peek } from '../../../../src/operations/index.ts';
 import { wasApplied, defineStatements } from '../../../../src/bindings/cassandra/index.ts';
-import { checkOperation, parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
-import { defineContract, operation } from '../../../../src/protocol/contract/contract.ts';
-import { queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
+import { checkOperation, parseArgs } from '../../../../src/contract/operation-registry.ts';
+import { defineContract, operation } from '../../../../src/contract/contract.ts';
+import { queueOperations } from '../../../../src/contract/portable-operations.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
-import { bank, tickets } from '../replica/services.ts';
+import { bank, tickets } from '../site/services.ts';
 
 const args = z.object({ key: z.string() });
 

@@ -5,10 +5,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/index.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
-import type { Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
-import type { Effect } from '../../../../src/server/records/effect.ts';
+import { defineContract } from '../../../../src/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
+import type { Embedded } from '../../../../src/server/node/embedded/embedded.ts';
+import type { Effect } from '../../../../src/server/service/records/effect.ts';
 import { FIELD_KINDS } from '../../../../src/server/service/fields/field-kinds.ts';
 import { EffectValidator } from '../../../../src/server/service/effect-validator.ts';
 import { defineService } from '../../../../src/server/service/service.ts';

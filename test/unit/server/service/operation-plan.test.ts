@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { withColors, type Service } from '../../../../src/server/service/service.ts';
-import { bankService } from '../replica/services.ts';
+import { bankService } from '../site/services.ts';
 
 const describePlan = (service: Service, name: string) => {
   const { isRead, isAlwaysRed, mayBeRed } = getOperationPlans(service).get(name)!;

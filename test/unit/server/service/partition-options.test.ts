@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
 import { z } from 'zod';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import { defineContract } from '../../../../src/contract/contract.ts';
+import type { SiteAlarm } from '../../../../src/server/node/alarms/site-alarm.ts';
+import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
 import { resolvePartitions } from '../../../../src/server/service/partition-options.ts';
 import { blue, counter, defineService, red, table } from '../../../../src/server/index.ts';
 import type { Service } from '../../../../src/server/service/service.ts';

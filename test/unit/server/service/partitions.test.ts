@@ -2,7 +2,7 @@
 // @rule PART-G1
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineContract, type OperationSpec } from '../../../../src/protocol/contract/contract.ts';
+import { defineContract, type OperationSpec } from '../../../../src/contract/contract.ts';
 import {
   boundedCounter,
   cell,

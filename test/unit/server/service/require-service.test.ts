@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withColors, type Service } from '../../../../src/server/service/service.ts';
-import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
 import {
   simulateService,
   analyzeColors,

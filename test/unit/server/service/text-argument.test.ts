@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/v4-mini';
-import type { Schema } from '../../../../src/protocol/contract/schema-parts.ts';
+import type { Schema } from '../../../../src/contract/schema-parts.ts';
 import { describeArgumentProblem } from '../../../../src/server/service/text-argument.ts';
 
 const recursive: Schema = z.object({

@@ -5,13 +5,13 @@
 // @rule CLU-I3, CLU-I4, CLU-I5, CLU-I6, CLU-I7, CLU-I7a, CLU-I8, CLU-I10
 import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
-import type { Envelope } from '../../../../src/server/messages/envelope.ts';
-import { createEpoch } from '../../../../src/server/records/epoch.ts';
+import type { Envelope } from '../../../../src/server/site/wire/envelope.ts';
+import { createEpoch } from '../../../../src/server/log/epoch.ts';
 import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { SiteWorld, type WorldNode } from '../../../support/site-world.ts';
-import { contract as sale, service as saleService } from '../replica/rights/sale.ts';
-import type { Outcome } from '../replica/sites.ts';
+import { contract as sale, service as saleService } from './parts/rights/sale.ts';
+import type { Outcome } from './sites.ts';
 
 /** Writes a key at a site, everywhere. */
 function write(world: SiteWorld, site: number, key: string): Outcome {

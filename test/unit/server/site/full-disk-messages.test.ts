@@ -5,8 +5,8 @@
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';
-import { Sites } from '../replica/sites.ts';
-import { notesService } from '../storage/notes-service.ts';
+import { Sites } from './sites.ts';
+import { notesService } from '../node/storage/notes-service.ts';
 
 const [SENDER, RECEIVER] = [1, 0];
 

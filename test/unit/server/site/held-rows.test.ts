@@ -1,6 +1,6 @@
 /** Rows that globals hold for long, since the home log of these globals is away. */
 import { expect, test } from 'vitest';
-import type { HeldRowsReport } from '../../../../src/server/replica/core/replica-port.ts';
+import type { HeldRowsReport } from '../../../../src/server/site/core/replica-port.ts';
 import { siteAt } from '../../../support/origins.ts';
 import type { SiteWorld } from '../../../support/site-world.ts';
 import {
@@ -11,7 +11,7 @@ import {
   FOLLOWER,
   MAIN_LEADER,
   US_LEADER,
-} from '../replica/partitions/partitioned-bank.ts';
+} from './lane/partitions/partitioned-bank.ts';
 
 const [MAIN, US] = [0, 1] as const;
 

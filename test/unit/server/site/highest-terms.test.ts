@@ -6,8 +6,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { getSavedSite } from '../../../../src/server/log/recovered-state.ts';
 import { put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';
-import { Sites } from '../replica/sites.ts';
-import { notesService } from '../storage/notes-service.ts';
+import { Sites } from './sites.ts';
+import { notesService } from '../node/storage/notes-service.ts';
 
 const [SENDER, RECEIVER] = [1, 0];
 

@@ -4,17 +4,20 @@
  * messages of the same sender are taken.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
-import type { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
-import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
+import { RULES_VERSION } from '../../../../src/server/service/records/deployment-version.ts';
+import type { RejectedMessageError } from '../../../../src/server/site/wire/envelope.ts';
+import { EnvelopeCodec } from '../../../../src/server/site/wire/envelope-codec.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import type { BlueOperation, RedOperation } from '../../../../src/server/records/records.ts';
-import { MAX_STAMP } from '../../../../src/server/records/clock.ts';
+import type {
+  BlueOperation,
+  RedOperation,
+} from '../../../../src/server/service/records/records.ts';
+import { MAX_STAMP } from '../../../../src/server/log/clock.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';
-import { Sites } from '../replica/sites.ts';
-import type { SentMessage } from '../replica/sites.ts';
-import { notesService } from '../storage/notes-service.ts';
+import { Sites } from './sites.ts';
+import type { SentMessage } from './sites.ts';
+import { notesService } from '../node/storage/notes-service.ts';
 
 const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const [SENDER, RECEIVER] = [1, 0];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Envelope } from '../../../../src/server/messages/envelope.ts';
-import type { LocalEntry, RedRecord } from '../../../../src/server/records/records.ts';
+import type { Envelope } from '../../../../src/server/site/wire/envelope.ts';
+import type { LocalEntry, RedRecord } from '../../../../src/server/service/records/records.ts';
 import { ReadyBuilder } from '../../../../src/server/site/ready.ts';
 
 const entry = (term: number): LocalEntry => ({ kind: 'term', site: 1 as never, term });

@@ -4,13 +4,13 @@
  */
 // @rule RB-L5
 import { beforeEach, expect, test } from 'vitest';
-import { Random } from '../../../../src/server/collections/random.ts';
+import { Random } from '../../../../src/server/service/collections/random.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
 import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
 import { siteAt } from '../../../support/origins.ts';
-import { Sites } from '../replica/sites.ts';
-import { notesService } from '../storage/notes-service.ts';
+import { Sites } from './sites.ts';
+import { notesService } from '../node/storage/notes-service.ts';
 
 const [FAULTY, OTHER] = [1, 0];
 const HALTED_BYTES_MAX = 20_000;

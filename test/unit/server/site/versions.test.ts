@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import {
   RULES_VERSION,
   type DeploymentVersion,
-} from '../../../../src/server/records/deployment-version.ts';
-import { findStoredProblem } from '../../../../src/server/replica/activation.ts';
+} from '../../../../src/server/service/records/deployment-version.ts';
+import { findStoredProblem } from '../../../../src/server/site/parts/activation.ts';
 import { createSiteFromShared, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { running, V1, V2, versionOf, VersionWorld } from '../../../support/version-world.ts';
 

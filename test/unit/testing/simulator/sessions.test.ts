@@ -1,6 +1,6 @@
 /** The checker of sessions: which waits of a site it takes for right. */
 import { expect, test } from 'vitest';
-import { Origins } from '../../../../src/server/records/origin.ts';
+import { Origins } from '../../../../src/server/service/records/origin.ts';
 import { SessionChecker } from '../../../../src/testing/simulator/checkers/sessions.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { replaceMethods } from '../../../support/replace-methods.ts';

@@ -1,15 +1,15 @@
 /** What a generator asks of the tables, in words: by these two runs are compared. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../../src/contract/contract.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
-import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
-import { HERE, StampGenerator } from '../../../../src/server/color-analysis/analysis-site.ts';
+import { GeneratorRunner } from '../../../../src/server/service/generator/generator-runner.ts';
+import { HERE, StampGenerator } from '../../../../src/server/check/analysis-site.ts';
 import type { TablesReader } from '../../../../src/server/service/readers.ts';
 import { defineService, type Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, register, table } from '../../../../src/server/service/tables.ts';
-import { Store } from '../../../../src/server/state/store.ts';
+import { Store } from '../../../../src/server/service/state/store.ts';
 import { TracedService } from '../../../../src/testing/simulator/traced-service.ts';
 
 const contract = defineContract('notes', {

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { hashOperation } from '../../../../../src/protocol/contract/schema-hash.ts';
+import { defineContract } from '../../../../../src/contract/contract.ts';
+import { hashOperation } from '../../../../../src/contract/schema-hash.ts';
 import type { Welcome } from '../../../../../src/protocol/messages/welcome.ts';
 import type {
   Authorize,

@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/server/gateway/context/origins.ts';
 import { serve } from '../../../../../src/server/serve.ts';
 import { StoreDouble } from '../../../../support/wire.ts';
-import { bankService } from '../../replica/services.ts';
+import { bankService } from '../../site/services.ts';
 
 describe('origins', () => {
   test.each([

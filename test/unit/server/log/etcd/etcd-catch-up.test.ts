@@ -1,10 +1,10 @@
 /** Reading the log by key, in the order of revisions. */
 // @rule ETCD-D1
 import { expect, test } from 'vitest';
-import { Random } from '../../../../../src/server/collections/random.ts';
+import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { EtcdCatchUp } from '../../../../../src/server/log/etcd/etcd-catch-up.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
-import type { EntryName } from '../../../../../src/server/records/records.ts';
+import type { EntryName } from '../../../../../src/server/service/records/records.ts';
 import { EtcdStore } from '../../../../../src/testing/simulator/etcd/etcd-store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
-import { createEpoch, MAX_START } from '../../../../../src/server/records/epoch.ts';
+import { createEpoch, MAX_START } from '../../../../../src/server/log/epoch.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const [LEADER, SITE] = [siteAt(0), siteAt(1)];

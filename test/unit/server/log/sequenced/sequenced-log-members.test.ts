@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
-import type { Origin } from '../../../../../src/server/records/origin.ts';
+import type { Origin } from '../../../../../src/server/service/records/origin.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const CLOSE_SECOND = 'close the second';

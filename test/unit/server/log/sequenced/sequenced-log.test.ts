@@ -9,7 +9,7 @@ import { createPrefixDigest, PrefixDigest } from '../../../../../src/server/log/
 import { RedLogConsumer } from '../../../../../src/server/log/red-log-consumer.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
-import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/log/send-windows.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
-import type { RedRecord } from '../../../../../src/server/records/records.ts';
+import type { RedRecord } from '../../../../../src/server/service/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const [FROM, SITE] = [siteAt(0), siteAt(1)];

@@ -5,9 +5,9 @@
 // @rule RIGHTS-1, RIGHTS-2
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
-import { MAX_ORIGINS, RED } from '../../../../../src/server/records/origin.ts';
-import type { Origin } from '../../../../../src/server/records/origin.ts';
+import type { Effect, Stamp } from '../../../../../src/server/service/records/effect.ts';
+import { MAX_ORIGINS, RED } from '../../../../../src/server/service/records/origin.ts';
+import type { Origin } from '../../../../../src/server/service/records/origin.ts';
 import {
   boundedCounterKind,
   createTransferEffect,
@@ -17,7 +17,7 @@ import { createBoundedView } from '../../../../../src/server/service/fields/ledg
 import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
 import { boundedCounter, table } from '../../../../../src/server/service/tables.ts';
 import { EffectValidator } from '../../../../../src/server/service/effect-validator.ts';
-import { Store } from '../../../../../src/server/state/store.ts';
+import { Store } from '../../../../../src/server/service/state/store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { sharesOf, unnoted, type Note } from '../../../../support/property-shares.ts';
 import { scaleRuns } from '../../../../support/lane.ts';

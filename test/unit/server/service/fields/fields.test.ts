@@ -1,11 +1,11 @@
 /** Each kind of field: concurrent changes in any order give one state. */
 // @rule BS-O5
 import { describe, expect, test } from 'vitest';
-import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
+import type { Effect, Stamp } from '../../../../../src/server/service/records/effect.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
 import type { FieldKindName } from '../../../../../src/server/service/fields/field.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { RED } from '../../../../../src/server/records/origin.ts';
+import { RED } from '../../../../../src/server/service/records/origin.ts';
 
 type Change = readonly [action: string, value: unknown, stamp: Stamp];
 

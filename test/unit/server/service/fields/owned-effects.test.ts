@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { replaceMethods } from '../../../../support/replace-methods.ts';
-import type { Effect } from '../../../../../src/server/records/effect.ts';
+import type { Effect } from '../../../../../src/server/service/records/effect.ts';
 import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
 import type { FieldKindName } from '../../../../../src/server/service/fields/field.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';

@@ -1,12 +1,12 @@
 /** Long queues in checkpoints: in parts, of which little is written again. */
 // @rule STO-22
 import { describe, expect, test } from 'vitest';
-import { type Stamp, WHOLE_ROW } from '../../../../../src/server/records/effect.ts';
-import { Store } from '../../../../../src/server/state/store.ts';
+import { type Stamp, WHOLE_ROW } from '../../../../../src/server/service/records/effect.ts';
+import { Store } from '../../../../../src/server/service/state/store.ts';
 import { queue, register, table } from '../../../../../src/server/service/tables.ts';
-import { Random } from '../../../../../src/server/collections/random.ts';
+import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { RED } from '../../../../../src/server/records/origin.ts';
+import { RED } from '../../../../../src/server/service/records/origin.ts';
 
 const TABLES = {
   plain: table({ items: queue<unknown>(), note: register<string>() }),

@@ -3,8 +3,8 @@
  * docs/spec/redblue.md, RB-V12.
  */
 import { describe, expect, test } from 'vitest';
-import { RED, Origins, type Origin } from '../../../../../src/server/records/origin.ts';
-import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
+import { RED, Origins, type Origin } from '../../../../../src/server/service/records/origin.ts';
+import type { Effect, Stamp } from '../../../../../src/server/service/records/effect.ts';
 import {
   cell,
   counter,
@@ -15,7 +15,7 @@ import {
   stock,
   table,
 } from '../../../../../src/server/service/tables.ts';
-import { Store } from '../../../../../src/server/state/store.ts';
+import { Store } from '../../../../../src/server/service/state/store.ts';
 
 const [HERE, THERE] = Origins.create(['here', 'there']).sites as [Origin, Origin];
 const KINDS = {

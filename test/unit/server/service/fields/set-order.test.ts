@@ -3,13 +3,13 @@
  * again.
  */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
+import type { Effect, Stamp } from '../../../../../src/server/service/records/effect.ts';
 import type { FieldState } from '../../../../../src/server/service/fields/field.ts';
 import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
-import { compareScalars } from '../../../../../src/server/records/read-range.ts';
-import type { Scalar } from '../../../../../src/server/records/read-range.ts';
-import { Random } from '../../../../../src/server/collections/random.ts';
+import { compareScalars } from '../../../../../src/server/service/records/read-range.ts';
+import type { Scalar } from '../../../../../src/server/service/records/read-range.ts';
+import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const effectOf = (action: string, value: Scalar): Effect => ({

@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';
-import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
-import type { Effect } from '../../../../../src/server/records/effect.ts';
+import { defineContract } from '../../../../../src/contract/contract.ts';
+import { createEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
+import type { Effect } from '../../../../../src/server/service/records/effect.ts';
 import { PendingStock, stockKind } from '../../../../../src/server/service/fields/stock.ts';
-import { withMeta } from '../../../../../src/server/records/reply.ts';
+import { withMeta } from '../../../../../src/server/service/records/reply.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
@@ -23,7 +23,7 @@ import {
   unnoted,
   type Note,
 } from '../../../../support/property-shares.ts';
-import { RED } from '../../../../../src/server/records/origin.ts';
+import { RED } from '../../../../../src/server/service/records/origin.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };

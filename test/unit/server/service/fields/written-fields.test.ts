@@ -4,11 +4,11 @@
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import { defineContract } from '../../../../../src/contract/contract.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { register, table } from '../../../../../src/server/service/tables.ts';
-import { Sites } from '../../replica/sites.ts';
+import { Sites } from '../../site/sites.ts';
 
 const contract = defineContract('notes', {
   write: { access: 'write', args: z.object({ text: z.string() }), result: z.null() },

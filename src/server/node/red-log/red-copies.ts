@@ -1,0 +1,51 @@
+/** The copies of the red logs that a stopped site has on its disk. */
+import type { OnAlarm } from '../alarms/site-alarm.ts';
+import { getRedKind } from '../../log/local-log.ts';
+import type { KeptRed } from '../../log/recovered-state.ts';
+import { Origins, type Origin } from '../../service/records/origin.ts';
+import type { Partitions } from '../../service/partitions.ts';
+import type { NodeDirectory } from '../cluster/node-directory.ts';
+import { findKept, saveDroppedRecords } from './dropped-records.ts';
+import { findNamedEntries, type NamedEntries } from './named-entries.ts';
+import type { FollowedLog } from './red-follower.ts';
+
+export interface RedCopiesOptions {
+  readonly site: string;
+  readonly directory: NodeDirectory;
+  readonly partitions: Partitions;
+  readonly onAlarm: OnAlarm;
+}
+
+export class RedCopies {
+  readonly #options: RedCopiesOptions;
+
+  constructor(options: RedCopiesOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the number of entries of each copy. */
+  countEntries(): readonly number[] {
+    const { directory, partitions } = this.#options;
+    const { lengths } = directory.recover();
+    return partitions.names.map((_, partition) => lengths[getRedKind(partition)] ?? 0);
+  }
+
+  /** Returns what names entries of the red log of a partition. */
+  findNamed(partition: number): NamedEntries {
+    const { directory, partitions } = this.#options;
+    const { logs } = Origins.create(directory.founders, partitions.names.slice(1));
+    const { stored } = directory.recover();
+    return findNamedEntries(stored, partition, logs[partition] as Origin);
+  }
+
+  /**
+   * Returns what the copies share with the logs that the site follows now. Writes the other records
+   * to a file.
+   */
+  findKept(to: FollowedLog): readonly KeptRed[] {
+    const { site, directory, onAlarm } = this.#options;
+    const { stored } = directory.recover();
+    saveDroppedRecords(stored, to, { site, files: directory.files, onAlarm });
+    return findKept(stored, to);
+  }
+}

@@ -1,0 +1,136 @@
+/** The materialized state of one site: its stable snapshot, which only ever moves forward. */
+import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
+import type { Effect, Stamp } from '../records/effect.ts';
+import type { Entry, ReadRange } from '../records/read-range.ts';
+import { TableStore } from './table-store.ts';
+import type { Tables } from '../tables.ts';
+import type { Vector } from '../records/vector.ts';
+
+/** The state on which generators can run: the store, or an overlay. */
+export interface StateReader {
+  read(table: string, key: string, field: string): unknown;
+  has(table: string, key: string): boolean;
+  /** The rows of an interval of one order, lazily; valid until the state changes. */
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
+}
+
+export class Store implements StateReader, Section {
+  readonly #tables = new Map<string, TableStore>();
+
+  constructor(tables: Tables) {
+    for (const [name, table] of Object.entries(tables))
+      this.#tables.set(name, new TableStore(name, table));
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return this.#table(table).read(key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return this.#table(table).has(key);
+  }
+
+  /**
+   * Returns whether red operations alone ensure that the row exists, so that every later red
+   * operation finds it.
+   */
+  existsByRed(table: string, key: string): boolean {
+    return this.#table(table).existsByRed(key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return this.#table(range.table).scan(range, reverse);
+  }
+
+  apply(effect: Effect, stamp: Stamp): unknown {
+    return this.#table(effect.table).apply(effect, stamp);
+  }
+
+  /** The number of removals that were applied, or found at the start. */
+  get removalCount(): number {
+    let removals = 0;
+    for (const table of this.#tables.values()) removals += table.removalCount;
+    return removals;
+  }
+
+  /** Forgets the removals that every later operation has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const table of this.#tables.values()) table.forgetRemovals(covered);
+  }
+
+  /** Everything as plain data, equal at two sites exactly when they have converged. */
+  snapshot(): unknown {
+    return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
+  }
+
+  /** Returns the remembered removals as plain data, which `snapshot` leaves out. */
+  getRemovalTimes(): unknown {
+    return [...this.#tables].map(([name, table]) => [name, table.getRemovalTimes()]);
+  }
+
+  get changeCount(): number {
+    let size = 0;
+    for (const { changes, parts } of this.#tables.values())
+      size += changes.size + parts.changes.size;
+    return size;
+  }
+
+  get initialRowsTaken(): number {
+    let taken = 0;
+    for (const { changes, parts } of this.#tables.values())
+      taken += changes.initialRowsTaken + parts.changes.initialRowsTaken;
+    return taken;
+  }
+
+  changeAll(): void {
+    for (const table of this.#tables.values()) {
+      table.changes.addAll(table.savedKeys());
+      table.parts.changeAll();
+    }
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    const rows: SavedRow[] = [];
+    for (const [name, table] of this.#tables) {
+      for (const key of table.changes.take(max - rows.length))
+        rows.push([formatSavedName(name, key), table.save(key)]);
+      for (const [part, saved] of table.parts.takeChanges(max - rows.length))
+        rows.push([formatSavedName(PARTS, formatSavedName(name, part)), saved]);
+    }
+    return rows;
+  }
+
+  restore(rows: SectionRows): void {
+    const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
+    for (const [name, saved] of rows) {
+      const [table, key] = parseSavedName(name);
+      if (table !== PARTS) this.#table(table).restore(key, saved);
+      else {
+        const [owner, part] = parseSavedName(key);
+        parts.get(owner)?.push([part, saved]);
+      }
+    }
+    for (const [name, saved] of parts) this.#table(name).parts.restore(saved);
+  }
+
+  #table(name: string): TableStore {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
+    return table;
+  }
+}
+
+const SEPARATOR = '\u0000';
+
+/** The table name of saved parts. It is empty, so no table can have it. */
+const PARTS = '';
+
+function formatSavedName(table: string, key: string): string {
+  return table + SEPARATOR + key;
+}
+
+/** Names of tables have no separator in them; keys may. */
+function parseSavedName(name: string): readonly [table: string, key: string] {
+  const end = name.indexOf(SEPARATOR);
+  return [name.slice(0, end), name.slice(end + 1)];
+}

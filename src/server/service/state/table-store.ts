@@ -1,0 +1,435 @@
+/**
+ * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
+ * indexed field.
+ */
+import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
+import { deepFreeze } from '../../../values/deep-freeze.ts';
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+  type Effect,
+  type OrderPosition,
+  type SavedPosition,
+  type Stamp,
+  isRedPosition,
+  isRemoval,
+  isWholeRow,
+} from '../records/effect.ts';
+import type { FieldKind, FieldOptions, FieldState, StateParts } from '../fields/field.ts';
+import { FIELD_KINDS } from '../fields/field-kinds.ts';
+import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
+import { SortedEntries } from './sorted-entries.ts';
+import type { Table } from '../tables.ts';
+import type { Vector } from '../records/vector.ts';
+
+interface Column {
+  readonly name: string;
+  /** The index of the field's states in rows. */
+  readonly position: number;
+  readonly kind: FieldKind;
+  readonly options: FieldOptions;
+  /** The state of the field before its first write. */
+  readonly initial: FieldState;
+  readonly index: SortedEntries | undefined;
+}
+
+interface Row {
+  /**
+   * The states of the fields, by the positions of the fields. A field that was never written has
+   * none.
+   */
+  readonly states: (FieldState | undefined)[];
+  /**
+   * The latest insertion, or write of a field that may be blue. It is kept if rows can be removed.
+   */
+  writtenAt: OrderPosition | undefined;
+  /** Whether a red operation has written the row since its last removal. */
+  isRed: boolean;
+  /** Whether the row is noted as changed already, or was never saved. */
+  isNoted: boolean;
+}
+
+/**
+ * A row as it is saved: its fields, its `Row` properties, and its last removal if rows can be
+ * removed.
+ */
+type StoredRow = readonly [
+  fields: Readonly<Record<string, unknown>> | null,
+  writtenAt?: SavedPosition | null,
+  isRed?: boolean,
+  removedAt?: SavedPosition | null,
+];
+
+export class TableStore {
+  /** Keys of the rows that have changed since they were last saved. */
+  readonly changes: RowChanges<string> = new RowChanges<string>();
+  /** The parts of fields that may become large. */
+  readonly parts: SavedParts;
+  readonly #name: string;
+  readonly #removable: boolean;
+  /** Whether blue operations can remove rows. */
+  readonly #isRemovedByBlue: boolean;
+  /** The columns by name, in the order of their positions. */
+  readonly #columns: ReadonlyMap<string, Column>;
+  readonly #rows = new Map<string, Row>();
+  /**
+   * When rows were last removed. A write with an earlier stamp that arrives later belongs to the
+   * removed row.
+   */
+  readonly #removedAt = new Map<string, OrderPosition>();
+  readonly #keys = new SortedEntries();
+  #removals = 0;
+
+  constructor(name: string, { fields, indexes, removable }: Table) {
+    this.#name = name;
+    this.#removable = removable;
+    const columns = Object.entries(fields).map(([field, options], position): Column => {
+      const kind = FIELD_KINDS[options.kind];
+      const index = indexes.includes(field) ? new SortedEntries() : undefined;
+      return {
+        name: field,
+        position,
+        kind,
+        options,
+        initial: kind.state(undefined, options),
+        index,
+      };
+    });
+    this.#columns = new Map(columns.map((column) => [column.name, column]));
+    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
+    this.parts = new SavedParts({
+      fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
+      keys: () => this.#rows.keys(),
+      getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
+    });
+  }
+
+  read(key: string, field: string): unknown {
+    const { position, initial } = this.#getColumn(field);
+    return (this.#rows.get(key)?.states[position] ?? initial).read();
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
+  /**
+   * Whether every later red operation finds the row: a red one has written it, and no blue one can
+   * remove it.
+   */
+  existsByRed(key: string): boolean {
+    return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    if (range.field === undefined) return this.#keys.scan(range, reverse);
+    const index = this.#columns.get(range.field)?.index;
+    if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
+    return index.scan(range, reverse);
+  }
+
+  apply(effect: Effect, stamp: Stamp): unknown {
+    if (isRemoval(effect)) return this.#remove(effect.key, stamp);
+    if (this.#removable && this.#isRemoved(effect, stamp)) return undefined;
+    const row = this.#rowFor(effect.key);
+    if (!row.isNoted) this.changes.add(effect.key);
+    row.isNoted = true;
+    if (isRedPosition(stamp)) row.isRed = true;
+    if (this.#removable) this.#noteWrite(row, effect, stamp);
+    if (isWholeRow(effect)) return undefined;
+    // An effect that comes from a log is not frozen yet.
+    deepFreeze(effect.value);
+    const column = this.#getColumn(effect.field);
+    const state = (row.states[column.position] ??= this.#newState(column));
+    const { index } = column;
+    if (index === undefined) {
+      const result = state.apply(effect, stamp);
+      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
+      return result;
+    }
+    const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
+    const before = valuesOf();
+    const result = state.apply(effect, stamp);
+    updateIndex(index, effect.key, before, valuesOf());
+    return result;
+  }
+
+  /** The number of removals that were applied, or found at the start. */
+  get removalCount(): number {
+    return this.#removals;
+  }
+
+  /** Forgets the removals that every later operation has seen. */
+  forgetRemovals(covered: Vector): void {
+    for (const [key, { entry, version }] of this.#removedAt) {
+      if (version > (covered[entry] ?? 0)) continue;
+      this.#removedAt.delete(key);
+      this.changes.add(key);
+    }
+  }
+
+  /**
+   * As plain data, equal at two sites exactly when they have converged: without removals, which
+   * sites forget.
+   */
+  snapshot(): unknown {
+    return [...this.#rows]
+      .toSorted(compareKeys)
+      .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
+  }
+
+  /** When rows were last removed, as plain data, of those removals that are remembered. */
+  getRemovalTimes(): unknown {
+    return [...this.#removedAt]
+      .toSorted(compareKeys)
+      .map(([key, place]) => [key, savePosition(place)]);
+  }
+
+  /** The keys of all that has to be saved. */
+  *savedKeys(): Iterable<string> {
+    yield* this.#rows.keys();
+    for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
+  }
+
+  /**
+   * Returns a row as plain data that `restore` takes. It is `undefined` if there is nothing to
+   * save.
+   */
+  save(key: string): unknown {
+    const row = this.#rows.get(key);
+    if (row !== undefined) row.isNoted = false;
+    const saved = row === undefined ? null : this.#savedFields(row);
+    const { writtenAt, isRed = false } = row ?? {};
+    if (!this.#removable) {
+      if (saved === null) return undefined;
+      return (isRed ? [saved, null, isRed] : [saved]) satisfies StoredRow;
+    }
+    const removedAt = this.#removedAt.get(key);
+    if (row === undefined && removedAt === undefined) return undefined;
+    const place = (at: OrderPosition | undefined): SavedPosition | null =>
+      at === undefined ? null : savePosition(at);
+    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
+  }
+
+  /** Creates a row from the result of `save`. */
+  restore(key: string, saved: unknown): void {
+    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
+    if (removedAt !== null) {
+      this.#removedAt.set(key, loadPosition(removedAt));
+      this.#removals += 1;
+    }
+    if (fields === null) return;
+    const row = this.#rowFor(key);
+    row.writtenAt = writtenAt === null ? undefined : loadPosition(writtenAt);
+    row.isRed = isRed;
+    for (const [field, state] of Object.entries(fields)) {
+      const column = this.#getColumn(field);
+      const restored = this.#newState(column, deepFreeze(state));
+      row.states[column.position] = restored;
+      const { index } = column;
+      if (index !== undefined)
+        updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
+    }
+  }
+
+  #rowFor(key: string): Row {
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      row = { states: [], writtenAt: undefined, isRed: false, isNoted: false };
+      this.#rows.set(key, row);
+      this.#keys.add({ value: key, key });
+    }
+    return row;
+  }
+
+  #noteWrite(row: Row, effect: Effect, stamp: Stamp): void {
+    if (this.#isRedOnly(effect)) return;
+    if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0)
+      row.writtenAt = stamp;
+  }
+
+  /**
+   * Returns whether the effect belongs to a removed row. For fields that only red operations write,
+   * the red order determines that instead.
+   */
+  #isRemoved(effect: Effect, stamp: Stamp): boolean {
+    const removedAt = this.#removedAt.get(effect.key);
+    return (
+      removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect)
+    );
+  }
+
+  #isRedOnly(effect: Effect): boolean {
+    return !isWholeRow(effect) && this.#getColumn(effect.field).kind.isRedOnly;
+  }
+
+  #remove(key: string, stamp: Stamp): void {
+    this.changes.add(key);
+    this.#removals += 1;
+    const earlier = this.#removedAt.get(key);
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0)
+      this.#removedAt.set(key, toPosition(stamp));
+    const row = this.#rows.get(key);
+    if (row === undefined) return;
+    for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
+      const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
+      state.clear(stamp);
+      if (state.parts !== undefined) this.parts.note(key, name, state.parts);
+      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
+      if (state.isInitial) row.states[position] = undefined;
+    }
+    row.isRed = false;
+    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
+    this.#rows.delete(key);
+    this.#keys.delete({ value: key, key });
+  }
+
+  /** The fields of a row that were written. */
+  *#getWrittenFields({ states }: Row): Iterable<readonly [Column, FieldState]> {
+    for (const column of this.#columns.values()) {
+      const state = states[column.position];
+      if (state !== undefined) yield [column, state];
+    }
+  }
+
+  #savedFields(row: Row): Readonly<Record<string, unknown>> {
+    const fields: [name: string, saved: unknown][] = [];
+    for (const [{ name }, state] of this.#getWrittenFields(row)) fields.push([name, state.save()]);
+    return Object.fromEntries(fields);
+  }
+
+  #fieldSnapshots(row: Row): unknown {
+    const fields: [name: string, snapshot: unknown][] = [];
+    for (const [{ name }, state] of this.#getWrittenFields(row))
+      if (!state.isInitial) fields.push([name, state.snapshot()]);
+    return fields.toSorted(compareKeys);
+  }
+
+  #newState({ kind, options }: Column, saved?: unknown): FieldState {
+    return this.#removable && kind.removableState !== undefined
+      ? kind.removableState(saved)
+      : kind.state(saved, options);
+  }
+
+  #getColumn(field: string): Column {
+    const column = this.#columns.get(field);
+    if (column === undefined)
+      throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+    return column;
+  }
+}
+
+/** Returns the part of a stamp that is kept for long. It leaves out what the operation had seen. */
+const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
+  time,
+  site,
+  entry,
+  version,
+});
+
+const NO_VALUES: readonly Scalar[] = [];
+
+/** The values under which a field's value is found: one of a register or cell, several of a set. */
+export function getIndexedValues(value: unknown): readonly Scalar[] {
+  if (isScalar(value)) return [value];
+  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NO_VALUES;
+}
+
+/** Returns those index values of a field that the effect may add or remove. */
+function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar[] {
+  if (state.holds === undefined) return getIndexedValues(state.read());
+  return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
+}
+
+function updateIndex(
+  index: SortedEntries,
+  key: string,
+  before: readonly Scalar[],
+  after: readonly Scalar[],
+): void {
+  const [had, has] = [new Set(before), new Set(after)];
+  for (const value of before) if (!has.has(value)) index.delete({ value, key });
+  for (const value of after) if (!had.has(value)) index.add({ value, key });
+}
+
+function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+interface PartsHost {
+  /** The fields that are saved in parts. */
+  readonly fields: readonly string[];
+  keys(): Iterable<string>;
+  /** Returns the parts of a field, or none if the field was never written. */
+  getParts(key: string, field: string): StateParts | undefined;
+}
+
+const SEPARATOR = '\u0000';
+
+/** Names of fields have no separator in them; keys may. */
+function formatSavedName(field: string, number: number, key: string): string {
+  return `${field}${SEPARATOR}${number}${SEPARATOR}${key}`;
+}
+
+function splitName(name: string): {
+  field: string;
+  number: number;
+  key: string;
+} {
+  const [field = '', number = ''] = name.split(SEPARATOR, 2);
+  return {
+    field,
+    number: Number(number),
+    key: name.slice(field.length + number.length + 2),
+  };
+}
+
+class SavedParts {
+  /** Names of the parts that have changed since they were last saved. */
+  readonly changes: RowChanges<string> = new RowChanges<string>();
+  readonly #host: PartsHost;
+
+  constructor(host: PartsHost) {
+    this.#host = host;
+  }
+
+  /** Notes that a field has changed. */
+  note(key: string, field: string, parts: StateParts): void {
+    for (const number of parts.takeChanged()) this.changes.add(formatSavedName(field, number, key));
+  }
+
+  changeAll(): void {
+    this.changes.addAll(this.#names());
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.changes.take(max).map((name) => {
+      const { field, number, key } = splitName(name);
+      return [name, this.#host.getParts(key, field)?.save(number)];
+    });
+  }
+
+  /** Restores the parts. The rows of the table must be restored already. */
+  restore(rows: readonly SavedRow[]): void {
+    if (this.#host.fields.length === 0) return;
+    const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
+    for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
+      this.#host.getParts(key, field)?.restore(number, saved);
+    }
+    for (const key of this.#host.keys()) {
+      for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
+    }
+  }
+
+  *#names(): Iterable<string> {
+    const { fields } = this.#host;
+    if (fields.length === 0) return;
+    for (const key of this.#host.keys()) {
+      for (const field of fields) {
+        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
+          yield formatSavedName(field, number, key);
+      }
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * The filter between a replica and all others. Messages that the replica sends get an envelope
+ * here. Received messages are passed on or refused. A refused message is counted and reported, and
+ * has no other effect.
+ *
+ * The *term* of a replica is the epoch in its messages, initially that of its start. A replica that
+ * knows a later term of a sender refuses messages with an earlier one, so that delayed messages of
+ * an earlier start have no effect. A start that has lost the number of the start before may get a
+ * lower term. Then replicas that know the later term report it, and the start continues with a
+ * higher one.
+ */
+import { isLogMessage } from '../../log/red-log.ts';
+import { createEpochAbove, MAX_START } from '../../log/epoch.ts';
+import type { Origin, Origins } from '../../service/records/origin.ts';
+import { RULES_VERSION } from '../../service/records/deployment-version.ts';
+import {
+  NewerRulesError,
+  RejectedMessageError,
+  findForeignReason,
+  isNodeMessage,
+  MAIN_PARTITION,
+} from './envelope.ts';
+import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
+import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
+
+export interface MessageFilterOptions {
+  readonly deployment: string;
+  readonly origins: Origins;
+  /** With the partition `main`. */
+  readonly ownSite: Address;
+  /** The number of partitions, each with a red log. Default: 1 */
+  readonly partitionCount?: number | undefined;
+  /** The epoch of the start, in which it begins to send. */
+  readonly epoch: number;
+  /** The newest rules that are known here. Default: those of this program */
+  readonly newestRules?: number | undefined;
+  /** Returns the active rules. Default: those of this program */
+  readonly getRules?: (() => number | undefined) | undefined;
+  /**
+   * Called with each refused message, except for those of an earlier start, which every restart
+   * causes.
+   */
+  readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
+  /**
+   * Called with a start of another site that was not accepted yet, so that its messages are
+   * refused.
+   */
+  readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
+  /**
+   * Called if a later start of this site is known. If there is a handler, this start does not
+   * continue with a higher term.
+   */
+  readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
+  /** Called if rules are active that are not known here. */
+  readonly onNewerRules?: ((problem: string) => void) | undefined;
+}
+
+export class MessageFilter {
+  readonly #options: MessageFilterOptions;
+  #term: number;
+  /** The highest known term of each sender. */
+  readonly #terms = new Map<Origin, number>();
+  #responses: Envelope[] = [];
+  readonly #rejections: Record<MessageRejectionReason, number> = {
+    unreadable: 0,
+    version: 0,
+    content: 0,
+    deployment: 0,
+    rules: 0,
+    address: 0,
+    origin: 0,
+    term: 0,
+    start: 0,
+  };
+
+  constructor(options: MessageFilterOptions) {
+    this.#options = options;
+    this.#term = options.epoch;
+  }
+
+  /** The term of envelopes that are sent. */
+  get term(): number {
+    return this.#term;
+  }
+
+  get rejections(): MessageRejectionCounts {
+    return { ...this.#rejections };
+  }
+
+  /** Returns the highest term of a site that was accepted, or 0 if there is none. */
+  getAccepted(site: Origin): number {
+    return this.#terms.get(site) ?? 0;
+  }
+
+  /** Accepts the start of a site with this term. Returns whether it is a new one. */
+  accept(site: Origin, term: number): boolean {
+    if (term <= this.getAccepted(site)) return false;
+    this.#terms.set(site, term);
+    return true;
+  }
+
+  /**
+   * Puts a message to the same partition at another site into an envelope. Only messages of red
+   * logs have a partition other than `main`.
+   */
+  seal(to: Origin, message: Envelope['message'], partition: number = MAIN_PARTITION): Envelope {
+    const { deployment, ownSite, origins, getRules } = this.#options;
+    if (to === ownSite.site || !origins.isSite(to))
+      throw new Error(`nothing can be sent to ordinal ${to}`);
+    const from = partition === ownSite.partition ? ownSite : { ...ownSite, partition };
+    const address = { site: to, partition };
+    const rules = getRules?.() ?? RULES_VERSION;
+    return {
+      deployment,
+      rules,
+      from,
+      to: address,
+      term: this.#term,
+      message,
+    };
+  }
+
+  /**
+   * Returns the message if it is for this replica and may be accepted. `takeResponses` then returns
+   * the replies of the filter itself.
+   */
+  open(envelope: Envelope): SiteMessage | ClosedMessage | NodeMessage | undefined {
+    const rejection = this.#findRejection(envelope);
+    if (rejection !== undefined) {
+      this.reject(rejection);
+      return undefined;
+    }
+    const { message } = envelope;
+    if (message.kind !== 'term.superseded') return message;
+    if (message.term <= this.#term) return undefined;
+    const { onSuperseded } = this.#options;
+    if (onSuperseded === undefined) this.#raiseTerm(message.term, envelope.from);
+    else onSuperseded(message.term, envelope.from.site);
+    return undefined;
+  }
+
+  /**
+   * Continues with a higher term. Messages that were sent with the lower term are refused by their
+   * receivers, and are resent if necessary.
+   */
+  #raiseTerm(passed: number, from: Address): void {
+    const term = createEpochAbove(passed, this.#term);
+    // Stop here, because no site accepts a higher term.
+    if (term > MAX_START)
+      this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
+    else this.#term = term;
+  }
+
+  /** Restores the terms that earlier starts of this replica knew. */
+  recall(terms: ReadonlyMap<Origin, number>): void {
+    for (const [site, term] of terms)
+      this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
+  }
+
+  /** Counts and reports a refused message, even if it could not be read. */
+  reject(rejection: RejectedMessageError): void {
+    this.#rejections[rejection.reason] += 1;
+    const { reason } = rejection;
+    if (reason !== 'term' && reason !== 'start' && reason !== 'origin')
+      this.#options.onRejected?.(rejection);
+    if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
+  }
+
+  /** Returns and removes the replies to refused messages. */
+  takeResponses(): readonly Envelope[] {
+    const answers = this.#responses;
+    if (answers.length > 0) this.#responses = [];
+    return answers;
+  }
+
+  /**
+   * Creates messages to sites that are being retired. Nothing else is sent to such a site, so it
+   * would not learn of its retirement otherwise.
+   */
+  createRetirementNotices(): Envelope[] {
+    const { origins, ownSite } = this.#options;
+    const isRetiring = (origin: Origin): boolean => {
+      const { site, state } = origins.get(origin);
+      // Do not notify a rebuilt site: it has another origin, and its old directory no longer
+      // exists.
+      return state === 'closing' && origin !== ownSite.site && origins.find(site) === undefined;
+    };
+    return origins.closed.filter(isRetiring).map((origin) => this.#createClosedMessage(origin));
+  }
+
+  /**
+   * Returns whether a message of this term may be accepted, if `known` is the highest known term of
+   * its sender.
+   */
+  isCurrent(term: number, known: number): boolean {
+    return term >= known;
+  }
+
+  #createClosedMessage(to: Origin): Envelope {
+    const { final } = this.#options.origins.get(to);
+    return this.seal(to, {
+      kind: 'member.closed',
+      final: final?.sequence ?? null,
+    });
+  }
+
+  /** Whether there is the partition, and the message is for its red log. */
+  #isPartitionOf({ to: { partition }, message }: Envelope): boolean {
+    if (partition === this.#options.ownSite.partition) return true;
+    const { partitionCount = 1 } = this.#options;
+    return partition < partitionCount && isLogMessage(message);
+  }
+
+  #findRejection(envelope: Envelope): RejectedMessageError | undefined {
+    const { deployment: own, ownSite, origins, newestRules } = this.#options;
+    const { from, to, term } = envelope;
+    const rejection = findForeignReason(envelope, own, newestRules);
+    if (rejection !== undefined) return rejection;
+    const isKnownPartition = this.#isPartitionOf(envelope);
+    if (to.site !== ownSite.site || !isKnownPartition) {
+      // The names may differ: a sender may not know yet that this site was rebuilt, or may know it
+      // before the old node does.
+      const isOwnName =
+        to.site >= origins.size || origins.getName(to.site) === origins.getName(ownSite.site);
+      const reason = isOwnName && isKnownPartition ? 'origin' : 'address';
+      return createRejection(
+        reason,
+        `it is for partition ${to.partition} at ordinal ${to.site}`,
+        from,
+      );
+    }
+    if (from.partition !== to.partition || from.site === ownSite.site || !(from.site >= 1)) {
+      return createRejection(
+        'address',
+        `it is from partition ${from.partition} at ordinal ${from.site}`,
+        from,
+      );
+    }
+    if (!origins.isMember(from.site)) {
+      const ordinal: number = from.site;
+      if (origins.isSite(ordinal)) this.#responses.push(this.#createClosedMessage(ordinal));
+      return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
+    }
+    const known = this.#terms.get(from.site) ?? 0;
+    if (isLastWord(envelope)) return undefined;
+    if (!this.isCurrent(term, known)) {
+      this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
+      return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
+    }
+    const { kind } = envelope.message;
+    if (term <= known || isNodeMessage(envelope.message)) return undefined;
+    // Accept messages about this site itself, whatever the state of their sender.
+    if (kind === 'term.superseded' || kind === 'member.closed') return undefined;
+    this.#options.onUnknownStart?.(from.site, term);
+    return createRejection('start', `the start with term ${term} is not accepted`, from);
+  }
+}
+
+/**
+ * Returns whether the message is the report of a start that it stops because another one continues.
+ * Such a report is accepted even if its term is old.
+ */
+function isLastWord({ term, message }: Envelope): boolean {
+  return message.kind === 'node.twin' && message.term === term;
+}
+
+function createRejection(
+  reason: MessageRejectionReason,
+  description: string,
+  { site }: Address,
+): RejectedMessageError {
+  return new RejectedMessageError(reason, description, site);
+}
