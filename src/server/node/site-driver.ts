@@ -220,7 +220,7 @@ export class SiteDriver implements SubmissionPort {
 
   /** Whether a message of this origin was ever taken. */
   hasHeardOf(origin: Origin): boolean {
-    return this.#machine.replica.starts.terms.has(origin);
+    return this.#machine.replica.starts.epochs.has(origin);
   }
 
   /** Whether a state of this site can be sent to the site of the origin. */

@@ -93,7 +93,7 @@ export class SiteMachine {
       nowMs,
       wallMs,
     );
-    this.messageFilter.recall(this.replica.starts.terms);
+    this.messageFilter.recall(this.replica.starts.epochs);
     this.redLogs = new RedLogs({
       engine: redLog,
       options,
@@ -180,7 +180,7 @@ export class SiteMachine {
   get progress(): SiteProgress {
     return {
       ...describeStreams(this.replica),
-      start: this.messageFilter.term,
+      start: this.messageFilter.epoch,
       backlog: this.backlogLength,
       halt: this.redLogs.halt?.message,
     };
@@ -256,11 +256,11 @@ export class SiteMachine {
 
   /** Returns the message if the filter lets it pass. */
   #open(envelope: Envelope): ReturnType<MessageFilter['open']> {
-    const { term } = this.messageFilter;
+    const { epoch: term } = this.messageFilter;
     const message = this.messageFilter.open(envelope);
     if (message !== undefined) return message;
     this.#sendEnvelopes(this.messageFilter.takeResponses());
-    if (this.messageFilter.term !== term) this.#handshake.greetAll(this.#nowMs);
+    if (this.messageFilter.epoch !== term) this.#handshake.greetAll(this.#nowMs);
     return undefined;
   }
 
@@ -406,7 +406,7 @@ export class SiteMachine {
   }
 
   readonly #onSuperseded = (term: number, by: Origin): void => {
-    const start = `the start ${term} of this site, which is later than this one, ${this.messageFilter.term}`;
+    const start = `the start ${term} of this site, which is later than this one, ${this.messageFilter.epoch}`;
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   };
 

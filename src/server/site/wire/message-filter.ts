@@ -3,11 +3,11 @@
  * here. Received messages are passed on or refused. A refused message is counted and reported, and
  * has no other effect.
  *
- * The *term* of a replica is the epoch in its messages, initially that of its start. A replica that
- * knows a later term of a sender refuses messages with an earlier one, so that delayed messages of
- * an earlier start have no effect. A start that has lost the number of the start before may get a
- * lower term. Then replicas that know the later term report it, and the start continues with a
- * higher one.
+ * Each message names the *epoch* of its sender, initially that of its start: the field `term` of an
+ * envelope. A replica that knows a later epoch of a sender refuses messages with an earlier one, so
+ * that delayed messages of an earlier start have no effect. A start that has lost the number of the
+ * start before may get a lower epoch. Then replicas that know the later one report it, and the
+ * start continues with a higher one.
  */
 import { isLogMessage } from '../../log/red-log.ts';
 import { createEpochAbove, MAX_START } from '../../log/epoch.ts';
@@ -45,21 +45,21 @@ export interface MessageFilterOptions {
    * Called with a start of another site that was not accepted yet, so that its messages are
    * refused.
    */
-  readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
+  readonly onUnknownStart?: ((site: Origin, epoch: number) => void) | undefined;
   /**
    * Called if a later start of this site is known. If there is a handler, this start does not
    * continue with a higher term.
    */
-  readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
+  readonly onSuperseded?: ((epoch: number, by: Origin) => void) | undefined;
   /** Called if rules are active that are not known here. */
   readonly onNewerRules?: ((problem: string) => void) | undefined;
 }
 
 export class MessageFilter {
   readonly #options: MessageFilterOptions;
-  #term: number;
-  /** The highest known term of each sender. */
-  readonly #terms = new Map<Origin, number>();
+  #epoch: number;
+  /** The highest known epoch of each sender. */
+  readonly #epochs = new Map<Origin, number>();
   #responses: Envelope[] = [];
   readonly #rejections: Record<MessageRejectionReason, number> = {
     unreadable: 0,
@@ -75,27 +75,27 @@ export class MessageFilter {
 
   constructor(options: MessageFilterOptions) {
     this.#options = options;
-    this.#term = options.epoch;
+    this.#epoch = options.epoch;
   }
 
-  /** The term of envelopes that are sent. */
-  get term(): number {
-    return this.#term;
+  /** The epoch of envelopes that are sent. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get rejections(): MessageRejectionCounts {
     return { ...this.#rejections };
   }
 
-  /** Returns the highest term of a site that was accepted, or 0 if there is none. */
+  /** Returns the highest epoch of a site that was accepted, or 0 if there is none. */
   getAccepted(site: Origin): number {
-    return this.#terms.get(site) ?? 0;
+    return this.#epochs.get(site) ?? 0;
   }
 
-  /** Accepts the start of a site with this term. Returns whether it is a new one. */
-  accept(site: Origin, term: number): boolean {
-    if (term <= this.getAccepted(site)) return false;
-    this.#terms.set(site, term);
+  /** Accepts the start of a site with this epoch. Returns whether it is a new one. */
+  accept(site: Origin, epoch: number): boolean {
+    if (epoch <= this.getAccepted(site)) return false;
+    this.#epochs.set(site, epoch);
     return true;
   }
 
@@ -115,7 +115,7 @@ export class MessageFilter {
       rules,
       from,
       to: address,
-      term: this.#term,
+      term: this.#epoch,
       message,
     };
   }
@@ -132,29 +132,29 @@ export class MessageFilter {
     }
     const { message } = envelope;
     if (message.kind !== 'term.superseded') return message;
-    if (message.term <= this.#term) return undefined;
+    if (message.term <= this.#epoch) return undefined;
     const { onSuperseded } = this.#options;
-    if (onSuperseded === undefined) this.#raiseTerm(message.term, envelope.from);
+    if (onSuperseded === undefined) this.#raiseEpoch(message.term, envelope.from);
     else onSuperseded(message.term, envelope.from.site);
     return undefined;
   }
 
   /**
-   * Continues with a higher term. Messages that were sent with the lower term are refused by their
-   * receivers, and are resent if necessary.
+   * Continues with a higher epoch. Receivers refuse messages that were sent with the lower one.
+   * They are resent if necessary.
    */
-  #raiseTerm(passed: number, from: Address): void {
-    const term = createEpochAbove(passed, this.#term);
-    // Stop here, because no site accepts a higher term.
-    if (term > MAX_START)
-      this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
-    else this.#term = term;
+  #raiseEpoch(passed: number, from: Address): void {
+    const epoch = createEpochAbove(passed, this.#epoch);
+    // Stop here, because no site accepts a higher epoch.
+    if (epoch > MAX_START)
+      this.reject(createRejection('content', `no message may have an epoch above ${passed}`, from));
+    else this.#epoch = epoch;
   }
 
-  /** Restores the terms that earlier starts of this replica knew. */
-  recall(terms: ReadonlyMap<Origin, number>): void {
-    for (const [site, term] of terms)
-      this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
+  /** Restores the epochs that earlier starts of this replica knew. */
+  recall(epochs: ReadonlyMap<Origin, number>): void {
+    for (const [site, epoch] of epochs)
+      this.#epochs.set(site, Math.max(epoch, this.#epochs.get(site) ?? 0));
   }
 
   /** Counts and reports a refused message, even if it could not be read. */
@@ -189,11 +189,11 @@ export class MessageFilter {
   }
 
   /**
-   * Returns whether a message of this term may be accepted, if `known` is the highest known term of
-   * its sender.
+   * Returns whether a message of this epoch may be accepted. `known` is the highest one of its
+   * sender.
    */
-  isCurrent(term: number, known: number): boolean {
-    return term >= known;
+  isCurrent(epoch: number, known: number): boolean {
+    return epoch >= known;
   }
 
   #createClosedMessage(to: Origin): Envelope {
@@ -241,24 +241,28 @@ export class MessageFilter {
       if (origins.isSite(ordinal)) this.#responses.push(this.#createClosedMessage(ordinal));
       return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
     }
-    const known = this.#terms.get(from.site) ?? 0;
+    const known = this.#epochs.get(from.site) ?? 0;
     if (isLastWord(envelope)) return undefined;
     if (!this.isCurrent(term, known)) {
       this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
-      return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
+      return createRejection(
+        'term',
+        `it is of epoch ${term}, and ${known} has been heard of`,
+        from,
+      );
     }
     const { kind } = envelope.message;
     if (term <= known || isNodeMessage(envelope.message)) return undefined;
     // Accept messages about this site itself, whatever the state of their sender.
     if (kind === 'term.superseded' || kind === 'member.closed') return undefined;
     this.#options.onUnknownStart?.(from.site, term);
-    return createRejection('start', `the start with term ${term} is not accepted`, from);
+    return createRejection('start', `the start of epoch ${term} is not accepted`, from);
   }
 }
 
 /**
  * Returns whether the message is the report of a start that it stops because another one continues.
- * Such a report is accepted even if its term is old.
+ * Such a report is accepted even if its epoch is old.
  */
 function isLastWord({ term, message }: Envelope): boolean {
   return message.kind === 'node.twin' && message.term === term;

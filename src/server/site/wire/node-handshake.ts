@@ -49,7 +49,7 @@ export interface NodeHandshakeOptions {
    */
   readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
-  getTerm(): number;
+  getEpoch(): number;
   /** The highest term of a site that was accepted, and the directory of that start. */
   getAccepted(site: Origin): number;
   getDirectory(site: Origin): string | undefined;
@@ -129,7 +129,7 @@ export class NodeHandshake {
     if (message.kind === 'node.hello') this.#onHello(from, term, message);
     else if (message.kind === 'node.known') this.#onKnown(from, message);
     else if (message.kind === 'node.twin') this.#onTwin(from, term, message);
-    else if (message.term === this.#options.getTerm())
+    else if (message.term === this.#options.getEpoch())
       this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
   }
 
@@ -137,7 +137,7 @@ export class NodeHandshake {
    * Reports to the other sites that this start stops, because another node of its site continues.
    */
   reportOwnFork(reason: string): void {
-    for (const site of this.#others) this.#sendTwin(site, this.#options.getTerm(), reason);
+    for (const site of this.#others) this.#sendTwin(site, this.#options.getEpoch(), reason);
   }
 
   /**
@@ -162,7 +162,7 @@ export class NodeHandshake {
     if (ownFork !== undefined) return this.#options.onForked(ownFork);
     const fork = this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
     if (fork !== undefined) return this.noteFork(from, fork, term);
-    if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
+    if (accepted === this.#options.getEpoch()) this.#confirmed.add(from);
     const isProven = this.#isProven(from, hello) && this.#isReached(from, term, hello);
     if (isProven) this.#options.onAccepted(from, term, directory);
     else this.#tellKnown(from, term);
@@ -174,8 +174,8 @@ export class NodeHandshake {
    * reach that address.
    */
   #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
-    const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
-    return !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm();
+    const { refusesUnknownStarts, getEpoch, getAccepted } = this.#options;
+    return !refusesUnknownStarts || term === getAccepted(from) || heard === getEpoch();
   }
 
   /** Reports to a start that is not accepted yet which entries of its site are here. */
@@ -192,8 +192,8 @@ export class NodeHandshake {
   }
 
   #onKnown(from: Origin, message: KnownMessage): void {
-    const { getTerm, onForked } = this.#options;
-    const own = getTerm();
+    const { getEpoch, onForked } = this.#options;
+    const own = getEpoch();
     if (message.term === own) {
       const fork = this.#findOwnFork(from, message);
       if (fork !== undefined) onForked(fork);

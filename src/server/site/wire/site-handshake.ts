@@ -34,7 +34,7 @@ export function createSiteHandshake(
       getDigest: (origin, length) =>
         (origins.isLog(origin) ? redLogs : replica.blue).getDigest(origin, length),
     },
-    getTerm: () => messageFilter.term,
+    getEpoch: () => messageFilter.epoch,
     getAccepted: (peer) => messageFilter.getAccepted(peer),
     getDirectory: (peer) => replica.starts.directories.get(peer),
     onAccepted: (peer, term, name) => {

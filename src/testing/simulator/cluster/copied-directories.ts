@@ -59,7 +59,7 @@ export class CopiedDirectories {
     const { options, timeline, random, isHealed, isSettled } = this.#context;
     if (site?.machine === undefined) return;
     const files = site.disk.copyFiles();
-    const start = site.machine.messageFilter.term;
+    const start = site.machine.messageFilter.epoch;
     const backup = {
       site,
       files,

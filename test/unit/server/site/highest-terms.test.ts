@@ -24,7 +24,7 @@ beforeEach(() => {
   sites.crash(SENDER);
   sites.start(SENDER);
   sites.pass(100);
-  term = sites.machines[SENDER]?.messageFilter.term;
+  term = sites.machines[SENDER]?.messageFilter.epoch;
 });
 
 test('started again → nothing of an earlier start of the sender is taken', () => {

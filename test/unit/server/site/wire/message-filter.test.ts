@@ -166,14 +166,14 @@ describe('terms', () => {
     const sender = doorOf(FRK, again).door;
     expect(receiver.open(sender.seal(IRL, HEARTBEAT))).toBeUndefined();
     for (const answer of receiver.takeResponses()) expect(sender.open(answer)).toBeUndefined();
-    expect(sender.term).toBe(createEpoch(7, 0.25));
+    expect(sender.epoch).toBe(createEpoch(7, 0.25));
     expect(openAccepted(receiver, sender.seal(IRL, HEARTBEAT))).toBe(HEARTBEAT);
   });
 
   test('term.superseded with a term not above its own → its term stays', () => {
     const { door } = doorOf(IRL, 9);
     door.open(envelopeOf({ kind: 'term.superseded', term: 9 }));
-    expect(door.term).toBe(9);
+    expect(door.epoch).toBe(9);
   });
 
   test('term.superseded with a term above the highest allowed one → rejected, and its own term stays', () => {
@@ -181,7 +181,7 @@ describe('terms', () => {
     for (const term of [MAX_START, MAX_START - 1]) {
       expect(door.open(envelopeOf({ kind: 'term.superseded', term }))).toBeUndefined();
     }
-    expect(door.term).toBe(5);
+    expect(door.epoch).toBe(5);
     expect(reported.map(({ reason }) => reason)).toEqual(['content', 'content']);
   });
 
