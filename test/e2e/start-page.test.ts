@@ -183,7 +183,7 @@ describe.skipIf(browser === undefined)(subject, () => {
       await startLauncher({ port: Number(new URL(launcher.url).port), demos }),
     );
     await page.click('#preset-no-margin');
-    expect(await page.locator('.try .primary').allTextContents()).toEqual([
+    expect(await page.locator('.try .primary').allInnerTexts()).toEqual([
       'No safety margin: see it break',
     ]);
     // The page stays open, since its connection is what starts the demo at the new launcher.
