@@ -58,11 +58,11 @@ export interface Ready {
    * called.
    */
   readonly appends: readonly LogAppend[];
-  /** Then messages to send. All that they tell other sites was synced in an earlier turn. */
+  /** Then messages to send. What they claim of this site's logs was synced in an earlier turn. */
   readonly envelopes: readonly Envelope[];
   /** Then requests to servers that keep red logs. Each reply has to come to `onReply`. */
   readonly requests: readonly LogRequest[];
-  /** Then answers to deliver. All that they tell callers was synced in an earlier turn. */
+  /** Then answers to deliver. All but previews was synced in an earlier turn. */
   readonly answers: readonly Answer[];
   /** Last, events to report. After some of them the site has ended. */
   readonly events: readonly SiteEvent[];
