@@ -70,6 +70,8 @@ test('follower: frozen → writes go on; goes on → it has what it missed', asy
   it.cluster.signal(frozen, 'SIGSTOP');
   await put(leader, 'frozen', 'meanwhile');
   it.cluster.signal(frozen, 'SIGCONT');
+  // It may have to find its leader first.
+  await it.cluster.untilServing(frozen);
   expect(await get(frozen, 'frozen')).toBe('meanwhile');
 });
 
