@@ -234,6 +234,8 @@ export interface AnyClient extends AsyncDisposable {
  * await store.invoke(put('greeting', 'hello'));
  * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
  */
+// What `invoke` does is in it and in no other function, since each call would cost all operations.
+// oxlint-disable-next-line max-lines-per-function -- see above
 export function createClient<const L extends Levels, C extends boolean = boolean>(
   value: Binding<L, C>,
   options: ClientOptions = {},
@@ -267,7 +269,26 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       createSubmissionError,
     });
     try {
-      prepareSource(source, operation, how, single, binding);
+      check(operation?.name && operation.access, 'operation', "give one, as get('key')");
+      source.label = operation;
+      if (environment.isClosed) throw createClosedError();
+      checkOptions(how, INVOKE_OPTIONS);
+      if (!binding.supports(operation))
+        throw createUnsupportedError(
+          binding,
+          'operation',
+          `operation "${operation.name}"${formatReason(binding, operation)}`,
+        );
+      if (single) {
+        check(!how.levels, 'levels', 'use invoke');
+        source.levelOrder = single;
+      } else if (how.levels) source.levelOrder = requestLevels(levelOrder, how.levels);
+      if (how.session) {
+        source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
+        check(source.session, 'session', 'give an open one of this client');
+      }
+      if (how.idempotencyKey !== undefined)
+        setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
       if (options.trace) source.trace = options.trace();
       addCancelTriggers(source, how.timeoutMs ?? timeoutMs, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
@@ -332,37 +353,6 @@ function createClientEnvironment(binding: Binding, options: ClientOptions) {
       deduped: 0,
     },
   });
-}
-
-/** Checks what is invoked, and sets what the binding sees of it. */
-function prepareSource<T>(
-  source: Source<T>,
-  operation: Operation<T>,
-  how: RawOptions,
-  single: LevelOrder | undefined,
-  binding: Binding,
-): void {
-  const { environment } = source;
-  check(operation?.name && operation.access, 'operation', "give one, as get('key')");
-  source.label = operation;
-  if (environment.isClosed) throw createClosedError();
-  checkOptions(how, INVOKE_OPTIONS);
-  if (!binding.supports(operation))
-    throw createUnsupportedError(
-      binding,
-      'operation',
-      `operation "${operation.name}"${formatReason(binding, operation)}`,
-    );
-  if (single) {
-    check(!how.levels, 'levels', 'use invoke');
-    source.levelOrder = single;
-  } else if (how.levels) source.levelOrder = requestLevels(source.levelOrder, how.levels);
-  if (how.session) {
-    source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
-    check(source.session, 'session', 'give an open one of this client');
-  }
-  if (how.idempotencyKey !== undefined)
-    setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
 }
 
 /**
