@@ -54,7 +54,8 @@ export function settleSource<T>(
       if (afterEarly === 'cancel') cancelSource(source, 'settled early');
     };
     const miss = (cause?: CorrectableError): void => {
-      const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${isLate ? 'in time' : 'before the end'}`;
+      const when = isLate ? 'in time' : 'before the end';
+      const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${when}`;
       end(
         undefined,
         createOperationError(source, 'LEVEL_NOT_REACHED', message, {

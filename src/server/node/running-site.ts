@@ -176,7 +176,8 @@ export function createRunningSite(
 }
 
 function createOutdatedError(site: string, { message: reason }: Error): CorrectableError {
-  const message = `Site ${site} cannot start: ${reason}. Nothing was changed. Start it with the version that all sites have run.`;
+  const advice = 'Start it with the version that all sites have run';
+  const message = `Site ${site} cannot start: ${reason}. Nothing was changed. ${advice}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
 }
 

@@ -95,6 +95,7 @@ export class ReadyBuilder implements ReplicaOutputs {
     } else this.#localEntries.push(entry);
   }
 
+  /** Appends entries to any log of the site. */
   appendTo(log: LogKind, entries: readonly unknown[]): void {
     this.#localEntries = undefined;
     this.#ready.appends.push({ log, entries });
@@ -105,6 +106,7 @@ export class ReadyBuilder implements ReplicaOutputs {
     if (envelope !== undefined) this.#ready.envelopes.push(envelope);
   }
 
+  /** Sends a message that is sealed already. */
   sendEnvelope(envelope: Envelope): void {
     this.#ready.envelopes.push(envelope);
   }
@@ -117,6 +119,7 @@ export class ReadyBuilder implements ReplicaOutputs {
     this.#ready.answers.push(answer);
   }
 
+  /** Reports an event to the caller of the site, at the end of the turn. */
   notify(event: SiteEvent): void {
     this.#ready.events.push(event);
   }
@@ -129,6 +132,7 @@ export class ReadyBuilder implements ReplicaOutputs {
     this.#inner.push({ kind: 'withdraw', record });
   }
 
+  /** Reports an event to the site itself, which may notify its caller. */
   report(event: ReplicaEvent): void {
     this.#inner.push(event);
   }

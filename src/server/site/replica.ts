@@ -332,12 +332,13 @@ export class Replica implements ReplicaCore, SavedParts {
    * A message of a later start of a site has come. This is stored before anything that the message
    * leads to.
    */
-  noteTerm(site: Origin, term: number, directory?: string): void {
-    this.starts.set(site, term, directory);
+  noteEpoch(site: Origin, epoch: number, directory?: string): void {
+    this.starts.set(site, epoch, directory);
+    // The entry on the disk has an older name for the epoch.
     this.store(
       directory === undefined
-        ? { kind: 'term', site, term }
-        : { kind: 'term', site, term, directory },
+        ? { kind: 'term', site, term: epoch }
+        : { kind: 'term', site, term: epoch, directory },
       () => {},
     );
   }
@@ -429,7 +430,7 @@ export class Replica implements ReplicaCore, SavedParts {
 
   /** Whether something here waits for operations of a partition's red log that are not here. */
   waitsForRed(partition: number): boolean {
-    const log = this.options.origins.logs[partition] as Origin;
+    const { log } = this.red.lanes.at(partition).order;
     return this.blue.waitsForLog(log) || this.red.waitsForLog(log);
   }
 

@@ -256,11 +256,11 @@ export class SiteMachine {
 
   /** Returns the message if the filter lets it pass. */
   #open(envelope: Envelope): ReturnType<MessageFilter['open']> {
-    const { epoch: term } = this.messageFilter;
+    const { epoch } = this.messageFilter;
     const message = this.messageFilter.open(envelope);
     if (message !== undefined) return message;
     this.#sendEnvelopes(this.messageFilter.takeResponses());
-    if (this.messageFilter.epoch !== term) this.#handshake.greetAll(this.#nowMs);
+    if (this.messageFilter.epoch !== epoch) this.#handshake.greetAll(this.#nowMs);
     return undefined;
   }
 
@@ -385,7 +385,7 @@ export class SiteMachine {
       partitionCount: origins.logs.length,
       epoch,
       onRejected: options.onMessageRejected,
-      onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
+      onUnknownStart: (peer, unknown) => this.#handshake.ask(peer, this.#nowMs, unknown),
       onSuperseded: options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
       newestRules: version?.own.rules,
       getRules: () => this.replica.activation.inForce?.rules,
@@ -405,8 +405,9 @@ export class SiteMachine {
     });
   }
 
-  readonly #onSuperseded = (term: number, by: Origin): void => {
-    const start = `the start ${term} of this site, which is later than this one, ${this.messageFilter.epoch}`;
+  readonly #onSuperseded = (later: number, by: Origin): void => {
+    const { epoch } = this.messageFilter;
+    const start = `the start ${later} of this site, which is later than this one, ${epoch}`;
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   };
 

@@ -228,8 +228,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Another site depends on entries that are not here, and the leader may be lost. So the followers
-   * are told how much is here.
+   * Another site depends on entries that are not here, and the leader may be lost. So this node
+   * sends its length of the log to the followers.
    */
   catchUp(nowMs: number): void {
     const { site, leader } = this.#options;

@@ -142,7 +142,8 @@ export function createRejectionAlarm(
       site: origins.getName(site),
       peer: from === undefined ? 'an unknown site' : origins.getName(from as Origin),
     };
-    const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
+    const reason = `${shortenText(description)}${leftOut}`;
+    const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${reason}`;
     onAlarm({ kind: 'message-rejected', ...names, message });
   }, readClock);
 }

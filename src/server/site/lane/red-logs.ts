@@ -76,19 +76,16 @@ export class RedLogs {
         replica.writes.rejection = reason;
       },
     };
-    const nodes = this.lanes.all.map(({ partition, order: { members } }) => {
+    for (const lane of this.lanes) {
+      const { partition, order } = lane;
       const saved = shared && getSavedLog(shared, partition);
       const node = createRedLog(engine, options, partition, {
         stored: getRecoveredRed(stored, partition),
         saved,
         provenCount: replica.getProvenRedCount(partition),
-        origins: members,
-        members: parts.getMembers(members),
+        origins: order.members,
+        members: parts.getMembers(order.members),
       });
-      return { node, saved };
-    });
-    for (const [partition, { node, saved }] of nodes.entries()) {
-      const lane = this.lanes.at(partition);
       const consumer = parts.createReader(node, saved);
       const name = partition === 0 ? undefined : getLogName(options, partition);
       const intake = new RedIntake(consumer, this.#haltedBytes, site, lane.admission, name);

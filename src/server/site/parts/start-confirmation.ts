@@ -30,11 +30,11 @@ export class StartConfirmation {
 
   receive(
     from: Origin,
-    term: number,
+    epoch: number,
     message: NodeMessage,
     [nowMs, wallMs]: readonly [nowMs: number, wallMs: number],
   ): void {
-    this.#handshake.receive(from, term, message);
+    this.#handshake.receive(from, epoch, message);
     if (this.#handshake.isConfirmed) this.#confirm(nowMs, wallMs);
   }
 

@@ -48,7 +48,7 @@ export interface MessageFilterOptions {
   readonly onUnknownStart?: ((site: Origin, epoch: number) => void) | undefined;
   /**
    * Called if a later start of this site is known. If there is a handler, this start does not
-   * continue with a higher term.
+   * continue with a higher epoch.
    */
   readonly onSuperseded?: ((epoch: number, by: Origin) => void) | undefined;
   /** Called if rules are active that are not known here. */

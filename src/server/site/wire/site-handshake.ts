@@ -37,9 +37,9 @@ export function createSiteHandshake(
     getEpoch: () => messageFilter.epoch,
     getAccepted: (peer) => messageFilter.getAccepted(peer),
     getDirectory: (peer) => replica.starts.directories.get(peer),
-    onAccepted: (peer, term, name) => {
-      if (messageFilter.accept(peer, term))
-        replica.noteTerm(peer, term, name === '' ? undefined : name);
+    onAccepted: (peer, epoch, name) => {
+      if (messageFilter.accept(peer, epoch))
+        replica.noteEpoch(peer, epoch, name === '' ? undefined : name);
     },
     ...events,
   });
