@@ -56,6 +56,8 @@ export interface FailedStatement {
   readonly isReplica: boolean;
   /** Whether a write certainly was not made, since no commit was sent. */
   readonly isUncommitted?: boolean | undefined;
+  /** Whether a write may have committed a part of itself before it failed. */
+  readonly mayHaveCommitted?: boolean | undefined;
   /** What to do if there is no such table. */
   readonly hint?: string | undefined;
 }
@@ -63,7 +65,7 @@ export interface FailedStatement {
 /** Returns the error to report. A write that may have been made is `UNKNOWN`. */
 export function toCorrectableError(
   error: unknown,
-  { name, access, isReplica, isUncommitted, hint }: FailedStatement,
+  { name, access, isReplica, isUncommitted, mayHaveCommitted, hint }: FailedStatement,
 ): unknown {
   if (isCorrectableError(error)) return error;
   const text = getErrorMessage(error);
@@ -86,6 +88,10 @@ export function toCorrectableError(
   // the cause.
   const reason =
     code === 'FINAL_FAILED' ? `PostgreSQL refused the statement (SQLSTATE ${sqlState})` : text;
+  if (mayHaveCommitted === true) {
+    const message = `${name}: ${reason}. Its SQL may have committed a part before that. Read the data to see what was written.`;
+    return new CorrectableError('UNKNOWN', message, { cause: error });
+  }
   const outcome = isWrite ? 'Nothing was written.' : 'Nothing was read.';
   const message = [`${name}: ${reason}.`, outcome, ...advice].join(' ');
   return new CorrectableError(code, message, {

@@ -6,6 +6,7 @@ import type { CheckedStatement } from '../shared/statements/statement-catalog.ts
 import { interpretRows, type StatementResult } from '../shared/statements/statement-operations.ts';
 import type { PostgresPosition } from './position.ts';
 import type { SqlStatement } from './connections/server.ts';
+import { isOneTransaction } from './statements/sql-text.ts';
 
 export interface SqlPlan {
   readonly name: string;
@@ -13,6 +14,8 @@ export interface SqlPlan {
   readonly statement: SqlStatement;
   /** Whether a write may be resent if its outcome is unknown. */
   readonly isIdempotent: boolean;
+  /** Whether the statement may commit a part of itself before it fails. Default: never */
+  readonly mayCommit?: boolean | undefined;
   /** What to do if there is no such table. Default: no advice */
   readonly hint?: string | undefined;
   /** Whether the write has changed nothing, and must be sent again. Default: never */
@@ -63,12 +66,14 @@ export interface WrittenResult {
 
 export function createStatementOperation(statement: CheckedStatement): SqlOperation {
   const { name, access, text, isIdempotent } = statement;
+  const mayCommit = access === 'write' && !isOneTransaction(text);
   return {
     access,
     plan: ({ args }) => ({
       name,
       access,
       isIdempotent,
+      mayCommit,
       statement: {
         text,
         values: statement.bind(args).params,

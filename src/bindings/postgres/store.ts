@@ -374,10 +374,12 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       throw createNoBeginError(plan.name, reason);
     if (fence !== undefined && isFenced(reason))
       throw createOldPrimaryError(plan.name, 'written', reason);
+    const isInTransaction = fence !== undefined && outcomes[0]?.status === 'fulfilled';
     throw toCorrectableError(reason, {
       name: plan.name,
       access: 'write',
       isReplica: false,
+      mayHaveCommitted: plan.mayCommit === true && !isInTransaction,
       hint: plan.hint,
     });
   }

@@ -50,6 +50,12 @@ const statements = defineStatements({
     sql: 'insert into correctables_values (key, value) select :key, to_jsonb(pg_sleep(600)::text)',
     args: key,
   },
+  addAndFail: { access: 'write', sql: 'call add_and_fail(:key)', args: key },
+  add: {
+    access: 'write',
+    sql: "insert into correctables_values values (:key, '1')",
+    args: key,
+  },
   count: {
     access: 'write',
     sql: "insert into correctables_values values (:key, '1') on conflict (key) do update set value = to_jsonb(correctables_values.value::int + 1)",
@@ -147,6 +153,39 @@ test('a canceled write was not made', async () => {
     await findProcess('primary', 'pg_sleep'),
   ]);
   expect(await failed).toMatchObject({ code: 'TIMEOUT' });
+});
+
+// @rule REPL-4
+test('a procedure that commits and then fails is UNKNOWN, and any other statement changes nothing', async () => {
+  const { client } = openForTest(it.servers, { statements });
+  await it.servers.query(
+    'primary',
+    `create procedure add_and_fail(name text) language plpgsql as $$ begin
+      insert into correctables_values values (name, '1');
+      commit;
+      raise exception 'the second half fails';
+    end $$`,
+  );
+  await expect(client.invoke(statements.addAndFail({ key: 'half' }))).rejects.toMatchObject({
+    code: 'UNKNOWN',
+    retryable: false,
+    message: expect.stringMatching(/the second half fails.*may have committed/),
+  });
+  expect(await client.invokeStrong(get('half'))).toBe(1);
+  // In a session it is part of a transaction, where it must not commit.
+  const session = client.session();
+  await client.invokeStrong(get('half'), { session });
+  await expect(
+    client.invoke(statements.addAndFail({ key: 'whole' }), { session }),
+  ).rejects.toMatchObject({
+    code: 'FINAL_FAILED',
+    message: expect.stringContaining('Nothing was written.'),
+  });
+  expect(await client.invokeStrong(get('whole'))).toBeUndefined();
+  await expect(client.invoke(statements.add({ key: 'half' }))).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining('Nothing was written.'),
+  });
 });
 
 const SLOW_KEYS = `

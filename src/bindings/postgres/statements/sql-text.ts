@@ -27,3 +27,15 @@ const TOKENS = toTokenPattern([...WITHOUT_MARKERS, ...MARKERS], 'gi');
 export function parseSql(sql: string): ParsedText {
   return numberMarkers(sql, { tokens: TOKENS, sign: '$' });
 }
+
+const ONE_TRANSACTION =
+  /^\s*(select|with|insert|update|delete|merge|truncate|refresh|notify)\b[^;]*;?\s*$/i;
+
+/**
+ * Returns whether a statement that fails has certainly changed nothing. Others may commit before
+ * they fail: a procedure, `do`, `vacuum`, an index that is created concurrently, or several
+ * statements in one text.
+ */
+export function isOneTransaction(sql: string): boolean {
+  return ONE_TRANSACTION.test(sql.replace(TOKENS, ' '));
+}

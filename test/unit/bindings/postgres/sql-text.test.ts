@@ -1,6 +1,9 @@
 /** Markers of SQL statements. */
 import { expect, test } from 'vitest';
-import { parseSql } from '../../../../src/bindings/postgres/statements/sql-text.ts';
+import {
+  isOneTransaction,
+  parseSql,
+} from '../../../../src/bindings/postgres/statements/sql-text.ts';
 
 test.each<[string, string, (string | undefined)[]]>([
   ['select :a, :b, :a', 'select $1, $2, $1', ['a', 'b']],
@@ -16,4 +19,17 @@ test.each<[string, string, (string | undefined)[]]>([
   ['select x := 1', 'select x := 1', []],
 ])('%s', (sql, text, markers) => {
   expect(parseSql(sql)).toEqual({ text, markers });
+});
+
+// @rule REPL-4
+test.each<[string, boolean]>([
+  ["insert into t values ('a; b') returning id;", true],
+  ['-- call\n/* do; */ with gone as (delete from t) select 1', true],
+  ['Update t set x = 1', true],
+  ['call pay(1)', false],
+  ['do $$ begin commit; end $$', false],
+  ['create index concurrently on t (x)', false],
+  ['insert into t values (1); commit; insert into t values (2)', false],
+])('%s is one transaction: %j', (sql, isOne) => {
+  expect(isOneTransaction(sql)).toBe(isOne);
 });
