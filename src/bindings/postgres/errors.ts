@@ -17,6 +17,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '25001': 'FINAL_FAILED', // VACUUM in a transaction
   '25006': 'INVALID_ARGUMENT', // a read that changes data
   '26': 'FINAL_FAILED', // no such prepared statement
+  '28': 'UNAUTHENTICATED', // a wrong password, at a connection of another library
   '2D': 'FINAL_FAILED', // a procedure that commits in a transaction
   '2F': 'FINAL_FAILED', // a function that must not do what it does
   '3D': 'FINAL_FAILED', // no such database

@@ -5,6 +5,7 @@ import { describeTimeToLive, hasTimeToLive } from '../../values/time-to-live.ts'
 import type {
   ReplicaCall,
   ReplicaRead,
+  ReplicasAlarm,
   ReplicaStore,
   ReplicaWrite,
   WaitingCaller,
@@ -33,6 +34,7 @@ import {
   RECOVERY_SQL,
   type PostgresPosition,
 } from './position.ts';
+import { describeCause, isAccessError } from './connections/connect-error.ts';
 import type { CallOptions, Outcomes, PostgresServer, SqlStatement } from './connections/server.ts';
 import { identifyOperation, writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { untilKeyFree } from './key-claim.ts';
@@ -89,6 +91,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly #withoutPosition = new Map<string, number>();
   /** As the primary has reported them. */
   readonly #beginnings = new LogBeginnings();
+  #report: (alarm: ReplicasAlarm) => void = () => {};
 
   constructor(options: ResolvedOptions) {
     const { servers, positions } = options;
@@ -100,6 +103,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     this.#primaryPosition = { text: askWhetherPrimary(positions), values: [] };
     this.#replicaPosition = { text: askPosition(positions), values: [] };
     this.#fence = refuseOldPrimary(positions);
+    for (const [name, server] of servers)
+      server.onRefused = (error) => this.#noteRefusal(name, error);
   }
 
   supports(operation: Operation): boolean {
@@ -116,6 +121,10 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 
   hasLost(have: PostgresPosition, need: PostgresPosition): boolean {
     return hasLost(have, need, this.#beginnings.find(have));
+  }
+
+  reportTo(report: (alarm: ReplicasAlarm) => void): void {
+    this.#report = report;
   }
 
   async read(
@@ -413,6 +422,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
       isUncommitted: true,
       hint: MIGRATIONS_HINT,
     });
+  }
+
+  #noteRefusal(server: string, error: CorrectableError): void {
+    if (!isAccessError(error)) return;
+    const reason = describeCause(error.cause);
+    const message = `${server} refuses this process: ${reason}. Correct the password, the rights or the certificate. It is tried again.`;
+    this.#report({ code: 'access-refused', message });
   }
 
   #run(

@@ -364,7 +364,9 @@ describeFaults(postgres, {
     const endSessions =
       "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'clerk'";
     const primary = { ...servers.connection('primary'), user: 'clerk', password: 'first' };
-    const { client } = open({ primary, replicas: [] });
+    const alarms: unknown[] = [];
+    const onAlarm = (alarm: unknown): void => void alarms.push(alarm);
+    const { client } = open({ primary, replicas: [], onAlarm });
     await expectRecovery(TIMEOUT_MS, () => client.invoke(put('credentials', 1)));
     const changes: readonly (readonly [string, RegExp, string])[] = [
       [
@@ -388,6 +390,9 @@ describeFaults(postgres, {
           retryable: false,
           message: expect.stringMatching(words) as string,
         });
+      expect(alarms.splice(0)).toMatchObject([
+        { code: 'access-refused', message: expect.stringMatching(words) },
+      ]);
       await servers.query('primary', revert);
       await expectRecovery(TIMEOUT_MS, () => client.invoke(put('credentials', 3)));
     }

@@ -31,8 +31,7 @@ export function createConnectError(name: string, cause: unknown): CorrectableErr
   const code = CODES[sqlState.slice(0, 2)];
   if (code !== undefined) return refuse(name, { code, text, cause });
   if (NO_PASSWORD.test(text)) return refuse(name, { code: 'UNAUTHENTICATED', text, cause });
-  const isTls = TLS.test(String((cause as { code?: unknown } | null)?.code)) || NO_TLS.test(text);
-  if (isTls) {
+  if (isTlsError(cause)) {
     const message = `postgres: ${name}: no trusted connection: ${text}. Nothing was sent. Check its option ssl and the certificate of the server.`;
     const details = { cause, retryable: false };
     return mark(new CorrectableError('UNAVAILABLE', message, details));
@@ -50,6 +49,19 @@ export function createFullPoolError(name: string, max: number, cause: unknown): 
 /** Returns whether no connection could be made: all operations fail so. */
 export function isConnectError(error: unknown): boolean {
   return error instanceof CorrectableError && refusals.has(error);
+}
+
+/**
+ * Returns whether the server refuses this process, or this process the server: a wrong password, a
+ * missing right, an untrusted certificate. Only an operator can correct that.
+ */
+export function isAccessError({ code, cause }: CorrectableError): boolean {
+  return /^(UNAUTHENTICATED|FORBIDDEN)$/.test(code) || isTlsError(cause);
+}
+
+function isTlsError(cause: unknown): boolean {
+  const { code } = Object(cause) as { readonly code?: unknown };
+  return TLS.test(String(code)) || NO_TLS.test(describeCause(cause));
 }
 
 function refuse(
@@ -75,7 +87,7 @@ function mark(error: CorrectableError): CorrectableError {
 }
 
 /** A host with several addresses fails with an error without a message. */
-function describeCause(cause: unknown): string {
+export function describeCause(cause: unknown): string {
   const { message, code } = Object(cause) as {
     readonly message?: string;
     readonly code?: string;

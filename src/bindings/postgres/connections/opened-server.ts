@@ -19,6 +19,7 @@ export interface OpenedServerOptions {
 }
 
 export class OpenedServer implements PostgresServer {
+  onRefused: (error: CorrectableError) => void = () => {};
   readonly #options: OpenedServerOptions;
   #server: PoolServer | undefined;
   #opening: Promise<PoolServer> | undefined;
@@ -73,7 +74,9 @@ export class OpenedServer implements PostgresServer {
       ...config,
       pipeline: true,
     } as never);
-    this.#server = new PoolServer({ name, pool, prepare, isOwned: true });
-    return this.#server;
+    const server = new PoolServer({ name, pool, prepare, isOwned: true });
+    server.onRefused = (error) => this.onRefused(error);
+    this.#server = server;
+    return server;
   }
 }

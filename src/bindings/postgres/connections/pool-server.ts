@@ -38,6 +38,7 @@ export interface PoolServerOptions {
 }
 
 export class PoolServer implements PostgresServer {
+  onRefused: (error: CorrectableError) => void = () => {};
   readonly #options: PoolServerOptions;
   readonly #trust = new ConnectionTrust<DriverClient>();
   readonly #probe: SharedProbe<ServerActivity>;
@@ -88,7 +89,7 @@ export class PoolServer implements PostgresServer {
 
   async probe(): Promise<void> {
     const { refusal } = await this.#ask();
-    if (refusal !== undefined) throw createConnectError(this.#options.name, refusal);
+    if (refusal !== undefined) throw this.#refuse(refusal);
   }
 
   renew(): void {
@@ -165,8 +166,14 @@ export class PoolServer implements PostgresServer {
     } catch (cause) {
       const isFull = pool.totalCount >= max && WAIT_TIMEOUT.test(String(Object(cause).message));
       if (isFull && this.#unreachable === undefined) throw createFullPoolError(name, max, cause);
-      throw createConnectError(name, isFull ? this.#unreachable : cause);
+      throw this.#refuse(isFull ? this.#unreachable : cause);
     }
+  }
+
+  #refuse(cause: unknown): CorrectableError {
+    const error = createConnectError(this.#options.name, cause);
+    this.onRefused(error);
+    return error;
   }
 
   /** A pool of the application may wait for ever. */

@@ -1,4 +1,5 @@
 /** One server: runs statements one after another on one connection, in one trip. */
+import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { Page, Row } from '../../shared/statements/page.ts';
 
 /** One statement, and the values of `$1`, `$2`. */
@@ -66,6 +67,8 @@ export interface PostgresServer {
    * connections belong to another library.
    */
   readonly renew?: () => void;
+  /** Set by the store: called when no connection can be made, with the reason. */
+  onRefused?: (error: CorrectableError) => void;
   close(): Promise<void>;
 }
 

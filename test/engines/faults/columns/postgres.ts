@@ -55,7 +55,7 @@ export const postgres = {
     },
     credentials: {
       meanwhile:
-        'Open connections work on, as PostgreSQL decides it. New ones fail with `UNAUTHENTICATED` and the words of the server. Nothing was sent.',
+        'Open connections work on, as PostgreSQL decides it. New ones fail with `UNAUTHENTICATED` and the words of the server, and there is the alarm `access-refused`. Nothing was sent.',
       recovery: 'With the next operation after the role may log in again.',
     },
     connections: {
