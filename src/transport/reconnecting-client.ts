@@ -92,6 +92,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #wasDisconnected = false;
   /** Whether the last connection failed for a reason that was not the site's fault. */
   #isSiteFaultless = false;
+  /** When the next attempt may begin, which waits for an operation: the token was refused. */
+  #heldUntil: number | undefined;
   #settleReady!: {
     resolve: () => void;
     reject: (error: CorrectableError) => void;
@@ -154,6 +156,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
+      if (this.#heldUntil !== undefined) this.#endHold(this.#heldUntil);
       // Without the option `principal`, operations that wait for the first connection belong to the
       // user of the present token. So request the token now.
       if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
@@ -260,6 +263,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   /** Returns how long to wait before the next attempt, and selects its site. */
   #getReconnectDelayMs(event: ConnectionEvent, from: ConnectionState): number | undefined {
     if (this.#backoff.resetIfStable()) this.#sitePool.recordStable();
+    if (event === 'token-refused') return this.#hold();
     if (event === 'principal-changed') return this.#backoff.getNextDelayMsUnlessRepeated();
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
     if (!this.#isSiteFaultless) this.#sitePool.recordFailure(from === 'open' || from === 'probing');
@@ -268,6 +272,23 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (event === 'goaway')
       return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
     return this.#backoff.getNextDelayMs();
+  }
+
+  /**
+   * Waits for an operation: only the application knows when it has another token. Returns the delay
+   * if there is one already.
+   */
+  #hold(): number | undefined {
+    this.#settleReady.reject(this.#getFailureReason());
+    const delayMs = this.#backoff.getNextDelayMs();
+    if (delayMs === undefined || this.#sender.inFlight.size > 0) return delayMs;
+    this.#heldUntil = this.#options.scheduling.now() + delayMs;
+    return Infinity;
+  }
+
+  #endHold(until: number): void {
+    this.#heldUntil = undefined;
+    this.#timer.arm('waiting', Math.max(0, until - this.#options.scheduling.now()));
   }
 
   #giveUp(): void {
@@ -319,6 +340,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #connect(): void {
     const { url, label } = this.#sitePool;
     this.#attempt++;
+    this.#heldUntil = undefined;
     this.#hasGivenUp = false;
     this.#outage.recordAttempt(label);
     try {
@@ -393,7 +415,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
     if (isFatalClose(code) && isHopeless) {
       this.#setReason(createRejectionError(code, reason, connection.closeError));
-      return this.#dispatch('rejected');
+      const isTokenRefused = code === CloseCode.unauthenticated && this.#options.hasFreshTokens;
+      return this.#dispatch(isTokenRefused ? 'token-refused' : 'rejected');
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
       const message = 'the token has expired: pass a function, which is called for a new one';

@@ -7,7 +7,8 @@
  * - `handshaking`: the client sent `hello` and waits for `welcome`.
  * - `open`: operations flow.
  * - `probing`: the server was silent for a while, and the client sent a `ping`.
- * - `waiting`: there is no socket to submit on; the next attempt comes after a delay.
+ * - `waiting`: there is no socket to submit on; the next attempt comes after a delay. After a token
+ *   was refused, it comes with the next operation.
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.
  */
@@ -28,6 +29,7 @@ export type ConnectionEvent =
   | 'timeout' // the time allowed for the present state is over; in `open`, the server was silent
   | 'goaway' // the server is about to close, and takes no more submissions
   | 'lost' // the socket closed or failed, and another attempt may help
+  | 'token-refused' // the server refused the token, and the application may give another one
   | 'rejected' // the server refused this client for good, or the policy gives up
   | 'wake' // the network may be back
   | 'close'; // the application is done
@@ -62,6 +64,7 @@ const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
 // Retires the connection first, so that queued messages are sent.
 const RETIRE_AND_ABANDON = createTransition('waiting', 'drain', 'abandon-operations');
+const FAIL_AND_WAIT = createTransition('waiting', 'terminate', 'fail');
 const FAIL_AND_END = createTransition('closed', 'terminate', 'fail', 'end');
 const END = createTransition('closed', 'terminate', 'end');
 const CLOSE_SOCKET = createTransition('closing', 'fail', 'close-socket');
@@ -79,6 +82,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     'principal-changed': createTransition('waiting', 'terminate', 'abandon-operations'),
     timeout: RETRY,
     lost: RETRY,
+    'token-refused': FAIL_AND_WAIT,
     rejected: FAIL_AND_END,
     close: CLOSE_SOCKET,
   },
@@ -87,6 +91,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     goaway: RETIRE_AND_RETRY,
     'principal-changed': RETIRE_AND_ABANDON,
     lost: RETRY,
+    'token-refused': FAIL_AND_WAIT,
     rejected: FAIL_AND_END,
     wake: createTransition('probing', 'ping'),
     close: CLOSE_SOCKET,
@@ -97,6 +102,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     goaway: RETIRE_AND_RETRY,
     'principal-changed': RETIRE_AND_ABANDON,
     lost: RETRY,
+    'token-refused': FAIL_AND_WAIT,
     rejected: FAIL_AND_END,
     close: CLOSE_SOCKET,
   },

@@ -40,7 +40,8 @@ export interface ConnectionOptions {
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
    * Sent in the first message of every connection. A function is called each time, and may return a
-   * fresh token. If it fails, the client retries it after a growing delay.
+   * fresh token. If it fails, the client retries it after a growing delay. If the gateway refuses
+   * the token, operations fail with `UNAUTHENTICATED`, and the next one calls it again.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
@@ -147,6 +148,8 @@ export interface ResolvedConnectionOptions extends DefaultedOptions {
   readonly principal: (() => string) | undefined;
   /** Whether the token is constant, so that another request returns no fresh one. */
   readonly isTokenFixed: boolean;
+  /** Whether the application is asked for a token, and may give another one. */
+  readonly hasFreshTokens: boolean;
   readonly codec: Codec;
 }
 
@@ -166,6 +169,7 @@ export function resolveConnectionOptions(input: ConnectionOptions): ResolvedConn
     credentials: guardToken(typeof token === 'function' ? token : () => token, principal),
     principal,
     isTokenFixed: typeof token === 'string',
+    hasFreshTokens: typeof token === 'function',
     reconnect: options.reconnect ?? exponentialBackoff(),
     connectTimeoutMs: options.connectTimeoutMs,
     heartbeatIntervalMs: options.heartbeatIntervalMs,

@@ -67,6 +67,7 @@ test('the client’s connection → the transitions of the state machine', () =>
     'timeout',
     'goaway',
     'lost',
+    'token-refused',
     'rejected',
     'wake',
     'close',

@@ -260,10 +260,21 @@ describe('the principal cannot be read', () => {
 
   test('a closed client → stays closed for every user', async () => {
     const { page, platform, connection } = await startPageOpen();
+    platform.socket.lose(4403, 'rejected');
+    page.user = 'boss';
+    const sink = submit(connection, readX);
+    expect(sink.calls).toMatchObject([{ error: { code: 'FORBIDDEN', retryable: false } }]);
+  });
+
+  test('a refused token → the next user is asked for one', async () => {
+    const { page, platform, connection } = await startPageOpen();
     platform.socket.lose(4401, 'rejected');
     page.user = 'boss';
     const sink = submit(connection, readX);
-    expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED', retryable: false } }]);
+    platform.advance(100);
+    await welcome(platform);
+    expect(sink.calls).toEqual([]);
+    expect(platform.socket.rows('submit')).toHaveLength(1);
   });
 });
 

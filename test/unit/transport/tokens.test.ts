@@ -107,3 +107,75 @@ describe('handshaking', () => {
     expect(states.at(-1)).toBe(state);
   });
 });
+
+describe('a token that the server refuses', () => {
+  test('given by a function → operations fail, and the next one asks for another token', async () => {
+    let token = 'old';
+    const { platform, connection, states } = start({ token: () => token });
+    const sink = submit(connection, writeX);
+    platform.socket.open();
+    await settled();
+    platform.socket.lose(4401, 'the token was refused');
+    expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED', retryable: false } }]);
+    await expect(connection.ready).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(states.at(-1)).toBe('waiting');
+    // The application has no other token yet.
+    platform.advance(60_000);
+    expect(platform.sockets).toHaveLength(1);
+
+    token = 'fresh';
+    const next = submit(connection);
+    platform.advance(0);
+    await welcome(platform);
+    expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'fresh' }]]);
+    const [[id]] = platform.socket.rows('submit') as [[number]];
+    platform.socket.receive([id, 'view', 1, 0, 'done']);
+    expect(await next.call(0)).toMatchObject({ value: 'done' });
+  });
+
+  test('again and again → operations wait for a growing delay', async () => {
+    const { platform, connection } = start({ token: () => 'wrong' });
+    for (const delayMs of [0, 100, 200, 400]) {
+      const sink = submit(connection);
+      platform.advance(Math.max(0, delayMs / 2 - 1));
+      const before = platform.sockets.length;
+      platform.advance(delayMs);
+      expect(platform.sockets.length).toBe(delayMs === 0 ? before : before + 1);
+      platform.socket.open();
+      await settled();
+      platform.socket.lose(4401, 'the token was refused');
+      expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED' } }]);
+    }
+  });
+
+  test('for an operation that its failed predecessor has made → sent after the delay', async () => {
+    const { platform, connection } = start({ token: () => 'wrong' });
+    const sink = submit(connection);
+    let next: ReturnType<typeof submit> | undefined;
+    void sink.failure(0).then(() => (next = submit(connection)));
+    platform.socket.open();
+    await settled();
+    platform.socket.lose(4401, 'the token was refused');
+    await settled();
+    platform.advance(100);
+    expect(platform.sockets).toHaveLength(2);
+    expect(next?.calls).toEqual([]);
+  });
+
+  test('while the connection is open → the same', async () => {
+    const { platform, connection, states } = await startOpen({ token: () => 'old' });
+    platform.socket.lose(4401, 'the token was refused');
+    expect(states.at(-1)).toBe('waiting');
+    submit(connection);
+    platform.advance(100);
+    expect(platform.sockets).toHaveLength(2);
+    await connection.close();
+    expect(states.at(-1)).toBe('closed');
+  });
+
+  test('given as a text → closed: there is no other one', async () => {
+    const { platform, states } = await startOpen({ token: 'secret' });
+    platform.socket.lose(4401, 'the token was refused');
+    expect(states.at(-1)).toBe('closed');
+  });
+});

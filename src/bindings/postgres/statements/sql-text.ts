@@ -33,8 +33,8 @@ const ONE_TRANSACTION =
 
 /**
  * Returns whether a statement that fails has certainly changed nothing. Others may commit before
- * they fail: a procedure, `do`, `vacuum`, an index that is created concurrently, or several
- * statements in one text.
+ * they fail: a procedure, an anonymous block, a vacuum, an index that is made concurrently, or
+ * several statements in one text.
  */
 export function isOneTransaction(sql: string): boolean {
   return ONE_TRANSACTION.test(sql.replace(TOKENS, ' '));

@@ -38,7 +38,7 @@ export const httpRemote = {
     credentials: {
       meanwhile: '`UNAUTHENTICATED`, not `retryable`',
       recovery:
-        '`http`: the headers are read again for each request. `remote`: create a new client, because a gateway refuses a client for good unless `authenticate` throws a `retryable` error',
+        'With the next operation. `http` reads the headers again for each request, and `remote` calls the function `token` again. A `remote` whose token is a string needs a new client',
     },
     connections: {
       meanwhile:
