@@ -54,7 +54,14 @@ function guardWrite(level: string, options: GuardOptions): Tier {
   const { tiers, session, isOrdered } = options;
   return async (operation, context) => {
     const record = session.beginWrite(operation);
-    const result = await tiers[level]!(operation, context);
+    let result: unknown;
+    try {
+      result = await tiers[level]!(operation, context);
+    } catch (error) {
+      // The row may be gone all the same, and a new one may count its versions from 1.
+      if (operation.name === 'remove') record(undefined);
+      throw error;
+    }
     const version = getVersion(result);
     // The write was made, so a version that cannot be used is no failure.
     record(isOrdered(version) ? version : undefined);

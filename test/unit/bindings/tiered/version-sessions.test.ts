@@ -13,7 +13,7 @@ import {
   type VersionSessionsOptions,
 } from '../../../../src/bindings/tiered/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
-import { isCorrectableError } from '../../../../src/correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../../../src/correctable/errors.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put, remove } from '../../../../src/operations/index.ts';
 import { deferred, seen } from './set-up.ts';
@@ -217,6 +217,27 @@ describe('a row that is deleted and created again, with versions from 1', () => 
       }
     },
   );
+
+  // @rule TIER-3
+  test('its own remove was made, and its answer is lost → the new row is read, not the earlier one', async () => {
+    const { rows, sessions } = open();
+    rows.origin.set('k', lateRow);
+    const origin: Tier = async (operation) => {
+      const result = rows.tiers.origin(operation);
+      if (operation.name === 'remove') throw new CorrectableError('UNKNOWN', 'connection lost');
+      return result;
+    };
+    const client = createClient(tiered(LEVELS, { cache: rows.tiers.cache, origin }, { sessions }));
+    const own = client.session();
+    await client.invoke(get('k'), { session: own });
+    await expect(client.invoke(remove('k'), { session: own })).rejects.toMatchObject({
+      code: 'UNKNOWN',
+    });
+    await client.invoke(put('k', 'second life'));
+    rows.cache.set('k', lateRow);
+    for (const session of [own, client.session({ tokens: own.tokens })])
+      expect(await seen(client.invoke(get('k'), { session }))).toEqual(['origin=second life!']);
+  });
 
   // @rule TIER-3
   test('a read in flight while it is removed → the new row is read', async () => {
