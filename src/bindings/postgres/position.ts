@@ -150,9 +150,9 @@ export function isSuperseded(have: PostgresPosition, need: PostgresPosition): bo
 }
 
 /**
- * Returns whether the primary at `have` lacks something that was seen up to `need`. Records after
- * the last commit count as well: which of them were commits is unknown. So a loss may be reported
- * where only such were lost.
+ * Returns whether the primary at `have` lacks something that was seen up to `need`, or does not
+ * show that it has it. Records after the last commit count as well: which of them were commits is
+ * unknown. So a loss may be reported where only such were lost.
  *
  * @param promoted where the timeline of `have` began, if that was seen before
  */
@@ -183,7 +183,9 @@ function getKnownEnd(
   promoted: string | undefined,
 ): bigint {
   const { lsn, timeline } = have;
-  if (timeline > need.timeline) return toBytesOr(promoted, lsn);
+  // It was promoted, and restarted since then in an orderly way. So it no longer tells where.
+  const isUntold = promoted === undefined && have.flushed !== undefined;
+  if (timeline > need.timeline) return isUntold ? NOWHERE : toBytesOr(promoted, lsn);
   const hasCrashed =
     timeline === need.timeline && need.flushed !== undefined && have.began !== need.began;
   return toBytesOr(hasCrashed ? have.began : undefined, lsn);
@@ -193,6 +195,8 @@ function toBytesOr(began: string | undefined, lsn: string): bigint {
   return began === undefined ? toEndOfRecord(lsn) : toBytes(began);
 }
 
+/** Before the first record of any log. */
+const NOWHERE = -1n;
 const PAGE_BYTES = 8_192n;
 const PAGE_HEADER_BYTES = 24n;
 /** The first page of a file has a longer header. */

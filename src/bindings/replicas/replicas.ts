@@ -263,7 +263,7 @@ class ReplicatedStore implements ReplicasBinding {
   #reportLoss(): void {
     this.#report(
       'lost-writes',
-      'the primary lacks something that a session has seen: a failover, a crash or a restored backup has lost it. Views of this session have regressed: true. Open a new session to go on without them.',
+      'the primary lacks something that a session has seen, or cannot show that it has it: a failover, a crash or a restored backup may have lost it. Views of this session have regressed: true. Open a new session to go on without them.',
     );
   }
 

@@ -1,10 +1,13 @@
 /** Faults of PostgreSQL that lose or change data: what a session and a key see of each. */
-import { chownSync, cpSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { chownSync, cpSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { usePostgres } from '../../../engines/postgres/engine.ts';
+import { signalDaemon, stopDaemon } from '../../../engines/process.ts';
 import type { PostgresServers } from '../../../engines/postgres/servers.ts';
 import {
   defineStatements,
@@ -89,13 +92,8 @@ test('a failover that lost a write marks its session, and the old primary serves
   const before = openAt(servers, 'primary', { statements });
   const session = before.session();
   await before.invoke(put('cart', 'empty'), { session });
-  await servers.untilCaughtUp(replica);
   const kept = before.session({ tokens: session.tokens });
-  await servers.query(replica, "alter system set primary_conninfo = ''");
-  await servers.query(replica, 'select pg_reload_conf()');
-  const receivers = () =>
-    servers.query(replica, 'select from pg_stat_wal_receiver where pid is not null');
-  await expect.poll(receivers, { timeout: TIMEOUT_MS }).toEqual([]);
+  await loseReplication(servers, replica);
   await before.invoke(put('cart', 'one chair'), { session });
   await servers.query(replica, 'select pg_promote()');
 
@@ -165,6 +163,68 @@ test('a backup that was restored, or a database made again, marks the sessions o
   );
 });
 
+// @rule REPL-16
+test('a failover that lost a write marks its session, also in a process that began after the new primary was restarted', async () => {
+  const servers = await openServers(1);
+  const replica = servers.replicas[0]!.name;
+  const before = openAt(servers);
+  const session = before.session();
+  await before.invoke(put('order', 'none'), { session });
+  await loseReplication(servers, replica);
+  await before.invoke(put('order', 'a chair'), { session });
+  await servers.kill('primary');
+  await servers.query(replica, 'select pg_promote()');
+  // Its log gets longer than what the session has seen.
+  await servers.query(replica, 'select pg_switch_wal()');
+  await servers.query(replica, 'create table bulk as select generate_series(1, 20000) as n');
+  await restartOrderly(servers, replica);
+
+  const after = openAt(servers, replica);
+  const resumed = after.session({ tokens: session.tokens! });
+  expect(await expectRecovery(TIMEOUT_MS, () => read(after, 'order', resumed))).toBe(
+    'none (regressed)',
+  );
+  // A session that begins there is not marked, also after another restart.
+  const fresh = after.session();
+  await after.invoke(put('order', 'two chairs'), { session: fresh });
+  await restartOrderly(servers, replica);
+  const later = openAt(servers, replica);
+  const going = later.session({ tokens: fresh.tokens! });
+  expect(await expectRecovery(TIMEOUT_MS, () => read(later, 'order', going))).toBe('two chairs');
+});
+
+// @rule REPL-16
+test('a log that was reset marks the sessions of what is gone', async () => {
+  const servers = await openServers();
+  const client = openAt(servers);
+  const session = client.session();
+  await client.invoke(put('reset', 'old'), { session });
+  await servers.query('primary', 'checkpoint');
+  for (let n = 0; n < 3; n += 1) {
+    await client.invoke(put('reset', `new ${n}`), { session });
+    await servers.query('primary', 'select pg_switch_wal()');
+  }
+  await client.invoke(put('reset', 'newest'), { session });
+  await servers.kill('primary');
+  const { user } = servers.state;
+  const data = servers.dataFolder('primary');
+  const log = join(data, 'pg_wal');
+  for (const name of readdirSync(log)) if (/^[0-9A-F]{24}$/.test(name)) rmSync(join(log, name));
+  rmSync(join(data, 'postmaster.pid'), { force: true });
+  await promisify(execFile)(await findProgram(servers, 'pg_resetwal'), ['-f', data], {
+    env: { ...process.env, ...servers.state.programs.env },
+    ...user,
+  });
+  await servers.launch('primary');
+  // The same process, and one that is new.
+  for (const at of [client, openAt(servers)]) {
+    const resumed = at === client ? session : at.session({ tokens: session.tokens! });
+    expect(await expectRecovery(TIMEOUT_MS, () => read(at, 'reset', resumed))).toMatch(
+      /\(regressed\)$/,
+    );
+  }
+});
+
 // @rule REPL-5
 test('an idle replica serves sessions after the log has switched to a new file', async () => {
   const servers = await openServers(1);
@@ -205,6 +265,32 @@ test('a key has the same result each time, also of columns that JSON lacks, and 
   const open = "select from pg_stat_activity where state like 'idle in transaction%'";
   expect(await it.servers.query('primary', open)).toEqual([]);
 });
+
+/** Only the programs of every day are on the path. */
+async function findProgram({ state }: PostgresServers, name: string): Promise<string> {
+  const { folder } = state.programs;
+  if (folder !== '') return join(folder, name);
+  const { stdout } = await promisify(execFile)('which', ['postgres']);
+  return join(dirname(realpathSync(stdout.trim())), name);
+}
+
+/** Makes a replica receive no more, as if its network were gone. */
+async function loseReplication(servers: PostgresServers, replica: string): Promise<void> {
+  await servers.untilCaughtUp(replica);
+  await servers.query(replica, "alter system set primary_conninfo = ''");
+  await servers.query(replica, 'select pg_reload_conf()');
+  const receivers = () =>
+    servers.query(replica, 'select from pg_stat_wal_receiver where pid is not null');
+  await expect.poll(receivers, { timeout: TIMEOUT_MS }).toEqual([]);
+}
+
+/** Stops a server as an operator does. So it begins with all of its log. */
+async function restartOrderly(servers: PostgresServers, name: string): Promise<void> {
+  const server = servers.state.servers[name]!;
+  signalDaemon(server, 'SIGINT');
+  await stopDaemon(server);
+  await servers.launch(name);
+}
 
 /** The servers may run as another user, who has to own the data. */
 function restoreOwner(servers: PostgresServers, folder: string): void {

@@ -102,8 +102,14 @@ test.each([
     true,
   ],
   [
-    'a failover whose place is unknown',
+    'a failover whose place is no longer known',
     primaryAt('0/99', { timeline: 2 }),
+    primaryAt('0/48'),
+    true,
+  ],
+  [
+    'a failover of a server that tells no places',
+    { ...at('0/99'), timeline: 2 },
     primaryAt('0/48'),
     false,
   ],
@@ -171,13 +177,17 @@ test('a conflict with the replay is a failure of the replica, also if another li
 });
 
 // @rule REPL-16
-test('a loss is noticed after an orderly restart of the new primary, if its promotion was seen', () => {
+test('a loss is noticed after an orderly restart of the new primary, and supposed if its promotion was not seen', () => {
   const seen = { system: '7', timeline: 1, lsn: '0/400', flushed: '0/400' };
   const promoted = { system: '7', timeline: 2, lsn: '0/500', flushed: '0/500', began: '0/300' };
   const { began: _, ...restarted } = { ...promoted, lsn: '0/600', flushed: '0/600' };
   const beginnings = new LogBeginnings();
-  expect(hasLost(restarted, seen, beginnings.find(restarted))).toBe(false);
+  // A process that is new does not know where it was promoted.
+  expect(hasLost(restarted, seen, beginnings.find(restarted))).toBe(true);
+  const kept = { ...seen, lsn: '0/280', flushed: '0/280' };
+  expect(hasLost(restarted, kept, beginnings.find(restarted))).toBe(true);
   beginnings.note(promoted);
+  expect(hasLost(restarted, kept, beginnings.find(restarted))).toBe(false);
   expect(hasLost(restarted, seen, beginnings.find(restarted))).toBe(true);
   // A later crash of the new primary does not move its promotion.
   beginnings.note({ ...promoted, began: '0/550' });
