@@ -45,11 +45,17 @@ export interface Refusal {
 
 /**
  * - `UNAUTHENTICATED`: the store refuses the password of this process.
+ * - `UNAVAILABLE`: this process does not trust the certificate of the store.
  * - `FORBIDDEN`: the store refuses a command to the user of this process.
  * - `INVALID_VALUE`: the partition is no partition: another program has written it.
  * - `OVERLOADED`: the store has no room for another connection.
  */
-export type RefusalCode = 'UNAUTHENTICATED' | 'FORBIDDEN' | 'INVALID_VALUE' | 'OVERLOADED';
+export type RefusalCode =
+  | 'UNAUTHENTICATED'
+  | 'UNAVAILABLE'
+  | 'FORBIDDEN'
+  | 'INVALID_VALUE'
+  | 'OVERLOADED';
 
 export function isRefusal(reply: object): reply is Refusal {
   return 'refused' in reply;

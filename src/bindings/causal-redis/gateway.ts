@@ -16,7 +16,7 @@ import { isCorrectableError, type CorrectableError } from '../../correctable/err
 import type { SiteProblem } from '../causal/site-host.ts';
 import {
   describeError,
-  getErrorCode,
+  findRefusalCode,
   isAccessError,
   isServerReply,
 } from '../shared/redis/redis-errors.ts';
@@ -154,9 +154,8 @@ export class Gateway {
     } catch (error) {
       if (this.#isClosed) return;
       if (isFatal(error)) return this.#fail(error);
-      const code = getErrorCode(error);
       const text = `Redis of this site cannot be reached: ${describeError(error)}`;
-      this.#problem = { text, code: code === 'UNAVAILABLE' ? undefined : code };
+      this.#problem = { text, code: findRefusalCode(error) };
       this.#noteRefusal(this.#parts.options.site, error);
       this.#schedule(() => void this.#start(), RETRY_START_MS);
     }

@@ -12,7 +12,7 @@ import type {
 } from '../../causal/partition-calls.ts';
 import {
   describeError,
-  getErrorCode,
+  findRefusalCode,
   isNotExecuted,
   NoConnectionError,
 } from '../shared/redis/redis-errors.ts';
@@ -143,11 +143,11 @@ function toRefusal(error: unknown, key: string, sendsOnce: boolean): Refusal {
     };
   const isProven = NOT_EXECUTED_TWICE.test(text) || (sendsOnce && isNotExecuted(error));
   if (!isProven) return UNREACHABLE;
-  const code = getErrorCode(error);
+  const code = findRefusalCode(error);
   const isReply = !(error instanceof NoConnectionError);
   const cause = describeError(error);
   const detail = isReply ? `the store answered "${cause}"` : `there is ${cause}`;
-  return { refused: 'NOT_EXECUTED', detail, ...(code !== 'UNAVAILABLE' && { code }) };
+  return { refused: 'NOT_EXECUTED', detail, ...(code !== undefined && { code }) };
 }
 
 function startsWith(error: unknown, code: string): boolean {

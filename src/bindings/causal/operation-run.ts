@@ -35,7 +35,12 @@ const PASSING: ReadonlySet<string> = new Set([
 const PASSING_HERE: ReadonlySet<string> = new Set(['NOT_EXECUTED', 'UNREACHABLE']);
 
 /** Causes that only an operator can remove. */
-const LASTING: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_VALUE']);
+const LASTING: ReadonlySet<string> = new Set([
+  'UNAUTHENTICATED',
+  'UNAVAILABLE',
+  'FORBIDDEN',
+  'INVALID_VALUE',
+]);
 
 export abstract class OperationRun {
   protected readonly call: OperationCall;
@@ -138,7 +143,9 @@ export abstract class OperationRun {
     const { text, code } = isStarting ? problem : toProblem(refusal, isOther);
     const advice = ADVICE[code ?? ''] ?? 'Retry it.';
     const message = `The operation was not executed, since ${text}. ${advice}`;
-    return new CorrectableError(code ?? 'UNAVAILABLE', message);
+    return new CorrectableError(code ?? 'UNAVAILABLE', message, {
+      ...(code === 'UNAVAILABLE' && { retryable: false }),
+    });
   }
 }
 
@@ -146,6 +153,7 @@ const CORRECT_ACCESS = 'Correct the password or the rights that this process has
 
 const ADVICE: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: CORRECT_ACCESS,
+  UNAVAILABLE: 'Correct the certificate of the server, or the option tls.',
   FORBIDDEN: CORRECT_ACCESS,
   INVALID_VALUE: 'Remove that key: the partition is then restored from the other sites.',
 };

@@ -12,6 +12,7 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 import { SilentRoute } from '../support/silent-route.ts';
 import { causalRedis } from './columns/causal-redis.ts';
 import { DURABLE, FaultyRedis } from './support/faulty-redis.ts';
+import { BAD_CERTIFICATES, TlsRedis } from './support/tls-redis.ts';
 import { describeFaults, expectRecovery, getOutcome } from './support/matrix.ts';
 
 const TIMEOUT_MS = 6_000;
@@ -53,6 +54,42 @@ async function openOne(args: readonly string[] = []) {
 /** Repeats an operation until it succeeds. */
 function recover<T>(run: () => PromiseLike<T>): Promise<T> {
   return expectRecovery(TIMEOUT_MS, async () => await run());
+}
+
+async function changeCertificates(): Promise<void> {
+  const redis = await TlsRedis.open();
+  const redisOptions = { tls: { ca: redis.ca } };
+  const sites = { dublin: { ...nodes(redis), redisOptions } };
+  await prepare(sites);
+  const { alarms, store } = open(sites);
+  await store.invoke(put('name', 'Ada'));
+  for (const [kind, words] of BAD_CERTIFICATES) {
+    await redis.show(kind);
+    // Open connections go on.
+    await store.invoke(put('name', kind));
+    await redis.closeAll();
+    const refused = {
+      code: 'UNAVAILABLE',
+      retryable: false,
+      message: expect.stringMatching(words) as unknown,
+    };
+    await expect
+      .poll(() => getOutcome(store.invokeWeak(get('name'))), { timeout: TIMEOUT_MS })
+      .toMatchObject(refused);
+    expect(await getOutcome(store.invoke(put('name', 'Bob')))).toMatchObject(refused);
+    expect(await getOutcome(open(sites).store.invokeWeak(get('name')))).toMatchObject(refused);
+    await expect
+      .poll(() => alarms.splice(0), { timeout: TIMEOUT_MS })
+      .toContainEqual(
+        expect.objectContaining({
+          code: 'access-refused',
+          message: expect.stringMatching(words) as unknown,
+        }),
+      );
+    await redis.show('good');
+    expect(await recover(() => store.invokeWeak(get('name')))).toBe(kind);
+    await recover(() => store.invoke(put('name', 'Cleo')));
+  }
 }
 
 describeFaults(causalRedis, {
@@ -198,6 +235,7 @@ describeFaults(causalRedis, {
     expect((await getOutcome(store.invokeWeak(get('name')))).code).toBe('FORBIDDEN');
     await server.ask('ACL', 'SETUSER', 'shop', '+evalsha');
     expect(await recover(() => store.invokeWeak(get('name')))).toBe('Cleo');
+    await changeCertificates();
   },
 
   connections: async () => {

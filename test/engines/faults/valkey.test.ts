@@ -11,6 +11,7 @@ import { get, getMany, put, remove } from '../../../src/operations/index.ts';
 import { SilentRoute } from '../support/silent-route.ts';
 import { valkey } from './columns/valkey.ts';
 import { DURABLE, FaultyRedis } from './support/faulty-redis.ts';
+import { BAD_CERTIFICATES, TlsRedis } from './support/tls-redis.ts';
 import { describeFaults, expectRecovery, getOutcome } from './support/matrix.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -50,6 +51,37 @@ function recover<T>(run: () => PromiseLike<T>): Promise<T> {
 }
 
 const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function changeCertificates(): Promise<void> {
+  const redis = await TlsRedis.open();
+  const redisOptions = { tls: { ca: redis.ca } };
+  const { alarms, store } = open(redis, { redisOptions });
+  await store.invoke(put('name', 'Ada'));
+  for (const [kind, words] of BAD_CERTIFICATES) {
+    await redis.show(kind);
+    // Open connections go on.
+    await store.invoke(put('name', kind));
+    await redis.closeAll();
+    const refused = {
+      code: 'UNAVAILABLE',
+      retryable: false,
+      message: expect.stringMatching(words) as unknown,
+    };
+    await expect
+      .poll(() => getOutcome(store.invoke(put('name', 'Bob'))), { timeout: TIMEOUT_MS })
+      .toMatchObject(refused);
+    expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject(refused);
+    expect(await getOutcome(open(redis, { redisOptions }).store.invoke(get('name')))).toMatchObject(
+      refused,
+    );
+    expect(alarms.splice(0)).toMatchObject([
+      { code: 'access-refused', message: expect.stringMatching(words) },
+    ]);
+    await redis.show('good');
+    expect(await recover(() => store.invokeStrong(get('name')))).toBe(kind);
+    await recover(() => store.invoke(put('name', 'Cleo')));
+  }
+}
 
 describeFaults(valkey, {
   killed: async () => {
@@ -273,6 +305,7 @@ describeFaults(valkey, {
     expect(await getOutcome(store.invokeStrong(get('name')))).toMatchObject({ code: 'FORBIDDEN' });
     await ask('ACL', 'SETUSER', 'shop', '+@all');
     await recover(() => store.invoke(put('name', 'Dan')));
+    await changeCertificates();
   },
 
   connections: async () => {

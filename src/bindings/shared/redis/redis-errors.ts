@@ -90,6 +90,12 @@ export function isCertificateError(error: unknown): boolean {
   return typeof code === 'string' && CERTIFICATE.test(code);
 }
 
+/** Returns the code of a cause that does not pass by itself. */
+export function findRefusalCode(error: unknown): RefusedCode | undefined {
+  const code = getErrorCode(error);
+  return code === 'UNAVAILABLE' && !isCertificateError(error) ? undefined : code;
+}
+
 /**
  * Returns whether the server refuses this process, or this process the server: a wrong password, a
  * missing right, an untrusted certificate. Only an operator can correct that.

@@ -49,7 +49,7 @@ export const valkey = {
     },
     credentials: {
       meanwhile:
-        'Open connections go on. Then `UNAUTHENTICATED` with the words of the server, and the alarm `access-refused`. A missing right is `FORBIDDEN`',
+        'Open connections go on. Then `UNAUTHENTICATED` with the words of the server, and the alarm `access-refused`. A missing right is `FORBIDDEN`, and a certificate that is not trusted or has expired is `UNAVAILABLE`, not `retryable`',
       recovery: 'Within 1 s after the password fits. `redisOptions` are read for each connection',
     },
     connections: {
