@@ -119,7 +119,7 @@ function ordered(operations: readonly Operation[], picks: readonly number[]): re
 }
 
 function applied(operations: readonly Operation[]): TableStore {
-  const store = new TableStore('notes', notes);
+  const store = new TableStore('notes', notes, () => {});
   for (const { effects, stamp } of operations)
     for (const effect of effects) store.apply(effect, stamp);
   return store;
@@ -163,7 +163,7 @@ const savedAtAnyPoint = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(historyArbitrary, fc.nat(11), (operations, draw) => {
     const cut = 1 + (draw % operations.length);
     const store = applied(ordered(operations.slice(0, cut), [0]));
-    const restored = new TableStore('notes', notes);
+    const restored = new TableStore('notes', notes, () => {});
     const saved = [...store.savedKeys()];
     for (const key of saved) restored.restore(key, JSON.parse(JSON.stringify(store.save(key))));
     expect(everything(restored)).toEqual(everything(store));
@@ -188,7 +188,7 @@ describe('rows', () => {
   });
 
   test('an indexed set of 20 000 → each addition costs what one does, not what the set holds', () => {
-    const store = new TableStore('notes', notes);
+    const store = new TableStore('notes', notes, () => {});
     const add = (index: number): void => {
       const stamp = {
         time: index,

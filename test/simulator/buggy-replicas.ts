@@ -307,6 +307,13 @@ export const BUGGY_REPLICAS = {
     }),
   },
 
+  /** Takes records from the red log, and does not look at the gate for that. */
+  sleepingGate: {
+    RedPath: replaceMethods(RedPath, () => ({
+      deliver: ({ order }, record) => order.deliver(record),
+    })),
+  },
+
   noSessions: {
     CoverageWaiters: replaceMethods(CoverageWaiters, () => ({ isCovered: () => true })),
   },

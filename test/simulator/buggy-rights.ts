@@ -42,6 +42,16 @@ export const BUGGY_RIGHTS = {
     ]),
   },
 
+  /** Does not look at what waits for rights when some have come. */
+  sleeping: {
+    Rights: replaceMethods(Rights, (original) => ({
+      onApplied: (operation) => {
+        original.onApplied(operation);
+        original.isDue = false;
+      },
+    })),
+  },
+
   created: { SiteState: repeatTransfers(2) },
   lost: { SiteState: repeatTransfers(0) },
 } satisfies Readonly<Record<string, Partial<RunParts>>>;

@@ -577,6 +577,19 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     },
     parts: BUGGY_RIGHTS.patient,
   },
+  'a-gate-that-sleeps': {
+    rule: 'a part that gets work is due: the gate, once the red log has delivered a record',
+    caughtBy: ['due parts'],
+    profile: 'calm',
+    parts: BUGGY_REPLICAS.sleepingGate,
+  },
+  'rights-that-wake-nothing': {
+    rule: 'a part that gets work is due: rights, once a field has changed',
+    caughtBy: ['due parts'],
+    profile: 'calm',
+    overrides: RIGHTS,
+    parts: BUGGY_RIGHTS.sleeping,
+  },
   'blue-called-strong': {
     rule: 'views at strong come out of the red order only, in any service',
     caughtBy: ['oracle'],

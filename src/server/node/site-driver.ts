@@ -466,7 +466,7 @@ export class SiteDriver implements SubmissionPort {
     } finally {
       this.#isActing = false;
     }
-    this.#tickWhileBusy();
+    this.#startTicks();
     this.#wakeInTime();
   }
 
@@ -581,8 +581,9 @@ export class SiteDriver implements SubmissionPort {
     this.#runTurn();
   }
 
-  #tickWhileBusy(): void {
-    if (this.#ticker !== undefined || !this.#machine.isBusy) return;
+  /** Ticks until the site is idle at a tick. So no turn has to ask whether it is. */
+  #startTicks(): void {
+    if (this.#ticker !== undefined || this.#closed) return;
     this.#ticker = setInterval(() => {
       this.#machine.tick(performance.now(), Date.now());
       this.#checkAbandoned();

@@ -4,14 +4,14 @@
  */
 import { Fifo } from '../service/collections/fifo.ts';
 import { EarlySubmissions } from './parts/early-submissions.ts';
-import { SiteParts, type PartMessage } from './core/site-part.ts';
+import { SiteParts, type PartMessage, type SettlingOrder } from './core/site-part.ts';
 import { Activation } from './parts/activation.ts';
 import { BluePath } from './parts/blue/blue-path.ts';
 import type { Section } from '../service/records/checkpoint.ts';
 import { HybridClock } from '../log/clock.ts';
 import { CoverageWaiters } from './core/coverage-waiters.ts';
 import { concludedError, droppedError, joiningError } from '../service/records/failures.ts';
-import { LowWatermarks } from './parts/low-watermarks.ts';
+import { LowWatermarks, WATERMARK_SHADOW } from './parts/low-watermarks.ts';
 import { Membership, type MembershipPort } from './parts/membership.ts';
 import { isKeyed, formatOperationId } from './core/operation-id.ts';
 import { formatStartName, type Origin } from '../service/records/origin.ts';
@@ -27,7 +27,6 @@ import type {
 import { hasBounded } from '../service/bounded-takes.ts';
 import { LostRights } from './parts/rights/lost-rights.ts';
 import { Rights, RIGHTS_PARTS } from './parts/rights/rights.ts';
-import type { RedOrder } from './lane/order/red-order.ts';
 import { RED_PARTS, RedPath } from './lane/red-path.ts';
 import type { Lane } from './lane/lane.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
@@ -55,6 +54,7 @@ type OnSynced = (position: number) => void;
 
 /** The classes of the parts of a replica, and of their parts. Tests replace some. */
 export const REPLICA_PARTS = {
+  SiteParts,
   SiteState,
   CoverageWaiters,
   ClockQuarantine,
@@ -90,7 +90,6 @@ export class Replica implements ReplicaCore, SavedParts {
   wallMs = 0;
   readonly outputs: ReplicaOutputs;
   readonly #early: EarlySubmissions;
-  /** All parts, in the order in which they settle. */
   readonly #parts: SiteParts;
   readonly #unsynced = new Fifo<OnSynced>();
   #syncedLength = 0;
@@ -133,18 +132,7 @@ export class Replica implements ReplicaCore, SavedParts {
       () => this.blue.isRecovered,
       (submission) => this.#start(submission),
     );
-    this.#parts = new SiteParts([
-      this.blue,
-      this.writes,
-      this.lookups,
-      this.coverage,
-      this.red,
-      ...(this.rights === undefined ? [] : [this.rights, new LostRights(this)]),
-      this.#watermarks,
-      this.activation,
-      this.membership,
-      this.#early,
-    ]);
+    this.#parts = this.#listParts(parts);
     const found = restoreReplica(this, stored);
     this.#syncedLength = found.syncedLength;
     this.#provenRedCounts = found.provenRedCounts;
@@ -230,7 +218,8 @@ export class Replica implements ReplicaCore, SavedParts {
   /** Nothing becomes visible by a submission alone, so nothing has to be applied. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
-    this.#early.submit(submission);
+    if (this.blue.isRecovered) this.#start(submission);
+    else this.#early.hold(submission);
   }
 
   receive(from: Origin, message: PartMessage): void {
@@ -240,13 +229,14 @@ export class Replica implements ReplicaCore, SavedParts {
 
   /** @param partition the ordinal of the partition whose red log has them */
   deliver(records: readonly RedRecord[], partition = 0): void {
-    const { order } = this.red.lanes.at(partition);
-    for (const record of records) this.#deliver(order, record);
+    const lane = this.red.lanes.at(partition);
+    for (const record of records) this.#deliver(lane, record);
     this.#settle();
   }
 
-  #deliver(order: RedOrder, record: RedRecord): void {
-    order.deliver(record);
+  #deliver(lane: Lane, record: RedRecord): void {
+    const { order } = lane;
+    this.red.deliver(lane, record);
     if (order.holds !== undefined) this.options.observer?.onRedDelivered?.(record);
     const place = order.deliveredCount;
     const isProven = place <= this.getProvenRedCount(order.partition);
@@ -398,8 +388,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   #createState(parts: typeof REPLICA_PARTS): SiteState {
-    const { service, origins, generators, site, maxRedBytes, partitions } = this.options;
-    const { checkChoice } = this.activation;
+    const { service, origins, generators, site, maxRedBytes, partitions, version } = this.options;
+    const checkChoice = version && this.activation.checkChoice;
     const ports = { ...generators, checkChoice, maxRedBytes, partitions };
     return new parts.SiteState(service, origins, {
       ...ports,
@@ -408,22 +398,30 @@ export class Replica implements ReplicaCore, SavedParts {
     });
   }
 
-  readonly #onBlueApplied = (operation: BlueOperation): void =>
+  /** Lists the parts, and those that settle in the order in which they do. That order is a rule. */
+  #listParts(parts: typeof REPLICA_PARTS): SiteParts {
+    const { blue, writes, lookups, coverage, red, rights, activation, membership } = this;
+    const { proposals, executions } = red;
+    const ofRights = rights === undefined ? [] : [rights, new LostRights(this)];
+    const last = [activation, membership, this.#early];
+    const order: SettlingOrder = {
+      moving: [blue, red, coverage, proposals],
+      following: [executions, ...ofRights, this.#watermarks, ...last],
+    };
+    const all = [blue, writes, lookups, coverage, red, executions, ...ofRights, ...last];
+    return new parts.SiteParts(all, order);
+  }
+
+  readonly #onBlueApplied = (operation: BlueOperation): void => {
     this.#parts.onBlueApplied(operation);
+    if (operation.shadow === WATERMARK_SHADOW) this.#watermarks.onApplied(operation);
+  };
 
   /**
    * Applies everything that has become visible, lets the parts go on with what that makes possible,
    * and sends what all of them have made.
    */
   #settle(): void {
-    for (let mayMove = true; mayMove;) {
-      const hasBlueMoved = this.blue.applyVisible();
-      const hasRedMoved = this.red.applyPassable();
-      const hasMoved = hasBlueMoved || hasRedMoved;
-      if (hasMoved) this.coverage.runCovered();
-      this.red.releaseDurable();
-      mayMove = hasMoved && this.#hasWaiting;
-    }
     this.#parts.settle();
     this.blue.flush();
   }
@@ -455,19 +453,16 @@ export class Replica implements ReplicaCore, SavedParts {
     );
   }
 
-  /** Whether operations are here that are not applied yet. */
-  get #hasWaiting(): boolean {
-    return this.blue.streams.hasWaiting || !this.red.areGatesEmpty;
-  }
-
   /** An entry of the own log has decided a slot before this start. */
   restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
     this.lookups.slots.restore(id, hop, decision);
   }
 
   #start(submission: Submission): void {
-    const rejection = this.activation.getRejection(submission.plan.name);
-    if (rejection !== undefined) return this.writes.refuse(submission, rejection);
+    if (!this.activation.isAll) {
+      const rejection = this.activation.getRejection(submission.plan.name);
+      if (rejection !== undefined) return this.writes.refuse(submission, rejection);
+    }
     if (submission.plan.isRead) this.#read(submission);
     else if (!this.membership.takesWrites) this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);

@@ -202,7 +202,7 @@ export class SiteMachine {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     const isHeld = this.#early.isUnconfirmed && !submission.plan.isRead;
-    this.redLogs.noteTime(nowMs);
+    if (this.redLogs.isAnyOut) this.redLogs.noteTime(nowMs);
     if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }

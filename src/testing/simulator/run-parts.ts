@@ -9,11 +9,14 @@ import { PARTS } from '../../server/site/parts.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import { OrderedWrites } from '../../server/node/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/node/storage/durable-storage.ts';
+import { AskedParts, CountedReadyBuilder } from './asked-parts.ts';
 import { CLUSTER_STEPS } from './cluster/cluster-steps.ts';
 import { SimulatedDisk } from './disk.ts';
 
 export const RUN_PARTS = {
   ...PARTS,
+  SiteParts: AskedParts,
+  ReadyBuilder: CountedReadyBuilder,
   SiteMachine,
   SequencedLog,
   ...ETCD_PARTS,

@@ -37,6 +37,7 @@ type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #options: Omit<RedLogOptions<R>, 'entries'>;
+  readonly #isLeader: boolean;
   readonly #windows: SendWindows;
   readonly #sizes: MachineSizes;
   /** Entries from position `forgotten` on. */
@@ -70,6 +71,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.#options = options;
+    this.#isLeader = options.site === options.leader;
     const { sites, voters = sites } = options;
     [this.#sites, this.#voters] = [sites, voters];
     this.#askTimer = new AskTimer(options.resendAfterMs);
@@ -282,10 +284,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       const change = getMemberChange(record);
       if (change !== undefined) this.#changes.push({ ...change, position: position + index });
     }
-  }
-
-  get #isLeader(): boolean {
-    return this.#options.site === this.#options.leader;
   }
 
   /** The number of entries of its log, including forgotten ones. */

@@ -45,7 +45,7 @@ export class Fifo<T> {
 
   /** The element at the end; `undefined` if there is none. */
   get last(): T | undefined {
-    return this.at(this.#size - 1);
+    return this.#items[(this.#head + this.#size - 1) & (this.#items.length - 1)];
   }
 
   push(item: T): void {

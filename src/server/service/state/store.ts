@@ -15,11 +15,19 @@ export interface StateReader {
 }
 
 export class Store implements StateReader, Section {
+  /** The number of removals that were applied, or found at the start. */
+  removalCount = 0;
+  /** Called after each of them. */
+  onRemoval: (() => void) | undefined;
   readonly #tables = new Map<string, TableStore>();
 
   constructor(tables: Tables) {
+    const countRemoval = (): void => {
+      this.removalCount += 1;
+      this.onRemoval?.();
+    };
     for (const [name, table] of Object.entries(tables))
-      this.#tables.set(name, new TableStore(name, table));
+      this.#tables.set(name, new TableStore(name, table, countRemoval));
   }
 
   read(table: string, key: string, field: string): unknown {
@@ -44,13 +52,6 @@ export class Store implements StateReader, Section {
 
   apply(effect: Effect, stamp: Stamp): unknown {
     return this.#table(effect.table).apply(effect, stamp);
-  }
-
-  /** The number of removals that were applied, or found at the start. */
-  get removalCount(): number {
-    let removals = 0;
-    for (const table of this.#tables.values()) removals += table.removalCount;
-    return removals;
   }
 
   /** Forgets the removals that every later operation has seen. */

@@ -79,10 +79,12 @@ export class TableStore {
    */
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
-  #removals = 0;
+  readonly #countRemoval: () => void;
 
-  constructor(name: string, { fields, indexes, removable }: Table) {
+  /** @param countRemoval is called for each removal that is applied, or found at the start */
+  constructor(name: string, { fields, indexes, removable }: Table, countRemoval: () => void) {
     this.#name = name;
+    this.#countRemoval = countRemoval;
     this.#removable = removable;
     const columns = Object.entries(fields).map(([field, options], position): Column => {
       const kind = FIELD_KINDS[options.kind];
@@ -155,11 +157,6 @@ export class TableStore {
     return result;
   }
 
-  /** The number of removals that were applied, or found at the start. */
-  get removalCount(): number {
-    return this.#removals;
-  }
-
   /** Forgets the removals that every later operation has seen. */
   forgetRemovals(covered: Vector): void {
     for (const [key, { entry, version }] of this.#removedAt) {
@@ -217,7 +214,7 @@ export class TableStore {
     const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
       this.#removedAt.set(key, loadPosition(removedAt));
-      this.#removals += 1;
+      this.#countRemoval();
     }
     if (fields === null) return;
     const row = this.#rowFor(key);
@@ -266,7 +263,7 @@ export class TableStore {
 
   #remove(key: string, stamp: Stamp): void {
     this.changes.add(key);
-    this.#removals += 1;
+    this.#countRemoval();
     const earlier = this.#removedAt.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0)
       this.#removedAt.set(key, toPosition(stamp));

@@ -2,7 +2,7 @@
  * Operations and answers that wait until the stable snapshot of a site covers a vector, for example
  * of a session.
  */
-import type { SitePart } from './site-part.ts';
+import type { Settling, SitePart } from './site-part.ts';
 import { NameCounts } from '../../service/collections/counts.ts';
 import type { OperationId } from '../../service/records/records.ts';
 import type { Submission } from './submissions.ts';
@@ -24,7 +24,9 @@ interface ClosedStreams {
   readonly finals: Finals;
 }
 
-export class CoverageWaiters implements SitePart {
+export class CoverageWaiters implements SitePart, Settling {
+  /** Whether anything waits. */
+  isDue = false;
   readonly #stable: () => Vector;
   readonly #origins: ClosedStreams;
   #waiting: Waiting[] = [];
@@ -36,7 +38,7 @@ export class CoverageWaiters implements SitePart {
   }
 
   get isBusy(): boolean {
-    return this.#waiting.length > 0;
+    return this.isDue;
   }
 
   /** Whether the stable snapshot covers `vector`. */
@@ -51,6 +53,7 @@ export class CoverageWaiters implements SitePart {
   runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
     if (vector === undefined || this.isCovered(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
+    this.isDue = true;
     this.#operations.increment(waiting.submission?.identity?.id);
   }
 
@@ -66,8 +69,9 @@ export class CoverageWaiters implements SitePart {
     return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }
 
-  /** Runs everything that is covered by now. Returns whether there was anything. */
-  runCovered(): boolean {
+  /** Runs everything that is covered by now, if the snapshot has moved. */
+  settle(hasMoved: boolean): boolean {
+    if (!hasMoved) return false;
     const covered = this.#take(({ vector }) => this.isCovered(vector));
     for (const { run } of covered) run();
     return covered.length > 0;
@@ -83,6 +87,7 @@ export class CoverageWaiters implements SitePart {
     const left: Waiting[] = [];
     for (const item of this.#waiting) (isTaken(item) ? taken : left).push(item);
     this.#waiting = left;
+    this.isDue = left.length > 0;
     for (const { submission } of taken) this.#operations.decrement(submission?.identity?.id);
     return taken;
   }

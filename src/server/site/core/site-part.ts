@@ -1,6 +1,12 @@
 /**
  * One part of a site: rights, membership, low watermarks and so on. A new part is one file, and one
- * row in the list of `Replica`. The order of that list has a meaning: `settle` runs in it.
+ * row in the list of `Replica`.
+ *
+ * A part goes on with its work in `settle`, and only if it is due. It becomes due where it gets
+ * work: something was queued, the members have changed, a red log has delivered a record. So an
+ * input asks no part that has nothing to do with it. A part that forgets to become due would wait
+ * for ever. The simulator therefore asks all parts each time, and fails if one had work and was not
+ * due.
  */
 import type { Section } from '../../service/records/checkpoint.ts';
 import type { Origin } from '../../service/records/origin.ts';
@@ -16,11 +22,40 @@ import type { Submission } from './submissions.ts';
 /** A message of another site that a part takes. */
 export type PartMessage = BlueMessage | SlotMessage | RightsMessage;
 
+/** What goes on after an input, in a fixed place among the others. */
+export interface Settling {
+  /**
+   * Whether `settle` may have something to do. It is set where the work comes from, and stays set
+   * until `settle` finds that nothing is left.
+   */
+  readonly isDue: boolean;
+  /**
+   * Goes on with what the last input has made possible. Runs only if it is due. Returns whether it
+   * has done anything.
+   *
+   * @param hasMoved whether the stable snapshot has moved, of what applies operations
+   */
+  settle(hasMoved: boolean): boolean;
+}
+
+/** What goes on after an input, in the order in which it does. */
+export interface SettlingOrder {
+  /** Applies what has become visible. It is repeated until nothing moves any more. */
+  readonly moving: readonly Settling[];
+  /** Goes on with what that makes possible. */
+  readonly following: readonly Settling[];
+}
+
 /** What a part does at the events of a site. It has the members that it needs. */
 export interface SitePart {
+  /** Whether the part is due, if it is `Settling`. */
+  readonly isDue?: boolean;
   /** Whether something is in flight that a lost message could hold up. Then ticks are needed. */
   readonly isBusy?: boolean;
-  /** When `settle` has something to do though nothing happens. */
+  /**
+   * When the part has something to do though nothing happens. Only parts that are due are asked for
+   * it.
+   */
   readonly wakeAtMs?: number | undefined;
   /** The state that is saved row by row. */
   readonly sections?: Readonly<Record<string, Section>>;
@@ -31,8 +66,6 @@ export interface SitePart {
   onBlueApplied?(operation: BlueOperation): void;
   /** The table of origins has changed. */
   onMembersChanged?(): void;
-  /** Goes on with what the last input has made possible. Runs after each input. */
-  settle?(): void;
   /** Sends again what may have been lost, and ends what has waited for too long. */
   tick?(nowMs: number): void;
   /**
@@ -57,20 +90,21 @@ export class SiteParts {
   readonly #saved: readonly With<'sections'>[];
   readonly #receivers = new Map<string, With<'receive'>>();
   readonly #applying: readonly With<'onBlueApplied'>[];
-  readonly #following: readonly With<'onMembersChanged'>[];
-  readonly #settling: readonly With<'settle'>[];
+  readonly #members: readonly With<'onMembersChanged'>[];
+  readonly #moving: readonly Settling[];
+  readonly #following: readonly Settling[];
   readonly #ticking: readonly With<'tick'>[];
   readonly #cancelling: readonly With<'cancel'>[];
   readonly #waited: readonly With<'hasWaiter'>[];
 
-  /** @param all in the order in which they settle */
-  constructor(all: readonly SitePart[]) {
+  constructor(all: readonly SitePart[], { moving, following }: SettlingOrder) {
     this.#busy = listWith(all, 'isBusy');
     this.#waking = listWith(all, 'wakeAtMs');
     this.#saved = listWith(all, 'sections');
     this.#applying = listWith(all, 'onBlueApplied');
-    this.#following = listWith(all, 'onMembersChanged');
-    this.#settling = listWith(all, 'settle');
+    this.#members = listWith(all, 'onMembersChanged');
+    this.#moving = moving;
+    this.#following = following;
     this.#ticking = listWith(all, 'tick');
     this.#cancelling = listWith(all, 'cancel');
     this.#waited = listWith(all, 'hasWaiter');
@@ -86,8 +120,11 @@ export class SiteParts {
   /** When a tick is due though nothing happens. It is `undefined` if there is no such time. */
   get wakeAtMs(): number | undefined {
     let first: number | undefined;
-    for (const { wakeAtMs } of this.#waking)
+    for (const part of this.#waking) {
+      if (part.isDue !== true) continue;
+      const { wakeAtMs } = part;
       if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity)) first = wakeAtMs;
+    }
     return first;
   }
 
@@ -107,11 +144,15 @@ export class SiteParts {
   }
 
   onMembersChanged(): void {
-    for (const part of this.#following) part.onMembersChanged();
+    for (const part of this.#members) part.onMembersChanged();
   }
 
   settle(): void {
-    for (const part of this.#settling) part.settle();
+    for (let hasMoved = true; hasMoved;) {
+      hasMoved = false;
+      for (const part of this.#moving) if (part.isDue && part.settle(hasMoved)) hasMoved = true;
+    }
+    for (const part of this.#following) if (part.isDue) part.settle(false);
   }
 
   tick(nowMs: number): void {

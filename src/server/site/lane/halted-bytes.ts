@@ -10,7 +10,8 @@ import { MAX_HALTED_BYTES } from '../../service/records/retention-limits.ts';
 export class HaltedBytes {
   readonly max: number;
   #count = 0;
-  #hasBegun = false;
+  /** The first red log has halted, and more is kept from now on. */
+  hasBegun = false;
   /**
    * The bytes that the start has found behind its checkpoint, since an earlier halt may have kept
    * them. It is 0 after the next checkpoint.
@@ -26,15 +27,10 @@ export class HaltedBytes {
     return this.#count >= this.max;
   }
 
-  /** The first red log has halted, and more is kept from now on. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
   /** A red log has halted, while operations of this size wait. */
   begin(waitingBytes: number): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
+    if (this.hasBegun) return;
+    this.hasBegun = true;
     this.#count += this.#found + waitingBytes;
   }
 

@@ -47,6 +47,11 @@ export interface RedLogParts {
 }
 
 export class RedLogs {
+  /**
+   * Whether a log is out of reach, as far as the connections of this site show. Only then a
+   * submission has to note the time.
+   */
+  isAnyOut = false;
   readonly lanes: Lanes;
   readonly #haltedBytes: HaltedBytes;
   readonly #heldRows: HeldRows;
@@ -169,10 +174,18 @@ export class RedLogs {
 
   noteHeard(from: Origin, nowMs: number): void {
     for (const { reach } of this.lanes.all) reach.noteHeard(from, nowMs);
+    this.#noteOut();
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     for (const { reach } of this.lanes) reach.setConnected(site, isConnected, nowMs);
+    this.#noteOut();
+  }
+
+  #noteOut(): void {
+    this.isAnyOut = false;
+    for (const { reach } of this.lanes.all)
+      if (reach.outSinceMs !== undefined) this.isAnyOut = true;
   }
 
   /** Returns what the red operations of each log wait for, if they do. */

@@ -3,7 +3,7 @@
  * number): the red log of each partition as this site takes it in (`order/`), and the requests that
  * the site itself has (`requests/`).
  */
-import type { SitePart } from '../core/site-part.ts';
+import type { Settling, SitePart } from '../core/site-part.ts';
 import type { Section } from '../../service/records/checkpoint.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type {
@@ -63,12 +63,14 @@ export const RED_PARTS = {
 /** Another red log did not grant a hold of a global in time. */
 const ABORTED: Conflict = { reason: 'aborted' };
 
-export class RedPath implements SitePart {
+export class RedPath implements SitePart, Settling {
+  /** Whether a record waits at a gate. */
+  isDue = true;
   readonly lanes: Lanes;
+  readonly proposals: Proposals;
+  readonly executions: Executions;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
-  readonly #proposals: Proposals;
-  readonly #executions: Executions;
   readonly #withdrawals: RequestWithdrawals;
   readonly #outcomeWaiters: OutcomeWaiters;
   /** `undefined` if there is one lane only. */
@@ -91,16 +93,16 @@ export class RedPath implements SitePart {
     const others = [...logs.keys()].slice(1);
     this.lanes = new Lanes(createLane(0), others.map(createLane));
     const { lanes } = this;
-    this.#proposals = new Proposals(core, requests);
+    this.proposals = new Proposals(core, requests);
     const tables = lanes.all.flatMap(({ order }) => order.holds ?? []);
     this.#globals =
       tables.length === lanes.count
         ? new parts.GlobalRequests(core, tables, lanes, parts.GlobalCoordinator)
         : undefined;
     this.#partitionReads = this.#globals && new PartitionReads(core, this.#globals, lanes);
-    const shared = { requests, proposals: this.#proposals, lanes, globals: this.#globals };
-    this.#executions = new Executions(core, shared, (request) => this.close(request));
-    this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.#executions });
+    const shared = { requests, proposals: this.proposals, lanes, globals: this.#globals };
+    this.executions = new Executions(core, shared, (request) => this.close(request));
+    this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.executions });
     const reply: ReplicaCore['reply'] = (...parts) => core.reply(...parts);
     this.#outcomeWaiters = new OutcomeWaiters(reply);
   }
@@ -115,31 +117,11 @@ export class RedPath implements SitePart {
     return this.lanes.at(this.homeOf(submission)).admission;
   }
 
-  // These are called after every input. They are loops, because callbacks would be allocated at
-  // each call.
-
   get isBusy(): boolean {
-    if (this.#requests.size > 0 || !this.areGatesEmpty) return true;
+    if (this.#requests.size > 0 || this.isDue) return true;
+    // This runs often. A callback would be allocated each time.
     for (const { reads } of this.lanes.all) if (reads.waitedCount > 0) return true;
     return false;
-  }
-
-  get areGatesEmpty(): boolean {
-    for (const { order } of this.lanes.all) if (!order.isGateEmpty) return false;
-    return true;
-  }
-
-  /**
-   * When `settle` has something to do though nothing happens; undefined if there is no such
-   * time.
-   */
-  get wakeAtMs(): number | undefined {
-    let first = this.#globals?.wakeAtMs;
-    for (const { throttled } of this.lanes.all) {
-      const { wakeAtMs } = throttled;
-      if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity)) first = wakeAtMs;
-    }
-    return first;
   }
 
   /**
@@ -148,14 +130,14 @@ export class RedPath implements SitePart {
    */
   get inFlight(): Iterable<string> {
     const held = this.#globals?.ownHeld ?? [];
-    return [...this.#requests.ids, ...this.#proposals.ownIds, ...held];
+    return [...this.#requests.ids, ...this.proposals.ownIds, ...held];
   }
 
   /** @param item one of `inFlight` */
   isInFlight(item: string): boolean {
     return (
       this.#requests.get(item) !== undefined ||
-      this.#proposals.ownIds.has(item) ||
+      this.proposals.ownIds.has(item) ||
       this.#globals?.isHeld(item) === true
     );
   }
@@ -188,7 +170,7 @@ export class RedPath implements SitePart {
     const request = this.#requests.begin(id, submission, home);
     request.blockers = isUndecided ? 2 : 1;
     request.rightsWaitedMs = rightsWaitedMs;
-    this.#executions.begin(request, outcome);
+    this.executions.begin(request, outcome);
   }
 
   /**
@@ -197,7 +179,7 @@ export class RedPath implements SitePart {
    */
   release(id: OperationId, serial: number): void {
     const request = this.#requests.get(id);
-    if (request?.submission.serial === serial) this.#executions.release(request);
+    if (request?.submission.serial === serial) this.executions.release(request);
   }
 
   /** Ends an operation that cannot be executed, also for later retries. */
@@ -228,7 +210,7 @@ export class RedPath implements SitePart {
     const { site } = this.#core.options;
     const home = this.homeOf(submission);
     if (this.#partitionReads?.tryBeginEarly(id, submission, home) === true) return;
-    this.#proposals.propose(this.lanes.at(home).reads.begin(id, site, submission));
+    this.proposals.propose(this.lanes.at(home).reads.begin(id, site, submission));
   }
 
   /**
@@ -239,7 +221,7 @@ export class RedPath implements SitePart {
     const { partitions } = this.#core.options;
     const [row] = outcome.choice?.effects ?? [];
     const home = (row && partitions?.ofRow(row.table, row.key)) ?? 0;
-    if (!this.lanes.at(home).admission.isFull) this.#proposals.proposeOwn(id, outcome, home);
+    if (!this.lanes.at(home).admission.isFull) this.proposals.proposeOwn(id, outcome, home);
   }
 
   /**
@@ -247,7 +229,7 @@ export class RedPath implements SitePart {
    * proposal of an earlier start is to come there. Proposes the marker once.
    */
   ensureMarkerPassed(marker: OperationId, partition: number): boolean {
-    return this.#proposals.ensureMarkerPassed(marker, partition);
+    return this.proposals.ensureMarkerPassed(marker, partition);
   }
 
   /** The same for the red logs of all partitions. */
@@ -274,14 +256,10 @@ export class RedPath implements SitePart {
     >;
   }
 
-  /** Proposes what waited for other sites to have this one's blue operations. */
-  releaseDurable(): void {
-    this.#proposals.releaseDurable();
-  }
-
-  /** Begins what has waited for a slot, for a hold or for another operation. */
-  settle(): void {
-    this.#executions.admitWaiting();
+  /** Takes a record of the red log of a lane. It waits at the gate of the lane. */
+  deliver({ order }: Lane, record: RedRecord): void {
+    order.deliver(record);
+    if (!order.isGateEmpty) this.isDue = true;
   }
 
   /**
@@ -338,14 +316,17 @@ export class RedPath implements SitePart {
   }
 
   /** Takes all records from the gate that may pass. Returns whether there were any. */
-  applyPassable(): boolean {
+  settle(): boolean {
     let moved = false;
+    let isWaiting = false;
     for (const { order } of this.lanes.all) {
       for (let next = order.takePassable(); next !== undefined; next = order.takePassable()) {
         this.#pass(order, next);
         moved = true;
       }
+      if (!order.isGateEmpty) isWaiting = true;
     }
+    this.isDue = isWaiting;
     return moved;
   }
 
@@ -370,7 +351,7 @@ export class RedPath implements SitePart {
 
   #pass(order: RedOrder, { record, decision }: GateItem): void {
     const { id } = record;
-    this.#proposals.onDecided(id);
+    this.proposals.onDecided(id);
     if (decision.kind !== 'commit' && 'stamp' in decision && decision.stamp !== undefined)
       order.advance(decision.stamp);
     this.#passGlobal(order, record, decision);
@@ -414,7 +395,7 @@ export class RedPath implements SitePart {
 
   #commit(order: RedOrder, operation: RedOperation, stamp: number): void {
     const { rights, options, state } = this.#core;
-    this.#executions.onCommitting(operation);
+    this.executions.onCommitting(operation);
     const answer = order.apply(operation, stamp);
     rights?.onApplied(operation);
     options.observer?.onApplied?.(operation, state);
@@ -423,7 +404,7 @@ export class RedPath implements SitePart {
 
   #reject(operation: RedOperation, conflict: Conflict | undefined): void {
     this.#core.options.observer?.onRejected?.(operation, conflict);
-    this.#executions.onRejected(operation, conflict);
+    this.executions.onRejected(operation, conflict);
   }
 
   #endVoid(order: RedOrder, id: OperationId): void {
@@ -433,7 +414,7 @@ export class RedPath implements SitePart {
   }
 
   #passMarker({ partition }: RedOrder, id: OperationId): void {
-    this.#proposals.onMarker(id, partition);
+    this.proposals.onMarker(id, partition);
     const submission = this.lanes.at(partition).reads.end(id);
     if (submission !== undefined) this.replyToRead(id, submission);
   }
@@ -465,7 +446,7 @@ export class RedPath implements SitePart {
     const close = { kind: 'close', id, site, failure } as const;
     const record: RedRecord = partition === 0 ? close : { ...close, partition };
     request.record = record;
-    this.#proposals.propose(record);
+    this.proposals.propose(record);
   }
 
   /**
@@ -481,13 +462,13 @@ export class RedPath implements SitePart {
   ): void {
     outcomes.set(id, answer);
     this.#outcomeWaiters.onEnded(id, answer);
-    this.#executions.onEnded(id, partition);
+    this.executions.onEnded(id, partition);
     const request = this.#requests.get(id);
     if (request === undefined) return;
 
-    this.#executions.remove(request, site === this.#core.options.site);
+    this.executions.remove(request, site === this.#core.options.site);
     for (const waiter of request.waiters) this.#core.reply(waiter, 'strong', answer);
-    for (const follower of this.#requests.end(request)) this.#executions.release(follower);
+    for (const follower of this.#requests.end(request)) this.executions.release(follower);
   }
 
   /** The part of a checkpoint that no log has. */

@@ -33,7 +33,8 @@ export class RedReach {
   readonly #options: RedReachOptions;
   readonly #red: WaitingRed;
   readonly #lost = new Set<Origin>();
-  #outSinceMs: number | undefined;
+  /** Since when none can be ordered, even if that lasts only for a moment. */
+  outSinceMs: number | undefined;
 
   constructor(options: RedReachOptions, red: WaitingRed) {
     this.#options = options;
@@ -43,7 +44,7 @@ export class RedReach {
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     if (isConnected) this.#lost.delete(site);
     else this.#lost.add(site);
-    this.#outSinceMs = this.#findMissing().length === 0 ? undefined : (this.#outSinceMs ?? nowMs);
+    this.outSinceMs = this.#findMissing().length === 0 ? undefined : (this.outSinceMs ?? nowMs);
     this.note(nowMs);
   }
 
@@ -83,7 +84,7 @@ export class RedReach {
   }
 
   #isOutFor(ms: number, nowMs: number): boolean {
-    return this.#outSinceMs !== undefined && nowMs - this.#outSinceMs >= ms;
+    return this.outSinceMs !== undefined && nowMs - this.outSinceMs >= ms;
   }
 
   /** The sites without which nothing can be ordered, and which are not connected. */

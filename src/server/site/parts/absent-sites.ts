@@ -24,6 +24,8 @@ export interface LeavingOutcome {
 }
 
 export class AbsentSites {
+  /** Whether the maximum of entries is kept for sites that must not be left behind. */
+  isFull = false;
   readonly #origins: Origins;
   readonly #site: Origin;
   readonly #startedAtMs: number;
@@ -32,7 +34,6 @@ export class AbsentSites {
   /** Sites that have been silent for a quarter of `keepForMs`, even if they lack nothing. */
   #quiet: readonly Origin[] = [];
   #isCutOff = false;
-  #isFull = false;
   #probedAtMs = -Infinity;
 
   constructor(origins: Origins, site: Origin, startedAtMs: number) {
@@ -48,11 +49,6 @@ export class AbsentSites {
   /** Whether sites are beyond the limits. Then ticks are needed although nothing is in flight. */
   get isWaiting(): boolean {
     return this.#leftBehind.size > 0 || this.#isCutOff;
-  }
-
-  /** Whether the maximum of entries is kept for sites that must not be left behind. */
-  get isFull(): boolean {
-    return this.#isFull;
   }
 
   /**
@@ -125,8 +121,8 @@ export class AbsentSites {
     const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
     const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);
-    const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.#isFull);
-    [this.#isCutOff, this.#isFull] = [isCutOff, isFull];
+    const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.isFull);
+    [this.#isCutOff, this.isFull] = [isCutOff, isFull];
     if (isCutOff) return { left: [], cutOff: isNew ? beyond : [] };
     for (const site of beyond) this.#leftBehind.add(site);
     return { left: beyond, cutOff: [] };

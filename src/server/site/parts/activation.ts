@@ -3,7 +3,7 @@
  * A site may run a newer version of the service. It takes from other sites at once what that adds,
  * and does such things itself only once the version is in force.
  */
-import type { SitePart } from '../core/site-part.ts';
+import type { Settling, SitePart } from '../core/site-part.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
   findLostPart,
@@ -29,7 +29,9 @@ import { describeEffectsProblem } from '../wire/validate-content.ts';
 import { EffectValidator } from '../../service/effect-validator.ts';
 import type { Tables } from '../../service/tables.ts';
 
-export class Activation implements SitePart {
+export class Activation implements SitePart, Settling {
+  /** Whether a red log may lack a copy of the activation. */
+  isDue = true;
   readonly #core: ReplicaCore;
   readonly #running: RunningVersion | undefined;
   /** The prefix of this start's records. No other start names records like it. */
@@ -45,7 +47,7 @@ export class Activation implements SitePart {
   /** The version that this site uses: the one in force, as far as the own log proves it. */
   #used: DeploymentVersion | undefined;
   /** Whether the version in use is the one that the site runs. */
-  #isAll = true;
+  isAll = true;
   #proposed = 0;
 
   /** @param getCopiedPlace the place of the last copy that a red log has here */
@@ -82,8 +84,14 @@ export class Activation implements SitePart {
   }
 
   /** Appends what red logs lack of the activation, if this site has to. */
-  settle(): void {
-    this.#copies.propose(this.#activated?.place ?? 0, this.#createCopy);
+  settle(): boolean {
+    this.isDue = false;
+    return this.#copies.propose(this.#activated?.place ?? 0, this.#createCopy);
+  }
+
+  /** Another site may have to append copies now. */
+  onMembersChanged(): void {
+    this.isDue = true;
   }
 
   /** Returns why this site cannot take records of the red log, if so: it needs a newer version. */
@@ -121,6 +129,7 @@ export class Activation implements SitePart {
     const isOwn = site === options.site;
     if (lost === undefined) {
       this.#activated = { version, place };
+      this.isDue = true;
       if (isOwn) this.#awaiting.push(id);
     } else if (isOwn) {
       const problem = `another version was activated meanwhile, which needs ${lost}`;
@@ -168,10 +177,9 @@ export class Activation implements SitePart {
     this.#activated = activated;
   }
 
-  /** Returns why an operation is not taken here yet, if so. */
+  /** Returns why an operation is not taken here yet, if so. It is asked only unless `isAll`. */
   getRejection(operation: string): CorrectableError | undefined {
-    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation))
-      return undefined;
+    if (Object.hasOwn(this.#used?.service.operations ?? {}, operation)) return undefined;
     return notActiveError(
       `The operation '${operation}' is new in this version of the service`,
       operation,
@@ -180,7 +188,7 @@ export class Activation implements SitePart {
 
   /** Throws if a shadow operation needs a part that is not in force. */
   readonly checkChoice = (shadow: string, effects: readonly Effect[]): void => {
-    if (this.#isAll) return;
+    if (this.isAll) return;
     const { tables, replies } = (this.#used as DeploymentVersion).service;
     for (const { table, field } of effects) {
       const known = Object.hasOwn(tables, table) ? tables[table]?.fields : undefined;
@@ -210,7 +218,7 @@ export class Activation implements SitePart {
   #begin(version: DeploymentVersion | undefined): void {
     this.#inForce = version;
     this.#used = version;
-    this.#isAll =
+    this.isAll =
       version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
   }
 }

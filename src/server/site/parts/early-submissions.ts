@@ -1,9 +1,11 @@
 /** Submissions that came before the operations of the site's own log were applied again. */
 import { Fifo } from '../../service/collections/fifo.ts';
-import type { SitePart } from '../core/site-part.ts';
+import type { Settling, SitePart } from '../core/site-part.ts';
 import type { Submission } from '../core/submissions.ts';
 
-export class EarlySubmissions implements SitePart {
+export class EarlySubmissions implements SitePart, Settling {
+  /** Whether a submission waits. */
+  isDue = false;
   readonly #isRecovered: () => boolean;
   readonly #start: (submission: Submission) => void;
   readonly #waiting = new Fifo<Submission>();
@@ -14,20 +16,24 @@ export class EarlySubmissions implements SitePart {
   }
 
   get isBusy(): boolean {
-    return this.#waiting.size > 0;
+    return this.isDue;
   }
 
-  /** Starts a submission, now or once all operations are applied. */
-  submit(submission: Submission): void {
-    if (this.#isRecovered()) this.#start(submission);
-    else this.#waiting.push(submission);
+  /** Starts a submission once all operations are applied. */
+  hold(submission: Submission): void {
+    this.#waiting.push(submission);
+    this.isDue = true;
   }
 
-  settle(): void {
+  settle(): boolean {
+    let hasStarted = false;
     while (this.#isRecovered()) {
       const submission = this.#waiting.shift();
-      if (submission === undefined) return;
+      if (submission === undefined) break;
       this.#start(submission);
+      hasStarted = true;
     }
+    this.isDue = !this.#waiting.isEmpty;
+    return hasStarted;
   }
 }

@@ -12,9 +12,12 @@ import type { Submission } from '../core/submissions.ts';
 import type { Replica } from '../replica.ts';
 
 export class EarlyUpdates {
+  // These are fields, since each submission reads them.
+  /** Whether no update may be answered yet. */
+  isUnconfirmed: boolean;
+  /** Until when updates are held. It is `undefined` if none is held. */
+  untilMs: number | undefined;
   readonly #replica: Replica;
-  #isUnconfirmed: boolean;
-  #untilMs: number | undefined;
   #updates: Submission[] = [];
   #records: RedRecord[] = [];
 
@@ -24,30 +27,20 @@ export class EarlyUpdates {
    */
   constructor(untilMs: number | undefined, replica: Replica) {
     this.#replica = replica;
-    this.#isUnconfirmed = untilMs !== undefined;
-    this.#untilMs = untilMs;
-    replica.blue.isHeld = this.#isUnconfirmed;
-  }
-
-  /** Whether no update may be answered yet. */
-  get isUnconfirmed(): boolean {
-    return this.#isUnconfirmed;
-  }
-
-  /** Until when updates are held. It is `undefined` if none is held. */
-  get untilMs(): number | undefined {
-    return this.#untilMs;
+    this.isUnconfirmed = untilMs !== undefined;
+    this.untilMs = untilMs;
+    replica.blue.isHeld = this.isUnconfirmed;
   }
 
   /** Why updates are refused, if they are. */
   get rejection(): CorrectableError | undefined {
-    const areRefused = this.#isUnconfirmed && this.#untilMs === undefined;
+    const areRefused = this.isUnconfirmed && this.untilMs === undefined;
     return areRefused ? unconfirmedError() : undefined;
   }
 
   /** Holds an update, or refuses it. */
   hold(update: Submission): void {
-    if (this.#untilMs === undefined) this.#refuse(update);
+    if (this.untilMs === undefined) this.#refuse(update);
     else this.#updates.push(update);
   }
 
@@ -62,7 +55,7 @@ export class EarlyUpdates {
    * because it may bring the site that confirms the start.
    */
   propose(record: RedRecord, nowMs: number): void {
-    if (this.#isUnconfirmed && record.kind !== 'member') this.#records.push(record);
+    if (this.isUnconfirmed && record.kind !== 'member') this.#records.push(record);
     else this.#logOf(record).propose(record, nowMs);
   }
 
@@ -86,21 +79,21 @@ export class EarlyUpdates {
 
   /** Refuses what was held, and all that comes until the start is confirmed. */
   refuse(): void {
-    this.#untilMs = undefined;
+    this.untilMs = undefined;
     for (const update of this.#updates.splice(0)) this.#refuse(update);
   }
 
   /** Refuses updates if they have waited for long enough. Returns whether that begins now. */
   refuseAfter(nowMs: number): boolean {
-    if (this.#untilMs === undefined || nowMs < this.#untilMs) return false;
+    if (this.untilMs === undefined || nowMs < this.untilMs) return false;
     this.refuse();
     return true;
   }
 
   /** The start is confirmed: updates and records that were held go on. */
   release(nowMs: number, wallMs: number): void {
-    this.#isUnconfirmed = false;
-    this.#untilMs = undefined;
+    this.isUnconfirmed = false;
+    this.untilMs = undefined;
     this.#replica.blue.isHeld = false;
     for (const record of this.#records.splice(0)) this.#logOf(record).propose(record, nowMs);
     for (const update of this.#updates.splice(0)) this.#replica.submit(update, nowMs, wallMs);

@@ -24,10 +24,11 @@ export class LogCopies {
    * have been restored without its end.
    *
    * @param place the place of the decision in `main`; 0 before the first one
+   * @returns whether any was proposed
    */
-  propose(place: number, create: (partition: number) => MemberRecord | ActivateRecord): void {
-    if (place === 0) return;
-    // This runs after each input, so it creates no list.
+  propose(place: number, create: (partition: number) => MemberRecord | ActivateRecord): boolean {
+    if (place === 0) return false;
+    let hasProposed = false;
     const { length } = this.#core.options.origins.logs;
     for (let partition = 1; partition < length; partition += 1) {
       if (!isActingFor(this.#core.options, partition)) continue;
@@ -35,7 +36,9 @@ export class LogCopies {
       if (place <= Math.max(known, this.#proposed[partition] ?? 0)) continue;
       this.#proposed[partition] = place;
       this.#core.outputs.propose(create(partition));
+      hasProposed = true;
     }
+    return hasProposed;
   }
 
   /** Whether each red log has a copy of this place of `main` here. */

@@ -11,7 +11,7 @@
  * A watermark is an entry of the site's own log, so it survives a crash: the next start has seen
  * its vector before it does anything.
  */
-import type { SitePart } from '../core/site-part.ts';
+import type { Settling } from '../core/site-part.ts';
 import type { BluePath } from './blue/blue-path.ts';
 import { formatOperationId } from '../core/operation-id.ts';
 import type { Origin } from '../../service/records/origin.ts';
@@ -25,7 +25,7 @@ import type { Vector } from '../../service/records/vector.ts';
 export const REMOVALS_PER_WATERMARK = 256;
 
 /** The shadow operation of a watermark. No service has one with an empty name. */
-const WATERMARK_SHADOW = '';
+export const WATERMARK_SHADOW = '';
 const WATERMARK_CHOICE: Choice = {
   shadow: WATERMARK_SHADOW,
   color: 'blue',
@@ -40,7 +40,9 @@ interface PendingWatermark {
   readonly older: Set<string>;
 }
 
-export class LowWatermarks implements SitePart {
+export class LowWatermarks implements Settling {
+  /** Whether removals were applied, or a watermark waits for operations in flight. */
+  isDue = true;
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: RedPath;
@@ -58,13 +60,13 @@ export class LowWatermarks implements SitePart {
     this.#blue = blue;
     this.#red = red;
     this.#client = `${startName}.floor`;
+    core.state.store.onRemoval = () => {
+      this.isDue = true;
+    };
   }
 
-  /**
-   * A blue operation was applied. If it is a watermark, forgets the removals that are covered now.
-   */
-  onBlueApplied({ shadow, site, reply }: BlueOperation): void {
-    if (shadow !== WATERMARK_SHADOW) return;
+  /** The watermark of a site was applied. Forgets the removals that are covered now. */
+  onApplied({ site, reply }: BlueOperation): void {
     this.#watermarks.set(site, reply.value as Vector);
     const { state, options } = this.#core;
     const remaining = options.origins.sites.filter((item) => !this.#hasEnded(item));
@@ -87,15 +89,17 @@ export class LowWatermarks implements SitePart {
   }
 
   /** Writes a watermark if one is due, and if no operation in flight has seen less. */
-  settle(): void {
-    this.#pending ??= this.#beginIfDue();
-    if (this.#pending === undefined) return;
+  settle(): boolean {
+    this.isDue = this.#pending !== undefined || this.#areEnough;
+    this.#pending ??= this.#begin();
+    if (this.#pending === undefined) return false;
     const { vector, older } = this.#pending;
     for (const id of older) {
-      if (this.#red.isInFlight(id)) return;
+      if (this.#red.isInFlight(id)) return true;
       older.delete(id);
     }
     this.#pending = undefined;
+    this.isDue = this.#areEnough;
     this.#written += 1;
     const id = formatOperationId(this.#client, this.#written);
     this.#blue.commit({
@@ -104,18 +108,23 @@ export class LowWatermarks implements SitePart {
       choice: WATERMARK_CHOICE,
       reply: { value: vector },
     });
+    return true;
   }
 
-  /** Takes a vector once enough removals were applied since the last one. */
-  #beginIfDue(): PendingWatermark | undefined {
+  /** Whether enough removals were applied since the last vector. */
+  get #areEnough(): boolean {
     const { state, options } = this.#core;
-    const { removalCount } = state.store;
     const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = options;
-    if (removalCount - this.#removals < removalsPerWatermark) return undefined;
-    if (!this.#blue.canOriginate) return undefined;
+    return state.store.removalCount - this.#removals >= removalsPerWatermark;
+  }
+
+  /** Takes a vector once enough removals were applied. */
+  #begin(): PendingWatermark | undefined {
+    const { state } = this.#core;
+    if (!this.#areEnough || !this.#blue.canOriginate) return undefined;
     if (!this.#red.ensureMarkersPassed(formatOperationId(this.#client, 0))) return undefined;
 
-    this.#removals = removalCount;
+    this.#removals = state.store.removalCount;
     return {
       vector: state.stable.slice(),
       older: new Set(this.#red.inFlight),

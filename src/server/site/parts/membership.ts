@@ -4,7 +4,7 @@
  * `ack`, once it takes nothing more of the closed origin. With the last `ack` the closed streams
  * have their ends, and the new origin is open.
  */
-import type { SitePart } from '../core/site-part.ts';
+import type { Settling, SitePart } from '../core/site-part.ts';
 import type {
   MemberChange,
   AckRecord,
@@ -52,7 +52,14 @@ export interface MembershipPort {
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
 
 /** The members as this site knows them from the red log. */
-export class Membership implements SitePart {
+export class Membership implements SitePart, Settling {
+  /**
+   * Whether a red log may lack a copy of the members, or a change waits for what this site has to
+   * confirm.
+   */
+  isDue = true;
+  /** Whether this site takes updates. It is a field, since each update reads it. */
+  takesWrites = false;
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #port: MembershipPort;
@@ -74,6 +81,7 @@ export class Membership implements SitePart {
     this.#port = port;
     this.#client = `${startName}.member`;
     this.#copies = new LogCopies(core, port.getMembersPlace);
+    this.#updateTakesWrites();
   }
 
   /** Proposes a change. Returns the name of its record, under which its outcome is reported. */
@@ -104,9 +112,16 @@ export class Membership implements SitePart {
     return this.#place;
   }
 
-  settle(): void {
-    this.#copies.propose(this.#place, this.#createCopy);
-    this.#confirmDurable();
+  settle(): boolean {
+    const hasCopied = this.#copies.propose(this.#place, this.#createCopy);
+    const hasConfirmed = this.#confirmDurable();
+    this.isDue = this.#change?.ownLength !== undefined;
+    return hasCopied || hasConfirmed;
+  }
+
+  onMembersChanged(): void {
+    this.isDue = true;
+    this.#updateTakesWrites();
   }
 
   readonly #createCopy = (partition: number): MembersCopyRecord => ({
@@ -119,10 +134,9 @@ export class Membership implements SitePart {
     origins: this.#origins.save(),
   });
 
-  /** Whether this site takes updates. */
-  get takesWrites(): boolean {
+  #updateTakesWrites(): void {
     const { site } = this.#core.options;
-    return this.#origins.get(site).state === 'open' && !this.#isOpening;
+    this.takesWrites = this.#origins.get(site).state === 'open' && !this.#isOpening;
   }
 
   /** The members that have not confirmed the pending change. */
@@ -161,6 +175,7 @@ export class Membership implements SitePart {
     // synced with it.
     this.#proveDelivered(() => {
       change.ownLength = this.#blue.getHeld(site).sequence;
+      this.isDue = true;
     });
   }
 
@@ -168,20 +183,21 @@ export class Membership implements SitePart {
    * Confirms the change once others have all that it depends on. The closed site may have been the
    * only one with operations of this site on which red records depend. Another site must have them
    * too, before the change counts. The same holds for operations of the closed site. If only this
-   * site had them and was lost, no site could reach the end of that stream.
+   * site had them and was lost, no site could reach the end of that stream. Returns whether it has
+   * confirmed the change.
    */
-  #confirmDurable(): void {
+  #confirmDurable(): boolean {
     const change = this.#change;
-    if (change?.ownLength === undefined) return;
+    if (change?.ownLength === undefined) return false;
     const blue = this.#blue;
     const { site, origins } = this.#core.options;
     if (origins.members.length > 1) {
-      if (blue.ownProgress.durable < change.ownLength) return;
-      if (!change.closing.every((origin) => blue.isElsewhere(origin))) return;
+      if (blue.ownProgress.durable < change.ownLength) return false;
+      if (!change.closing.every((origin) => blue.isElsewhere(origin))) return false;
     }
     // Otherwise a record of the closed site might count in another red log after the end of its
     // stream has been fixed.
-    if (!this.#copies.areDelivered(change.place)) return;
+    if (!this.#copies.areDelivered(change.place)) return false;
     change.ownLength = undefined;
     const held = change.closing.map((origin) => {
       const { sequence, stamp } = blue.getHeld(origin);
@@ -196,6 +212,7 @@ export class Membership implements SitePart {
       held,
     } as const;
     this.#core.outputs.propose(record);
+    return true;
   }
 
   save(): SavedChange | undefined {
@@ -324,7 +341,10 @@ export class Membership implements SitePart {
    */
   #proveOpen(): void {
     this.#isOpening = true;
-    this.#proveDelivered(() => (this.#isOpening = false));
+    this.#proveDelivered(() => {
+      this.#isOpening = false;
+      this.#updateTakesWrites();
+    });
   }
 
   /**

@@ -236,7 +236,10 @@ export class Writes implements OperationLookupHost, SitePart {
 
   /** The lookup has come to an open slot of this site's log: the operation is executed here. */
   executeIn(lookup: OperationLookup): void {
-    if (this.core.coverage.isCovered(lookup.submission.sessionVector)) this.#execute(lookup);
+    const { sessionVector } = lookup.submission;
+    // Most submissions come outside of a session.
+    if (sessionVector === undefined || this.core.coverage.isCovered(sessionVector))
+      this.#execute(lookup);
     else this.#executeWhenSeen(lookup);
   }
 

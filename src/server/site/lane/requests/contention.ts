@@ -93,6 +93,11 @@ export class Contention {
     for (const waiter of waiters?.slice() ?? []) this.#waiters.push(waiter);
   }
 
+  /** Whether something may have to go on, at once or after a time. */
+  get isWaiting(): boolean {
+    return this.#contended.size > 0 || this.#waiters.length > 0;
+  }
+
   /**
    * Takes the requests of this site that may go on: the operation that they wait for has ended, or
    * was not rejected again for long.

@@ -10,6 +10,7 @@ import type { Conflict } from '../../../service/records/certification-result.ts'
 import { isGlobal } from '../global-records.ts';
 import type { OperationId, RedOperation } from '../../../service/records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { Settling, SitePart } from '../../core/site-part.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
 import type { Lane, Lanes } from '../lane.ts';
 import { getExecutions } from './pipeline.ts';
@@ -37,7 +38,12 @@ export interface ExecutionParts {
   readonly globals: GlobalRequests | undefined;
 }
 
-export class Executions {
+export class Executions implements SitePart, Settling {
+  /**
+   * Whether a request waits for a slot, or for an operation of another site. With several lanes it
+   * is always set: `GlobalRequests` knows itself which globals are due.
+   */
+  isDue: boolean;
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
   readonly #proposals: Proposals;
@@ -62,6 +68,7 @@ export class Executions {
     this.#proposals = proposals;
     this.#close = close;
     this.#globals = globals;
+    this.isDue = globals !== undefined;
     this.#lanes = lanes;
     this.#preliminaryResults = new PreliminaryResults(core, requests, lanes);
     this.#rightsWaiters = new RightsWaiters(core, requests);
@@ -72,23 +79,45 @@ export class Executions {
     this.#giveUpOnError(request, () => {
       const { throttled } = this.#laneOf(request);
       if (throttled.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+      else this.isDue = true;
     });
+  }
+
+  /** When `settle` has something to do though nothing happens. */
+  get wakeAtMs(): number | undefined {
+    let first = this.#globals?.wakeAtMs;
+    for (const { throttled } of this.#lanes.all) {
+      const { wakeAtMs } = throttled;
+      if (wakeAtMs !== undefined && wakeAtMs < (first ?? Infinity)) first = wakeAtMs;
+    }
+    return first;
   }
 
   /**
    * Begins requests that have waited for a slot, as far as there are slots now, and those that have
    * waited for an operation of another site.
    */
-  admitWaiting(): void {
-    for (const lane of this.#lanes.all) this.#admitTo(lane);
-    if (this.#globals === undefined) return;
+  settle(): boolean {
+    let hasAdmitted = false;
+    let isWaiting = false;
+    for (const lane of this.#lanes.all) {
+      const { contention, throttled } = lane;
+      if (this.#admitTo(lane)) hasAdmitted = true;
+      if (contention.isWaiting || throttled.isWaiting) isWaiting = true;
+    }
+    this.isDue = isWaiting || this.#globals !== undefined;
+    if (this.#globals === undefined) return hasAdmitted;
     for (const request of this.#globals.takeReady()) this.#execute(request);
     this.#globals.act();
+    return true;
   }
 
-  #admitTo({ contention, throttled }: Lane): void {
-    for (const waiter of contention.takeWaiters()) this.release(waiter);
+  /** Returns whether anything was there that could go on. */
+  #admitTo({ contention, throttled }: Lane): boolean {
+    const waiters = contention.takeWaiters();
+    for (const waiter of waiters) this.release(waiter);
 
+    let hasAdmitted = waiters.length > 0;
     const { state, nowMs } = this.#core;
     for (
       let next = throttled.takeNext(nowMs);
@@ -97,7 +126,9 @@ export class Executions {
     ) {
       const request = next;
       this.#giveUpOnError(request, () => this.#enter(request, state.run(request.submission)));
+      hasAdmitted = true;
     }
+    return hasAdmitted;
   }
 
   /** One event that the request has waited for has happened. */
@@ -126,7 +157,10 @@ export class Executions {
   onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
     const { options } = this.#core;
     const { contention, pipeline, resolver } = this.#laneOf(operation);
-    if (operation.site !== options.site) contention.onRejected(operation, conflict);
+    if (operation.site !== options.site) {
+      contention.onRejected(operation, conflict);
+      this.isDue = true;
+    }
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastAttempt(request, operation, options)) return;
     // Two logs may have refused it.

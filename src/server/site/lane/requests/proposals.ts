@@ -7,6 +7,7 @@ import { Fifo } from '../../../service/collections/fifo.ts';
 import type { GeneratorOutcome } from '../../../service/generator/generator-runner.ts';
 import type { OperationId, RedOperation, RedRecord } from '../../../service/records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { Settling } from '../../core/site-part.ts';
 import { toStableRun } from './read-dependencies.ts';
 import { createOwnDraft, createRecord } from './red-record.ts';
 import type { RedRequests } from './red-requests.ts';
@@ -18,7 +19,9 @@ interface PendingRecord {
   readonly sequence: number;
 }
 
-export class Proposals {
+export class Proposals implements Settling {
+  /** Whether a record waits until it is durable what it depends on. */
+  isDue = false;
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
   /** Records that wait until their blue dependencies are durable at a second site, in order. */
@@ -86,17 +89,23 @@ export class Proposals {
     }
     // A record must not overtake one that it may depend on.
     if (applied <= durable && this.#pending.size === 0) this.propose(record);
-    else this.#pending.push({ record, sequence: applied });
+    else {
+      this.#pending.push({ record, sequence: applied });
+      this.isDue = true;
+    }
   }
 
   /** Proposes records whose blue dependencies other sites have by now. */
-  releaseDurable(): void {
-    if (this.#pending.size === 0) return;
+  settle(): boolean {
     const { durable } = this.#core.ownBlueProgress();
+    let hasReleased = false;
     while ((this.#pending.first?.sequence ?? Infinity) <= durable) {
       const { record } = this.#pending.shift() as PendingRecord;
       if (this.#isStillWanted(record)) this.propose(record);
+      hasReleased = true;
     }
+    this.isDue = !this.#pending.isEmpty;
+    return hasReleased;
   }
 
   /** Drops records whose requests have ended. */

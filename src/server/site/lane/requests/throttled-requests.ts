@@ -63,6 +63,11 @@ export class ThrottledRequests {
     return false;
   }
 
+  /** Whether a request waits for a slot. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Returns the next waiting request if it may begin now. */
   takeNext(nowMs: number): RedRequest | undefined {
     const [first] = this.#waiting;

@@ -6,7 +6,7 @@
  * With one partition a vector needs to name only operations, and never the passing of time. So
  * visibility waits for operations alone, and heartbeats only report how long a stream is.
  */
-import type { SitePart } from '../../core/site-part.ts';
+import type { Settling, SitePart } from '../../core/site-part.ts';
 import type { Reply, Choice } from '../../../service/records/reply.ts';
 import type {
   OperationId,
@@ -48,8 +48,10 @@ const BLUE_KINDS = [
   'blue.gone',
 ] as const satisfies readonly BlueMessage['kind'][];
 
-export class BluePath implements SitePart {
+export class BluePath implements SitePart, Settling {
   readonly kinds = BLUE_KINDS;
+  /** Whether operations are synced here and not visible yet. */
+  isDue = true;
   readonly core: ReplicaCore;
   readonly streams: StreamTable;
   /** Operations of this site that are not synced, in the order in which they were stored. */
@@ -221,7 +223,7 @@ export class BluePath implements SitePart {
   }
 
   /** Applies all operations that have become visible. Returns whether there were any. */
-  applyVisible(): boolean {
+  settle(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
       const { waiting } = this.streams.getIncoming(site);
@@ -237,6 +239,7 @@ export class BluePath implements SitePart {
         moved = true;
       }
     }
+    this.isDue = this.streams.hasWaiting;
     return moved;
   }
 
@@ -316,6 +319,7 @@ export class BluePath implements SitePart {
     const operation = this.#unsynced.shift() as BlueOperation;
     this.streams.ownOutgoing.add(operation, position, this.core.nowMs);
     this.streams.ownIncoming.onSynced(operation);
+    this.isDue = true;
     if (this.streams.hasReceivers) this.#unsent.push(operation);
   };
 
@@ -370,6 +374,7 @@ export class BluePath implements SitePart {
       stream.take(operation, this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
+        this.isDue = true;
         this.streams.getOutgoing(origin).add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });

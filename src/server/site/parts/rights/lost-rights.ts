@@ -3,7 +3,7 @@
  * docs/spec/cluster.md). No other site gets them. The closed site may have used them for takes that
  * no other site has, and may have confirmed those takes.
  */
-import type { SitePart } from '../../core/site-part.ts';
+import type { Settling, SitePart } from '../../core/site-part.ts';
 import type { Origin } from '../../../service/records/origin.ts';
 import type { LostRight } from '../../site-event.ts';
 import type { Ledger } from '../../../service/fields/ledger.ts';
@@ -11,7 +11,9 @@ import type { Tables } from '../../../service/tables.ts';
 import type { Store } from '../../../service/state/store.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 
-export class LostRights implements SitePart {
+export class LostRights implements SitePart, Settling {
+  /** Whether the stream of a closed origin is not fully applied here. */
+  isDue = false;
   readonly #core: ReplicaCore;
   /** Closed origins that were reported, or were closed before this start. */
   readonly #known: Set<Origin>;
@@ -32,11 +34,13 @@ export class LostRights implements SitePart {
       if (origins.get(origin).final === undefined || this.#known.has(origin)) continue;
       this.#known.add(origin);
       this.#pending.add(origin);
+      this.isDue = true;
     }
   }
 
   /** Reports each closed origin once its whole stream is applied here. */
-  settle(): void {
+  settle(): boolean {
+    const { size } = this.#pending;
     for (const origin of this.#pending) {
       const { state, options } = this.#core;
       const { final } = options.origins.get(origin);
@@ -45,6 +49,8 @@ export class LostRights implements SitePart {
       const lost = listRights(options.service.tables, state.store, origin);
       if (lost.length > 0) this.#core.outputs.report({ kind: 'rights-lost', origin, lost });
     }
+    this.isDue = this.#pending.size > 0;
+    return this.#pending.size < size;
   }
 }
 

@@ -3,7 +3,7 @@
  * what it requests from others, and what it gives them. Rights travel as blue operations of this
  * site's stream. Requests are messages, which may be lost, repeated or late.
  */
-import type { SitePart } from '../../core/site-part.ts';
+import type { Settling, SitePart } from '../../core/site-part.ts';
 import type { Submission } from '../../core/submissions.ts';
 import type { CorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../service/generator/generator-runner.ts';
@@ -75,7 +75,9 @@ interface OwnProposals {
 /** The classes of the parts of `Rights`. Tests replace some. */
 export const RIGHTS_PARTS = { RightsRequests };
 
-export class Rights implements RightsPort, SitePart {
+export class Rights implements RightsPort, SitePart, Settling {
+  /** Whether fields have changed since waiting operations were last retried. */
+  isDue = false;
   readonly kinds = ['rights.request'] as const;
   readonly #inFlight: InFlightAmounts;
   readonly core: ReplicaCore;
@@ -187,7 +189,7 @@ export class Rights implements RightsPort, SitePart {
       }
       const { table, key, field, action, value } = effect;
       const name = formatFieldKey(effect);
-      this.#changed.add(name);
+      this.#noteChanged(name);
       if (action === 'give' && isOwn)
         this.#grantedFields.push({
           table,
@@ -204,17 +206,23 @@ export class Rights implements RightsPort, SitePart {
   onRedRemoved(effects: readonly Effect[]): void {
     if (this.waiting.size === 0) return;
     for (const need of sumTakes(this.core.options.service.tables, effects))
-      this.#changed.add(formatFieldKey(need));
+      this.#noteChanged(formatFieldKey(need));
+  }
+
+  #noteChanged(field: string): void {
+    this.#changed.add(field);
+    this.isDue = true;
   }
 
   /**
    * Shares granted rights, retries operations that lacked some, answers early requests, and gives
    * back the rest.
    */
-  settle(): void {
-    if (this.#changed.size === 0 || !this.#blue.canOriginate) return;
+  settle(): boolean {
+    if (this.#changed.size === 0 || !this.#blue.canOriginate) return false;
     const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
     this.#changed = new Set();
+    this.isDue = false;
     this.#grantedFields = [];
     this.#drawnFields = new Map();
     for (const item of value) this.#shareGrant(item);
@@ -223,6 +231,7 @@ export class Rights implements RightsPort, SitePart {
     for (const request of this.#earlyRequests.takeForFields(changed, this.core.nowMs))
       this.#respond(request);
     for (const name of generated.values()) this.#redistributePool(name);
+    return true;
   }
 
   onBlueApplied(operation: BlueOperation): void {
