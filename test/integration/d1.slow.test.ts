@@ -239,7 +239,7 @@ test('a value that another program wrote → its error names the key, and other 
   for (const read of [get('bad'), getMany(['good', 'bad'])])
     await expect(client.invoke(read)).rejects.toMatchObject({
       code: 'INVALID_VALUE',
-      message: expect.stringContaining('the value of "bad" is not JSON') as string,
+      message: expect.stringContaining('the value of the key "bad" cannot be read') as string,
     });
   expect(await client.invokeWeak(get('good'))).toBe(1);
   await client.invoke(put('bad', 2));

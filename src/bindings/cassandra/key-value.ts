@@ -3,10 +3,10 @@
  * of writing.
  */
 import { createHash } from 'node:crypto';
-import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkRecord } from '../../correctable/validate.ts';
 import { checkKeys, MAX_KEYS } from '../shared/check-keys.ts';
+import { CODEC_ADVICE, createUnreadableError } from '../shared/unreadable-error.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { ReadResult, StatementPlan, Planner } from './statement-plan.ts';
@@ -97,7 +97,7 @@ function planGet(
     ids: [getObjectId(key)],
     pageSize: 2,
     interpretPage(page) {
-      const { value, version, content } = decodeEntries(page, codec).get(key) ?? ABSENT;
+      const { value, version, content } = decodeEntries('get', page, codec).get(key) ?? ABSENT;
       return {
         value,
         version,
@@ -124,7 +124,7 @@ function planGetMany(
     // would read one partition after the other.
     pageSize: MAX_KEYS,
     interpretPage(page): ReadResult {
-      const entries = decodeEntries(page, codec);
+      const entries = decodeEntries('getMany', page, codec);
       return {
         value: keys.map((key) => entries.get(key)?.value),
         version: undefined,
@@ -174,20 +174,29 @@ interface StoredEntry {
   readonly content: string | undefined;
 }
 
+interface Place {
+  readonly operation: string;
+  readonly key: string;
+}
+
 const ABSENT: StoredEntry = {
   value: undefined,
   version: undefined,
   content: undefined,
 };
 
-function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEntry> {
+function decodeEntries(
+  operation: string,
+  { rows }: Page,
+  codec: ValueCodec,
+): Map<string, StoredEntry> {
   const entries = new Map<string, StoredEntry>();
   for (const { key, value, written } of rows) {
     const version = typeof written === 'bigint' ? Number(written) : undefined;
     const isThere = typeof value === 'string';
     const content = isThere ? hashContent(value) : undefined;
     entries.set(String(key), {
-      value: isThere ? decodeEntry(codec, value, String(key)) : undefined,
+      value: isThere ? decodeEntry(codec, value, { operation, key: String(key) }) : undefined,
       version,
       content,
     });
@@ -195,12 +204,11 @@ function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEnt
   return entries;
 }
 
-function decodeEntry(codec: ValueCodec, text: string, key: string): unknown {
+function decodeEntry(codec: ValueCodec, text: string, { operation, key }: Place): unknown {
   try {
     return codec.decode(text);
   } catch (cause) {
-    const message = `the value of ${JSON.stringify(key)} was not written by this codec: ${String(cause)}`;
-    throw new CorrectableError('INVALID_VALUE', message, { cause });
+    throw createUnreadableError({ operation, key, cause, advice: CODEC_ADVICE });
   }
 }
 

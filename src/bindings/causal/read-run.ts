@@ -4,7 +4,8 @@ import type { SnapshotRead } from '../../causal/read-transaction.ts';
 import { getStamp, type Vector } from '../../causal/stamps.ts';
 import { isAbsentAt, type Version } from '../../causal/version.ts';
 import type { ViewDetails } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { createUnreadableError } from '../shared/unreadable-error.ts';
 import { OperationRun, type Level, type OperationCall } from './operation-run.ts';
 import type { ParsedRead } from './parse-operation.ts';
 
@@ -102,13 +103,17 @@ export class ReadRun extends OperationRun {
   #decode(versions: SnapshotRead['versions'], snapshot: Vector): readonly unknown[] | undefined {
     const { host } = this.call;
     const now = getStamp(snapshot, host.site);
+    let key: string | undefined;
     try {
-      return versions.map((version) =>
-        version === undefined || isAbsentAt(version, now) ? undefined : host.decode(version.value),
-      );
+      return versions.map((version, at) => {
+        key = this.#read.keys[at];
+        return version === undefined || isAbsentAt(version, now)
+          ? undefined
+          : host.decode(version.value);
+      });
     } catch (cause) {
-      const message = `A value of the store cannot be read: ${String(cause)}. Write the key again.`;
-      const error = new CorrectableError('INVALID_VALUE', message, { cause });
+      const operation = this.#read.isMany ? 'getMany' : 'get';
+      const error = createUnreadableError({ operation, key, cause });
       if (this.hasEnded) this.call.sink.fail(error);
       else this.fail(error);
       return undefined;

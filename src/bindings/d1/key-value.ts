@@ -1,7 +1,7 @@
 /** `get`, `getMany`, `put` and `remove` over one table (`migrations`). */
 import type { GetArgs, GetManyArgs, PutArgs, RemoveArgs } from '../../operations/index.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
 import type { Row } from '../shared/statements/page.ts';
+import { createUnreadableError } from '../shared/unreadable-error.ts';
 import { checkKeys } from '../shared/check-keys.ts';
 import { toExactJson } from '../shared/to-json.ts';
 import { checkText, checkWellFormed } from '../shared/well-formed-text.ts';
@@ -82,7 +82,6 @@ function decode(operation: string, row: Row | undefined): unknown {
     return JSON.parse(row['value'] as string) as unknown;
   } catch (cause) {
     const key = String(row['key']);
-    const message = `${operation}: the value of "${key}" is not JSON: ${String(cause)}. Nothing was written. Another program may have written it. Overwrite it with put.`;
-    throw new CorrectableError('INVALID_VALUE', message, { key, cause });
+    throw createUnreadableError({ operation, key, cause });
   }
 }

@@ -151,8 +151,8 @@ function readStoredPage(plan: SqlPlan, result: unknown, parse: ParsePage): Page 
 
 /** Returns the error for columns that a parser of the application refuses. */
 function createParserError({ name }: SqlPlan, cause: unknown, outcome: string): CorrectableError {
-  const message = `${name}: a column of the result cannot be parsed: ${String(cause)}. ${outcome} Check the type parsers of pg.`;
-  return new CorrectableError('FINAL_FAILED', message, { cause });
+  const message = `${name}: a column of the result cannot be read: ${String(cause)}. ${outcome} Check the type parsers of pg.`;
+  return new CorrectableError('INVALID_VALUE', message, { cause });
 }
 
 function readPosition(outcome: Outcomes[number] | undefined): PostgresPosition | undefined {

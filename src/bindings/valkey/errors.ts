@@ -75,13 +75,3 @@ export function createUnsafeWriteError(
   const message = `${name}: ${problem}. The write was made at the primary, and a failover may lose it.`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
-
-/** Returns the error of a key whose value this binding has not written. */
-export function createUnreadableError(
-  { name }: Operation,
-  key: string,
-  cause: unknown,
-): CorrectableError {
-  const message = `${name}: the value of the key ${JSON.stringify(key)} cannot be read: ${describeError(cause)}. Another program may have written it. Nothing was changed. Write the key again, or use another prefix.`;
-  return new CorrectableError('INVALID_VALUE', message, { key, cause });
-}

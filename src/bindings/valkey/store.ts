@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import type { RedisBatch } from '../shared/redis/redis-driver.ts';
+import { createUnreadableError } from '../shared/unreadable-error.ts';
 import type {
   ReplicaCall,
   ReplicaRead,
@@ -26,12 +27,7 @@ import {
   type Info,
   type ValkeyPosition,
 } from './replication-position.ts';
-import {
-  createNoPrimaryError,
-  createUnreadableError,
-  createUnsafeWriteError,
-  toCorrectableError,
-} from './errors.ts';
+import { createNoPrimaryError, createUnsafeWriteError, toCorrectableError } from './errors.ts';
 import type { ValkeyServer } from './connection.ts';
 
 const OPERATIONS: Readonly<Record<string, Access>> = {
@@ -211,7 +207,7 @@ export class ValkeyStore implements ReplicaStore<ValkeyPosition> {
         readonly at?: number;
       };
       if (message?.startsWith('WRONGTYPE'))
-        throw createUnreadableError(operation, keys[at - 1] as string, error);
+        throw createUnreadable(operation, keys[at - 1] as string, error);
       throw toCorrectableError(error, operation, name);
     }
   }
@@ -315,10 +311,15 @@ function isOldInSession(id: string | undefined, after: unknown): boolean {
   return isOldStream(id, after as ValkeyPosition);
 }
 
+function createUnreadable({ name }: Operation, key: string, cause: unknown): CorrectableError {
+  const advice = 'Write it again, or use another prefix.';
+  return createUnreadableError({ operation: name, key, cause, advice });
+}
+
 function decode(text: string | null, operation: Operation, key: string): unknown {
   try {
     return text === null ? undefined : (JSON.parse(text) as unknown);
   } catch (cause) {
-    throw createUnreadableError(operation, key, cause);
+    throw createUnreadable(operation, key, cause);
   }
 }

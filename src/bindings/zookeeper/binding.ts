@@ -277,6 +277,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
         return this.#queues.use(queue, (access) => executeLength(access, call));
       case 'get':
         return executeGet(this.#sessions, this.#paths.key(key), {
+          key,
           call,
           codec,
         });

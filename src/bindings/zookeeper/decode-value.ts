@@ -1,14 +1,12 @@
-import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import { CODEC_ADVICE, createUnreadableError } from '../shared/unreadable-error.ts';
 import type { ValueCodec } from './value-codec.ts';
 
 export interface DecodedValue {
   /** The operation that reads the value. */
   readonly operation: string;
-  /** Names the value in the error. */
-  readonly what: string;
   readonly key?: string;
-  /** The code of the error. Default: `INVALID_VALUE` */
-  readonly code?: ErrorCode;
+  /** Names the value in the error. Default: by its key */
+  readonly what?: string;
 }
 
 /**
@@ -16,15 +14,10 @@ export interface DecodedValue {
  *
  * @throws CorrectableError that names the value
  */
-export function decodeValue(
-  codec: ValueCodec,
-  bytes: Uint8Array,
-  { operation, what, key, code = 'INVALID_VALUE' }: DecodedValue,
-): unknown {
+export function decodeValue(codec: ValueCodec, bytes: Uint8Array, value: DecodedValue): unknown {
   try {
     return codec.decode(bytes);
   } catch (cause) {
-    const message = `${operation}: ${what} cannot be decoded: ${String(cause)}. Nothing was written. Overwrite it, or pass the codec that wrote it.`;
-    throw new CorrectableError(code, message, { key, cause });
+    throw createUnreadableError({ ...value, cause, advice: CODEC_ADVICE });
   }
 }

@@ -11,12 +11,14 @@ import type { ValueCodec } from './value-codec.ts';
 export function executeGet(
   sessions: SessionPair,
   path: string,
-  { call, codec }: { call: OperationCall; codec: ValueCodec },
+  { call, codec, key }: { call: OperationCall; codec: ValueCodec; key: string },
 ): Promise<void> {
+  const decode = (bytes: Uint8Array): unknown =>
+    decodeValue(codec, bytes, { operation: 'get', key });
   return readAtBothLevels(sessions, call, async (zk, isSynced) => {
-    if (!isSynced) return readValue(zk, path, codec);
+    if (!isSynced) return readValue(zk, path, decode);
     // The replies come in this order, so the read includes what the sync has brought.
-    const [, reading] = await Promise.all([zk.sync(path), readValue(zk, path, codec)]);
+    const [, reading] = await Promise.all([zk.sync(path), readValue(zk, path, decode)]);
     return reading;
   });
 }
@@ -24,7 +26,7 @@ export function executeGet(
 async function readValue(
   zk: ZooKeeper,
   path: string,
-  codec: ValueCodec,
+  decode: (bytes: Uint8Array) => unknown,
 ): Promise<ZooKeeperReadResult> {
   let zxid = 0n;
   try {
@@ -32,7 +34,7 @@ async function readValue(
       onZxid: (seen) => (zxid = seen),
     });
     return {
-      value: data === null ? undefined : decodeValue(codec, data, { operation: 'get', what: path }),
+      value: data === null ? undefined : decode(data),
       zxid,
       version: stat.mzxid,
     };

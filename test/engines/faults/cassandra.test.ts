@@ -15,7 +15,7 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 import { isShort, withCassandra } from '../support/cassandra.ts';
 import { SilentRoute } from '../support/silent-route.ts';
 import { cassandra } from './columns/cassandra.ts';
-import { describeFaults, expectRecovery } from './support/matrix.ts';
+import { describeFaults, expectRecovery, unreadable } from './support/matrix.ts';
 
 const it = withCassandra({ nodes: 3 });
 const TIMEOUT_MS = 5_000;
@@ -320,7 +320,8 @@ describeFaults(cassandra, {
     const insert = `INSERT INTO ${it.keyspace}.correctables_values (key, value) VALUES ('bad', 'no json')`;
     await it.client('ireland').execute(insert, [], { consistency: 5 });
     for (let n = 0; n < 20; n += 1)
-      await expect(client.invoke(get('bad'))).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+      await expect(client.invoke(get('bad'))).rejects.toMatchObject(unreadable('bad'));
+    await expect(client.invoke(getMany(['good', 'bad']))).rejects.toMatchObject(unreadable('bad'));
     const views: unknown[] = [];
     for await (const { level, value } of client.invoke(get('good'))) views.push([level, value]);
     expect(views).toEqual([

@@ -5,7 +5,7 @@ import { createClient, type CorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { runAlone, withLocalD1 } from '../../support/d1.ts';
 import { d1 } from './columns/d1.ts';
-import { describeFaults } from './support/matrix.ts';
+import { describeFaults, unreadable } from './support/matrix.ts';
 
 const local = withLocalD1();
 
@@ -87,7 +87,7 @@ describeFaults(d1, {
       primary,
       "insert into correctables_values (key, value) values ('bad', 'no JSON')",
     );
-    expect(await getOutcome(client.invoke(get('bad')))).toBe('INVALID_VALUE');
+    await expect(client.invoke(get('bad'))).rejects.toMatchObject(unreadable('bad'));
     expect(await client.invokeWeak(get('good'))).toBe(1);
     await client.invoke(put('bad', 2));
     expect(await client.invoke(get('bad'))).toBe(2);

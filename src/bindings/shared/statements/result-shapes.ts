@@ -185,7 +185,7 @@ function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string)
     if (isCorrectableError(cause)) throw cause;
     throw new CorrectableError(
       'INVALID_VALUE',
-      `${name}: the row mapper failed: ${String(cause)}`,
+      `${name}: a row cannot be read: ${String(cause)}. Correct the row, or the mapper of the statement.`,
       { cause },
     );
   }

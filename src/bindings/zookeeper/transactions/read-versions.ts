@@ -133,9 +133,7 @@ class StateReading {
         : {
             version,
             value: decodeValue(this.#codec, data, {
-              code: 'FINAL_FAILED',
               operation: 'readVersions',
-              what: `the value of "${key}"`,
               key,
             }),
           };

@@ -58,6 +58,13 @@ export interface Outcome {
   readonly message?: string;
 }
 
+/** The error of a `get` or a `getMany` that meets a value which the binding cannot decode. */
+export function unreadable(key: string): object {
+  const sentence = `: the value of the key "${key}" cannot be read: `;
+  const message = expect.stringContaining(sentence) as unknown;
+  return { code: 'INVALID_VALUE', retryable: false, key, message };
+}
+
 /** Returns how an operation ended: `done`, or its error. */
 export function getOutcome(operation: PromiseLike<unknown>): Promise<Outcome> {
   return Promise.resolve(

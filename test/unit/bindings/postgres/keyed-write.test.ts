@@ -69,7 +69,7 @@ test('a parser that throws ends the transaction, and nothing is written', async 
     throw new RangeError('no such date');
   });
   await expect(writeOnceForKey(connection, write)).rejects.toMatchObject({
-    code: 'FINAL_FAILED',
+    code: 'INVALID_VALUE',
     message: expect.stringContaining('no such date. Nothing was written.'),
   });
   expect(texts()).toEqual(['begin', 'select', 'insert', 'select', 'insert', 'rollback']);

@@ -13,8 +13,9 @@ test('get names the key, other keys are read, and put repairs it', async () => {
   await zk.create('/correctables/keys/bad', 'no JSON');
   await expect(shop.client.invoke(get('bad'))).rejects.toMatchObject({
     code: 'INVALID_VALUE',
+    key: 'bad',
     message: expect.stringMatching(
-      /get: \/correctables\/keys\/bad cannot be decoded: SyntaxError.*Nothing was written/,
+      /get: the value of the key "bad" cannot be read: .*Nothing was changed/,
     ) as string,
   });
   expect(await shop.client.invoke(get('good'))).toBe(1);
@@ -31,7 +32,7 @@ test('peek names the item, and dequeue does not lose it without a word', async (
   await zk.create(`${ITEMS}/-`, 'no JSON', { mode: 'persistent-sequential' });
   await expect(shop.client.invoke(peek(QUEUE))).rejects.toMatchObject({
     code: 'INVALID_VALUE',
-    message: expect.stringMatching(/peek: item 1 of .*concert cannot be decoded/) as string,
+    message: expect.stringMatching(/peek: item 1 of .*concert cannot be read/) as string,
   });
   expect(await outcomeOf(shop.client.invoke(dequeue(QUEUE)))).toBe('UNKNOWN');
   await shop.client.invoke(enqueue(QUEUE, 'next'));

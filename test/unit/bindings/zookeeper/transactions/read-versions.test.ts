@@ -70,14 +70,14 @@ test('a key written between every two reads → CONFLICT that names it', async (
   await expect(read('a', 'b')).rejects.toMatchObject({ code: 'CONFLICT', key: 'a' });
 });
 
-test('a value of another tool that the codec cannot decode → FINAL_FAILED that names its key', async () => {
+test('a value of another tool that the codec cannot decode → INVALID_VALUE that names its key', async () => {
   const { client, ensemble, read } = await setUp();
   await client.invoke(put('a', 1));
   await client.invoke(put('b', 1));
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.set(toNode('b'), 'no JSON');
-  const message = expect.stringContaining('readVersions: the value of "b" cannot be decoded');
-  await expect(read('a', 'b')).rejects.toMatchObject({ code: 'FINAL_FAILED', key: 'b', message });
+  const message = expect.stringContaining('readVersions: the value of the key "b" cannot be read');
+  await expect(read('a', 'b')).rejects.toMatchObject({ code: 'INVALID_VALUE', key: 'b', message });
 });
 
 test('weak and strong → the near state first, then that after a sync', async () => {
