@@ -12,7 +12,7 @@ export const cassandra = {
     },
     frozen: {
       meanwhile:
-        'After 1.5 s without any answer, the next node of `contactPoints` takes new operations, and after 3 s also the reads in flight. Without another node: `TIMEOUT`, or `UNKNOWN` for a write that was sent',
+        'After 1.5 s without any answer, the next node of `contactPoints` takes new operations, and after 3 s also the reads in flight. Without another node: `TIMEOUT`, or `UNKNOWN` for a write that was sent. If the frozen node is only a replica, Cassandra reads at another one in its place',
       recovery: 'As soon as the node answers anything',
     },
     cut: {
