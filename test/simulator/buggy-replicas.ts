@@ -314,6 +314,19 @@ export const BUGGY_REPLICAS = {
     })),
   },
 
+  /** Lets a request wait for a slot, and does not look at the slots for that. */
+  sleepingThrottle: {
+    RedPath: replaceMethods(RedPath, ({ executions }) => {
+      const begin = executions.begin.bind(executions);
+      executions.begin = (request, outcome) => {
+        const { isDue } = executions;
+        begin(request, outcome);
+        executions.isDue = isDue;
+      };
+      return {};
+    }),
+  },
+
   noSessions: {
     CoverageWaiters: replaceMethods(CoverageWaiters, () => ({ isCovered: () => true })),
   },

@@ -583,6 +583,13 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'calm',
     parts: BUGGY_REPLICAS.sleepingGate,
   },
+  'a-throttle-that-sleeps': {
+    rule: 'a part that gets work is due: executions, once a request waits for a slot',
+    caughtBy: ['due parts'],
+    profile: 'calm',
+    parts: BUGGY_REPLICAS.sleepingThrottle,
+    shownBy: 3,
+  },
   'rights-that-wake-nothing': {
     rule: 'a part that gets work is due: rights, once a field has changed',
     caughtBy: ['due parts'],
