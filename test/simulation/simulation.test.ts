@@ -4,7 +4,7 @@
  */
 // @rule ETCD-W7, RB-B2, RB-R5
 import { describe, expect, test } from 'vitest';
-import { EXPECTED, neverCame } from '../simulator/batch.ts';
+import { describeMore, EXPECTED, neverCame } from '../simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
@@ -108,6 +108,13 @@ describe('simulation', () => {
     expect(neverCame(result, { ...batch, overrides: { siteCount: 1 } })).toEqual([]);
   });
 
+  test('batch with many faults → the seeds of those that are not shown are listed, but not all of many', () => {
+    const faults = seeds(30, 1).map((seed) => ({ seed, checker: 'oracle', message: 'a fault' }));
+    expect(describeMore(faults.slice(0, 5))).toBe('');
+    expect(describeMore(faults.slice(0, 7))).toBe('2 more with a fault: seeds 6, 7\n');
+    expect(describeMore(faults)).toMatch(/^25 more with a fault: seeds 6, .*, 25, …\n$/);
+  });
+
   test.each<[number, Profile, string]>(
     sampleCases([
       [34, 'swarm', 'a guess came after the end, of what had waited for its place'],
@@ -176,6 +183,14 @@ describe('simulation: planted faults', () => {
       expect(seeds(PLANTED_RUNS_MAX, first).find(isCaught)).toBeDefined();
     });
   }
+});
+
+test('a part that gets work and is not due → the fault names it, its site, the time and what to do', () => {
+  const planted = INJECTED_BUGS['a-throttle-that-sleeps'];
+  const { violation } = simulate(planted?.shownBy ?? 1, 'calm', { planted });
+  expect(violation?.message).toMatch(
+    /^Executions of site \w+ had work at \d+ ms, and was not due: set isDue where it gets work/,
+  );
 });
 
 describe('simulation: shrinking', () => {

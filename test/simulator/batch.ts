@@ -102,7 +102,9 @@ export function neverCame(
   return EXPECTED.filter((name) => (coverage[name] ?? 0) === 0);
 }
 
-const FAULTS_SHOWN_MAX = 5;
+/** Faults that a process shows, and further ones whose seeds it lists. */
+export const MAX_SHOWN_FAULTS = 5;
+const MAX_LISTED_SEEDS = 20;
 /** Runs that are dealt out at a time. */
 const DEAL = 200;
 
@@ -121,8 +123,10 @@ export function runBatch({ runs, seed, profile, overrides, digest }: Batch): Bat
     if ((result.coverage['operations answered'] ?? 0) > 0) counted += 1;
     if (result.violation === undefined) continue;
     faults.push({ seed: result.seed, ...result.violation });
-    if (faults.length <= FAULTS_SHOWN_MAX) showFault(result, profile, overrides);
+    if (faults.length <= MAX_SHOWN_FAULTS)
+      process.stderr.write(`${describeFault(result, profile, overrides)}\n`);
   }
+  process.stderr.write(describeMore(faults));
   return { runs, counted, faults, coverage, digests };
 }
 
@@ -180,17 +184,28 @@ function runElsewhere({ runs, seed, profile, overrides, digest }: Batch): Promis
   });
 }
 
-function showFault(found: RunResult, profile: Profile, options: Partial<SimulationOptions>): void {
-  const { seed, violation } = found;
+/** Describes a fault by a simpler run that has it too, and by the command that repeats that run. */
+function describeFault(
+  found: RunResult,
+  profile: Profile,
+  options: Partial<SimulationOptions>,
+): string {
+  const { seed } = found;
   const { result, overrides } = shrinkRun(found, profile, createSetup({ overrides: options }));
   const command = `npm run sim -- --runs 1 --seed ${seed} --profile ${profile}`;
-  const lines = [
-    `seed ${seed}: ${violation?.checker}: ${violation?.message}`,
-    `  shrunken to ${formatOverrides(result.options)}`,
-    `  ${result.violation?.message}`,
+  return [
+    `seed ${seed}: ${result.violation?.checker}: ${result.violation?.message}`,
     `  again: ${command} --with '${formatOverrides(overrides)}'`,
-  ];
-  process.stderr.write(`${lines.join('\n')}\n`);
+  ].join('\n');
+}
+
+/** Names the seeds of the faults that are not shown. It is empty if all are. */
+export function describeMore(faults: BatchResult['faults']): string {
+  const seeds = faults.slice(MAX_SHOWN_FAULTS).map(({ seed }) => seed);
+  if (seeds.length === 0) return '';
+  const end = seeds.length > MAX_LISTED_SEEDS ? ', …' : '';
+  const listed = seeds.slice(0, MAX_LISTED_SEEDS).join(', ');
+  return `${seeds.length} more with a fault: seeds ${listed}${end}\n`;
 }
 
 function added(a: BatchResult, b: BatchResult): BatchResult {

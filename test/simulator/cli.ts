@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
-import { neverCame, runBatch, runDealt } from './batch.ts';
+import { MAX_SHOWN_FAULTS, neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
 import { Random } from '../../src/server/service/collections/random.ts';
 import { drawOptions, PROFILES } from '../../src/testing/simulator/options.ts';
@@ -35,7 +35,11 @@ const PLANTED_RUNS_MAX = 500;
 const RUNS_PER_JOB_MIN = 100;
 
 const cli = cac('sim');
-cli.option('--runs <count>', 'How many seeds to run', { default: 200 });
+cli.option(
+  '--runs <count>',
+  `How many seeds to run. Each process shows ${MAX_SHOWN_FAULTS} faults, and the seeds of more`,
+  { default: 200 },
+);
 cli.option('--world <world>', `One of ${WORLDS.join(', ')}`, { default: 'redblue' });
 cli.option('--seed <seed>', 'The first seed', { default: 1 });
 cli.option('--profile <profile>', `One of ${PROFILES.join(', ')}`, { default: 'swarm' });

@@ -9,6 +9,13 @@ import { PropertyViolation } from './checkers/checker.ts';
 
 /** The number of outputs of all sites. Only one site runs at a time. */
 let outputCount = 0;
+/** The site that runs, and the virtual time. A part does not know them. */
+let running = { site: '', nowMs: 0 };
+
+/** An input of a site begins. */
+export function noteRunning(site: string, nowMs: number): void {
+  running = { site, nowMs };
+}
 
 /** Counts outputs, so that a part cannot put one out and report that it has done nothing. */
 export class CountedReadyBuilder extends ReadyBuilder {
@@ -43,6 +50,8 @@ export class CountedReadyBuilder extends ReadyBuilder {
   }
 }
 
+const ADVICE = 'set isDue where it gets work (src/server/site/core/site-part.ts)';
+
 export class AskedParts extends SiteParts {
   constructor(...[all, { moving, following }]: ConstructorParameters<typeof SiteParts>) {
     super(all, { moving: moving.map(askAlways), following: following.map(askAlways) });
@@ -59,7 +68,7 @@ function askAlways(part: Settling): Settling {
       const hasWorked = part.settle(hasMoved);
       if (!hasWorked && !part.isDue && outputCount === before) return false;
       throw new PropertyViolation(
-        `the part ${part.constructor.name} had work, and was not due`,
+        `${part.constructor.name} of site ${running.site} had work at ${Math.round(running.nowMs)} ms, and was not due: ${ADVICE}`,
         'due parts',
       );
     },

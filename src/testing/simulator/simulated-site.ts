@@ -7,6 +7,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { FailedAnswer, ViewAnswer } from '../../server/site/answer.ts';
 import type { DurableStorage } from '../../server/node/storage/durable-storage.ts';
 import { getOperationPlans, type OperationPlan } from '../../server/service/operation-plan.ts';
+import { noteRunning } from './asked-parts.ts';
 import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
 import { checkNothingLost } from './disk-damage.ts';
@@ -137,6 +138,7 @@ export class SimulatedSite {
       onMessageRejected: failOnRejection,
     };
     this.clock.noteOffset();
+    noteRunning(this.name, timeline.nowMs);
     const machine = makeMachine(
       options,
       this.#readStored(storage.stored),
@@ -444,6 +446,7 @@ export class SimulatedSite {
     if (machine === undefined || machine !== meant) return;
     const run = (): void => {
       if (this.machine !== machine) return;
+      noteRunning(this.name, this.#options.timeline.nowMs);
       give(machine);
       this.#applyReady();
     };

@@ -1,5 +1,5 @@
 /** Many runs of the causal store, and the search for its planted faults. */
-import type { Batch, BatchResult } from '../batch.ts';
+import { describeMore, MAX_SHOWN_FAULTS, type Batch, type BatchResult } from '../batch.ts';
 import type { CausalRunOptions } from './options.ts';
 import { PLANTED_CAUSAL_FAULTS } from './planted-faults.ts';
 import { simulateCausal } from './world.ts';
@@ -31,7 +31,6 @@ export const EXPECTED_CAUSAL = [
 ] as const;
 
 const EXPECTED_FROM_RUNS = 200;
-const FAULTS_SHOWN_MAX = 5;
 /** Runs in which a planted fault has to show itself. */
 const PLANTED_RUNS_MAX = 300;
 
@@ -50,11 +49,12 @@ export function runCausalBatch({
     if ((result.coverage['reads'] ?? 0) > 0) counted += 1;
     if (result.violation === undefined) continue;
     faults.push({ seed: result.seed, ...result.violation });
-    if (faults.length <= FAULTS_SHOWN_MAX)
+    if (faults.length <= MAX_SHOWN_FAULTS)
       process.stderr.write(
         `seed ${result.seed}: ${result.violation.checker}: ${result.violation.message}\n`,
       );
   }
+  process.stderr.write(describeMore(faults));
   return { runs, counted, faults, coverage };
 }
 
