@@ -17,7 +17,7 @@ type StatusField = {
  * The metrics of each site: the field of its status, and its meaning. Counters count since the
  * gateway was created.
  */
-const SITE_METRICS: readonly (readonly [
+const GATEWAY_METRICS: readonly (readonly [
   StoreMetric['kind'],
   name: string,
   field: StatusField,
@@ -62,7 +62,7 @@ export class GatewayMetrics {
 
   constructor(sites: Readonly<Record<string, Gateway>>, stores: readonly StoreMetric[] = []) {
     this.#sites = sites;
-    this.#metrics = [...createSiteMetrics(sites), ...createOperationMetrics(sites), ...stores];
+    this.#metrics = [...createGatewayMetrics(sites), ...createOperationMetrics(sites), ...stores];
   }
 
   async text(): Promise<string> {
@@ -75,7 +75,7 @@ export class GatewayMetrics {
   }
 }
 
-function createSiteMetrics(sites: Readonly<Record<string, Gateway>>): StoreMetric[] {
+function createGatewayMetrics(sites: Readonly<Record<string, Gateway>>): StoreMetric[] {
   const create = (
     kind: StoreMetric['kind'],
     name: string,
@@ -93,7 +93,7 @@ function createSiteMetrics(sites: Readonly<Record<string, Gateway>>): StoreMetri
   });
   const serving = '1 while the site takes new connections, otherwise 0';
   return [
-    ...SITE_METRICS.map(([kind, name, field, help]) =>
+    ...GATEWAY_METRICS.map(([kind, name, field, help]) =>
       create(kind, name, help, (gateway) => gateway.status()[field]),
     ),
     create('gauge', 'serving', serving, ({ isAccepting }) => (isAccepting ? 1 : 0)),
