@@ -1,7 +1,7 @@
 /**
  * The parts of a simulated site, which are all asked after each input, also those that are not due.
- * A part that has work and is not due has missed a wake-up: in production it would wait for ever, or
- * until something else wakes it. That shows in no history, so it is checked at each step.
+ * A part that has work and is not due has missed a wake-up: in production it would wait for ever,
+ * or until something else wakes it. That shows in no history, so it is checked at each step.
  */
 import { SiteParts, type Settling } from '../../server/site/core/site-part.ts';
 import { ReadyBuilder } from '../../server/site/ready.ts';
