@@ -12,6 +12,7 @@ import {
 import { EXPIRED, IdTable } from '../../src/server/site/parts/lookups/id-table.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
+import { saveAll, saveChanges } from '../support/saved-rows.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const LIMITS = {
@@ -185,14 +186,11 @@ function principalOf(name: string): string {
 class Saved {
   readonly #rows: Record<string, Map<string, unknown>> = {};
 
-  constructor(table: IdTable<string>) {
-    for (const section of Object.values(table.sections('t'))) section.changeAll();
-  }
-
   take(table: IdTable<string>): void {
     for (const [name, section] of Object.entries(table.sections('t'))) {
+      const save = name in this.#rows ? saveChanges : saveAll;
       const rows = (this.#rows[name] ??= new Map());
-      for (const [key, value] of section.takeChanges(Infinity)) {
+      for (const [key, value] of save(section)) {
         if (value === undefined) rows.delete(key);
         else rows.set(key, JSON.parse(JSON.stringify(value)));
       }
@@ -222,7 +220,7 @@ const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
       if (typeof item === 'string') {
         if (item === 'load' && saved !== undefined && table.retainedReplies.operations > 1)
           once('loaded, saved before that');
-        saved ??= new Saved(table);
+        saved ??= new Saved();
         saved.take(table);
         if (item === 'load') [table, saved] = [saved.load(), undefined];
       } else if ('set' in item) {

@@ -1,9 +1,28 @@
 /** Storage that breaks one rule. */
+import type { Section } from '../../src/server/service/records/checkpoint.ts';
 import { DurableStorage } from '../../src/server/node/storage/durable-storage.ts';
 import { recoverSite } from '../../src/server/node/storage/recovery.ts';
 import { OrderedWrites } from '../../src/server/node/storage/disk/ordered-writes.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
+
+/** Replaces methods of the section of rows, which checkpoints then take last. */
+const withRows = (replace: (rows: Section) => Partial<Section>): Partial<RunParts> => ({
+  SiteMachine: replaceMethods(SiteMachine, (original) => ({
+    get sections() {
+      const { rows, ...others } = original.sections;
+      if (rows === undefined) return others;
+      const plain: Section = {
+        changeAll: () => rows.changeAll(),
+        closeChanges: () => rows.closeChanges(),
+        takeClosed: (max) => rows.takeClosed(max),
+        restore: (saved) => rows.restore(saved),
+      };
+      return { ...others, rows: { ...plain, ...replace(rows) } };
+    },
+  })),
+});
 
 /** What storage can be broken by, by name. */
 export const BUGGY_STORAGE = {
@@ -26,4 +45,33 @@ export const BUGGY_STORAGE = {
       return [options, ...others];
     }),
   },
+
+  /** Closes the set of rows when it is taken, and not at the cut. */
+  lateRows: withRows((rows) => {
+    let isClosed = true;
+    return {
+      closeChanges: () => void (isClosed = false),
+      takeClosed: (max) => {
+        if (!isClosed) rows.closeChanges();
+        isClosed = true;
+        return rows.takeClosed(max);
+      },
+    };
+  }),
+
+  /** Leaves rows that were not taken at once out of a checkpoint. */
+  halfOfRows: withRows((rows) => {
+    let isTaken = false;
+    return {
+      closeChanges: () => {
+        isTaken = false;
+        rows.closeChanges();
+      },
+      takeClosed: (max) => {
+        if (isTaken) return [];
+        isTaken = true;
+        return rows.takeClosed(max);
+      },
+    };
+  }),
 } satisfies Readonly<Record<string, Partial<RunParts>>>;

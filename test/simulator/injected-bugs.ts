@@ -406,6 +406,22 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
     parts: BUGGY_REPLICAS.unsavedWaiting,
   },
+  // @rule STO-7
+  'saved-after-the-cut': {
+    rule: 'a checkpoint has the rows as they were when it was cut',
+    caughtBy: ['convergence', 'causal order', 'durability', 'exactly once', 'invariants', 'oracle'],
+    profile: 'crashes',
+    overrides: { checkpointBytes: 500, maxSliceCharacters: 100, workload: 'bank' },
+    shownBy: 6,
+    parts: BUGGY_STORAGE.lateRows,
+  },
+  'half-a-commit': {
+    rule: 'a checkpoint has all rows that have changed since the one before',
+    caughtBy: ['convergence', 'durability', 'exactly once', 'invariants', 'oracle'],
+    profile: 'crashes',
+    overrides: { checkpointBytes: 500, maxRequestedRows: 2 },
+    parts: BUGGY_STORAGE.halfOfRows,
+  },
   // @rule STO-9
   'compacted-too-early': {
     rule: 'logs keep what another site may lack',

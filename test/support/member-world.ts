@@ -17,6 +17,7 @@ import { decodeValue, encodeValue } from '../../src/server/node/storage/format/v
 import type { Sent } from '../unit/server/site/sites.ts';
 import { siteAt } from './origins.ts';
 import { SiteWorld } from './site-world.ts';
+import { saveAll } from './saved-rows.ts';
 
 type Output<K extends MemberEvent['kind']> = Extract<MemberEvent, { kind: K }>;
 
@@ -43,8 +44,7 @@ export class MemberWorld extends SiteWorld {
   saveCheckpoint(site: number): Checkpoint {
     const machine = this.machine(site);
     const saved = Object.entries(machine.sections).map(([name, section]) => {
-      section.changeAll();
-      const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
+      const rows = saveAll(section).filter(([, value]) => value !== undefined);
       return [name, new Map(decodeValue(encodeValue(rows)) as [string, unknown][])] as const;
     });
     return {

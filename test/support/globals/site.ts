@@ -31,6 +31,7 @@ import {
   type Parts,
   type WorldRecord,
 } from './parts.ts';
+import { saveAll } from '../saved-rows.ts';
 
 interface GateItem {
   readonly record: WorldRecord;
@@ -116,7 +117,7 @@ export class GlobalSite {
       maxGlobals: 2,
     });
     for (const certifier of this.certifiers)
-      for (const section of Object.values(certifier.sections)) section.changeAll();
+      for (const section of Object.values(certifier.sections)) saveAll(section);
   }
 
   get isIdle(): boolean {
@@ -178,11 +179,7 @@ export class GlobalSite {
       certifiers: this.certifiers.map((certifier) => certifier.save()),
       sections: this.certifiers.map(({ sections }) =>
         Object.entries(sections).map(([name, section]) => {
-          section.changeAll();
-          return [
-            name,
-            section.takeChanges(Infinity).filter(([, value]) => value !== undefined),
-          ] as const;
+          return [name, saveAll(section).filter(([, value]) => value !== undefined)] as const;
         }),
       ),
       committed: this.coordinator.save(),

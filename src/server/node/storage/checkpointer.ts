@@ -1,6 +1,6 @@
 /**
- * Writes checkpoints of a running site in slices. The last slice and the rest of the state are of
- * one moment.
+ * Writes checkpoints of a running site in slices. All of a checkpoint is as it was at one moment,
+ * when it was cut.
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../../log/site-storage.ts';
@@ -14,6 +14,7 @@ import {
 } from './format/checkpoint-file.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
+import { encodeValue } from './format/value-text.ts';
 import { formatCheckpointCopyName, formatCheckpointName } from './format/file-names.ts';
 import { DEFAULT_STORAGE_SIZES, type StorageSizes } from './storage-sizes.ts';
 
@@ -54,6 +55,14 @@ export interface HeldCheckpoint {
 /** Called once, with a checkpoint that began after it was requested. */
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 
+/** What is written into the present file: the state as it was at the cut. */
+interface Cut {
+  readonly slices: CheckpointSlices;
+  readonly contained: LogPositions;
+  /** Formatted at once, since the state goes on changing. */
+  readonly smallParts: string;
+}
+
 interface CurrentFile {
   readonly number: number;
   readonly file: SyncedFile;
@@ -71,7 +80,6 @@ export class Checkpointer {
   #current: CurrentFile | undefined;
   #isRunning = false;
   #isClosed = false;
-  #slices: CheckpointSlices;
   readonly #outdated: number[];
   /** Callbacks that wait for the next checkpoint, and for the one in flight. */
   #requests: OnSnapshot[] = [];
@@ -85,7 +93,6 @@ export class Checkpointer {
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
-    this.#slices = new CheckpointSlices(options.source, options.sizes);
     this.#outdated = replaced === undefined ? [] : [replaced];
   }
 
@@ -97,18 +104,16 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
-    // Check this first: all rows are written before the cut is requested, and would be written
-    // again at each retry.
+    // Check this first: a file would be made in vain at each retry.
     if (cutProblem !== undefined)
       return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
     this.#inFlight = this.#requests.splice(0);
-    const { source, sizes = DEFAULT_STORAGE_SIZES } = this.#options;
-    this.#slices = new CheckpointSlices(source, sizes);
+    const { sizes = DEFAULT_STORAGE_SIZES } = this.#options;
     const current = this.#current;
     const maxBytes = Math.max(sizes.minRewriteBytes, 2 * (current?.wholeBytes ?? 0));
     if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted)
-      return this.#slice(current);
+      return this.#cut(current);
     if (current !== undefined && current.position > maxBytes) sizes.onExceeded?.('minRewriteBytes');
     this.#isFreshFileWanted = false;
     this.#abandonFile();
@@ -135,12 +140,11 @@ export class Checkpointer {
   }
 
   #begin(): void {
-    const { files, directory, source } = this.#options;
+    const { files, directory } = this.#options;
     const number = this.#number++;
     createMirrored(files, getPaths(directory, number), (error, file) => {
       if (this.#isClosed) return file?.close();
       if (file === undefined) return this.#giveUp(error as Error);
-      for (const section of Object.values(source.sections)) section.changeAll();
       this.#current = {
         number,
         file,
@@ -149,35 +153,50 @@ export class Checkpointer {
         sum: 0,
         wholeBytes: 0,
       };
-      this.#write(this.#current, formatHeader(), () => this.#nextSlice());
-    });
-  }
-
-  #nextSlice(): void {
-    this.#options.timing.later(() => {
-      if (!this.#isClosed && this.#current !== undefined) this.#slice(this.#current);
-    });
-  }
-
-  #slice(current: CurrentFile): void {
-    try {
-      const { rows, isLast } = this.#slices.take();
-      if (!isLast) return this.#write(current, formatRows(rows), () => this.#nextSlice());
-      // No changed rows are left: the rest is the state of this moment.
-      const { source } = this.#options;
-      const { smallParts, contained } = source.createCut();
-      const retained = getEarlier(contained, source.retainedFrom);
-      const text = formatCommit(rows, {
-        smallParts,
-        contained,
-        retainedFrom: retained,
-        sum: current.sum,
-      });
-      this.#write(current, text, () =>
-        this.#onCommitted(current, { contained, retainedFrom: retained }),
+      this.#write(this.#current, formatHeader(), () =>
+        this.#later((current) => this.#cut(current)),
       );
+    });
+  }
+
+  #later(run: (current: CurrentFile) => void): void {
+    this.#options.timing.later(() => {
+      if (!this.#isClosed && this.#current !== undefined) run(this.#current);
+    });
+  }
+
+  /** Saves the small parts, and closes the set of changed rows, which are taken in slices. */
+  #cut(current: CurrentFile): void {
+    const { source, sizes } = this.#options;
+    this.#try(() => {
+      const { smallParts, contained } = source.createCut();
+      const cut = { contained, smallParts: encodeValue(smallParts) };
+      for (const section of Object.values(source.sections)) section.closeChanges();
+      this.#slice(current, { ...cut, slices: new CheckpointSlices(source, sizes) });
+    });
+  }
+
+  #slice(current: CurrentFile, cut: Cut): void {
+    this.#try(() => {
+      const { rows, isLast } = cut.slices.take();
+      if (!isLast) {
+        const next = (): void => this.#later((file) => this.#slice(file, cut));
+        return this.#write(current, formatRows(rows), next);
+      }
+      const { contained, smallParts } = cut;
+      const retainedFrom = getEarlier(contained, this.#options.source.retainedFrom);
+      const commit = { smallParts, contained, retainedFrom, sum: current.sum };
+      this.#write(current, formatCommit(rows, commit), () =>
+        this.#onCommitted(current, { contained, retainedFrom }),
+      );
+    });
+  }
+
+  /** An exception makes the checkpoint fail, for example of a row that no string can hold. */
+  #try(run: () => void): void {
+    try {
+      run();
     } catch (error) {
-      // For example if a row is longer than the longest possible string.
       this.#giveUp(error as Error);
     }
   }
@@ -226,9 +245,6 @@ export class Checkpointer {
     };
   }
 
-  /**
-   * Changes were taken that are on no disk now, so the next checkpoint must have the whole state.
-   */
   #giveUp(error: Error): void {
     const current = this.#current;
     this.#abandonFile();
@@ -246,12 +262,16 @@ export class Checkpointer {
     this.#options.onFailed(error);
   }
 
-  /** Leaves the file until another one replaces it. */
+  /**
+   * Leaves the file until another one replaces it, with the whole state. So that one also has the
+   * rows of a checkpoint that failed.
+   */
   #abandonFile(): void {
     if (this.#current === undefined) return;
     this.#current.file.close();
     this.#outdated.push(this.#current.number);
     this.#current = undefined;
+    for (const section of Object.values(this.#options.source.sections)) section.changeAll();
   }
 
   #remove(number: number): void {
@@ -311,23 +331,18 @@ function mirrorWrites(item: SyncedFile, other: SyncedFile): SyncedFile {
 /** Rows of one frame, as they are written. */
 export interface Slice {
   readonly rows: readonly string[];
-  /** Whether no changed rows are left. */
+  /** Whether no rows are left. */
   readonly isLast: boolean;
 }
 
-const SLICE_GROWTH = 1.1;
 const INITIAL_ROWS = 8;
 /** If rows are large, about this many characters are requested at a time. */
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
-/**
- * Takes changed rows in slices by size. A slice grows with the changes that come meanwhile, so that
- * the last one comes soon.
- */
+/** Takes the closed rows of all sections in slices by size. */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   readonly #sizes: StorageSizes;
-  #characters: number;
   /**
    * Rows that were taken and are not in a slice yet. If small rows are followed by large ones, more
    * rows were requested than fit into a slice.
@@ -335,20 +350,21 @@ export class CheckpointSlices {
   #taken: CheckpointRow[] = [];
   /** The size of the rows that were last requested. */
   #lastRequestCharacters = { rows: 0, characters: 0 };
-  #remainingRows = Infinity;
-  #firstTaken = 0;
 
   constructor(source: CheckpointSource, sizes: StorageSizes = DEFAULT_STORAGE_SIZES) {
     this.#source = source;
     this.#sizes = sizes;
-    this.#characters = sizes.maxSliceCharacters;
   }
 
   take(): Slice {
+    const { maxSliceCharacters, onExceeded } = this.#sizes;
     const rows: string[] = [];
     let characters = 0;
     while (this.#taken.length > 0 || this.#requestRows()) {
-      if (characters >= this.#characters) return this.#partial(rows);
+      if (characters >= maxSliceCharacters) {
+        onExceeded?.('maxSliceCharacters');
+        return { rows, isLast: false };
+      }
       const text = formatRow(this.#taken.shift()!);
       this.#lastRequestCharacters.characters += text.length;
       characters += text.length;
@@ -357,9 +373,7 @@ export class CheckpointSlices {
     return { rows, isLast: true };
   }
 
-  /**
-   * Takes about as many changed rows as are requested at a time. Returns whether there were any.
-   */
+  /** Takes about as many rows as are requested at a time. Returns whether there were any. */
   #requestRows(): boolean {
     const { rows, characters } = this.#lastRequestCharacters;
     const fit = Math.floor((MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters));
@@ -369,7 +383,7 @@ export class CheckpointSlices {
     );
     for (const [name, section] of Object.entries(this.#source.sections)) {
       this.#taken = section
-        .takeChanges(max)
+        .takeClosed(max)
         .map(([row, value]) => (value === undefined ? [name, row] : [name, row, value]));
       this.#lastRequestCharacters = { rows: this.#taken.length, characters: 0 };
       if (this.#taken.length === this.#sizes.maxRequestedRows)
@@ -377,21 +391,5 @@ export class CheckpointSlices {
       if (this.#taken.length > 0) return true;
     }
     return false;
-  }
-
-  #partial(rows: readonly string[]): Slice {
-    this.#sizes.onExceeded?.('maxSliceCharacters');
-    let [left, firstTaken] = [this.#taken.length, 0];
-    for (const section of Object.values(this.#source.sections)) {
-      left += section.changeCount;
-      firstTaken += section.initialRowsTaken ?? 0;
-    }
-    // Rows that were taken for the first time were not counted as remaining. They show nothing of
-    // how fast rows change.
-    if (left - this.#remainingRows >= firstTaken - this.#firstTaken)
-      this.#characters *= SLICE_GROWTH;
-    this.#remainingRows = left;
-    this.#firstTaken = firstTaken;
-    return { rows, isLast: false };
   }
 }

@@ -126,21 +126,26 @@ function writeCheckpoint(
   checkpointer.start();
 }
 
+/** Rows that do not change. */
 class SavedSection implements Section {
   readonly #rows: Iterator<[string, unknown]>;
-  changeCount: number;
 
   constructor(rows: SectionRows) {
     this.#rows = rows.entries();
-    this.changeCount = rows.size;
   }
 
   changeAll(): void {}
 
-  takeChanges(max: number): [string, unknown][] {
-    const count = Math.min(max, this.changeCount);
-    this.changeCount -= count;
-    return Array.from({ length: count }, () => this.#rows.next().value as [string, unknown]);
+  closeChanges(): void {}
+
+  takeClosed(max: number): [string, unknown][] {
+    const taken: [string, unknown][] = [];
+    while (taken.length < max) {
+      const next = this.#rows.next();
+      if (next.done === true) break;
+      taken.push(next.value);
+    }
+    return taken;
   }
 
   restore(): void {}

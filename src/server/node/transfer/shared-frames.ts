@@ -17,7 +17,7 @@ import {
   sealFrame,
   toBuffer,
 } from '../storage/format/frames.ts';
-import { decodeValue } from '../storage/format/value-text.ts';
+import { decodeValue, encodeValue } from '../storage/format/value-text.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
 /** The content of the first frame of a transfer. */
@@ -177,7 +177,7 @@ function selectShared(payload: string, isLast: boolean, sum: number): string | u
   const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState).shared;
   const contained = getRedPositions(state, 0);
   return formatCommit(shared, {
-    smallParts: state,
+    smallParts: encodeValue(state),
     contained,
     retainedFrom: contained,
     sum,

@@ -2,6 +2,7 @@
  * What a replica needs of a kind of field: the state that effects change, and the effects in flight
  * above it.
  */
+import type { RowChanges } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
 
@@ -36,13 +37,16 @@ export interface FieldState {
   readonly parts?: StateParts;
 }
 
+/** What parts have to know of a `RowChanges`. */
+export type ChangePeriod = Pick<RowChanges<unknown>, 'period' | 'isSaving'>;
+
 /** The parts of a state. They are numbered, and each is small enough to be written at once. */
 export interface StateParts {
   /**
-   * Returns the numbers of parts that changed or went since they were last saved, and were not
-   * returned before.
+   * Returns the number of the part that an effect with this action is about to change or remove,
+   * unless it was returned in this period of the changes already.
    */
-  takeChanged(): readonly number[];
+  findChanging(action: string, changes: ChangePeriod): number | undefined;
   /** Returns the numbers of all parts. */
   getNumbers(): readonly number[];
   /** Returns a part as plain data; `undefined` if it is gone. */

@@ -4,7 +4,13 @@
  */
 import type { Effect } from '../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
-import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
+import {
+  createEffectBuilder,
+  type ChangePeriod,
+  type FieldKind,
+  type FieldState,
+  type StateParts,
+} from './field.ts';
 import { PendingQueue, type PopResult, type PushResult, type QueueView } from './pending-queue.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
@@ -40,8 +46,8 @@ interface QueuePart {
   readonly first: number;
   count: number;
   bytes: number;
-  /** Whether it is among the changed parts, or was never saved. */
-  isNoted: boolean;
+  /** The period of the changes in which it was returned as changing last; 0 if never. */
+  notedIn: number;
 }
 
 /** What is saved beside the parts: the number of the first item, and the number of items. */
@@ -61,7 +67,6 @@ export class QueueItems implements StateParts {
   #from = 0;
   /** The number of items once all parts are restored. */
   readonly #savedSize: number | undefined;
-  #changed: number[] = [];
 
   constructor(saved?: SavedQueue) {
     this.#from = saved?.from ?? 0;
@@ -81,21 +86,16 @@ export class QueueItems implements StateParts {
   }
 
   push(item: unknown): void {
-    const part = this.#openPart();
+    const part = this.#openPart ?? this.#addPart();
     part.count += 1;
     part.bytes += measurePlainData(item);
-    if (!part.isNoted) this.#changed.push(part.first);
-    part.isNoted = true;
     this.#items.push(item);
   }
 
   shift(): unknown {
     const item = this.#items.shift();
     this.#from += 1;
-    const first = this.#parts.at(0) as QueuePart;
-    if (this.#from < first.first + first.count) return item;
-    this.#changed.push(first.first);
-    this.#parts.shift();
+    if (this.#from === getEnd(this.#parts.first as QueuePart)) this.#parts.shift();
     return item;
   }
 
@@ -107,10 +107,15 @@ export class QueueItems implements StateParts {
     return { from: this.#from, size: this.#items.size };
   }
 
-  takeChanged(): readonly number[] {
-    const changed = this.#changed;
-    if (changed.length > 0) this.#changed = [];
-    return changed;
+  findChanging(action: string, { period, isSaving }: ChangePeriod): number | undefined {
+    const isPush = action === 'push';
+    const part = isPush ? this.#openPart : this.#parts.first;
+    if (part === undefined) return isPush ? this.#from + this.#items.size : undefined;
+    if (part.notedIn === period) return undefined;
+    // A pop that leaves items in the part matters only if the part has to be saved with all of them.
+    if (!isPush && !isSaving && this.#from + 1 < getEnd(part)) return undefined;
+    part.notedIn = period;
+    return part.first;
   }
 
   getNumbers(): readonly number[] {
@@ -120,9 +125,8 @@ export class QueueItems implements StateParts {
   save(number: number): unknown {
     const part = this.#find(number);
     if (part === undefined) return undefined;
-    part.isNoted = false;
     const from = Math.max(part.first, this.#from);
-    return [from, this.#items.slice(from - this.#from, part.first + part.count - this.#from)];
+    return [from, this.#items.slice(from - this.#from, getEnd(part) - this.#from)];
   }
 
   restore(number: number, saved: unknown): void {
@@ -133,7 +137,7 @@ export class QueueItems implements StateParts {
       first: number,
       count: from - number + items.length,
       bytes: measurePlainData(items),
-      isNoted: false,
+      notedIn: 0,
     });
     for (const item of left) this.#items.push(item);
   }
@@ -143,16 +147,19 @@ export class QueueItems implements StateParts {
     throw new Error(`a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`);
   }
 
-  /** Returns the part that takes the next item. */
-  #openPart(): QueuePart {
-    const last = this.#parts.at(this.#parts.size - 1);
-    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS)
-      return last;
+  /** The part that takes the next item, unless that begins a new one. */
+  get #openPart(): QueuePart | undefined {
+    const { last } = this.#parts;
+    const isOpen = last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS;
+    return isOpen ? last : undefined;
+  }
+
+  #addPart(): QueuePart {
     const part = {
       first: this.#from + this.#items.size,
       count: 0,
       bytes: 0,
-      isNoted: false,
+      notedIn: 0,
     };
     this.#parts.push(part);
     return part;
@@ -162,6 +169,11 @@ export class QueueItems implements StateParts {
     const part = this.#parts.at(this.#parts.findIndex(({ first }) => first >= number));
     return part?.first === number ? part : undefined;
   }
+}
+
+/** Returns the number of the item behind the last one of the part. */
+function getEnd({ first, count }: QueuePart): number {
+  return first + count;
 }
 
 class QueueState implements FieldState {

@@ -12,25 +12,27 @@ import type { CertificationDecision } from './certification-result.ts';
 
 export type SectionRows = ReadonlyMap<string, unknown>;
 
-/** A part of the state that is saved row by row. */
+/**
+ * A part of the state that is saved row by row. At one moment the set of changed rows is closed.
+ * They are taken later, a few at a time, as they were at that moment, while the part goes on
+ * changing.
+ */
 export interface Section {
   /**
-   * Marks every row as changed, and notes changes from now on. Before the first call no change is
-   * noted.
+   * All rows count as changed, as at the beginning. A set that is not taken yet ends. No change is
+   * noted until the next set is closed.
    */
   changeAll(): void;
-  /** An upper bound of the number of changed rows. It is 0 only if there are none. */
-  readonly changeCount: number;
   /**
-   * The number of rows taken so far because every row counted as changed. It is limited, however
-   * fast rows change. Default: none
+   * Closes the set of the rows that have changed since the last set. That one must have been taken
+   * as a whole.
    */
-  readonly initialRowsTaken?: number;
+  closeChanges(): void;
   /**
-   * Takes up to `max` changed rows as they are now. They count as saved. A row that was removed has
-   * the value `undefined`.
+   * Takes up to `max` rows of the closed set. If it returns none, all are taken. A row that was
+   * removed has the value `undefined`.
    */
-  takeChanges(max: number): SavedRow[];
+  takeClosed(max: number): SavedRow[];
   restore(rows: SectionRows): void;
 }
 
@@ -174,50 +176,103 @@ export const EMPTY_OWN_STATE: OwnState = {
   waiting: [],
 };
 
+/** The rows of which `RowChanges` notes changes. */
+export interface ChangingRows<K> {
+  /** Returns the keys of all rows. They are read as rows are taken, and may go on changing. */
+  listKeys(): Iterable<K>;
+  /** Returns a row as it is now; `undefined` if it does not exist. */
+  save(key: K): unknown;
+}
+
 /**
- * Notes which rows have changed since they were last taken. It notes nothing until `addAll`, so
- * that a site without checkpoints pays nothing.
+ * Notes which rows have changed, and keeps those of a closed set as they were when it was closed
+ * (copy on write). It notes nothing until the first set is closed, so that a site without
+ * checkpoints pays nothing.
  */
 export class RowChanges<K> {
-  readonly #keys = new Set<K>();
-  #remainingKeys: Iterator<K> | undefined;
-  #isRecording = false;
-  #firstTaken = 0;
+  readonly #rows: ChangingRows<K>;
+  /** The rows that have changed since the last set was closed. `undefined`: all of them */
+  #changed: Set<K> | undefined;
+  /** The rows of the set that were noted, and are not taken. */
+  #closed = new Set<K>();
+  /** The other rows of the set, until all are taken. */
+  #others: Iterable<K> | undefined;
+  #untaken: Iterator<K> = [].values();
+  /** Rows of the set that have changed since, as they were before. */
+  readonly #copies = new Map<K, unknown>();
+  #period = 0;
 
-  /** The number of rows taken so far because of `addAll`. */
-  get initialRowsTaken(): number {
-    return this.#firstTaken;
+  constructor(rows: ChangingRows<K>) {
+    this.#rows = rows;
   }
 
-  /** A bound that is 0 only if there are none. */
-  get size(): number {
-    return this.#keys.size + (this.#remainingKeys === undefined ? 0 : 1);
+  /**
+   * The number of sets that were closed. A row has to be noted once after each, so its owner may
+   * keep when it was.
+   */
+  get period(): number {
+    return this.#period;
   }
 
-  add(key: K): void {
-    if (this.#isRecording) this.#keys.add(key);
+  /** Whether rows of the closed set are not taken yet. */
+  get isSaving(): boolean {
+    return this.#others !== undefined || this.#closed.size > 0;
   }
 
-  /** Marks all of `keys` as changed. They are read as they are taken, and may go on changing. */
-  addAll(keys: Iterable<K>): void {
-    this.#isRecording = true;
-    this.#keys.clear();
-    this.#remainingKeys = keys[Symbol.iterator]();
+  /** To be called before the row changes. */
+  note(key: K): void {
+    if (this.#changed === undefined) return;
+    if (this.isSaving && !this.#changed.has(key)) this.#copy(key);
+    this.#changed.add(key);
   }
 
-  take(max: number): K[] {
-    const taken: K[] = [];
-    while (taken.length < max && this.#remainingKeys !== undefined) {
-      const next = this.#remainingKeys.next();
-      if (next.done === true) this.#remainingKeys = undefined;
-      else taken.push(next.value);
+  changeAll(): void {
+    this.#changed = undefined;
+    this.#closed = new Set();
+    this.#others = undefined;
+    this.#copies.clear();
+  }
+
+  /** @param newKeys of rows that have come since the last set and were not noted */
+  closeChanges(newKeys?: Iterable<K>): void {
+    this.#others = this.#changed === undefined ? this.#rows.listKeys() : newKeys;
+    this.#closed = this.#changed ?? new Set();
+    this.#changed = new Set();
+    this.#period += 1;
+    this.#untaken = this.#takeKeys(this.#changed);
+  }
+
+  takeClosed(max: number): (readonly [key: K, value: unknown])[] {
+    const taken: (readonly [K, unknown])[] = [];
+    for (const copy of this.#copies) {
+      if (taken.length >= max) return taken;
+      this.#copies.delete(copy[0]);
+      taken.push(copy);
     }
-    this.#firstTaken += taken.length;
-    for (const key of this.#keys) {
-      if (taken.length >= max) break;
-      this.#keys.delete(key);
-      taken.push(key);
+    while (taken.length < max) {
+      const next = this.#untaken.next();
+      if (next.done === true) break;
+      taken.push([next.value, this.#rows.save(next.value)]);
     }
     return taken;
+  }
+
+  *#takeKeys(changed: ReadonlySet<K>): Generator<K, void> {
+    for (const key of this.#closed) {
+      this.#closed.delete(key);
+      yield key;
+    }
+    // Those that have changed were copied.
+    for (const key of this.#others ?? []) if (!changed.has(key)) yield key;
+    this.#others = undefined;
+  }
+
+  /** The row changes for the first time since the set was closed. */
+  #copy(key: K): void {
+    const isClosed = this.#closed.delete(key);
+    // Of the others nothing tells which are taken, so some are copied in vain.
+    if (!isClosed && this.#others === undefined) return;
+    const value = this.#rows.save(key);
+    if (isClosed || value !== undefined) this.#copies.set(key, value);
   }
 }

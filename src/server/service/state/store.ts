@@ -69,33 +69,26 @@ export class Store implements StateReader, Section {
     return [...this.#tables].map(([name, table]) => [name, table.getRemovalTimes()]);
   }
 
-  get changeCount(): number {
-    let size = 0;
-    for (const { changes, parts } of this.#tables.values())
-      size += changes.size + parts.changes.size;
-    return size;
-  }
-
-  get initialRowsTaken(): number {
-    let taken = 0;
-    for (const { changes, parts } of this.#tables.values())
-      taken += changes.initialRowsTaken + parts.changes.initialRowsTaken;
-    return taken;
-  }
-
   changeAll(): void {
-    for (const table of this.#tables.values()) {
-      table.changes.addAll(table.savedKeys());
-      table.parts.changeAll();
+    for (const { changes, parts } of this.#tables.values()) {
+      changes.changeAll();
+      parts.changes.changeAll();
     }
   }
 
-  takeChanges(max: number): SavedRow[] {
+  closeChanges(): void {
+    for (const { changes, parts } of this.#tables.values()) {
+      changes.closeChanges();
+      parts.changes.closeChanges();
+    }
+  }
+
+  takeClosed(max: number): SavedRow[] {
     const rows: SavedRow[] = [];
-    for (const [name, table] of this.#tables) {
-      for (const key of table.changes.take(max - rows.length))
-        rows.push([formatSavedName(name, key), table.save(key)]);
-      for (const [part, saved] of table.parts.takeChanges(max - rows.length))
+    for (const [name, { changes, parts }] of this.#tables) {
+      for (const [key, saved] of changes.takeClosed(max - rows.length))
+        rows.push([formatSavedName(name, key), saved]);
+      for (const [part, saved] of parts.changes.takeClosed(max - rows.length))
         rows.push([formatSavedName(PARTS, formatSavedName(name, part)), saved]);
     }
     return rows;

@@ -46,8 +46,8 @@ interface Row {
   writtenAt: OrderPosition | undefined;
   /** Whether a red operation has written the row since its last removal. */
   isRed: boolean;
-  /** Whether the row is noted as changed already, or was never saved. */
-  isNoted: boolean;
+  /** The period of the changes in which the row was noted last; 0 if never. */
+  notedIn: number;
 }
 
 /**
@@ -62,8 +62,10 @@ type StoredRow = readonly [
 ];
 
 export class TableStore {
-  /** Keys of the rows that have changed since they were last saved. */
-  readonly changes: RowChanges<string> = new RowChanges<string>();
+  readonly changes: RowChanges<string> = new RowChanges<string>({
+    listKeys: () => this.#listSavedKeys(),
+    save: (key) => this.#save(key),
+  });
   /** The parts of fields that may become large. */
   readonly parts: SavedParts;
   readonly #name: string;
@@ -134,9 +136,7 @@ export class TableStore {
   apply(effect: Effect, stamp: Stamp): unknown {
     if (isRemoval(effect)) return this.#remove(effect.key, stamp);
     if (this.#removable && this.#isRemoved(effect, stamp)) return undefined;
-    const row = this.#rowFor(effect.key);
-    if (!row.isNoted) this.changes.add(effect.key);
-    row.isNoted = true;
+    const row = this.#changeRow(effect.key);
     if (isRedPosition(stamp)) row.isRed = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
@@ -144,12 +144,9 @@ export class TableStore {
     deepFreeze(effect.value);
     const column = this.#getColumn(effect.field);
     const state = (row.states[column.position] ??= this.#newState(column));
+    if (state.parts !== undefined) this.parts.note(effect, state.parts);
     const { index } = column;
-    if (index === undefined) {
-      const result = state.apply(effect, stamp);
-      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
-      return result;
-    }
+    if (index === undefined) return state.apply(effect, stamp);
     const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
     const before = valuesOf();
     const result = state.apply(effect, stamp);
@@ -161,8 +158,8 @@ export class TableStore {
   forgetRemovals(covered: Vector): void {
     for (const [key, { entry, version }] of this.#removedAt) {
       if (version > (covered[entry] ?? 0)) continue;
+      this.changes.note(key);
       this.#removedAt.delete(key);
-      this.changes.add(key);
     }
   }
 
@@ -183,8 +180,29 @@ export class TableStore {
       .map(([key, place]) => [key, savePosition(place)]);
   }
 
+  /** Creates a row as it was saved. */
+  restore(key: string, saved: unknown): void {
+    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
+    if (removedAt !== null) {
+      this.#removedAt.set(key, loadPosition(removedAt));
+      this.#countRemoval();
+    }
+    if (fields === null) return;
+    const row = this.#addRow(key);
+    row.writtenAt = writtenAt === null ? undefined : loadPosition(writtenAt);
+    row.isRed = isRed;
+    for (const [field, state] of Object.entries(fields)) {
+      const column = this.#getColumn(field);
+      const restored = this.#newState(column, deepFreeze(state));
+      row.states[column.position] = restored;
+      const { index } = column;
+      if (index !== undefined)
+        updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
+    }
+  }
+
   /** The keys of all that has to be saved. */
-  *savedKeys(): Iterable<string> {
+  *#listSavedKeys(): Iterable<string> {
     yield* this.#rows.keys();
     for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
   }
@@ -193,9 +211,8 @@ export class TableStore {
    * Returns a row as plain data that `restore` takes. It is `undefined` if there is nothing to
    * save.
    */
-  save(key: string): unknown {
+  #save(key: string): unknown {
     const row = this.#rows.get(key);
-    if (row !== undefined) row.isNoted = false;
     const saved = row === undefined ? null : this.#savedFields(row);
     const { writtenAt, isRed = false } = row ?? {};
     if (!this.#removable) {
@@ -209,34 +226,20 @@ export class TableStore {
     return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
   }
 
-  /** Creates a row from the result of `save`. */
-  restore(key: string, saved: unknown): void {
-    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
-    if (removedAt !== null) {
-      this.#removedAt.set(key, loadPosition(removedAt));
-      this.#countRemoval();
-    }
-    if (fields === null) return;
-    const row = this.#rowFor(key);
-    row.writtenAt = writtenAt === null ? undefined : loadPosition(writtenAt);
-    row.isRed = isRed;
-    for (const [field, state] of Object.entries(fields)) {
-      const column = this.#getColumn(field);
-      const restored = this.#newState(column, deepFreeze(state));
-      row.states[column.position] = restored;
-      const { index } = column;
-      if (index !== undefined)
-        updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
-    }
+  /** Returns the row, a new one if there is none, which is about to change. */
+  #changeRow(key: string): Row {
+    const existing = this.#rows.get(key);
+    const { period } = this.changes;
+    if (existing?.notedIn !== period) this.changes.note(key);
+    const row = existing ?? this.#addRow(key);
+    row.notedIn = period;
+    return row;
   }
 
-  #rowFor(key: string): Row {
-    let row = this.#rows.get(key);
-    if (row === undefined) {
-      row = { states: [], writtenAt: undefined, isRed: false, isNoted: false };
-      this.#rows.set(key, row);
-      this.#keys.add({ value: key, key });
-    }
+  #addRow(key: string): Row {
+    const row: Row = { states: [], writtenAt: undefined, isRed: false, notedIn: 0 };
+    this.#rows.set(key, row);
+    this.#keys.add({ value: key, key });
     return row;
   }
 
@@ -262,7 +265,7 @@ export class TableStore {
   }
 
   #remove(key: string, stamp: Stamp): void {
-    this.changes.add(key);
+    this.changes.note(key);
     this.#countRemoval();
     const earlier = this.#removedAt.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0)
@@ -271,8 +274,8 @@ export class TableStore {
     if (row === undefined) return;
     for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
       const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
+      if (state.parts !== undefined) this.parts.noteAll(key, name, state.parts);
       state.clear(stamp);
-      if (state.parts !== undefined) this.parts.note(key, name, state.parts);
       if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
     }
@@ -383,28 +386,30 @@ function splitName(name: string): {
 }
 
 class SavedParts {
-  /** Names of the parts that have changed since they were last saved. */
-  readonly changes: RowChanges<string> = new RowChanges<string>();
+  readonly changes: RowChanges<string> = new RowChanges<string>({
+    listKeys: () => this.#listNames(),
+    save: (name) => this.#save(name),
+  });
   readonly #host: PartsHost;
 
   constructor(host: PartsHost) {
     this.#host = host;
   }
 
-  /** Notes that a field has changed. */
-  note(key: string, field: string, parts: StateParts): void {
-    for (const number of parts.takeChanged()) this.changes.add(formatSavedName(field, number, key));
+  /** To be called before the effect changes a field. */
+  note({ key, field, action }: Effect, parts: StateParts): void {
+    const number = parts.findChanging(action, this.changes);
+    if (number !== undefined) this.changes.note(formatSavedName(field, number, key));
   }
 
-  changeAll(): void {
-    this.changes.addAll(this.#names());
+  /** To be called before all of a field may change. */
+  noteAll(key: string, field: string, parts: StateParts): void {
+    for (const number of parts.getNumbers()) this.changes.note(formatSavedName(field, number, key));
   }
 
-  takeChanges(max: number): SavedRow[] {
-    return this.changes.take(max).map((name) => {
-      const { field, number, key } = splitName(name);
-      return [name, this.#host.getParts(key, field)?.save(number)];
-    });
+  #save(name: string): unknown {
+    const { field, number, key } = splitName(name);
+    return this.#host.getParts(key, field)?.save(number);
   }
 
   /** Restores the parts. The rows of the table must be restored already. */
@@ -419,7 +424,7 @@ class SavedParts {
     }
   }
 
-  *#names(): Iterable<string> {
+  *#listNames(): Iterable<string> {
     const { fields } = this.#host;
     if (fields.length === 0) return;
     for (const key of this.#host.keys()) {

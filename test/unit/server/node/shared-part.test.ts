@@ -13,6 +13,7 @@ import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts'
 import { bank, bankService } from '../check/bank.ts';
 import { Sites } from '../site/sites.ts';
 import { notesService } from './storage/notes-service.ts';
+import { saveAll } from '../../../support/saved-rows.ts';
 
 let sites: Sites;
 beforeEach(() => {
@@ -28,8 +29,7 @@ const stateOf = (site: number): unknown => machineAt(site).replica.state.store.s
 function checkpointOf(site: number): Checkpoint {
   const machine = machineAt(site);
   const saved = Object.entries(machine.sections).map(([name, section]) => {
-    section.changeAll();
-    const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
+    const rows = saveAll(section).filter(([, value]) => value !== undefined);
     return [name, new Map(decodeValue(encodeValue(rows)) as [string, unknown][])] as const;
   });
   return {

@@ -53,12 +53,13 @@ export function formatRows(rows: readonly string[]): string {
   return `{"rows":[${rows.join(',')}]}`;
 }
 
+/** @param smallParts as `encodeValue` formats them */
 export function formatCommit(
   rows: readonly string[],
-  { smallParts, contained, retainedFrom, sum }: CheckpointCommit,
+  { smallParts, contained, retainedFrom, sum }: CheckpointCommit & { readonly smallParts: string },
 ): string {
   const positions = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retainedFrom)}`;
-  return `{"rows":[${rows.join(',')}],${positions},"sum":${sum},"smallParts":${encodeValue(smallParts)}}`;
+  return `{"rows":[${rows.join(',')}],${positions},"sum":${sum},"smallParts":${smallParts}}`;
 }
 
 const NO_COMMIT = {

@@ -86,7 +86,10 @@ export class Certifier implements Section {
   /** Snapshots below this stamp are older than the window. */
   #windowStart = 0;
   #lastStamp = 0;
-  readonly #changes = new RowChanges<number>();
+  readonly #changes = new RowChanges<number>({
+    listKeys: () => this.#window.slice().map(({ stamp }) => stamp),
+    save: (stamp) => this.#savedCommit(stamp),
+  });
 
   /** @param log the origin of the red log. Default: that of `main` */
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS, log: Origin = RED) {
@@ -139,20 +142,16 @@ export class Certifier implements Section {
   }
 
   /** As a section: the commits of the window, by their stamps. */
-  get changeCount(): number {
-    return this.#changes.size;
-  }
-
-  get initialRowsTaken(): number {
-    return this.#changes.initialRowsTaken;
-  }
-
   changeAll(): void {
-    this.#changes.addAll(this.#window.slice().map(({ stamp }) => stamp));
+    this.#changes.changeAll();
   }
 
-  takeChanges(max: number): SavedRow[] {
-    return this.#changes.take(max).map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
+  closeChanges(): void {
+    this.#changes.closeChanges();
+  }
+
+  takeClosed(max: number): SavedRow[] {
+    return this.#changes.takeClosed(max).map(([stamp, commit]) => [String(stamp), commit]);
   }
 
   restore(rows: SectionRows): void {
@@ -290,8 +289,8 @@ export class Certifier implements Section {
   protected enter({ effects, created, by }: Writing, least: number): number {
     const stamp = Math.max(this.#lastStamp + 1, least);
     this.#lastStamp = stamp;
+    this.#changes.note(stamp);
     this.#enterWindow(createCommit(stamp, effects, created, by));
-    this.#changes.add(stamp);
     this.#trimWindow();
     return stamp;
   }
@@ -323,10 +322,11 @@ export class Certifier implements Section {
       this.#window.size > maxWindowCommits ||
       (this.#windowBytes > maxWindowBytes && this.#window.size > 1)
     ) {
-      const oldest = this.#window.shift() as CommitRecord;
+      const oldest = this.#window.first as CommitRecord;
+      this.#changes.note(oldest.stamp);
+      this.#window.shift();
       this.#windowBytes -= oldest.bytes;
       this.#windowStart = oldest.stamp;
-      this.#changes.add(oldest.stamp);
       this.onTrimmed?.(oldest.stamp);
       for (const name of oldest.names)
         if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);

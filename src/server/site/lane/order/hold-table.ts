@@ -61,7 +61,10 @@ export class HoldTable implements Section {
   readonly #index = new HoldIndex();
   /** In the order of their stamps. */
   readonly #ends = new Map<ExecutionName, End>();
-  readonly #changes = new RowChanges<ExecutionName>();
+  readonly #changes = new RowChanges<ExecutionName>({
+    listKeys: () => [...this.#standing.keys(), ...this.#ends.keys()],
+    save: (execution) => this.#getSaved(execution),
+  });
   readonly #touched = new Set<ExecutionName>();
   /** The footprint that was asked for last. */
   #measured: { readonly touched: TouchedRows; readonly footprint: Footprint } | undefined;
@@ -96,16 +99,16 @@ export class HoldTable implements Section {
 
   add(operation: GlobalOperation, stamp: number): void {
     const execution = getExecutionName(operation);
+    this.#changes.note(execution);
     this.#stand(execution, operation, stamp);
-    this.#changes.add(execution);
   }
 
   /** The execution ends in this log. A hold of it stands no longer. */
   end(execution: ExecutionName, how: ExecutionEnd, stamp: number): void {
+    this.#changes.note(execution);
     this.#index.delete(execution);
     this.#standing.delete(execution);
     this.#ends.set(execution, { how, stamp });
-    this.#changes.add(execution);
     this.#touched.add(execution);
   }
 
@@ -116,8 +119,8 @@ export class HoldTable implements Section {
   forget(upTo: number): void {
     for (const [execution, { stamp }] of this.#ends) {
       if (stamp > upTo) break;
+      this.#changes.note(execution);
       this.#ends.delete(execution);
-      this.#changes.add(execution);
       this.#touched.add(execution);
     }
   }
@@ -179,20 +182,16 @@ export class HoldTable implements Section {
     return findReadName(later, held) ?? findWrittenName(later, held) ?? findReadName(held, later);
   }
 
-  get changeCount(): number {
-    return this.#changes.size;
-  }
-
-  get initialRowsTaken(): number {
-    return this.#changes.initialRowsTaken;
-  }
-
   changeAll(): void {
-    this.#changes.addAll([...this.#standing.keys(), ...this.#ends.keys()]);
+    this.#changes.changeAll();
   }
 
-  takeChanges(max: number): SavedRow[] {
-    return this.#changes.take(max).map((execution) => [execution, this.#getSaved(execution)]);
+  closeChanges(): void {
+    this.#changes.closeChanges();
+  }
+
+  takeClosed(max: number): SavedRow[] {
+    return this.#changes.takeClosed(max);
   }
 
   restore(rows: SectionRows): void {

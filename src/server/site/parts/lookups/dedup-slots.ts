@@ -149,9 +149,9 @@ export class DedupSlots {
   /** The decision counts: waiting callers get it. */
   finalize(id: OperationId, slot: DedupSlot): void {
     const { waiters } = slot;
+    this.#table.touch(id, slot.place);
     slot.isFinal = true;
     slot.waiters = undefined;
-    this.#table.touch(id, slot.place);
     if (waiters !== undefined) for (const tell of waiters) tell();
   }
 

@@ -6,12 +6,7 @@
  */
 import { Fifo } from '../../../service/collections/fifo.ts';
 import type { IdTableLimits } from '../../../service/records/retention-limits.ts';
-import {
-  RowChanges,
-  type SavedRow,
-  type Section,
-  type SectionRows,
-} from '../../../service/records/checkpoint.ts';
+import { RowChanges, type Section, type SectionRows } from '../../../service/records/checkpoint.ts';
 import { getClient, formatOperationId, getSequence } from '../../core/operation-id.ts';
 import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from '../../../service/records/records.ts';
@@ -120,8 +115,16 @@ export class IdTable<T> {
   #bytes = 0;
   /** The entry of the last client, because the steps of one operation need it several times. */
   #lastEntry: ClientEntry<T> | undefined;
-  readonly #changedOperations = new OperationChanges();
-  readonly #changedClients = new RowChanges<string>();
+  readonly #changedOperations = new RowChanges<OperationId>({
+    listKeys: () => this.#listOperations(0),
+    save: (id) => this.#saveOperation(id),
+  });
+  /** Operations with this place or a greater one have come since the last set was closed. */
+  #firstNewPlace = 0;
+  readonly #changedClients = new RowChanges<string>({
+    listKeys: () => this.#clients.keys(),
+    save: (client) => this.#saveClient(client),
+  });
 
   constructor(limits: IdTableLimits = ID_TABLE_LIMITS, codec?: ValueCodec<T>) {
     this.#limits = limits;
@@ -185,22 +188,23 @@ export class IdTable<T> {
     const retained = entry.operations.get(sequence);
     const place = retained?.place ?? this.#nextPlace;
     const bytes = this.#codec.measure?.(value) ?? 0;
+    this.touch(id, place);
     if (retained === undefined) this.#add({ entry, sequence, place, value, bytes });
     else {
       this.#count(entry, bytes - retained.bytes);
       retained.value = value;
       retained.bytes = bytes;
     }
-    this.#changedOperations.add(id, place);
     this.#trimClient(entry);
     this.#trimPrincipal(entry);
     this.#trim();
     return place;
   }
 
-  /** The saved form of this operation has changed. */
+  /** The saved form of this operation is about to change. */
   touch(id: OperationId, place: number): void {
-    this.#changedOperations.add(id, place);
+    // New operations are saved anyway.
+    if (place < this.#firstNewPlace) this.#changedOperations.note(id);
   }
 
   /**
@@ -210,21 +214,22 @@ export class IdTable<T> {
   expire(client: string, upTo: number): boolean {
     const entry = this.#getEntry(client);
     if (entry === undefined || upTo <= entry.watermark) return false;
+    this.#changedClients.note(client);
     entry.watermark = upTo;
     entry.isRecent = true;
-    this.#changedClients.add(client);
+    const { operations } = entry;
     for (
-      let retained = entry.operations.takeUpTo(upTo);
-      retained !== undefined;
-      retained = entry.operations.takeUpTo(upTo)
+      let retained = operations.first;
+      retained !== undefined && retained.sequence <= upTo;
+      retained = operations.first
     ) {
+      if (retained.place < this.#firstNewPlace)
+        this.#changedOperations.note(formatOperationId(client, retained.sequence));
+      operations.shift();
       retained.value = EXPIRED;
       this.#size -= 1;
       this.#principals.onRemoved(entry.principal);
       this.#count(entry, -retained.bytes);
-      if (this.#changedOperations.mustRecord(retained.place)) {
-        this.#changedOperations.add(formatOperationId(client, retained.sequence), retained.place);
-      }
     }
     return true;
   }
@@ -240,40 +245,53 @@ export class IdTable<T> {
   #clientSection(): Section {
     const changes = this.#changedClients;
     return {
-      get changeCount() {
-        return changes.size;
-      },
-      get initialRowsTaken() {
-        return changes.initialRowsTaken;
-      },
-      changeAll: () => changes.addAll(this.#clients.keys()),
-      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
+      changeAll: () => changes.changeAll(),
+      closeChanges: () => changes.closeChanges(),
+      takeClosed: (max) => changes.takeClosed(max),
       restore: (rows) => this.#loadClients(rows),
     };
   }
 
   #operationSection(): Section {
     const changes = this.#changedOperations;
-    const getSize = (): number => changes.getSize(this.#order);
     return {
-      get changeCount() {
-        return getSize();
+      changeAll: () => changes.changeAll(),
+      closeChanges: () => {
+        changes.closeChanges(this.#listOperations(this.#firstNewPlace));
+        this.#firstNewPlace = this.#nextPlace;
       },
-      changeAll: () => changes.addAll(),
-      takeChanges: (max) => changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
+      takeClosed: (max) => changes.takeClosed(max),
       restore: (rows) => this.#loadOperations(rows),
     };
   }
 
-  #saveClient(client: string): SavedRow {
-    const entry = this.#clients.get(client);
-    return [client, entry && [entry.place, entry.watermark, entry.isRecent]];
+  /** Returns the operations from this place on, without those that come after the call. */
+  #listOperations(from: number): Iterable<OperationId> {
+    return this.#listBetween(from, this.#nextPlace);
   }
 
-  #saveOperation(id: OperationId): SavedRow {
+  *#listBetween(from: number, end: number): Iterable<OperationId> {
+    let next = this.#findFrom(from);
+    while (next !== undefined && next.place < end) {
+      if (isInWindow(next)) yield formatOperationId(next.entry.client, next.sequence);
+      // The order may have changed meanwhile.
+      next = this.#findFrom(next.place + 1);
+    }
+  }
+
+  #findFrom(place: number): TableOperation<T> | undefined {
+    return this.#order.at(this.#order.findIndex((operation) => operation.place >= place));
+  }
+
+  #saveClient(client: string): unknown {
+    const entry = this.#clients.get(client);
+    return entry && [entry.place, entry.watermark, entry.isRecent];
+  }
+
+  #saveOperation(id: OperationId): unknown {
     const retained = this.#clients.get(getClient(id))?.operations.get(getSequence(id));
     const saved = retained && this.#codec.save(retained.value as T);
-    return [id, saved === undefined ? undefined : [retained?.place, saved]];
+    return saved === undefined ? undefined : [retained?.place, saved];
   }
 
   /** Clients come before operations, because operations belong to clients. */
@@ -345,15 +363,15 @@ export class IdTable<T> {
     let entry = this.#getEntry(client);
     if (entry === undefined) {
       this.#makeRoomForClient();
+      this.#changedClients.note(client);
       entry = this.#addClient({
         client,
         watermark: 0,
         isRecent: true,
         place: this.#nextClientPlace,
       });
-      this.#changedClients.add(client);
     }
-    if (!entry.isRecent) this.#changedClients.add(client);
+    if (!entry.isRecent) this.#changedClients.note(client);
     entry.isRecent = true;
     return entry;
   }
@@ -407,7 +425,7 @@ export class IdTable<T> {
     ) {
       const entry = this.#clientOrder.shift() as ClientEntry<T>;
       const { client } = entry;
-      this.#changedClients.add(client);
+      this.#changedClients.note(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
         this.#lastEntry = undefined;
@@ -433,64 +451,6 @@ function comparePlaces(
   [, [b]]: readonly [string, readonly [number, ...unknown[]]],
 ): number {
   return a - b;
-}
-
-/** Changes of operations. Nothing is noted before `addAll`. */
-class OperationChanges {
-  readonly #recorded = new Set<OperationId>();
-  /** Operations with this place or a greater one are new since the last save. */
-  #takenUpTo = 0;
-  #isRecording = false;
-
-  /**
-   * Whether a change of the operation at this place has to be noted. New operations are saved
-   * anyway.
-   */
-  mustRecord(place: number): boolean {
-    return place < this.#takenUpTo && this.#isRecording;
-  }
-
-  add(id: OperationId, place: number): void {
-    if (this.mustRecord(place)) this.#recorded.add(id);
-  }
-
-  addAll(): void {
-    this.#recorded.clear();
-    this.#takenUpTo = 0;
-    this.#isRecording = true;
-  }
-
-  /**
-   * Returns an upper bound of the number of changes. It is 0 only if there are none.
-   *
-   * @param order the operations by their places
-   */
-  getSize(order: Fifo<TableOperation<unknown>>): number {
-    const last = order.at(order.size - 1);
-    return (
-      this.#recorded.size +
-      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0)
-    );
-  }
-
-  /** Takes up to `max` changes. Of the new operations it takes those that are still kept. */
-  take(max: number, order: Fifo<TableOperation<unknown>>): OperationId[] {
-    const taken: OperationId[] = [];
-    for (const id of this.#recorded) {
-      if (taken.length >= max) return taken;
-      this.#recorded.delete(id);
-      taken.push(id);
-    }
-    if (!this.#isRecording) return taken;
-    const firstNew = order.findIndex(({ place }) => place >= this.#takenUpTo);
-    for (let index = firstNew; taken.length < max && index < order.size; index += 1) {
-      const operation = order.at(index) as TableOperation<unknown>;
-      this.#takenUpTo = operation.place + 1;
-      if (isInWindow(operation))
-        taken.push(formatOperationId(operation.entry.client, operation.sequence));
-    }
-    return taken;
-  }
 }
 
 /** Removed operations stay in an order up to this multiple of the kept ones, plus this number. */

@@ -31,10 +31,9 @@ export class OperationWindow<T extends NumberedOperation> {
     else this.#operations.insert(this.#findIndex(operation.sequence), operation);
   }
 
-  /** Takes out the first operation if its number is at most `upTo`. */
-  takeUpTo(upTo: number): T | undefined {
-    const first = this.#operations.first;
-    return first !== undefined && first.sequence <= upTo ? this.#operations.shift() : undefined;
+  /** Takes out the first operation. */
+  shift(): void {
+    this.#operations.shift();
   }
 
   /** Returns the number of operations with a higher number. */

@@ -324,14 +324,14 @@ describe('durable storage: checkpoints', () => {
     site.append('local', 'a');
     machine.run();
     const section = site.sections.local;
-    const take = section.takeChanges.bind(section);
-    section.takeChanges = () => {
+    const take = section.takeClosed.bind(section);
+    section.takeClosed = () => {
       throw new RangeError('Invalid string length');
     };
     site.storage.checkpoint();
     machine.run(100);
     expect(site.events).toEqual(['checkpoint: Invalid string length']);
-    section.takeChanges = take;
+    section.takeClosed = take;
     machine.run();
     machine.disk.crash();
     expect(machine.start().stored.checkpoint).toBeDefined();
@@ -348,7 +348,7 @@ describe('durable storage: checkpoints', () => {
     machine.run();
     site.neededFrom = Infinity;
     let attempts = 0;
-    site.sections.local.takeChanges = () => {
+    site.sections.local.takeClosed = () => {
       attempts += 1;
       throw new RangeError('Invalid string length');
     };

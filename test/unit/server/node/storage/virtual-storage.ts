@@ -38,7 +38,10 @@ export class TestSite implements CheckpointSource {
   /** Other sites need entries from this number on, of both logs or of each. */
   neededFrom: number | LogPositions = Infinity;
   readonly sections: Record<KnownLog | 'lengths', Section>;
-  readonly #lengthsChanges = new RowChanges<'now'>();
+  readonly #lengthsChanges = new RowChanges<'now'>({
+    listKeys: () => ['now'],
+    save: () => ({ ...this.synced }),
+  });
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
     const events: StorageEvents = {
@@ -75,9 +78,9 @@ export class TestSite implements CheckpointSource {
       onSynced: (kind, length) => {
         const log = kind as KnownLog;
         for (let index = this.synced[log]; index < length; index += 1)
-          this.#changes[log].add(index);
+          this.#changes[log].note(index);
+        this.#lengthsChanges.note('now');
         this.synced[log] = length;
-        this.#lengthsChanges.add('now');
       },
       onFenced: () => {},
       onFailed: () => {},
@@ -99,19 +102,17 @@ export class TestSite implements CheckpointSource {
   }
 
   readonly #changes: Record<KnownLog, RowChanges<number>> = {
-    local: new RowChanges(),
-    red: new RowChanges(),
+    local: this.#createChanges('local'),
+    red: this.#createChanges('red'),
   };
 
   /** One row that changes all the time. */
   #lengths(): Section {
     const changes = this.#lengthsChanges;
     return {
-      get changeCount() {
-        return changes.size;
-      },
-      changeAll: () => changes.addAll(['now']),
-      takeChanges: (max) => changes.take(max).map((name) => [name, { ...this.synced }]),
+      changeAll: () => changes.changeAll(),
+      closeChanges: () => changes.closeChanges(),
+      takeClosed: (max) => changes.takeClosed(max),
       restore: () => {},
     };
   }
@@ -119,15 +120,17 @@ export class TestSite implements CheckpointSource {
   /** Entries by their places; only synced ones, as of a site's state. */
   #section(log: KnownLog): Section {
     const changes = this.#changes[log];
-    const all = this.entries[log];
     return {
-      get changeCount() {
-        return changes.size;
-      },
-      changeAll: () => changes.addAll(all.slice(0, this.synced[log]).keys()),
-      takeChanges: (max) => changes.take(max).map((index) => [String(index), all[index]]),
+      changeAll: () => changes.changeAll(),
+      closeChanges: () => changes.closeChanges(),
+      takeClosed: (max) => changes.takeClosed(max).map(([index, entry]) => [String(index), entry]),
       restore: () => {},
     };
+  }
+
+  #createChanges(log: KnownLog): RowChanges<number> {
+    const list = (): readonly unknown[] => this.entries[log].slice(0, this.synced[log]);
+    return new RowChanges({ listKeys: () => list().keys(), save: (index) => list()[index] });
   }
 }
 

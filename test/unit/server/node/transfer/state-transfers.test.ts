@@ -76,14 +76,11 @@ function createDonor(site: string): StateTransfers {
   const node = createNode(site);
   const files = new NodeFiles(join(root, site));
   const storage = new DurableStorage({ files, timing: nodeTiming, directory: 'site' });
+  let closed: [string, unknown][] = [];
   const rows = {
-    changeCount: 0,
-    changeAll: () => (rows.changeCount = ROWS.size),
-    takeChanges: () => {
-      const taken = rows.changeCount === 0 ? [] : [...ROWS];
-      rows.changeCount = 0;
-      return taken;
-    },
+    changeAll: () => {},
+    closeChanges: () => void (closed = [...ROWS]),
+    takeClosed: () => closed.splice(0),
     restore: () => {},
   };
   const unsent = [{ site: VIRGINIA, vector: [0, 0, Number.MAX_SAFE_INTEGER] }];

@@ -43,7 +43,7 @@ export class Donor implements CheckpointSource {
   cutProblem: string | undefined;
   storage!: DurableStorage;
   source!: TransferSource;
-  readonly #changes = { rows: new RowChanges<string>(), 'own.slots': new RowChanges<string>() };
+  readonly #changes = { rows: this.#createChanges(), 'own.slots': this.#createChanges() };
   readonly #sites: TransferSites;
 
   constructor(sites: TransferSites) {
@@ -77,9 +77,9 @@ export class Donor implements CheckpointSource {
   }
 
   put(name: string, value: unknown): void {
+    for (const changes of Object.values(this.#changes)) changes.note(name);
     if (value === undefined) this.rows.delete(name);
     else this.rows.set(name, value);
-    for (const changes of Object.values(this.#changes)) changes.add(name);
   }
 
   createCut(): CheckpointCut {
@@ -93,13 +93,18 @@ export class Donor implements CheckpointSource {
   #section(name: 'rows' | 'own.slots'): Section {
     const changes = this.#changes[name];
     return {
-      get changeCount() {
-        return changes.size;
-      },
-      changeAll: () => changes.addAll([...this.rows.keys()]),
-      takeChanges: (max) => changes.take(max).map((row) => [row, this.rows.get(row)]),
+      changeAll: () => changes.changeAll(),
+      closeChanges: () => changes.closeChanges(),
+      takeClosed: (max) => changes.takeClosed(max),
       restore: () => {},
     };
+  }
+
+  #createChanges(): RowChanges<string> {
+    return new RowChanges({
+      listKeys: () => this.rows.keys(),
+      save: (name) => this.rows.get(name),
+    });
   }
 }
 

@@ -59,8 +59,9 @@ describe('operation window', () => {
           );
         }
         const taken: number[] = [];
-        for (let item = window.takeUpTo(upTo); item !== undefined; item = window.takeUpTo(upTo)) {
-          taken.push(item.sequence);
+        for (let { first } = window; (first?.sequence ?? Infinity) <= upTo; { first } = window) {
+          taken.push(first!.sequence);
+          window.shift();
         }
         expect(taken).toEqual(sorted.filter((sequence) => sequence <= upTo));
         expect(window.size).toBe(sequences.length - taken.length);

@@ -7,6 +7,7 @@ import { queue, register, table } from '../../../../../src/server/service/tables
 import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { RED } from '../../../../../src/server/service/records/origin.ts';
+import { saveAll } from '../../../../support/saved-rows.ts';
 
 const TABLES = {
   plain: table({ items: queue<unknown>(), note: register<string>() }),
@@ -19,10 +20,6 @@ class Site {
   store = new Store(TABLES);
   readonly #file = new Map<string, unknown>();
   #version = 0;
-
-  constructor() {
-    this.store.changeAll();
-  }
 
   do(
     action: 'push' | 'pop' | 'remove',
@@ -47,7 +44,8 @@ class Site {
   /** Writes what has changed; the sizes of the rows that are written. */
   checkpoint(): number[] {
     const sizes: number[] = [];
-    for (let rows = this.store.takeChanges(3); rows.length > 0; rows = this.store.takeChanges(3)) {
+    this.store.closeChanges();
+    for (let rows = this.store.takeClosed(3); rows.length > 0; rows = this.store.takeClosed(3)) {
       for (const [name, value] of rows) {
         // As it comes out of a file: nothing of the store's own.
         if (value === undefined) this.#file.delete(name);
@@ -69,7 +67,7 @@ class Site {
   restart(): void {
     this.store = new Store(TABLES);
     this.store.restore(this.#file);
-    this.store.changeAll();
+    saveAll(this.store);
   }
 }
 

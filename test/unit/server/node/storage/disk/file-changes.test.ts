@@ -21,7 +21,7 @@ test('a checkpoint behind a whole one fails → the whole one stays, and what it
   expect(machine.files('.log')[0]).not.toBe('0000000001.log');
   site.append('local', 'after');
   machine.run(100);
-  site.sections.local.takeChanges = () => {
+  site.sections.local.takeClosed = () => {
     throw new RangeError('Invalid string length');
   };
   site.storage.checkpoint();

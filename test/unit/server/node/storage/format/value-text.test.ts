@@ -164,7 +164,7 @@ test('a row and a commit of a checkpoint → this text', () => {
   );
   const places = { local: 1, red: 2 };
   const text = formatCommit(['["rows","gone"]'], {
-    smallParts: { own: [] },
+    smallParts: '{"own":[]}',
     contained: places,
     retainedFrom: places,
     sum: 5,

@@ -6,6 +6,7 @@ import { toFieldName, toRowName } from '../../../../../../src/server/service/gen
 import { measurePlainData } from '../../../../../../src/values/estimate-bytes.ts';
 import type { RedOperation } from '../../../../../../src/server/service/records/records.ts';
 import { siteAt } from '../../../../../support/origins.ts';
+import { saveAll, saveChanges } from '../../../../../support/saved-rows.ts';
 
 const LIMITS = { maxWindowCommits: 2, maxOutcomes: { maxOperations: 2, maxClients: 10 } };
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
@@ -44,11 +45,10 @@ describe('certifier: memory', () => {
     const certifier = new Certifier(LIMITS);
     certifier.decide(operation('a/1', { effects: [write('k')] }));
     certifier.decide(operation('b/1', { effects: [write('k')] }));
-    certifier.changeAll();
-    expect(certifier.takeChanges(10).map(([stamp]) => stamp)).toEqual(['1', '2']);
+    expect(saveAll(certifier).map(([stamp]) => stamp)).toEqual(['1', '2']);
     certifier.decide(operation('d/1', { effects: [write('k')] }));
     certifier.decide(operation('e/1', { effects: [write('k')] }));
-    const gone = certifier.takeChanges(10).filter(([, saved]) => saved === undefined);
+    const gone = saveChanges(certifier).filter(([, saved]) => saved === undefined);
     expect(gone.map(([stamp]) => stamp).toSorted()).toEqual(['1', '2']);
   });
 
@@ -66,9 +66,8 @@ describe('certifier: memory', () => {
   test('restart → rows that a commit created are known, so that scans conflict with them', () => {
     const [before, after] = [new Certifier(), new Certifier()];
     before.decide(operation('a/1', { effects: [write('k')], created: [toRowName('t', 'k')] }));
-    before.changeAll();
     after.load(before.save());
-    after.restore(new Map(before.takeChanges(10)));
+    after.restore(new Map(saveAll(before)));
     expect(after.decide(operation('b/1', { ranges: [{ table: 't' }] }))).toMatchObject({
       kind: 'reject',
     });

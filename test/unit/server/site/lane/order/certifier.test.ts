@@ -21,6 +21,7 @@ import {
   type Note,
 } from '../../../../../support/property-shares.ts';
 import { scaleRuns } from '../../../../../support/lane.ts';
+import { saveAll } from '../../../../../support/saved-rows.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 let ids = 0;
@@ -211,9 +212,8 @@ describe('certifier', () => {
     for (let count = 0; count < 3; count += 1)
       certifier.decide(operation(0, { effects: [large('k')] }));
     const reads = [toFieldName('t', 'never written', 'f')];
-    certifier.changeAll();
     const rows = JSON.parse(
-      JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)),
+      JSON.stringify(saveAll(certifier).filter(([, saved]) => saved !== undefined)),
     );
     const again = new Certifier(limits);
     again.load(certifier.save());
@@ -320,10 +320,9 @@ describe('what stands on others', () => {
   test('after a restart → decided alike', () => {
     const limits = { maxWindowCommits: 100, maxOutcomes: { maxOperations: 100, maxClients: 10 } };
     const certifier = new Certifier(limits);
-    certifier.changeAll();
     certifier.decide(executed('a/1'));
     certifier.decide(executed('b/1', STANDING));
-    const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity))) as [string, unknown][];
+    const rows = JSON.parse(JSON.stringify(saveAll(certifier))) as [string, unknown][];
     const again = new Certifier(limits);
     again.load(certifier.save());
     again.restore(new Map(rows));

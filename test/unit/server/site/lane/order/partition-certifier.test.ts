@@ -19,6 +19,7 @@ import { HoldTable } from '../../../../../../src/server/site/lane/order/hold-tab
 import { PartitionCertifier } from '../../../../../../src/server/site/lane/order/partition-certifier.ts';
 import { ORDER_PARTS, RedOrder } from '../../../../../../src/server/site/lane/order/red-order.ts';
 import type { SiteState } from '../../../../../../src/server/site/core/site-state.ts';
+import { saveAll, saveChanges } from '../../../../../support/saved-rows.ts';
 
 const MAIN = 0;
 const US = 1;
@@ -340,9 +341,8 @@ test('a checkpoint has the holds that stand, and the ends that are remembered (G
   log.hold(refused);
   log.abort(aborted);
   const { certifier } = log;
-  for (const section of Object.values(certifier.sections)) section.changeAll();
   const saved = Object.entries(certifier.sections).map(
-    ([name, section]) => [name, structuredClone(section.takeChanges(100))] as const,
+    ([name, section]) => [name, structuredClone(saveAll(section))] as const,
   );
 
   const restored = new Log();
@@ -359,14 +359,13 @@ test('a hold that has ended leaves the next changes of a checkpoint', () => {
   const log = new Log(MAIN, 1);
   const item = global('g/1', US, { writes: ['x'] });
   const { holds } = log.certifier;
-  holds.changeAll();
-  holds.takeChanges(10);
+  saveAll(holds);
   log.hold(item);
-  expect(holds.takeChanges(10)).toEqual([[getExecutionName(item), [1, item]]]);
+  expect(saveChanges(holds)).toEqual([[getExecutionName(item), [1, item]]]);
   log.release(item);
-  expect(holds.takeChanges(10)).toEqual([[getExecutionName(item), [2, 'released']]]);
+  expect(saveChanges(holds)).toEqual([[getExecutionName(item), [2, 'released']]]);
   log.fill(2);
-  expect(holds.takeChanges(10)).toEqual([[getExecutionName(item), undefined]]);
+  expect(saveChanges(holds)).toEqual([[getExecutionName(item), undefined]]);
 });
 
 test('a global whose client needs it no more is expired, and its record ends its request', () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { bankService } from '../../services.ts';
 import { Sites } from '../../sites.ts';
 import { siteAt } from '../../../../../support/origins.ts';
+import { saveAll } from '../../../../../support/saved-rows.ts';
 
 test('client acknowledges an answer with its next operation → the answer is not kept', () => {
   const sites = new Sites(bankService(), 1);
@@ -27,8 +28,7 @@ function keptAnswers(sites: Sites): readonly string[] {
     sites.machines[0]?.replica.red.lanes.main.order.sections ?? {},
   )) {
     if (name !== 'redAnswers') continue;
-    section.changeAll();
-    for (const [id, saved] of section.takeChanges(100))
+    for (const [id, saved] of saveAll(section))
       if (id.startsWith('c/') && saved !== undefined) retained.push(id);
   }
   return retained;

@@ -17,6 +17,7 @@ import {
   US_LEADER,
   withdraw,
 } from './partitioned-bank.ts';
+import { saveAll } from '../../../../../support/saved-rows.ts';
 
 const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
 
@@ -124,9 +125,8 @@ test('a start from a checkpoint has the certifiers and places of all logs', () =
   world.submit(FOLLOWER, withdraw('eu/bob', 20));
   world.settle();
   const machine = world.machines[FOLLOWER]!;
-  for (const section of Object.values(machine.sections)) section.changeAll();
   const rows = Object.entries(machine.sections).map(
-    ([name, section]) => [name, new Map(section.takeChanges(1000))] as const,
+    ([name, section]) => [name, new Map(saveAll(section))] as const,
   );
   const { smallParts, contained } = machine.createCut();
   expect(contained).toMatchObject({ red: 1, 'red-1': 1 });

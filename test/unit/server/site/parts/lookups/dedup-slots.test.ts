@@ -3,12 +3,13 @@
  * log over them.
  */
 import { expect, test } from 'vitest';
-import type { Section } from '../../../../../../src/server/service/records/checkpoint.ts';
+import type { SavedRow, Section } from '../../../../../../src/server/service/records/checkpoint.ts';
 import type { SlotDecision } from '../../../../../../src/server/service/records/records.ts';
 import { EXPIRED } from '../../../../../../src/server/site/parts/lookups/id-table.ts';
 import { DedupSlots } from '../../../../../../src/server/site/parts/lookups/dedup-slots.ts';
 import { measurePlainData } from '../../../../../../src/values/estimate-bytes.ts';
 import { siteAt } from '../../../../../support/origins.ts';
+import { saveAll, saveChanges } from '../../../../../support/saved-rows.ts';
 
 const ID = 'c1/1';
 const claim = (hop: number): SlotDecision => ({ kind: 'claim', site: siteAt(1), hop });
@@ -21,14 +22,17 @@ class Saved {
 
   constructor(slots: DedupSlots) {
     this.#sections = slots.sections;
-    for (const section of Object.values(this.#sections)) section.changeAll();
-    this.cut();
+    this.#cut(saveAll);
   }
 
   cut(): void {
+    this.#cut(saveChanges);
+  }
+
+  #cut(save: (section: Section) => readonly SavedRow[]): void {
     for (const [name, section] of Object.entries(this.#sections)) {
       const rows = this.#rows.get(name) ?? new Map<string, unknown>();
-      for (const [row, value] of section.takeChanges(Infinity)) {
+      for (const [row, value] of save(section)) {
         if (value === undefined) rows.delete(row);
         else rows.set(row, value);
       }
