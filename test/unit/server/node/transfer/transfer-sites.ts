@@ -57,6 +57,7 @@ export class Donor implements CheckpointSource {
   start(): void {
     const { timing } = this.#sites;
     const files = this.disk.mount();
+    for (const changes of Object.values(this.#changes)) changes.changeAll();
     this.storage = new DurableStorage({
       files,
       timing,
