@@ -112,7 +112,7 @@ export class QueueItems implements StateParts {
     const part = isPush ? this.#openPart : this.#parts.first;
     if (part === undefined) return isPush ? this.#from + this.#items.size : undefined;
     if (part.notedIn === period) return undefined;
-    // A pop that leaves items in the part matters only if the part has to be saved with all of them.
+    // A pop that leaves items in the part matters only if it has to be saved with all of them.
     if (!isPush && !isSaving && this.#from + 1 < getEnd(part)) return undefined;
     part.notedIn = period;
     return part.first;
