@@ -45,8 +45,8 @@ function runVersions(seed: number): VersionRun {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const problems: string[] = [];
   const onApplied = (operation: BlueOperation | RedOperation, state: SiteState): void => {
-    const machine = world.machines.find((item) => item?.replica.state === state);
-    const { shadowOperations } = machine?.replica.options.service ?? V2;
+    const machine = world.machines.find((item) => item?.state === state);
+    const { shadowOperations } = machine?.options.service ?? V2;
     if (Object.hasOwn(shadowOperations, operation.shadow ?? '')) return;
     problems.push(`a site applies ${operation.id} by a version without '${operation.shadow}'`);
   };

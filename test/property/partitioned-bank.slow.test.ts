@@ -89,7 +89,7 @@ class Notes {
 
   #onCreated(operation: BlueOperation | RedOperation): void {
     if (!('attempt' in operation)) return;
-    const { state } = this.world!.machines[operation.site - 1]!.replica;
+    const { state } = this.world!.machines[operation.site - 1]!;
     const keys = operation.reads
       .map((name) => parseName(name).key ?? '')
       .filter((key) => ACCOUNTS.includes(key));
@@ -192,14 +192,14 @@ function runBank(seed: number, isChecked = true): BankRun {
 
 /** Returns the number of transfers that were done. */
 function judge(world: SiteWorld, notes: Notes, deposited: number): number {
-  const states = world.machines.map((machine) => machine!.replica.state);
+  const states = world.machines.map((machine) => machine!.state);
   const balances = SITES.map((site) =>
     ACCOUNTS.map((account) => world.read(site, balance(account)) as number),
   );
   expect(balances[1]).toEqual(balances[0]);
   expect(balances[2]).toEqual(balances[0]);
   for (const machine of world.machines)
-    for (const { order } of machine!.replica.red.lanes)
+    for (const { order } of machine!.red.lanes)
       expect([order.holds?.standing.size, order.isGateEmpty]).toEqual([0, true]);
 
   const writers = notes.writersOf(states[0]!);

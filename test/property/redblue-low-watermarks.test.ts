@@ -48,10 +48,10 @@ function submit(
 }
 
 const stores = (sites: Sites): string[] =>
-  sites.machines.map((machine) => JSON.stringify(machine?.replica.state.store.snapshot()));
+  sites.machines.map((machine) => JSON.stringify(machine?.state.store.snapshot()));
 const retained = (sites: Sites): number[] =>
   sites.machines.map((machine) =>
-    machine === undefined ? -1 : countRemovals(machine.replica.state.store),
+    machine === undefined ? -1 : countRemovals(machine.state.store),
   );
 
 const isThere = (sites: Sites): unknown[] =>

@@ -16,7 +16,7 @@ import { CoverageWaiters } from '../../src/server/site/core/coverage-waiters.ts'
 import { Membership } from '../../src/server/site/parts/membership.ts';
 import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
 import { ReadyBuilder } from '../../src/server/site/ready.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Site } from '../../src/server/site/site.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
@@ -33,10 +33,7 @@ function createOpenOrigins(origins: Origins): Origins {
 
 /** Sets options of a site. */
 const withOptions = (changed: Partial<SiteOptions>): Partial<RunParts> => ({
-  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => [
-    { ...options, ...changed },
-    ...found,
-  ]),
+  Site: replaceArguments(Site, (options, ...found) => [{ ...options, ...changed }, ...found]),
 });
 
 /** What can be broken in a site, by name. */
@@ -108,7 +105,7 @@ export const BUGGY_CLUSTERS = {
 
   /** Compares no end of a log beside `main` with that of another site. */
   mainEnds: {
-    SiteMachine: replaceMethods(SiteMachine, (original) => ({
+    Site: replaceMethods(Site, (original) => ({
       receive: ({ message, ...envelope }, ...others) => {
         const isOfNode = message.kind === 'node.hello' || message.kind === 'node.known';
         const received = isOfNode ? { ...message, logs: undefined } : message;
@@ -122,7 +119,7 @@ export const BUGGY_CLUSTERS = {
 
   /** Takes the site that has a name now for the one that an operation was sent to first. */
   homes: {
-    SiteMachine: replaceMethods(SiteMachine, (original, { origins }) => ({
+    Site: replaceMethods(Site, (original, { origins }) => ({
       submit: (submission, nowMs, wallMs) => {
         const { identity } = submission;
         const home =

@@ -11,7 +11,7 @@ import type {
   RedOperation,
 } from '../../src/server/service/records/records.ts';
 import type { Origin, Origins } from '../../src/server/service/records/origin.ts';
-import type { ReplicaCore } from '../../src/server/site/core/replica-port.ts';
+import type { SiteCore } from '../../src/server/site/core/site-core.ts';
 import {
   findReadName,
   findWrittenName,
@@ -25,7 +25,7 @@ import { GlobalRequests } from '../../src/server/site/lane/requests/global-reque
 import { Pipeline } from '../../src/server/site/lane/requests/pipeline.ts';
 import type { PipelinedOperation } from '../../src/server/site/lane/requests/red-requests.ts';
 import type { Partitions } from '../../src/server/service/partitions.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Site } from '../../src/server/site/site.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import {
   awaitOnlyGlobals,
@@ -73,7 +73,7 @@ function lowerClock(record: RedOperation, isOtherLog: (origin: number) => boolea
 const withCreated = (
   change: (record: RedOperation, origins: Origins) => void,
 ): Partial<RunParts> => ({
-  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => {
+  Site: replaceArguments(Site, (options, ...found) => {
     const { origins, observer } = options;
     const onCreated: NonNullable<typeof observer>['onCreated'] = (operation) => {
       if ('attempt' in operation) change(operation, origins);
@@ -105,7 +105,7 @@ const withAwaited = (findAwaitedStamps: typeof awaitOnlyHolds): Partial<RunParts
 const withPartitions = (
   change: (partitions: Partitions, site: Origin) => Partial<Partitions>,
 ): Partial<RunParts> => ({
-  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => {
+  Site: replaceArguments(Site, (options, ...found) => {
     const { partitions, site } = options;
     if (partitions === undefined || partitions.count === 1) return [options, ...found];
     const changed = {
@@ -128,7 +128,7 @@ interface PipelinedRun {
 const RUNS = new WeakMap<object, PipelinedRun>();
 
 /** Notes whether the last execution of a site on operations in flight is a global. */
-function watchRuns({ state, options }: ReplicaCore): PipelinedRun {
+function watchRuns({ state, options }: SiteCore): PipelinedRun {
   const known = RUNS.get(state);
   if (known !== undefined) return known;
   const last: PipelinedRun = { isGlobal: false, below: [] };
@@ -264,7 +264,7 @@ export const BUGGY_PARTITIONS = {
    * about other logs.
    */
   mainCounts: {
-    SiteMachine: replaceArguments(SiteMachine, (options, found, ...times) => {
+    Site: replaceArguments(Site, (options, found, ...times) => {
       if (found === undefined) return [options];
       const toMain = (entry: LocalEntry): LocalEntry =>
         'redDelivered' in entry && typeof entry.redDelivered !== 'number'

@@ -19,9 +19,8 @@ import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
 import { RedPath } from '../../src/server/site/lane/red-path.ts';
 import { Pipeline } from '../../src/server/site/lane/requests/pipeline.ts';
 import { conflictError } from '../../src/server/site/lane/requests/retry-policy.ts';
-import { Replica } from '../../src/server/site/replica.ts';
 import { Writes } from '../../src/server/site/parts/writes.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Site } from '../../src/server/site/site.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
 
@@ -223,7 +222,7 @@ export const BUGGY_REPLICAS = {
   localRefusals: { Writes: replaceMethods(Writes, () => ({ isCertified: () => false })) },
 
   boastful: {
-    Replica: replaceMethods(Replica, (original) => ({
+    Site: replaceMethods(Site, (original) => ({
       reply: (submission, stage, answer) =>
         original.reply(submission, stage === 'committed' ? 'strong' : stage, answer),
     })),
@@ -260,7 +259,7 @@ export const BUGGY_REPLICAS = {
 
   /** Removes entries that a checkpoint contains, even if other sites still lack them. */
   hastyCompaction: {
-    SiteMachine: replaceMethods(SiteMachine, () => ({
+    Site: replaceMethods(Site, () => ({
       get retainedFrom() {
         return { local: Infinity, red: Infinity };
       },

@@ -3,13 +3,13 @@ import type { Section } from '../../src/server/service/records/checkpoint.ts';
 import { DurableStorage } from '../../src/server/node/storage/durable-storage.ts';
 import { recoverSite } from '../../src/server/node/storage/recovery.ts';
 import { OrderedWrites } from '../../src/server/node/storage/disk/ordered-writes.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Site } from '../../src/server/site/site.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
 import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 
 /** Replaces methods of the section of rows, which checkpoints then take last. */
 const withRows = (replace: (rows: Section) => Partial<Section>): Partial<RunParts> => ({
-  SiteMachine: replaceMethods(SiteMachine, (original) => ({
+  Site: replaceMethods(Site, (original) => ({
     get sections() {
       const { rows, ...others } = original.sections;
       if (rows === undefined) return others;

@@ -4,7 +4,7 @@
  */
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Site } from '../../src/server/site/site.ts';
 import type { Answer, ViewAnswer } from '../../src/server/site/answer.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
@@ -15,7 +15,7 @@ type Lie = (view: ViewAnswer, isUpdate: boolean) => readonly Answer[];
 
 /** Replaces every n-th view of a site. */
 const replaceEvery = (everyNth: number, lie: Lie): Partial<RunParts> => ({
-  SiteMachine: replaceMethods(SiteMachine, (original) => {
+  Site: replaceMethods(Site, (original) => {
     const updates = new Set<number>();
     let views = 0;
     return {
@@ -46,7 +46,7 @@ function failed({ serial }: Pick<Answer, 'serial'>, code: ErrorCode): Answer {
 
 /** Rejects sooner than its limits allow. */
 const hasty = (change: (options: SiteOptions) => Partial<SiteOptions>): Partial<RunParts> => ({
-  SiteMachine: replaceArguments(SiteMachine, (options, ...found) => [
+  Site: replaceArguments(Site, (options, ...found) => [
     { ...options, ...change(options) },
     ...found,
   ]),
@@ -81,7 +81,7 @@ export const LYING_REPLICAS = {
   ]),
   /** Reports abandoned operations as not done, however far they have got. */
   given: {
-    SiteMachine: replaceMethods(SiteMachine, (original) => {
+    Site: replaceMethods(Site, (original) => {
       let abandoned: number | undefined;
       return {
         abandon: (serial) => {

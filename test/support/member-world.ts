@@ -12,7 +12,7 @@ import {
 import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
 import type { Checkpoint } from '../../src/server/service/records/checkpoint.ts';
 import type { MemberEvent } from '../../src/server/site/site-event.ts';
-import type { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { Site } from '../../src/server/site/site.ts';
 import { decodeValue, encodeValue } from '../../src/server/node/storage/format/value-text.ts';
 import type { Sent } from '../unit/server/site/sites.ts';
 import { siteAt } from './origins.ts';
@@ -36,8 +36,8 @@ export class MemberWorld extends SiteWorld {
    */
   readonly #behindFrom = new Map<number, number>();
 
-  machine(site: number): SiteMachine {
-    return this.machines[site] as SiteMachine;
+  machine(site: number): Site {
+    return this.machines[site] as Site;
   }
 
   /** Returns everything that a site saves, encoded and decoded as if read from a file. */
@@ -105,7 +105,7 @@ export class MemberWorld extends SiteWorld {
 
   /** Returns what a site with a correct clock receives of a donor's state. */
   #transfer(donor: number): Checkpoint {
-    const { maxClockSkewMs } = this.machine(donor).replica.options;
+    const { maxClockSkewMs } = this.machine(donor).options;
     return removeWildStamps(getSharedPart(this.saveCheckpoint(donor)), this.nowMs + maxClockSkewMs);
   }
 
@@ -147,11 +147,11 @@ export class MemberWorld extends SiteWorld {
   }
 
   stateAt(site: number): unknown {
-    return this.machine(site).replica.state.store.snapshot();
+    return this.machine(site).state.store.snapshot();
   }
 
   stableAt(site: number): readonly number[] {
-    return this.machine(site).replica.state.stable;
+    return this.machine(site).state.stable;
   }
 
   /** Returns the output of a site when it was retired. */

@@ -4,14 +4,14 @@
  */
 import type { Envelope } from '../../src/server/site/wire/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
-import type { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { Site } from '../../src/server/site/site.ts';
 import type { LogCounts } from '../../src/server/log/log-positions.ts';
 import { Sites, type Given, type StoredLogs } from '../unit/server/site/sites.ts';
 import { notesService } from '../unit/server/node/storage/notes-service.ts';
 
 /** A node of a site: its state machine and its logs. */
 export interface WorldNode {
-  readonly machine: SiteMachine | undefined;
+  readonly machine: Site | undefined;
   readonly logs: StoredLogs;
   readonly synced: LogCounts;
 }

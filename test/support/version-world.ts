@@ -41,7 +41,7 @@ export class VersionWorld extends MemberWorld {
   }
 
   inForceAt(site: number): string | undefined {
-    return this.machine(site).replica.activation.inForce?.service.hash;
+    return this.machine(site).activation.inForce?.service.hash;
   }
 
   problems(): string[] {

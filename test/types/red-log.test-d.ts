@@ -4,11 +4,11 @@ import type { RedLog } from '../../src/server/log/red-log.ts';
 import type { LogMessageFormat, RedLogEngine } from '../../src/server/log/red-log-engine.ts';
 import type { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { RedRecord } from '../../src/server/service/records/records.ts';
-import type { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { Site } from '../../src/server/site/site.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 
 test('a site → knows its log by the port alone, which the built-in engine is one of', () => {
-  expectTypeOf<SiteMachine['log']>().toEqualTypeOf<RedLog<RedRecord>>();
+  expectTypeOf<Site['log']>().toEqualTypeOf<RedLog<RedRecord>>();
   expectTypeOf<SequencedLog<RedRecord>>().toExtend<RedLog<RedRecord>>();
 });
 

@@ -8,7 +8,7 @@ import type { LogCounts } from '../../../src/server/log/log-positions.ts';
 import type { LogKind } from '../../../src/server/log/local-log.ts';
 import type { Submission } from '../../../src/server/site/core/submissions.ts';
 import type { Envelope } from '../../../src/server/site/wire/envelope.ts';
-import { SiteMachine } from '../../../src/server/site/site-machine.ts';
+import { Site } from '../../../src/server/site/site.ts';
 import type { Answer } from '../../../src/server/site/answer.ts';
 import type { Ready } from '../../../src/server/site/ready.ts';
 import type { SiteOptions } from '../../../src/server/site/site-options.ts';
@@ -26,13 +26,13 @@ export interface ProductSiteOptions {
   readonly onStored: (entries: readonly LoggedEntry[]) => void;
 }
 
-type Input = (machine: SiteMachine, nowMs: number, wallMs: number) => void;
+type Input = (machine: Site, nowMs: number, wallMs: number) => void;
 type Outcome = Answer;
 
 export class ProductSite {
   busyMs = 0;
   readonly #options: ProductSiteOptions;
-  readonly #machine: SiteMachine;
+  readonly #machine: Site;
   readonly #synced: LogCounts = { local: 0, red: 0 };
   readonly #waiting = new Map<number, (outcome: Outcome) => void>();
   readonly #inputs: Input[] = [];
@@ -42,7 +42,7 @@ export class ProductSite {
   constructor(options: ProductSiteOptions) {
     this.#options = options;
     const { nowMs } = options.timeline;
-    this.#machine = new SiteMachine(options.site, undefined, nowMs, EPOCH_MS + nowMs);
+    this.#machine = new Site(options.site, undefined, nowMs, EPOCH_MS + nowMs);
   }
 
   /** Begins to send and to tick. All sites must be able to receive. */
@@ -132,9 +132,6 @@ export class ProductSite {
   }
 
   get #deliveredCount(): number {
-    return this.#machine.replica.red.lanes.all.reduce(
-      (sum, { order }) => sum + order.deliveredCount,
-      0,
-    );
+    return this.#machine.red.lanes.all.reduce((sum, { order }) => sum + order.deliveredCount, 0);
   }
 }

@@ -1,7 +1,7 @@
 /** How often a site's red operations were rejected by certification, by what they met. */
 import type { Conflict } from '../service/records/certification-result.ts';
 import type { Origin } from '../service/records/origin.ts';
-import type { ReplicaObserver } from '../site/core/replica-port.ts';
+import type { SiteObserver } from '../site/core/site-core.ts';
 
 /**
  * Rejections by reason. `name`: a field or row that was read changed. `range`: a scanned interval
@@ -19,7 +19,7 @@ type CountedReason = Exclude<Conflict['reason'], 'held' | 'aborted'>;
 /** Counts those that `site` itself proposed: every site sees the rejections of all. */
 export class CertificationCounter {
   readonly #stats = { name: 0, range: 0, predecessor: 0, window: 0 };
-  readonly onRejected: NonNullable<ReplicaObserver['onRejected']>;
+  readonly onRejected: NonNullable<SiteObserver['onRejected']>;
 
   constructor(site: Origin) {
     this.onRejected = (operation, conflict) => {

@@ -13,7 +13,7 @@ import {
   type RedOperation,
   type RedRecord,
 } from '../service/records/records.ts';
-import type { PassedRecord, ReplicaObserver } from '../site/core/replica-port.ts';
+import type { PassedRecord, SiteObserver } from '../site/core/site-core.ts';
 import type { CertificationDecision } from '../service/records/certification-result.ts';
 import { CertificationCounter } from './certification-stats.ts';
 
@@ -69,7 +69,7 @@ export interface PartitionFigures {
   readonly standingHolds: readonly number[];
 }
 
-export class PartitionStats implements ReplicaObserver {
+export class PartitionStats implements SiteObserver {
   /** The names of the partitions, by ordinal. */
   readonly names: readonly string[];
   /** By the ordinal of the partition. */
@@ -89,7 +89,7 @@ export class PartitionStats implements ReplicaObserver {
     this.#elapsedMs = elapsedMs;
   }
 
-  readonly onRejected: NonNullable<ReplicaObserver['onRejected']> = (operation, conflict) =>
+  readonly onRejected: NonNullable<SiteObserver['onRejected']> = (operation, conflict) =>
     this.logs[getPartition(operation)]?.rejections.onRejected(operation, conflict);
 
   readonly onRedDelivered = (record: RedRecord): void =>

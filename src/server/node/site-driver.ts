@@ -1,6 +1,6 @@
 /**
- * Runs one site in a process. It gives the state machine of the site the time, storage and links,
- * and answers submitters.
+ * Runs one site in a process: gives it what callers and links bring, answers submitters, and
+ * reports what operators see. `Turns` gives it the time and applies what it returns.
  */
 // This is imported because a global would be looked up at each call.
 import { performance } from 'node:perf_hooks';
@@ -11,9 +11,7 @@ import type { ContractInfo } from '../../contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import type { DeploymentVersion } from '../service/records/deployment-version.ts';
 import { createEpoch } from '../log/epoch.ts';
-import type { LogKind } from '../log/local-log.ts';
-import type { ServerReply, ServerRequest } from '../log/red-log.ts';
-import type { SiteStorage } from '../log/site-storage.ts';
+import type { ServerReply } from '../log/red-log.ts';
 import type { RetainedReplies } from '../site/parts/lookups/id-table.ts';
 import {
   backlogError,
@@ -27,28 +25,24 @@ import type { SessionTokens } from './submission/site-session.ts';
 import type { SubmissionPort } from './submission/site-binding.ts';
 import { type Submitter, deliverFailure, deliverView } from './submission/submitter.ts';
 import { getOperationPlans, type OperationPlans } from '../service/operation-plan.ts';
-import { SiteMachine } from '../site/site-machine.ts';
+import { Site } from '../site/site.ts';
 import type {
   RejectedMessageCounts,
   SiteOptions,
   MemberStatus,
   SiteProgress,
 } from '../site/site-options.ts';
-import { WakeTimer } from './wake-timer.ts';
+import { Turns, type EventLoopTurn, type TurnOptions } from './turn.ts';
 import type { Envelope, RejectedMessageError } from '../site/wire/envelope.ts';
 import type { Origin, Origins } from '../service/records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { Answer, FailedAnswer, ViewAnswer } from '../site/answer.ts';
 import type { LostRight, MemberEvent } from '../site/site-event.ts';
-import type { Ready, SiteEvent } from '../site/ready.ts';
+import type { SiteEvent } from '../site/ready.ts';
 
 export type RedLogServerOutput = Extract<SiteEvent, { kind: 'unavailable' | 'available' | 'full' }>;
 
-export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
-  readonly storage: SiteStorage;
-  send(envelope: Envelope): void;
-  /** How often a busy site checks for lost messages. */
-  readonly tickIntervalMs: number;
+export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'>, TurnOptions {
   /** The maximum of submissions in flight. More fail with `OVERLOADED`. */
   readonly maxInFlight: number;
   /**
@@ -57,20 +51,10 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
    */
   readonly maxBacklogEntries: number;
   readonly tokens: SessionTokens;
-  /**
-   * The clock of this machine was set by this many milliseconds, which is more than is allowed
-   * between sites. The number is below 0 if the clock was set back.
-   */
-  readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Called when the members have changed, and when this site was closed. */
   readonly onMembership?: ((event: MemberEvent) => void) | undefined;
   /** The site has ended, and was not closed. */
   readonly onEnded?: (() => void) | undefined;
-  /**
-   * Sends a request of the red log of a partition to the server that keeps it. Only some engines
-   * have a server.
-   */
-  readonly request?: ((request: ServerRequest, partition: number) => void) | undefined;
   /** The server of the red log cannot be reached, or has little room left, or is well again. */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
   /** The site takes no more records of the red log. */
@@ -90,19 +74,6 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 
 const SEED_RANGE = 2 ** 32;
 
-/**
- * The time and the state of writes that all submissions of one turn share. A turn is an iteration
- * of the event loop.
- */
-interface EventLoopTurn {
-  /**
-   * When the turn began: by the clock that only runs forward, and in milliseconds since the epoch.
-   */
-  readonly nowMs: number;
-  readonly wallMs: number;
-  readonly writeRejection: CorrectableError | undefined;
-}
-
 /** What an operator has to do with a node that others have overtaken. */
 const REBUILD_ADVICE =
   'use another site. Start this one on its newest data directory, or with --rebuild';
@@ -114,40 +85,25 @@ export class SiteDriver implements SubmissionPort {
   readonly origins: Origins;
   readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
-  readonly #machine: SiteMachine;
+  readonly #machine: Site;
+  readonly #turns: Turns;
+  /** Why updates are refused in the current turn, if they are. */
+  #writeRejection: CorrectableError | undefined;
   readonly #submitters = new SequenceMap<Submitter>();
   /**
    * By serial: removes the abort listener of a submission. Only submissions that were in flight for
    * long have one.
    */
   readonly #removeListeners = new Map<number, () => void>();
-  /**
-   * The difference of the wall clock and the clock that only runs forward, when it was last
-   * checked.
-   */
-  #wallAheadMs: number;
   #nextSerial = 1;
-  /**
-   * The turn in which submissions have come. Their outputs are applied at its end. So all frames
-   * that came together need one reading of the clock and one write to the log.
-   */
-  #turn: EventLoopTurn | undefined;
   /**
    * The next serial at the last tick, and at the one before. A submission that has waited for a
    * tick may be given up.
    */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
-  #ticker: NodeJS.Timeout | undefined;
-  readonly #waker = new WakeTimer(() => {
-    this.#machine.tick(performance.now(), Date.now());
-    this.#runTurn();
-  });
   #end: SiteFailure | undefined;
   #closed = false;
-  /** The synced lengths of the logs that the machine has not got yet. */
-  readonly #synced = new Map<LogKind, number>();
-  #isActing = false;
 
   constructor(options: SiteDriverOptions) {
     this.#options = options;
@@ -157,13 +113,23 @@ export class SiteDriver implements SubmissionPort {
     this.origins = options.origins;
     this.tokens = options.tokens;
     const { storage } = options;
-    this.#machine = new SiteMachine(
+    this.#machine = new Site(
       { ...options, epoch: createEpoch(storage.term, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
     );
-    this.#wallAheadMs = Date.now() - performance.now();
+    this.#turns = new Turns(this.#machine, options, {
+      deliver: (answer, nowMs) => this.#deliver(answer, nowMs),
+      report: (event) => this.#report(event),
+      onTick: () => this.#checkAbandoned(),
+      onFenced: (cause) =>
+        this.#endWith({
+          reason: `The site has stopped, because another one has its data (${cause.message})`,
+          cause,
+        }),
+      onStorageFailed: (cause) => this.#stop(cause),
+    });
   }
 
   get failure(): CorrectableError | undefined {
@@ -180,12 +146,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   get retainedReplies(): RetainedReplies {
-    return this.#machine.replica.retainedReplies;
+    return this.#machine.retainedReplies;
   }
 
   /** The number of holds that stand in each red log, by its partition. */
   get standingHolds(): readonly number[] {
-    const { lanes } = this.#machine.replica.red;
+    const { lanes } = this.#machine.red;
     return lanes.all.map(({ order }) => order.holds?.standing.size ?? 0);
   }
 
@@ -220,28 +186,28 @@ export class SiteDriver implements SubmissionPort {
 
   /** Whether a message of this origin was ever taken. */
   hasHeardOf(origin: Origin): boolean {
-    return this.#machine.replica.starts.epochs.has(origin);
+    return this.#machine.starts.epochs.has(origin);
   }
 
   /** Whether a state of this site can be sent to the site of the origin. */
   isInAllLogs(origin: Origin): boolean {
-    return this.#machine.replica.isInAllLogs(origin);
+    return this.#machine.redLogs.areAllWith(origin);
   }
 
   /** The logs in whose copies here the site has no vote yet. */
   get logsWithoutVote(): readonly number[] {
-    return this.#machine.replica.logsWithoutVote;
+    return this.#machine.redLogs.withoutVote;
   }
 
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected, performance.now());
-    if (!this.#isActing) this.#runTurn();
+    this.#turns.runAfterInput();
   }
 
   /** A message of another site could not be decoded. It is counted and reported. */
   rejectMessage(rejection: RejectedMessageError): void {
-    this.#machine.messageFilter.reject(rejection);
-    this.#runTurn();
+    this.#machine.door.filter.reject(rejection);
+    this.#turns.run();
   }
 
   /**
@@ -249,25 +215,12 @@ export class SiteDriver implements SubmissionPort {
    * once all sites can receive. Before that nothing is changed.
    */
   start(): void {
-    this.#options.storage.attach(this.#machine, {
-      onSynced: (log, length) => {
-        if (this.#closed) return;
-        this.#synced.set(log, length);
-        if (!this.#isActing) this.#runTurn();
-      },
-      onFenced: (cause) =>
-        this.#endWith({
-          reason: `The site has stopped, because another one has its data (${cause.message})`,
-          cause,
-        }),
-      onFailed: (error) => this.#stop(error),
-    });
-    this.#runTurn();
+    this.#turns.start();
   }
 
   submit(submission: Submitter): void {
-    const turn = (this.#turn ??= this.#beginTurn());
-    const rejection = this.#getRejection(submission, turn);
+    const turn = this.#turns.current ?? this.#beginTurn();
+    const rejection = this.#getRejection(submission);
     if (rejection !== undefined) {
       submission.onFailure(rejection, undefined);
       return;
@@ -293,14 +246,14 @@ export class SiteDriver implements SubmissionPort {
     for (const envelope of envelopes) {
       this.#machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
     }
-    this.#runTurn();
+    this.#turns.run();
   }
 
   /** @param partition the ordinal of the partition whose log gets the reply */
   onReply(reply: ServerReply, partition: number): void {
     if (this.#closed) return;
     this.#machine.onReply(reply, performance.now(), Date.now(), partition);
-    if (!this.#isActing) this.#runTurn();
+    this.#turns.runAfterInput();
   }
 
   endSubmissions(handle: object): void {
@@ -311,7 +264,7 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     // An operation that has not left the site frees its slot.
     for (const serial of value) this.#machine.abandon(serial);
-    this.#runTurn();
+    this.#turns.run();
   }
 
   /**
@@ -320,13 +273,13 @@ export class SiteDriver implements SubmissionPort {
    */
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
-    this.#turn ??= this.#beginTurn();
-    return this.#machine.replica.activation.propose();
+    if (this.#turns.current === undefined) this.#beginTurn();
+    return this.#machine.activation.propose();
   }
 
   /** The version that is in force. It is `undefined` if that is the one that the site runs. */
   get inForce(): DeploymentVersion | undefined {
-    return this.#machine.replica.activation.inForce;
+    return this.#machine.activation.inForce;
   }
 
   /**
@@ -334,8 +287,8 @@ export class SiteDriver implements SubmissionPort {
    */
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
-    this.#turn ??= this.#beginTurn();
-    return this.#machine.proposeChange(change, this.#turn.nowMs);
+    const { nowMs } = this.#turns.current ?? this.#beginTurn();
+    return this.#machine.proposeChange(change, nowMs);
   }
 
   /** Ends the site. Its storage is closed after it. */
@@ -347,28 +300,20 @@ export class SiteDriver implements SubmissionPort {
     this.#endWith(this.#end);
   }
 
-  #getRejection(
-    { plan }: Submitter,
-    { writeRejection }: EventLoopTurn,
-  ): CorrectableError | undefined {
+  #getRejection({ plan }: Submitter): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
     if (this.#submitters.size >= maxInFlight) return overloadedError(maxInFlight);
-    return plan.isRead ? undefined : writeRejection;
+    return plan.isRead ? undefined : this.#writeRejection;
   }
 
   endTurn(): void {
-    this.#turn = undefined;
-    this.#runTurn();
+    this.#turns.end();
   }
 
   #beginTurn(): EventLoopTurn {
-    // This runs after the messages that have already arrived were read, and before the event loop
-    // waits for more.
-    setImmediate(() => this.endTurn());
-    const [nowMs, wallMs] = [performance.now(), Date.now()];
-    this.#noticeSetClock(wallMs - nowMs);
-    return { nowMs, wallMs, writeRejection: this.#findWriteRejection() };
+    this.#writeRejection = this.#findWriteRejection();
+    return this.#turns.begin();
   }
 
   #findWriteRejection(): CorrectableError | undefined {
@@ -380,14 +325,6 @@ export class SiteDriver implements SubmissionPort {
       (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
     if (isBacklogFull) return backlogError(maxBacklogEntries);
     return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
-  }
-
-  /** Reports a clock that was set. Timeouts do not depend on that clock. */
-  #noticeSetClock(wallAheadMs: number): void {
-    const byMs = wallAheadMs - this.#wallAheadMs;
-    if (Math.abs(byMs) <= this.#options.maxClockSkewMs) return;
-    this.#wallAheadMs = wallAheadMs;
-    this.#options.onClockSet?.(Math.round(byMs));
   }
 
   /**
@@ -422,8 +359,7 @@ export class SiteDriver implements SubmissionPort {
     this.#closed = true;
     const isClosed = this.#end !== undefined;
     this.#end = end;
-    clearInterval(this.#ticker);
-    this.#waker.clear();
+    this.#turns.close();
     this.#interrupt(end, () => true);
     if (!isClosed) this.#options.onEnded?.();
   }
@@ -441,43 +377,6 @@ export class SiteDriver implements SubmissionPort {
       deliverFailure(submitter, interruptedError(submitter.plan.access, reason, cause), undefined);
     });
     return ended;
-  }
-
-  /**
-   * Runs a turn: stores entries, sends messages and answers callers, in the order of the machine's
-   * outputs. The inputs are operations, messages, ticks, or synced entries. The machine has run all
-   * of them by now, except synced entries. At the end, the next tick is planned.
-   */
-  #runTurn(): void {
-    // After a pause another process may have the data. Then nothing is reported any more.
-    if (this.#closed || !this.#options.storage.isOwned()) return;
-    this.#isActing = true;
-    try {
-      do {
-        for (const [log, length] of this.#synced)
-          this.#machine.onSynced(log, length, performance.now(), Date.now());
-        this.#synced.clear();
-        // One reading of the clock is enough for all that is reported now.
-        const nowMs = performance.now();
-        this.#apply(this.#machine.takeReady(), nowMs);
-        // Storage in memory has synced entries by now. They are answered in the same turn. Entries
-        // on a disk are synced later, and begin another turn.
-      } while (this.#synced.size > 0);
-    } finally {
-      this.#isActing = false;
-    }
-    this.#startTicks();
-    this.#wakeInTime();
-  }
-
-  /** Does what a turn has to do. The order is a part of the protocol: see `Ready`. */
-  #apply({ appends, envelopes, requests, answers, events }: Ready, nowMs: number): void {
-    const { storage, send, request } = this.#options;
-    for (const { log, entries } of appends) storage.append(log, entries);
-    for (const envelope of envelopes) send(envelope);
-    for (const { request: asked, partition } of requests) request?.(asked, partition);
-    for (const answer of answers) this.#deliver(answer, nowMs);
-    for (const event of events) this.#report(event);
   }
 
   #report(event: SiteEvent): void {
@@ -540,12 +439,6 @@ export class SiteDriver implements SubmissionPort {
     if (submitter !== undefined) deliverFailure(submitter, error, stage);
   }
 
-  /** Sets a timer for the time at which a caller waits for something that no message announces. */
-  #wakeInTime(): void {
-    const { wakeAtMs } = this.#machine;
-    if (wakeAtMs !== undefined && !this.#closed) this.#waker.set(wakeAtMs);
-  }
-
   /**
    * Gives up submissions for which no caller waits any more. Most submissions end before a tick.
    * Only the others are checked, so that the first cost no signal.
@@ -578,22 +471,7 @@ export class SiteDriver implements SubmissionPort {
   #abandon(serial: number): void {
     if (this.#closed || this.#submitters.get(serial) === undefined) return;
     this.#machine.abandon(serial);
-    this.#runTurn();
-  }
-
-  /** Ticks until the site is idle at a tick. So no turn has to ask whether it is. */
-  #startTicks(): void {
-    if (this.#ticker !== undefined || this.#closed) return;
-    this.#ticker = setInterval(() => {
-      this.#machine.tick(performance.now(), Date.now());
-      this.#checkAbandoned();
-      this.#runTurn();
-      if (this.#machine.isBusy) return;
-      clearInterval(this.#ticker);
-      this.#ticker = undefined;
-    }, this.#options.tickIntervalMs);
-    // Links keep the process alive while something is in flight. A tick only repairs losses.
-    this.#ticker.unref();
+    this.#turns.run();
   }
 }
 

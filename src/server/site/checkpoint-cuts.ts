@@ -3,18 +3,19 @@ import { getRedKind } from '../log/local-log.ts';
 import type { LogCounts } from '../log/log-positions.ts';
 import type { SavedLog } from '../log/red-log.ts';
 import type { CheckpointCut, SavedSiteState } from '../log/recovered-state.ts';
-import type { Replica } from './replica.ts';
+import { saveParts } from './recovery.ts';
 import type { Lanes } from './lane/lane.ts';
+import type { WholeSite } from './whole-site.ts';
 
 export class CheckpointCuts {
-  readonly #replica: Replica;
+  readonly #site: WholeSite;
   readonly #lanes: Lanes;
   /** The lengths of the red logs at the last cut. */
   #cutAt: readonly number[] | undefined;
 
-  constructor(replica: Replica) {
-    this.#replica = replica;
-    this.#lanes = replica.red.lanes;
+  constructor(site: WholeSite) {
+    this.#site = site;
+    this.#lanes = site.red.lanes;
   }
 
   /**
@@ -33,7 +34,7 @@ export class CheckpointCuts {
 
   create(): CheckpointCut {
     this.#cutAt = this.#lanes.all.map(({ intake }) => intake.next);
-    const { shared, own } = this.#replica.save();
+    const { shared, own } = saveParts(this.#site);
     const [log, ...logs] = this.#lanes.all.map(({ node }) => node.save());
     const smallParts: SavedSiteState = {
       shared: {
@@ -44,7 +45,7 @@ export class CheckpointCuts {
       own,
     };
     const contained: LogCounts = {
-      local: this.#replica.syncedLength,
+      local: this.#site.syncedLength,
       red: 0,
     };
     for (const { partition, order } of this.#lanes)

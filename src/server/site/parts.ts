@@ -4,16 +4,34 @@
  * test replaces have no row.
  */
 import { RedLogConsumer } from '../log/red-log-consumer.ts';
+import { ClockQuarantine } from './core/clock-quarantine.ts';
+import { CoverageWaiters } from './core/coverage-waiters.ts';
+import { SiteParts } from './core/site-part.ts';
+import { SiteState } from './core/site-state.ts';
+import { RED_PARTS, RedPath } from './lane/red-path.ts';
 import { AbsentSites } from './parts/absent-sites.ts';
-import { MessageFilter } from './wire/message-filter.ts';
+import { BluePath } from './parts/blue/blue-path.ts';
+import { Membership } from './parts/membership.ts';
+import { Rights, RIGHTS_PARTS } from './parts/rights/rights.ts';
+import { Writes, WRITES_PARTS } from './parts/writes.ts';
 import { ReadyBuilder } from './ready.ts';
-import { Replica, REPLICA_PARTS } from './replica.ts';
+import { MessageFilter } from './wire/message-filter.ts';
 
 export const PARTS = {
+  SiteParts,
+  SiteState,
+  CoverageWaiters,
+  ClockQuarantine,
+  BluePath,
+  ...RED_PARTS,
+  RedPath,
+  ...WRITES_PARTS,
+  Writes,
+  Membership,
+  ...RIGHTS_PARTS,
+  Rights,
   AbsentSites,
   MessageFilter,
   ReadyBuilder,
-  Replica,
-  ...REPLICA_PARTS,
   RedLogConsumer,
 };

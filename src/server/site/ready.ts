@@ -1,6 +1,6 @@
 /**
  * What a site has to do after a turn. The caller does it in the order of the fields: this order is
- * the whole protocol between the machine of a site and the process that runs it.
+ * the whole protocol between a site and the process that runs it.
  */
 import type { LogKind } from '../log/local-log.ts';
 import type { LogOutput, ServerRequest } from '../log/red-log.ts';
@@ -10,7 +10,7 @@ import type { Answer } from './answer.ts';
 import type { Origin } from '../service/records/origin.ts';
 import type { LocalEntry, RedRecord } from '../service/records/records.ts';
 import type { MemberEvent } from './site-event.ts';
-import type { ReplicaEvent, ReplicaOutputs } from './core/outputs.ts';
+import type { InnerEvent, SiteOutputs } from './core/outputs.ts';
 import type { PartMessage } from './core/site-part.ts';
 
 /** Entries of one log of the site. */
@@ -29,7 +29,7 @@ export interface LogRequest {
 /** What operators see of a site, and how it ends. */
 export type SiteEvent =
   | MemberEvent
-  | Extract<ReplicaEvent, { kind: 'rights-lost' }>
+  | Extract<InnerEvent, { kind: 'rights-lost' }>
   /**
    * The site takes no more of the red log. Red operations wait, blue ones go on. This is reported
    * once for each start.
@@ -70,13 +70,13 @@ export interface Ready {
 
 /** What the site itself handles between two inputs. */
 export type InnerOutput =
-  | ReplicaEvent
+  | InnerEvent
   | { readonly kind: 'propose' | 'withdraw'; readonly record: RedRecord };
 
 const NO_INNER: readonly InnerOutput[] = [];
 
 /** Collects what the parts of a site put out during a turn. */
-export class ReadyBuilder implements ReplicaOutputs {
+export class ReadyBuilder implements SiteOutputs {
   readonly #seal: (to: Origin, message: PartMessage) => Envelope | undefined;
   #ready = createReady();
   /** The entries of the last append, if it is one to the site's own log. More are added to them. */
@@ -133,7 +133,7 @@ export class ReadyBuilder implements ReplicaOutputs {
   }
 
   /** Reports an event to the site itself, which may notify its caller. */
-  report(event: ReplicaEvent): void {
+  report(event: InnerEvent): void {
     this.#inner.push(event);
   }
 

@@ -7,10 +7,10 @@ import type { MessageFilterOptions } from './wire/message-filter.ts';
 import type { MessageRejectionCounts } from './wire/envelope.ts';
 import { Origins, type KnownOrigin, type Origin } from '../service/records/origin.ts';
 import type { MemberRecord, OpeningRecord, RedRecord } from '../service/records/records.ts';
-import type { ReplicaOptions } from './core/replica-port.ts';
-import type { Replica } from './replica.ts';
+import type { PartOptions } from './core/site-core.ts';
+import type { WholeSite } from './whole-site.ts';
 import type { PARTS } from './parts.ts';
-import type { RecoveredReplica } from './replica-recovery.ts';
+import type { RecoveredParts } from './recovery.ts';
 
 /** Where the red log of a partition is ordered. */
 export interface RedLogPlace {
@@ -35,7 +35,7 @@ export interface LogOpening extends Pick<OpeningRecord, 'stamp' | 'holds'> {
   readonly length: number;
 }
 
-export interface SiteOptions extends ReplicaOptions {
+export interface SiteOptions extends PartOptions {
   /**
    * Identifies the deployment. It is the same at all its sites, and differs from that of any other
    * deployment.
@@ -138,7 +138,7 @@ export function describeMembers(origins: Origins, absent: AbsentSites): MemberSt
   }));
 }
 
-/** The part of `SiteProgress` that a replica knows. */
+/** The part of `SiteProgress` that is not about the start. */
 interface StreamProgress {
   readonly red: number;
   readonly reds?: readonly number[] | undefined;
@@ -147,23 +147,23 @@ interface StreamProgress {
   readonly unconfirmed: readonly Origin[];
 }
 
-/** Describes how far a replica is. */
-export function describeStreams(replica: Replica): StreamProgress {
-  const reds = replica.red.lanes.all.map(({ order }) => order.deliveredCount);
+/** Describes how far a site is. */
+export function describeStreams(site: WholeSite): StreamProgress {
+  const reds = site.red.lanes.all.map(({ order }) => order.deliveredCount);
   return {
     red: reds[0] ?? 0,
     ...(reds.length > 1 && { reds }),
-    stable: [...replica.state.stable],
-    streams: replica.blue.save().map(({ synced }) => synced),
-    unconfirmed: replica.membership.unconfirmed,
+    stable: [...site.state.stable],
+    streams: site.blue.save().map(({ synced }) => synced),
+    unconfirmed: site.membership.unconfirmed,
   };
 }
 
 /** How long updates of a start wait for another site before they are refused. */
 export const ALONE_AFTER_MS = 10_000;
 
-/** Returns the replica's part of a directory: its own log, and its part of the checkpoint. */
-export function toRecoveredReplica({ local, checkpoint }: RecoveredState): RecoveredReplica {
+/** Returns what the parts find in a directory: the own log, and their part of the checkpoint. */
+export function toRecoveredParts({ local, checkpoint }: RecoveredState): RecoveredParts {
   if (checkpoint === undefined) return { ...local, checkpoint };
   const { shared, own } = getSavedSite(checkpoint);
   return {
@@ -292,10 +292,10 @@ function createLogOptions(
 }
 
 /**
- * Returns the options of the replica. They contain the limits of the red log's engine, and no
+ * Returns the options of the parts. They contain the limits of the red log's engine, and no
  * leaders if servers order the records.
  */
-export function toReplicaOptions(
+export function toPartOptions(
   options: SiteOptions,
   { hasServers, maxRecordBytes }: RedLogEngine,
 ): SiteOptions {

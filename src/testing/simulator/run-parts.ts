@@ -6,7 +6,7 @@ import { ETCD_PARTS } from '../../server/log/etcd/engine.ts';
 import { PrefixDigest } from '../../server/log/prefix-digest.ts';
 import { SequencedLog } from '../../server/log/sequenced/sequenced-log.ts';
 import { PARTS } from '../../server/site/parts.ts';
-import { SiteMachine } from '../../server/site/site-machine.ts';
+import { Site } from '../../server/site/site.ts';
 import { OrderedWrites } from '../../server/node/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/node/storage/durable-storage.ts';
 import { AskedParts, CountedReadyBuilder } from './asked-parts.ts';
@@ -17,7 +17,7 @@ export const RUN_PARTS = {
   ...PARTS,
   SiteParts: AskedParts,
   ReadyBuilder: CountedReadyBuilder,
-  SiteMachine,
+  Site,
   SequencedLog,
   ...ETCD_PARTS,
   PrefixDigest,

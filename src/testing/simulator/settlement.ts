@@ -1,7 +1,7 @@
 import type { Origin } from '../../server/service/records/origin.ts';
 import { assertProperty, type Checkers, type FinalState } from './checkers/checker.ts';
 import type { History } from './history.ts';
-import type { SiteMachine } from '../../server/site/site-machine.ts';
+import type { Site } from '../../server/site/site.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -53,8 +53,8 @@ export class Settlement {
       else if (machine !== undefined)
         sites.push({
           site,
-          state: machine.replica.state,
-          origins: machine.replica.options.origins,
+          state: machine.state,
+          origins: machine.options.origins,
         });
     }
     assertProperty(sites.length + lost.size === all.length, () => 'a site is still down');
@@ -72,8 +72,7 @@ export class Settlement {
     // No vector counts changes of the members, so `isIdle` asks for them.
     const states = this.#remainingSites.map(
       ({ machine }) =>
-        machine &&
-        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered.toString()}`,
+        machine && `${machine.state.stable.join()} ${machine.redDelivered.toString()}`,
     );
     return states.every((state) => state !== undefined && state === states[0]);
   }
@@ -87,7 +86,7 @@ export class Settlement {
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
     if (this.#hasHoldOfLostSite(machine)) return true;
-    const { red, lookups, coverage, state, membership } = machine.replica;
+    const { red, lookups, coverage, state, membership } = machine;
     if (membership.unconfirmed.length > 0) return false;
     if (
       red.isBusy ||
@@ -101,11 +100,9 @@ export class Settlement {
     return hasLostSite || !machine.isBusy;
   }
 
-  #hasHoldOfLostSite({ replica }: SiteMachine): boolean {
+  #hasHoldOfLostSite({ red }: Site): boolean {
     const lost = this.#options.sites.filter(({ isLost }) => isLost);
-    const holds = replica.red.lanes.all.flatMap(({ order }) => [
-      ...(order.holds?.standing.values() ?? []),
-    ]);
+    const holds = red.lanes.all.flatMap(({ order }) => [...(order.holds?.standing.values() ?? [])]);
     return holds.some(({ operation }) => lost.some(({ origin }) => origin === operation.site));
   }
 

@@ -1,12 +1,12 @@
 import type { DomainErrorInfo } from '../../correctable/errors.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
-import type { ReplicaObserver } from '../../server/site/core/replica-port.ts';
+import type { SiteObserver } from '../../server/site/core/site-core.ts';
 import type { Submission } from '../../server/site/core/submissions.ts';
 import type { Stage } from '../../server/site/answer.ts';
 import type { Origins } from '../../server/service/records/origin.ts';
 import type { Vector } from '../../server/service/records/vector.ts';
 import type { Envelope } from '../../server/site/wire/envelope.ts';
-import type { SiteMachine } from '../../server/site/site-machine.ts';
+import type { Site } from '../../server/site/site.ts';
 import type { SiteEvent as ReportedEvent } from '../../server/site/ready.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
@@ -46,7 +46,7 @@ export type MachineFactory = (
   stored: RecoveredState,
   nowMs: number,
   wallMs: number,
-) => SiteMachine;
+) => Site;
 
 /** `Site` is the class of the site, which this file must not import. */
 export interface SimulatedSiteOptions<Site> {
@@ -59,7 +59,7 @@ export interface SimulatedSiteOptions<Site> {
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
   readonly skewMs: number;
-  readonly observer: ReplicaObserver;
+  readonly observer: SiteObserver;
   readonly disk: SimulatedDisk;
   /** Small limits, so that files change and checkpoints are made within a run. */
   readonly storage: {

@@ -24,7 +24,7 @@ import { createEpoch } from '../../server/log/epoch.ts';
 import type { Origin, Origins } from '../../server/service/records/origin.ts';
 import { EnvelopeCodec } from '../../server/site/wire/envelope-codec.ts';
 import { isNodeMessage, type Envelope } from '../../server/site/wire/envelope.ts';
-import type { SiteMachine } from '../../server/site/site-machine.ts';
+import type { Site } from '../../server/site/site.ts';
 import {
   getSharedPart,
   type CheckpointCut,
@@ -52,7 +52,7 @@ const [RESTART_MS, REPAIR_MS] = [50, 400];
 
 export class SimulatedSite {
   readonly origin: Origin;
-  machine: SiteMachine | undefined;
+  machine: Site | undefined;
   crashes = 0;
   /** How often another process took over its log, and how often its red log halted. */
   fences = 0;
@@ -157,7 +157,7 @@ export class SimulatedSite {
   }
 
   /** Connects the storage with the machine that it stores. */
-  #attach(storage: DurableStorage, machine: SiteMachine): void {
+  #attach(storage: DurableStorage, machine: Site): void {
     const { timeline } = this.#options;
     storage.attach(
       {
@@ -333,7 +333,7 @@ export class SimulatedSite {
   }
 
   /** The site has sent nothing that depends on entries that it could not append. */
-  #onFenced(machine: SiteMachine): void {
+  #onFenced(machine: Site): void {
     if (this.machine !== machine) return;
     this.fences += 1;
     this.crash(RESTART_MS);
@@ -343,7 +343,7 @@ export class SimulatedSite {
    * Handles a red log that does not continue correctly. After a while an operator fixes it and
    * restarts the site.
    */
-  #onHalted(machine: SiteMachine | undefined): void {
+  #onHalted(machine: Site | undefined): void {
     this.halts += 1;
     this.#options.onEvent('halted');
     this.#options.timeline.schedule(REPAIR_MS, () => {
@@ -372,7 +372,7 @@ export class SimulatedSite {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.replica.red.lanes.all.every(({ admission }) => admission.halted === undefined)
+      this.machine.red.lanes.all.every(({ admission }) => admission.halted === undefined)
     );
   }
 
@@ -399,7 +399,7 @@ export class SimulatedSite {
     this.#answers.set(serial, onAnswer);
     this.#input((machine) => {
       const { wallMs: submittedAtMs } = this.clock;
-      const plans = getOperationPlans(machine.replica.options.service);
+      const plans = getOperationPlans(machine.options.service);
       const plan = plans.get(operation) as OperationPlan;
       machine.submit(
         { ...submission, plan, serial, submittedAtMs },
@@ -438,10 +438,7 @@ export class SimulatedSite {
    * Passes an input to the machine, now or after the pause. Does nothing if `meant` is not the
    * present machine any more.
    */
-  #input(
-    give: (machine: SiteMachine) => void,
-    meant: SiteMachine | undefined = this.machine,
-  ): void {
+  #input(give: (machine: Site) => void, meant: Site | undefined = this.machine): void {
     const { machine } = this;
     if (machine === undefined || machine !== meant) return;
     const run = (): void => {
@@ -513,7 +510,7 @@ export class SimulatedSite {
     });
   }
 
-  #createCut(machine: SiteMachine): CheckpointCut {
+  #createCut(machine: Site): CheckpointCut {
     this.checkpoints += 1;
     const notes = this.#options.save();
     return this.#checkerNotes.pack(machine.createCut(), this.checkpoints, notes);

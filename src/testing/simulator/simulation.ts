@@ -2,7 +2,7 @@
  * One run of the replica on a virtual clock, network and disks: first with faults, then healed
  * until everything has settled.
  */
-import type { ReplicaObserver } from '../../server/site/core/replica-port.ts';
+import type { SiteObserver } from '../../server/site/core/site-core.ts';
 import { formatStartName, type Origin, type Origins } from '../../server/service/records/origin.ts';
 import {
   PropertyViolation,
@@ -270,7 +270,7 @@ export class Simulation {
     else if (output.kind === 'retired') this.#cluster.onRetired(site);
     else if (output.kind === 'behind') this.#cluster.onBehind(site);
     else if (output.kind === 'members') {
-      const origins = site.machine?.replica.options.origins;
+      const origins = site.machine?.options.origins;
       if (origins !== undefined) this.#checkers.notify('onMembers', site.origin, origins);
     }
   }
@@ -316,14 +316,14 @@ export class Simulation {
     return disk;
   }
 
-  readonly #makeMachine: MachineFactory = (...args) => new this.#parts.SiteMachine(...args);
+  readonly #makeMachine: MachineFactory = (...args) => new this.#parts.Site(...args);
 
   #observeMachine(site: Origin): MachineFactory {
     return (options, ...found) => {
       this.#checkers.notify('onMembers', site, options.origins);
       const machine = this.#makeMachine(options, ...found);
       const name = formatStartName(options.origins.get(site), options.epoch);
-      observeGenerators(machine.replica.state, name, (run) =>
+      observeGenerators(machine.state, name, (run) =>
         this.#checkers.notify('onGeneratorRun', site, run),
       );
       return machine;
@@ -339,7 +339,7 @@ export class Simulation {
     this.#checkers.notify('onView', view);
   }
 
-  #createObserver(site: Origin): ReplicaObserver {
+  #createObserver(site: Origin): SiteObserver {
     return {
       onCreated: (operation) => {
         if (isPipelined(operation)) this.#counts.chained += 1;

@@ -9,7 +9,7 @@ import {
   type BlueOperation,
   type RedOperation,
 } from '../../service/records/records.ts';
-import type { HeldRowsReport, ReplicaObserver } from '../../site/core/replica-port.ts';
+import type { HeldRowsReport, SiteObserver } from '../../site/core/site-core.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import { HELD_LIMIT_MS } from '../../site/lane/held-rows.ts';
 
@@ -34,7 +34,7 @@ export function createPartitionAlarms(
   site: string,
   partitions: Partitions,
   onAlarm: OnAlarm,
-): Pick<ReplicaObserver, 'onCreated' | 'onRowsHeld'> {
+): Pick<SiteObserver, 'onCreated' | 'onRowsHeld'> {
   const raise = createAlarmRaiser(site, onAlarm);
   const nameOf = (partition: number): string => partitions.names[partition] ?? '';
   const runs = new Map<string, Runs>();

@@ -7,7 +7,7 @@ import { formatThrown } from '../../service/records/failures.ts';
 import type { Origin, Origins } from '../../service/records/origin.ts';
 import type { RejectedMessageError } from '../../site/wire/envelope.ts';
 import type { OnGeneratorError } from '../../service/generator/generator-budget.ts';
-import type { ReplicaObserver } from '../../site/core/replica-port.ts';
+import type { SiteObserver } from '../../site/core/site-core.ts';
 import { shortenText, type OnAlarm, type SiteAlarm } from './site-alarm.ts';
 
 /**
@@ -18,7 +18,7 @@ export function createClockObserver(
   origins: Origins,
   site: Origin,
   onAlarm: OnAlarm,
-): ReplicaObserver {
+): SiteObserver {
   const raise = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };
     onAlarm({

@@ -7,10 +7,10 @@
 import { HORIZON_MS, MICROS_PER_MS } from '../../log/clock.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { Vector } from '../../service/records/vector.ts';
-import type { ReplicaOptions } from './replica-port.ts';
+import type { PartOptions } from './site-core.ts';
 
 export class ClockQuarantine {
-  readonly #options: ReplicaOptions;
+  readonly #options: PartOptions;
   readonly #quarantined = new Set<Origin>();
   /**
    * The clock to compare others with. It never goes back: a site whose own clock is behind would
@@ -27,7 +27,7 @@ export class ClockQuarantine {
   /** Whether the site has reported that most other clocks are ahead of its own. */
   #isOwnReported = false;
 
-  constructor(options: ReplicaOptions) {
+  constructor(options: PartOptions) {
     this.#options = options;
   }
 

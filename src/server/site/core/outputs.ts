@@ -1,12 +1,12 @@
-/** Where the parts of a replica put what has to be done after an input. */
+/** Where the parts of a site put what has to be done after an input. */
 import type { Answer } from '../answer.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { LocalEntry, RedRecord } from '../../service/records/records.ts';
 import type { LostRight, MemberEvent } from '../site-event.ts';
 import type { PartMessage } from './site-part.ts';
 
-/** What a replica reports to its site, which acts on it before the turn ends. */
-export type ReplicaEvent =
+/** What parts report to their site, which acts on it before the turn ends. */
+export type InnerEvent =
   | MemberEvent
   /**
    * Another node of this site has gone on from an earlier point of its stream. This one must not go
@@ -25,7 +25,7 @@ export type ReplicaEvent =
       readonly lost: readonly LostRight[];
     };
 
-export interface ReplicaOutputs {
+export interface SiteOutputs {
   /** Appends an entry to the site's own log. */
   append(entry: LocalEntry): void;
   /** Sends a message to another site, if that is still a member. */
@@ -38,5 +38,5 @@ export interface ReplicaOutputs {
    * path gets to know which of both it is once the present input is handled.
    */
   withdraw(record: RedRecord): void;
-  report(event: ReplicaEvent): void;
+  report(event: InnerEvent): void;
 }

@@ -1,4 +1,4 @@
-/** The part of rights to bounded fields that the paths of a replica use (docs/spec/rights.md). */
+/** The part of rights to bounded fields that the paths of a site use (docs/spec/rights.md). */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../service/generator/generator-runner.ts';
 import type { Effect } from '../../service/records/effect.ts';

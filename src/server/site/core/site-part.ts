@@ -1,6 +1,6 @@
 /**
  * One part of a site: rights, membership, low watermarks and so on. A new part is one file, and one
- * row in the list of `Replica`.
+ * row in the list of `Site`.
  *
  * A part goes on with its work in `settle`, and only if it is due. It becomes due where it gets
  * work: something was queued, the members have changed, a red log has delivered a record. So an

@@ -1,4 +1,4 @@
-/** Operations as a site submits them to its replica. */
+/** Operations as callers submit them to a site. */
 import type { Principal } from '../../../correctable/binding.ts';
 import type { OperationPlan } from '../../service/operation-plan.ts';
 import type { OperationId } from '../../service/records/records.ts';
@@ -28,7 +28,7 @@ export interface SubmissionIdentity {
 }
 
 export interface Submission {
-  /** The number of the submission within this start of the replica. It grows with each one. */
+  /** The number of the submission within this start of the site. It grows with each one. */
   readonly serial: number;
   /** The plan of its operation. */
   readonly plan: OperationPlan;

@@ -4,7 +4,7 @@
  */
 import { getPartition, type ExecutionName } from '../../service/records/records.ts';
 import type { GlobalOperation } from '../../service/records/records.ts';
-import type { HeldRowsReport } from '../core/replica-port.ts';
+import type { HeldRowsReport } from '../core/site-core.ts';
 import type { HoldTable } from './order/hold-table.ts';
 
 /** More than a change of the leader, or a restart of a site, takes. */

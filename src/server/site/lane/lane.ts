@@ -5,7 +5,7 @@
  */
 import type { RedLog } from '../../log/red-log.ts';
 import type { RedRecord } from '../../service/records/records.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 import type { RedOrder } from './order/red-order.ts';
 import { Contention } from './requests/contention.ts';
 import type { Pipeline } from './requests/pipeline.ts';
@@ -48,7 +48,7 @@ export class Lane {
   intake!: RedIntake;
   reach!: RedReach;
 
-  constructor(core: ReplicaCore, { order, pipeline, requests, share }: LaneParts) {
+  constructor(core: SiteCore, { order, pipeline, requests, share }: LaneParts) {
     const { options } = core;
     this.partition = order.partition;
     this.order = order;

@@ -4,7 +4,7 @@ import { getRedKind } from '../../log/local-log.ts';
 import type { LogCounts } from '../../log/log-positions.ts';
 import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../../log/red-log-engine.ts';
-import type { LogMembers, RedLog, SavedLog } from '../../log/red-log.ts';
+import type { LogMembers, LogOutput, RedLog, SavedLog } from '../../log/red-log.ts';
 import {
   getEntriesAfterCheckpoint,
   getRecoveredRed,
@@ -25,7 +25,9 @@ import { HaltedBytes } from './halted-bytes.ts';
 import type { Lane, Lanes } from './lane.ts';
 import { RedIntake } from './red-intake.ts';
 import { RedReach } from './red-reach.ts';
-import type { Replica } from '../replica.ts';
+import type { ReadyBuilder } from '../ready.ts';
+import type { WholeSite } from '../whole-site.ts';
+import type { SiteMessage } from '../wire/envelope.ts';
 import { createRedLog, getRedLogPlace, type SiteOptions } from '../site-options.ts';
 import { HeldRows } from './held-rows.ts';
 
@@ -35,6 +37,19 @@ function getLogName({ origins }: SiteOptions, partition: number): string {
   return partition === 0 || log === undefined ? 'main' : origins.getName(log);
 }
 
+/** What red logs lead to at their site. */
+export interface RedLogPort {
+  /** Takes records that come next in the log of a lane. */
+  deliver(records: readonly RedRecord[], lane: Lane): void;
+  send(to: Origin, message: SiteMessage, partition: number): void;
+  /** A newer version is in force than the one that the site runs. */
+  onOutdated(problem: string): void;
+  /** The site lacks something that no other site keeps for it any more. */
+  noteBehind(lacking: string): void;
+  /** The log of another origin differs between two sites. */
+  noteFork(origin: Origin, message: string): void;
+}
+
 /** What a site begins its red logs with. */
 export interface RedLogParts {
   readonly engine: RedLogEngine;
@@ -42,7 +57,11 @@ export interface RedLogParts {
   readonly stored: RecoveredState;
   /** Returns who gets a log, from the members as that log has them. */
   getMembers(origins: Origins): LogMembers;
-  readonly replica: Replica;
+  readonly site: WholeSite;
+  readonly outputs: ReadyBuilder;
+  readonly port: RedLogPort;
+  /** By partition: records of its red log that are known to be committed since before the start. */
+  readonly provenCounts: readonly number[];
   createReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogConsumer<RedRecord>;
 }
 
@@ -55,14 +74,18 @@ export class RedLogs {
   readonly lanes: Lanes;
   readonly #haltedBytes: HaltedBytes;
   readonly #heldRows: HeldRows;
-  readonly #replica: Replica;
+  readonly #site: WholeSite;
+  readonly #outputs: ReadyBuilder;
+  readonly #port: RedLogPort;
   readonly #origins: Origins;
 
   constructor(parts: RedLogParts) {
-    const { options, replica, stored, engine } = parts;
-    this.#replica = replica;
+    const { options, site, stored, engine } = parts;
+    this.#site = site;
+    this.#outputs = parts.outputs;
+    this.#port = parts.port;
     this.#origins = options.origins;
-    this.lanes = replica.red.lanes;
+    this.lanes = site.red.lanes;
     const shared = stored.checkpoint && getSavedSite(stored.checkpoint).shared;
     this.#haltedBytes = new HaltedBytes(getEntriesAfterCheckpoint(stored), options.maxHaltedBytes);
     this.#heldRows = new HeldRows(
@@ -73,12 +96,12 @@ export class RedLogs {
       }),
       (held) => options.observer?.onRowsHeld?.(held),
     );
-    const site = {
+    const halting = {
       get waitingBytes() {
-        return replica.blue.streams.waitingBytes;
+        return site.blue.streams.waitingBytes;
       },
       refuseUpdates: (reason: CorrectableError) => {
-        replica.writes.rejection = reason;
+        site.writes.rejection = reason;
       },
     };
     for (const lane of this.lanes) {
@@ -87,13 +110,13 @@ export class RedLogs {
       const node = createRedLog(engine, options, partition, {
         stored: getRecoveredRed(stored, partition),
         saved,
-        provenCount: replica.getProvenRedCount(partition),
+        provenCount: parts.provenCounts[partition] ?? 0,
         origins: order.members,
         members: parts.getMembers(order.members),
       });
       const consumer = parts.createReader(node, saved);
       const name = partition === 0 ? undefined : getLogName(options, partition);
-      const intake = new RedIntake(consumer, this.#haltedBytes, site, lane.admission, name);
+      const intake = new RedIntake(consumer, this.#haltedBytes, halting, lane.admission, name);
       lane.open({ node, intake, reach: this.#createReach(options, lane) });
     }
     for (const lane of this.lanes) this.#open(options, lane);
@@ -133,9 +156,88 @@ export class RedLogs {
     return this.lanes.all.find(({ intake }) => intake.halt !== undefined)?.intake.halt;
   }
 
-  /** Returns the halts that are new. The site has to report them. */
-  takeNewHalts(): readonly RedHalt[] {
-    return this.lanes.all.flatMap(({ intake }) => intake.takeNewHalt() ?? []);
+  /** Reports the halts that are new. */
+  reportHalts(): void {
+    for (const { intake } of this.lanes.all) {
+      const halt = intake.takeNewHalt();
+      if (halt !== undefined) this.#outputs.notify({ kind: 'halted', halt });
+    }
+  }
+
+  /** Does what the logs have put out. Returns whether that was anything. */
+  handOver(): boolean {
+    let hasOutputs = false;
+    for (const lane of this.lanes.all) {
+      const outputs = lane.node.takeOutputs();
+      for (const output of outputs) this.#onOutput(output, lane);
+      if (outputs.length > 0) hasOutputs = true;
+    }
+    return hasOutputs;
+  }
+
+  #onOutput(output: LogOutput<RedRecord>, lane: Lane): void {
+    const { intake, partition } = lane;
+    switch (output.kind) {
+      case 'deliver':
+        return this.#deliver(intake.take(output), lane);
+      case 'store':
+        return this.#outputs.appendTo(getRedKind(partition), output.entries);
+      case 'send':
+        return this.#port.send(output.to, output.message, partition);
+      case 'gap':
+      case 'regressed':
+      case 'differs':
+        intake.stop({ reason: output.kind, message: output.message });
+        return this.reportHalts();
+      case 'outdated':
+        return this.#port.onOutdated(output.message);
+      case 'behind':
+        return this.#port.noteBehind('entries of the red log');
+      case 'fork':
+        return this.#port.noteFork(output.origin, output.message);
+      case 'full':
+        intake.noteFull(output.message);
+        return this.#outputs.notify(output);
+      case 'request':
+        return this.#outputs.request({ partition, request: output.request });
+      case 'unavailable':
+      case 'available':
+        return this.#outputs.notify(output);
+    }
+  }
+
+  #deliver(records: readonly RedRecord[], lane: Lane): void {
+    const problem = this.#site.activation.findProblem(records);
+    if (problem !== undefined) return this.#port.onOutdated(problem);
+    this.#port.deliver(records, lane);
+    this.reportHalts();
+  }
+
+  /**
+   * Whether each red log has the origin here. Behind that, all that the site of the origin lacks is
+   * kept for it.
+   */
+  areAllWith(origin: Origin): boolean {
+    return this.lanes.all.every(({ order }) => order.members.isSite(origin));
+  }
+
+  /**
+   * The logs beside `main` in whose copies here this site has no vote yet. They may have been
+   * confirmed without it.
+   */
+  get withoutVote(): readonly number[] {
+    const { site } = this.#site.options;
+    const isOpen = ({ order: { members } }: Lane): boolean =>
+      members.isSite(site) && members.get(site).state === 'open';
+    return this.lanes.all.flatMap((lane) =>
+      lane.partition === 0 || isOpen(lane) ? [] : [lane.partition],
+    );
+  }
+
+  /** Whether something here waits for operations of a red log that are not here. */
+  #isAwaited({ order: { log } }: Lane): boolean {
+    const { blue, red } = this.#site;
+    return blue.waitsForLog(log) || red.waitsForLog(log);
   }
 
   /** Returns the places in all logs from which on entries are needed. */
@@ -160,9 +262,10 @@ export class RedLogs {
   }
 
   tick(nowMs: number): void {
-    for (const { partition, node } of this.lanes) {
+    for (const lane of this.lanes) {
+      const { node } = lane;
       node.tick(nowMs);
-      if (this.#replica.waitsForRed(partition)) node.catchUp?.(nowMs);
+      if (this.#isAwaited(lane)) node.catchUp?.(nowMs);
     }
     for (const { reach } of this.lanes) reach.tick(nowMs);
     this.#heldRows.tick(nowMs);
@@ -197,7 +300,7 @@ export class RedLogs {
   #findObstacle(logs: readonly number[]): string | undefined {
     for (const log of logs) {
       const { intake, reach } = this.lanes.at(log);
-      const problem = reach.findProblem(this.#replica.nowMs);
+      const problem = reach.findProblem(this.#site.nowMs);
       if (problem !== undefined)
         return `waits for ${problem}. Start what it waits for, or restore the red log`;
       if (intake.halt !== undefined) return 'has halted here. Follow the alarm about that';
@@ -210,7 +313,7 @@ export class RedLogs {
    * may propose these globals before it has all of that.
    */
   #findAwaitedSites(operations: readonly GlobalOperation[]): readonly string[] {
-    const { stable } = this.#replica.state;
+    const { stable } = this.#site.state;
     return this.#origins.sites
       .filter((site) =>
         operations.some(({ snapshot }) => getStampOf(snapshot, site) > (stable[site] ?? 0)),
@@ -239,7 +342,7 @@ export class RedLogs {
       opening !== undefined && leader === options.site && node.end?.length === opening.length;
     if (!mustOpen) return;
     const { site, epoch, origins } = options;
-    const { clock, wallMs, nowMs } = this.#replica;
+    const { clock, wallMs, nowMs } = this.#site;
     const name = formatStartName(origins.get(site), epoch);
     const record: OpeningRecord = {
       kind: 'opening',
@@ -254,7 +357,7 @@ export class RedLogs {
 
   #createReach(options: SiteOptions, { partition, admission }: Lane): RedReach {
     const { origins, site } = options;
-    const { red, options: used } = this.#replica;
+    const { red, options: used } = this.#site;
     // If servers order the records, no leader can be out of reach.
     const place = used.redLeader === undefined ? undefined : getRedLogPlace(options, partition);
     return new RedReach(

@@ -31,7 +31,7 @@ import {
 } from '../../service/records/records.ts';
 import type { ReplyOrError } from '../../service/records/reply.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 import { EXPIRED } from '../parts/lookups/id-table.ts';
 import { ORDER_PARTS, RedOrder } from './order/red-order.ts';
 import { isClientFull, type RedAdmission } from './requests/red-admission.ts';
@@ -69,7 +69,7 @@ export class RedPath implements SitePart, Settling {
   readonly lanes: Lanes;
   readonly proposals: Proposals;
   readonly executions: Executions;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #requests = new RedRequests();
   readonly #withdrawals: RequestWithdrawals;
   readonly #outcomeWaiters: OutcomeWaiters;
@@ -78,7 +78,7 @@ export class RedPath implements SitePart, Settling {
   /** `undefined` if there is one lane only. */
   readonly #partitionReads: PartitionReads | undefined;
 
-  constructor(core: ReplicaCore, parts: typeof RED_PARTS) {
+  constructor(core: SiteCore, parts: typeof RED_PARTS) {
     this.#core = core;
     const requests = this.#requests;
     const { logs } = core.options.origins;
@@ -103,7 +103,7 @@ export class RedPath implements SitePart, Settling {
     const shared = { requests, proposals: this.proposals, lanes, globals: this.#globals };
     this.executions = new Executions(core, shared, (request) => this.close(request));
     this.#withdrawals = new RequestWithdrawals(core, { ...shared, executions: this.executions });
-    const reply: ReplicaCore['reply'] = (...parts) => core.reply(...parts);
+    const reply: SiteCore['reply'] = (...parts) => core.reply(...parts);
     this.#outcomeWaiters = new OutcomeWaiters(reply);
   }
 

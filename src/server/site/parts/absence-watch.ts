@@ -6,21 +6,21 @@ import type { AbsentSites } from './absent-sites.ts';
 import { StalledSites } from './stalled-sites.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { Lanes } from '../lane/lane.ts';
-import type { Replica } from '../replica.ts';
+import type { WholeSite } from '../whole-site.ts';
 import { getLogMembers, type SiteOptions } from '../site-options.ts';
 
 export class AbsenceWatch {
   readonly #options: SiteOptions;
   readonly #absent: AbsentSites;
-  readonly #replica: Replica;
+  readonly #site: WholeSite;
   readonly #lanes: Lanes;
   readonly #stalled = new StalledSites();
 
-  constructor(options: SiteOptions, absent: AbsentSites, replica: Replica) {
+  constructor(options: SiteOptions, absent: AbsentSites, site: WholeSite) {
     this.#options = options;
     this.#absent = absent;
-    this.#replica = replica;
-    this.#lanes = replica.red.lanes;
+    this.#site = site;
+    this.#lanes = site.red.lanes;
   }
 
   noteHeard(site: Origin, nowMs: number): void {
@@ -46,8 +46,7 @@ export class AbsenceWatch {
     if (this.#options.absence === undefined) return;
     this.#leaveBehind(nowMs, this.#options.absence);
     const { origins, resendAfterMs, site } = this.#options;
-    for (const quiet of this.#absent.takeProbed(nowMs, resendAfterMs))
-      this.#replica.blue.probe(quiet);
+    for (const quiet of this.#absent.takeProbed(nowMs, resendAfterMs)) this.#site.blue.probe(quiet);
     for (const other of origins.getOthers(site)) this.#reportStalled(other, nowMs);
   }
 
@@ -55,7 +54,7 @@ export class AbsenceWatch {
   isLeftBehind(nowMs: number): boolean {
     const { reachTimeoutMs } = this.#options;
     const reachable = this.#absent.getReachable(nowMs, reachTimeoutMs);
-    return this.#replica.blue.streams.isGoneAt(reachable);
+    return this.#site.blue.streams.isGoneAt(reachable);
   }
 
   #leaveBehind(nowMs: number, limits: NonNullable<SiteOptions['absence']>): void {
@@ -69,7 +68,7 @@ export class AbsenceWatch {
   }
 
   #reportStalled(site: Origin, nowMs: number): void {
-    let confirmed = this.#replica.blue.streams.getConfirmed(site);
+    let confirmed = this.#site.blue.streams.getConfirmed(site);
     for (const { node } of this.#lanes) confirmed += node.getConfirmed?.(site) ?? 0;
     const backlog = this.#getBacklog(site);
     const heardAtMs = this.#absent.getHeardAtMs(site);
@@ -78,13 +77,13 @@ export class AbsenceWatch {
   }
 
   #getBacklog(site: Origin): number {
-    let most = this.#replica.blue.streams.getBacklog(site);
+    let most = this.#site.blue.streams.getBacklog(site);
     for (const { node } of this.#lanes) most = Math.max(most, node.getBacklog?.(site) ?? 0);
     return most;
   }
 
   #updateReceivers(): void {
-    this.#replica.blue.streams.leaveBehind(this.#absent.leftBehind);
+    this.#site.blue.streams.leaveBehind(this.#absent.leftBehind);
     for (const { partition } of this.#lanes) this.onMembersChanged(partition);
   }
 }

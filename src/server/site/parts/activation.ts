@@ -23,7 +23,7 @@ import {
   type LocalEntry,
 } from '../../service/records/records.ts';
 import { LogCopies } from './log-copies.ts';
-import type { ReplicaCore, RunningVersion } from '../core/replica-port.ts';
+import type { SiteCore, RunningVersion } from '../core/site-core.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
 import { describeEffectsProblem } from '../wire/validate-content.ts';
 import { EffectValidator } from '../../service/effect-validator.ts';
@@ -32,7 +32,7 @@ import type { Tables } from '../../service/tables.ts';
 export class Activation implements SitePart, Settling {
   /** Whether a red log may lack a copy of the activation. */
   isDue = true;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #running: RunningVersion | undefined;
   /** The prefix of this start's records. No other start names records like it. */
   readonly #client: string;
@@ -51,7 +51,7 @@ export class Activation implements SitePart, Settling {
   #proposed = 0;
 
   /** @param getCopiedPlace the place of the last copy that a red log has here */
-  constructor(core: ReplicaCore, getCopiedPlace: (partition: number) => number, startName: string) {
+  constructor(core: SiteCore, getCopiedPlace: (partition: number) => number, startName: string) {
     this.#core = core;
     this.#copies = new LogCopies(core, getCopiedPlace);
     this.#running = core.options.version;

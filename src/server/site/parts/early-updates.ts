@@ -9,7 +9,8 @@ import type { RedLog } from '../../log/red-log.ts';
 import { mayHaveStartedError, unconfirmedError } from '../../service/records/failures.ts';
 import { getPartition, type RedRecord } from '../../service/records/records.ts';
 import type { Submission } from '../core/submissions.ts';
-import type { Replica } from '../replica.ts';
+import type { WholeSite } from '../whole-site.ts';
+import type { Operations } from './operations.ts';
 
 export class EarlyUpdates {
   // These are fields, since each submission reads them.
@@ -17,7 +18,8 @@ export class EarlyUpdates {
   isUnconfirmed: boolean;
   /** Until when updates are held. It is `undefined` if none is held. */
   untilMs: number | undefined;
-  readonly #replica: Replica;
+  readonly #site: WholeSite;
+  readonly #operations: Operations;
   #updates: Submission[] = [];
   #records: RedRecord[] = [];
 
@@ -25,11 +27,12 @@ export class EarlyUpdates {
    * @param untilMs until when updates are held, and refused after that. It is `undefined` if the
    * start needs no other site
    */
-  constructor(untilMs: number | undefined, replica: Replica) {
-    this.#replica = replica;
+  constructor(untilMs: number | undefined, site: WholeSite, operations: Operations) {
+    this.#site = site;
+    this.#operations = operations;
     this.isUnconfirmed = untilMs !== undefined;
     this.untilMs = untilMs;
-    replica.blue.isHeld = this.isUnconfirmed;
+    site.blue.isHeld = this.isUnconfirmed;
   }
 
   /** Why updates are refused, if they are. */
@@ -61,13 +64,13 @@ export class EarlyUpdates {
 
   /** Takes a record back, if it has not left this site. */
   withdraw(record: RedRecord): void {
-    const { red } = this.#replica;
+    const { red } = this.#site;
     if (this.#remove(record)) red.onWithdrawn(record);
     else red.onNotWithdrawn(record);
   }
 
   #logOf(record: RedRecord): RedLog<RedRecord> {
-    return this.#replica.red.lanes.at(getPartition(record)).node;
+    return this.#site.red.lanes.at(getPartition(record)).node;
   }
 
   #remove(record: RedRecord): boolean {
@@ -91,17 +94,17 @@ export class EarlyUpdates {
   }
 
   /** The start is confirmed: updates and records that were held go on. */
-  release(nowMs: number, wallMs: number): void {
+  release(nowMs: number): void {
     this.isUnconfirmed = false;
     this.untilMs = undefined;
-    this.#replica.blue.isHeld = false;
+    this.#site.blue.isHeld = false;
     for (const record of this.#records.splice(0)) this.#logOf(record).propose(record, nowMs);
-    for (const update of this.#updates.splice(0)) this.#replica.submit(update, nowMs, wallMs);
+    for (const update of this.#updates.splice(0)) this.#operations.submit(update);
   }
 
   /** An older directory does not know what its client may have sent before under this name. */
   #refuse(update: Submission): void {
     const error = update.identity === undefined ? unconfirmedError() : mayHaveStartedError();
-    this.#replica.writes.refuse(update, error);
+    this.#site.writes.refuse(update, error);
   }
 }

@@ -5,16 +5,16 @@
  */
 import type { MemberRecord, ActivateRecord } from '../../service/records/records.ts';
 import { isActingFor } from '../core/acting-site.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 
 export class LogCopies {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   /** Returns the place of the last copy that a red log has here. */
   readonly #getCopiedPlace: (partition: number) => number;
   /** By partition: the place up to which this start has proposed copies. */
   readonly #proposed: number[] = [];
 
-  constructor(core: ReplicaCore, getCopiedPlace: (partition: number) => number) {
+  constructor(core: SiteCore, getCopiedPlace: (partition: number) => number) {
     this.#core = core;
     this.#getCopiedPlace = getCopiedPlace;
   }

@@ -17,7 +17,7 @@ import { formatOperationId } from '../core/operation-id.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { BlueOperation } from '../../service/records/records.ts';
 import type { RedPath } from '../lane/red-path.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 import type { Choice } from '../../service/records/reply.ts';
 import type { Vector } from '../../service/records/vector.ts';
 
@@ -43,7 +43,7 @@ interface PendingWatermark {
 export class LowWatermarks implements Settling {
   /** Whether removals were applied, or a watermark waits for operations in flight. */
   isDue = true;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #blue: BluePath;
   readonly #red: RedPath;
   /** The prefix of this start's watermarks. No other start names operations like it. */
@@ -55,7 +55,7 @@ export class LowWatermarks implements Settling {
   /** The number of removals that were applied when the last vector was taken. */
   #removals = 0;
 
-  constructor(core: ReplicaCore, blue: BluePath, red: RedPath, startName: string) {
+  constructor(core: SiteCore, blue: BluePath, red: RedPath, startName: string) {
     this.#core = core;
     this.#blue = blue;
     this.#red = red;

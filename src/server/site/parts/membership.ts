@@ -14,7 +14,7 @@ import type {
   OperationId,
 } from '../../service/records/records.ts';
 import type { BluePath } from './blue/blue-path.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 import { LogCopies } from './log-copies.ts';
 import type { SavedChange } from '../../service/records/checkpoint.ts';
 import { formatOperationId } from '../core/operation-id.ts';
@@ -41,7 +41,7 @@ interface PendingChange {
   ownLength?: number | undefined;
 }
 
-/** What changes of the members need of the replica. */
+/** What changes of the members need of the site. */
 export interface MembershipPort {
   /** Called when the table of origins has changed. */
   onMembersChanged(): void;
@@ -60,7 +60,7 @@ export class Membership implements SitePart, Settling {
   isDue = true;
   /** Whether this site takes updates. It is a field, since each update reads it. */
   takesWrites = false;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #blue: BluePath;
   readonly #port: MembershipPort;
   /** The prefix of this start's records. No other start names records like it. */
@@ -75,7 +75,7 @@ export class Membership implements SitePart, Settling {
   #place = 0;
   readonly #copies: LogCopies;
 
-  constructor(core: ReplicaCore, blue: BluePath, port: MembershipPort, startName: string) {
+  constructor(core: SiteCore, blue: BluePath, port: MembershipPort, startName: string) {
     this.#core = core;
     this.#blue = blue;
     this.#port = port;
@@ -233,7 +233,7 @@ export class Membership implements SitePart, Settling {
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
   }
 
-  get #origins(): ReplicaCore['options']['origins'] {
+  get #origins(): SiteCore['options']['origins'] {
     return this.#core.options.origins;
   }
 

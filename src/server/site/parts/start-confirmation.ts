@@ -28,22 +28,17 @@ export class StartConfirmation {
     this.#notify = notify;
   }
 
-  receive(
-    from: Origin,
-    epoch: number,
-    message: NodeMessage,
-    [nowMs, wallMs]: readonly [nowMs: number, wallMs: number],
-  ): void {
+  receive(from: Origin, epoch: number, message: NodeMessage, nowMs: number): void {
     this.#handshake.receive(from, epoch, message);
-    if (this.#handshake.isConfirmed) this.#confirm(nowMs, wallMs);
+    if (this.#handshake.isConfirmed) this.#confirm(nowMs);
   }
 
   /** While no other site has confirmed the start, updates wait. */
-  tick(nowMs: number, wallMs: number): void {
+  tick(nowMs: number): void {
     if (!this.#early.isUnconfirmed) return;
     const { origins, site } = this.#options;
     // The others may have been retired meanwhile.
-    if (origins.getOthers(site).length === 0) return this.#confirm(nowMs, wallMs);
+    if (origins.getOthers(site).length === 0) return this.#confirm(nowMs);
     this.#handshake.tick(nowMs);
     if (this.#early.refuseAfter(nowMs)) this.#notify({ kind: 'alone' });
   }
@@ -57,9 +52,9 @@ export class StartConfirmation {
     if (!this.#early.isUnconfirmed) this.#reportBehind(this.#lacking);
   }
 
-  #confirm(nowMs: number, wallMs: number): void {
+  #confirm(nowMs: number): void {
     if (this.#early.isUnconfirmed && this.#lacking !== undefined) this.#reportBehind(this.#lacking);
-    this.#early.release(nowMs, wallMs);
+    this.#early.release(nowMs);
   }
 
   #reportBehind(message: string): void {

@@ -17,7 +17,7 @@ import {
 import type { GeneratorOutcome } from '../../service/generator/generator-runner.ts';
 import type { ReplyRecord, BlueOperation } from '../../service/records/records.ts';
 import type { RedPath } from '../lane/red-path.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SiteCore } from '../core/site-core.ts';
 import { RightsShortfall, type OtherEnd } from '../core/rights-port.ts';
 import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplyOrError } from '../../service/records/reply.ts';
@@ -51,7 +51,7 @@ interface UnansweredWrite {
 export const WRITES_PARTS = { OperationLookups, DedupSlots };
 
 export class Writes implements OperationLookupHost, SitePart {
-  readonly core: ReplicaCore;
+  readonly core: SiteCore;
   readonly lookups: OperationLookups;
   /**
    * Why no operation that may be blue begins here any more. Operations that have begun still get
@@ -66,7 +66,7 @@ export class Writes implements OperationLookupHost, SitePart {
   readonly #unanswered = new Fifo<UnansweredWrite>();
 
   constructor(
-    core: ReplicaCore,
+    core: SiteCore,
     blue: BluePath,
     red: RedPath,
     startName: string,

@@ -1,7 +1,7 @@
 /**
  * Messages between sites, and the envelope of a message. An envelope is addressed by site and
  * partition, not by machine. It contains all that a receiver needs to know whether the message is
- * meant for it, and whether its sender still acts for the partition. Replicas in one process use
+ * meant for it, and whether its sender still acts for the partition. Sites in one process use
  * envelopes too, so that no code can depend on being in the same process.
  */
 import type { LogMessage } from '../../log/red-log.ts';
@@ -116,7 +116,7 @@ export function isNodeMessage(message: { readonly kind: string }): message is No
   return message.kind.startsWith('node.');
 }
 
-/** Messages that replicas of a partition, and their nodes of the red log, send each other. */
+/** Messages that sites, and their nodes of the red logs, send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | LogMessage;
 
 /**
@@ -128,7 +128,7 @@ export interface ClosedMessage {
   readonly final: number | null;
 }
 
-/** The address of a replica: its site and its partition. */
+/** The address of a message: a site and a partition. */
 export interface Address {
   readonly site: Origin;
   readonly partition: number;

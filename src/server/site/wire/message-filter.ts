@@ -1,12 +1,12 @@
 /**
- * The filter between a replica and all others. Messages that the replica sends get an envelope
+ * The filter between a site and all others. Messages that the site sends get an envelope
  * here. Received messages are passed on or refused. A refused message is counted and reported, and
  * has no other effect.
  *
  * Each message names the *epoch* of its sender, initially that of its start: the field `term` of an
- * envelope. A replica that knows a later epoch of a sender refuses messages with an earlier one, so
+ * envelope. A site that knows a later epoch of a sender refuses messages with an earlier one, so
  * that delayed messages of an earlier start have no effect. A start that has lost the number of the
- * start before may get a lower epoch. Then replicas that know the later one report it, and the
+ * start before may get a lower epoch. Then sites that know the later one report it, and the
  * start continues with a higher one.
  */
 import { isLogMessage } from '../../log/red-log.ts';
@@ -121,7 +121,7 @@ export class MessageFilter {
   }
 
   /**
-   * Returns the message if it is for this replica and may be accepted. `takeResponses` then returns
+   * Returns the message if it is for this site and may be accepted. `takeResponses` then returns
    * the replies of the filter itself.
    */
   open(envelope: Envelope): SiteMessage | ClosedMessage | NodeMessage | undefined {
@@ -151,7 +151,7 @@ export class MessageFilter {
     else this.#epoch = epoch;
   }
 
-  /** Restores the epochs that earlier starts of this replica knew. */
+  /** Restores the epochs that earlier starts of this site knew. */
   recall(epochs: ReadonlyMap<Origin, number>): void {
     for (const [site, epoch] of epochs)
       this.#epochs.set(site, Math.max(epoch, this.#epochs.get(site) ?? 0));

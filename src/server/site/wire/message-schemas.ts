@@ -1,6 +1,6 @@
 /**
- * The schema of each kind of message between replicas: its fields and their limits. A message that
- * does not fit is refused before a replica or a log gets it. The schemas of the red log's messages
+ * The schema of each kind of message between sites: its fields and their limits. A message that
+ * does not fit is refused before a part or a log gets it. The schemas of the red log's messages
  * are beside its engine. The type of the table contains all kinds of messages, so that a new one
  * needs a schema here.
  */

@@ -110,8 +110,7 @@ export class RejectionChecker implements Checker {
     return (
       this.#context.sites
         .find(({ origin }) => origin === site)
-        ?.machine?.replica.red.lanes.all.some(({ admission }) => admission.halted !== undefined) ===
-      true
+        ?.machine?.red.lanes.all.some(({ admission }) => admission.halted !== undefined) === true
     );
   }
 
@@ -121,7 +120,7 @@ export class RejectionChecker implements Checker {
    */
   #isJoining(site: Origin): boolean {
     const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
-    return machine?.replica.membership.takesWrites === false;
+    return machine?.membership.takesWrites === false;
   }
 
   #checkWaited({ id, submittedAtMs }: ClientOperation, code: string, waitMs: number): void {

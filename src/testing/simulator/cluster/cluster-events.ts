@@ -12,7 +12,7 @@ import {
 } from '../../../server/log/recovered-state.ts';
 import { Random } from '../../../server/service/collections/random.ts';
 import type { Origin, Origins } from '../../../server/service/records/origin.ts';
-import type { SiteMachine } from '../../../server/site/site-machine.ts';
+import type { Site } from '../../../server/site/site.ts';
 import type { SiteOptions } from '../../../server/site/site-options.ts';
 import type { RecoveredSite } from '../../../server/node/storage/recovery.ts';
 import { installSite } from '../../../server/node/transfer/install-site.ts';
@@ -223,7 +223,7 @@ export class ClusterEvents {
     },
   ): void {
     const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
-      origin !== site.origin && machine?.replica.options.origins.get(origin).state === 'open';
+      origin !== site.origin && machine?.options.origins.get(origin).state === 'open';
     this.#transfer(isDonor, (copy) => {
       if (site.isLost) return void this.#tasks.delete(task);
       const { disk } = site;
@@ -363,7 +363,7 @@ export class ClusterEvents {
     this.#later(NOTICE_MEAN_MS, () =>
       this.#change({ name, directory }, findBegun, (origin) => {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
-          machine?.replica.isInAllLogs(origin) === true;
+          machine?.redLogs.areAllWith(origin) === true;
         this.#transfer(isDonor, ({ shared, notes }) => {
           const disk = this.#context.makeDisk();
           this.#install(
@@ -389,7 +389,7 @@ export class ClusterEvents {
   ): void {
     const members = this.#members;
     for (const { machine } of members) {
-      const origin = machine && find(machine.replica.options.origins);
+      const origin = machine && find(machine.options.origins);
       if (origin !== undefined) return done(origin);
     }
     if (members.length > 0)
@@ -452,7 +452,7 @@ export class ClusterEvents {
   /** The sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
     return this.#context.sites.filter(
-      ({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true,
+      ({ machine, origin }) => machine?.options.origins.isMember(origin) === true,
     );
   }
 
@@ -464,7 +464,7 @@ export class ClusterEvents {
     if (this.#context.sites.some(({ isLost, machine }) => !isLost && machine === undefined))
       return false;
     return this.#members.every(({ machine }) => {
-      const { blue, options } = (machine as SiteMachine).replica;
+      const { blue, options } = machine as Site;
       return options.origins.sites.every((origin) => {
         const { state, final } = options.origins.get(origin);
         return (

@@ -59,7 +59,7 @@ export class CopiedDirectories {
     const { options, timeline, random, isHealed, isSettled } = this.#context;
     if (site?.machine === undefined) return;
     const files = site.disk.copyFiles();
-    const start = site.machine.messageFilter.epoch;
+    const start = site.machine.door.filter.epoch;
     const backup = {
       site,
       files,
@@ -99,7 +99,7 @@ export class CopiedDirectories {
   #doAllKnowMore({ site, length, start }: Backup): boolean {
     const others = this.#getOthers(site);
     const hasMore = ({ machine }: SimulatedSite): boolean =>
-      (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
+      (machine?.blue.getHeld(site.origin).sequence ?? 0) > length;
     const knowsLaterStart = (other: SimulatedSite): boolean =>
       getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) >
       getStartNumber(start);
@@ -115,7 +115,7 @@ export class CopiedDirectories {
       others.length > 0 &&
       others.every(({ machine }) => {
         const end = machine?.redLogs.lanes.at(partition).node.end?.length ?? 0;
-        const held = machine?.replica.blue.getHeld(site.origin).sequence ?? 0;
+        const held = machine?.blue.getHeld(site.origin).sequence ?? 0;
         return end > length && held <= own;
       })
     );

@@ -196,7 +196,7 @@ export class RestoredLogs {
   /** Whether the other sites have all blue operations of these. */
   #areKnownElsewhere(lost: readonly SimulatedSite[]): boolean {
     const countAt = ({ machine }: SimulatedSite, origin: Origin): number =>
-      machine?.replica.blue.getHeld(origin).sequence ?? 0;
+      machine?.blue.getHeld(origin).sequence ?? 0;
     const others = this.#openSites.filter((site) => !lost.includes(site));
     return lost.every((site) =>
       others.some((other) => countAt(other, site.origin) >= countAt(site, site.origin)),
@@ -208,7 +208,7 @@ export class RestoredLogs {
     const { partitions, options } = this.#context;
     const { names } = partitions.partitions;
     const present = remaining.find(({ machine }) => machine !== undefined);
-    const origins = present?.machine?.replica.options.origins;
+    const origins = present?.machine?.options.origins;
     const members = origins?.members ?? [];
     const lists = [members.filter((site) => origins?.get(site).state === 'open'), members].map(
       (list) => list.map((site) => origins?.getName(site) as string),
@@ -239,7 +239,7 @@ export class RestoredLogs {
     remaining: readonly SimulatedSite[],
   ): readonly string[] {
     const hasNone = ({ machine }: SimulatedSite): boolean =>
-      machine?.replica.logsWithoutVote.includes(partition) === true;
+      machine?.redLogs.withoutVote.includes(partition) === true;
     const without = remaining.filter(hasNone).map(({ name }) => name);
     return open.filter((name) => !without.includes(name));
   }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/log/clock.ts';
 import { ClockQuarantine } from '../../../../src/server/site/core/clock-quarantine.ts';
-import type { ReplicaOptions } from '../../../../src/server/site/core/replica-port.ts';
+import type { PartOptions } from '../../../../src/server/site/core/site-core.ts';
 import { Origins, RED } from '../../../../src/server/service/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 
@@ -42,7 +42,7 @@ describe('quarantine', () => {
         maxClockSkewMs: 1000,
         observer,
         ...place,
-      } as unknown as ReplicaOptions),
+      } as unknown as PartOptions),
       reported,
     };
   }

@@ -57,7 +57,7 @@ function halt(): void {
 
 /** What is in the queue as a site shows it, by taking all of it there. */
 function lengthAt(site: number): number | undefined {
-  return sites.machines[site]?.replica.red.lanes.main.order.deliveredCount;
+  return sites.machines[site]?.red.lanes.main.order.deliveredCount;
 }
 
 test('a record is left out → nothing behind it is taken; blue goes on; what needs the red order is refused at once', () => {

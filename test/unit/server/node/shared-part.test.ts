@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { getSharedPart, createSiteFromShared } from '../../../../src/server/log/recovered-state.ts';
 import { getPart, getSections } from '../../../../src/server/service/records/checkpoint.ts';
 import type { Checkpoint } from '../../../../src/server/service/records/checkpoint.ts';
-import type { SiteMachine } from '../../../../src/server/site/site-machine.ts';
+import type { Site } from '../../../../src/server/site/site.ts';
 import { decodeValue, encodeValue } from '../../../../src/server/node/storage/format/value-text.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { bank, bankService } from '../check/bank.ts';
@@ -22,8 +22,8 @@ beforeEach(() => {
   sites.crash(2);
 });
 
-const machineAt = (site: number): SiteMachine => sites.machines[site] as SiteMachine;
-const stateOf = (site: number): unknown => machineAt(site).replica.state.store.snapshot();
+const machineAt = (site: number): Site => sites.machines[site] as Site;
+const stateOf = (site: number): unknown => machineAt(site).state.store.snapshot();
 
 /** All that a site would save, as it comes from a file. */
 function checkpointOf(site: number): Checkpoint {
@@ -82,7 +82,7 @@ test('the shared part of the first site and an empty own part → another site s
   work('second');
   sites.start(2, createSiteFromShared(shared));
   expect(stateOf(2)).toEqual(before);
-  expect(machineAt(2).replica.state.stable).toEqual(
+  expect(machineAt(2).state.stable).toEqual(
     (shared.smallParts as { replica: { stable: unknown } }).replica.stable,
   );
   sites.pass(2000);

@@ -94,7 +94,7 @@ describe('exactly once: clauses', () => {
     const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });
     sites.submit(T, add(1));
     sites.sync(T);
-    const sessionVector = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const sessionVector = [...(sites.machines[T]?.state.stable ?? [])];
     const both = [1, 2].map(() => sites.ask(S, add(1), { id: 'c/1', home: S }, { sessionVector }));
     sites.settle();
     expect(totals(sites)).toEqual([2, 2, 2]);
@@ -363,7 +363,7 @@ describe('sessions over sites', () => {
     expect(far.code).toBe('REPLICA_BEHIND');
     sites.submit(S, add(1));
     sites.settle();
-    expect(Math.max(...(sites.machines[S]?.replica.state.stable ?? []))).toBeLessThan(1e9);
+    expect(Math.max(...(sites.machines[S]?.state.stable ?? []))).toBeLessThan(1e9);
   });
 });
 

@@ -116,8 +116,7 @@ describe('a node on an older directory', () => {
     world.start(0, older);
     world.drop();
     for (const [place, node] of others.entries()) world.putNode(place + 1, node);
-    const countOwn = (): number | undefined =>
-      world.machines[0]?.replica.blue.getHeld(siteAt(0)).sequence;
+    const countOwn = (): number | undefined => world.machines[0]?.blue.getHeld(siteAt(0)).sequence;
     const before = countOwn();
     world.submit(1, sale.sell({ seats: 4 }));
     const isHello = ({ envelope }: { readonly envelope: Envelope }): boolean =>
@@ -229,8 +228,8 @@ describe('two nodes of one site on copies of a directory', () => {
     const keys = ['A0', 'A1', 'A2', 'B0', 'B1', 'B2'];
     const [s, t] = [1, 2].map((site) => keys.map((key) => world.read(site, get(key))));
     expect(s).toEqual(t);
-    expect(world.machines[1]?.replica.blue.getEnd(siteAt(0))).toEqual(
-      world.machines[2]?.replica.blue.getEnd(siteAt(0)),
+    expect(world.machines[1]?.blue.getEnd(siteAt(0))).toEqual(
+      world.machines[2]?.blue.getEnd(siteAt(0)),
     );
   });
 

@@ -19,7 +19,7 @@ test('what would have to be written down → counted, and not heard of until it 
   const written = sites.sent.filter(({ to }) => to === RECEIVER);
   sites.sent = sites.sent.filter(({ to }) => to !== RECEIVER);
   expect(written.map(({ message }) => message.kind)).toEqual(['blue.operations']);
-  const remaining = sites.machines[SENDER]?.messageFilter.seal(siteAt(RECEIVER), {
+  const remaining = sites.machines[SENDER]?.door.filter.seal(siteAt(RECEIVER), {
     kind: 'blue.heartbeat',
     sequence: 0,
   });

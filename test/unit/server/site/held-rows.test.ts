@@ -1,6 +1,6 @@
 /** Rows that globals hold for long, since the home log of these globals is away. */
 import { expect, test } from 'vitest';
-import type { HeldRowsReport } from '../../../../src/server/site/core/replica-port.ts';
+import type { HeldRowsReport } from '../../../../src/server/site/core/site-core.ts';
 import { siteAt } from '../../../support/origins.ts';
 import type { SiteWorld } from '../../../support/site-world.ts';
 import {

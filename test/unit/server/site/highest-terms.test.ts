@@ -24,7 +24,7 @@ beforeEach(() => {
   sites.crash(SENDER);
   sites.start(SENDER);
   sites.pass(100);
-  term = sites.machines[SENDER]?.messageFilter.epoch;
+  term = sites.machines[SENDER]?.door.filter.epoch;
 });
 
 test('started again → nothing of an earlier start of the sender is taken', () => {
@@ -33,7 +33,7 @@ test('started again → nothing of an earlier start of the sender is taken', () 
   sites.start(RECEIVER);
   sites.sent.push(...late);
   sites.settle();
-  expect(sites.machines[RECEIVER]?.messageFilter.rejections.term).toBe(late.length);
+  expect(sites.machines[RECEIVER]?.door.filter.rejections.term).toBe(late.length);
 });
 
 test('saved → in the part that is the site’s own', () => {

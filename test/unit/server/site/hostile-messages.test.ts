@@ -61,7 +61,7 @@ beforeEach(() => {
 /** The message comes from the sender's start, as its bytes say it. */
 function send(message: SentMessage): void {
   const [from, to] = [SENDER, RECEIVER].map((site) => ({ site: siteAt(site), partition: 0 }));
-  const term = sites.machines[SENDER]?.messageFilter.epoch ?? 0;
+  const term = sites.machines[SENDER]?.door.filter.epoch ?? 0;
   const value = { deployment: 'test', rules: RULES_VERSION, from: from!, to: to!, term, message };
   for (const bytes of CODEC.encode(value)) {
     const envelope = CODEC.decode(bytes, sites.origins, 'test');

@@ -114,7 +114,7 @@ describe('idempotency keys', () => {
     const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });
     sites.submit(T, contract.add({ amount: 1 }));
     sites.sync(T);
-    const sessionVector = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const sessionVector = [...(sites.machines[T]?.state.stable ?? [])];
     const outcomes = [1, 2].map((variant) =>
       sites.ask(
         H,

@@ -48,7 +48,7 @@ test('seen and not replicated → REPLICA_BEHIND for the session, UNKNOWN for th
   world.sync(0);
   world.drop();
   expect(write).toStrictEqual({ value: undefined, seen: undefined });
-  const sessionVector = [...(world.machines[0]?.replica.state.stable ?? [])];
+  const sessionVector = [...(world.machines[0]?.state.stable ?? [])];
   world.crash(0);
   const read = world.submit(1, get('a'), { sessionVector });
   const update = world.ask(1, put('z', 'z'), { id: 'c/2', home: 1 }, { sessionVector });

@@ -92,10 +92,10 @@ test('what others send → taken up to the bound, and sent again once it is repa
   for (let index = 0; index < 200; index += 1) sites.submit(OTHER, put(`of ${index}`, TEXT));
   sites.settle();
   fill(OTHER, 200);
-  const retained = machine?.replica.syncedLength ?? 0;
+  const retained = machine?.syncedLength ?? 0;
   const untaken = machine?.rejections.room ?? 0;
   fill(OTHER, 200);
-  expect(machine?.replica.syncedLength).toBe(retained);
+  expect(machine?.syncedLength).toBe(retained);
   expect(machine?.rejections.room).toBeGreaterThan(untaken);
 
   sites.crash(FAULTY);

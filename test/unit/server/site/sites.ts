@@ -32,7 +32,7 @@ import {
   getRecoveredLog,
   type RecoveredState,
 } from '../../../../src/server/log/recovered-state.ts';
-import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
+import { Site } from '../../../../src/server/site/site.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
 import { getSiteIndex, siteAt } from '../../../support/origins.ts';
 
@@ -99,7 +99,7 @@ const LIMITS = {
 };
 
 export class Sites {
-  readonly machines: (SiteMachine | undefined)[];
+  readonly machines: (Site | undefined)[];
   /** Messages on their way. */
   sent: Sent[] = [];
   nowMs = 0;
@@ -193,7 +193,7 @@ export class Sites {
       ...LIMITS,
       ...this.value,
     };
-    this.machines[site] = new SiteMachine(options, stored, this.nowMs, this.#clockOf(site));
+    this.machines[site] = new Site(options, stored, this.nowMs, this.#clockOf(site));
     this.#act(site);
     if (isReached) this.#greet();
   }
@@ -222,7 +222,7 @@ export class Sites {
 
   /** Proposes that what a site runs is in force. */
   activate(site: number): void {
-    this.machines[site]?.replica.activation.propose();
+    this.machines[site]?.activation.propose();
     this.#act(site);
   }
 

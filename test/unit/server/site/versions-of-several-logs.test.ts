@@ -61,7 +61,7 @@ test('a site with the old version, behind in main → stops before it takes a ne
   world.passWithout(isHeld);
   expect(quoted.value).toBe('new');
   expect(world.outdated).toEqual([[FOLLOWER, expect.stringContaining('needs a newer version')]]);
-  expect(world.machine(FOLLOWER).replica.red.lanes.at(1).order.deliveredCount).toBe(0);
+  expect(world.machine(FOLLOWER).red.lanes.at(1).order.deliveredCount).toBe(0);
 });
 
 test('the leader of us crashes before its copy is on the disk → appends it at its next start', () => {
@@ -97,7 +97,7 @@ test('a restart from the logs and from a checkpoint → in force as before, with
     world.start(FOLLOWER, stored);
     world.sync(FOLLOWER);
     expect(world.inForceAt(FOLLOWER)).toBe(HASH_V2);
-    expect(world.machine(FOLLOWER).replica.activation.getRejection('tag')).toBeUndefined();
+    expect(world.machine(FOLLOWER).activation.getRejection('tag')).toBeUndefined();
   }
 });
 

@@ -133,7 +133,7 @@ test('an older version is activated after a newer one → void, and its proposer
   const first = world.machine(1);
   world.restart([1], V2);
   // As from a node that had asked the others before.
-  Object.defineProperty(world.machine(1).replica.options.version, 'own', { value: versionOf(V1) });
+  Object.defineProperty(world.machine(1).options.version, 'own', { value: versionOf(V1) });
   world.activate(1);
   world.pass(50);
   expect(world.problems()).toEqual([expect.stringContaining("needs the field 'sales.stars'")]);

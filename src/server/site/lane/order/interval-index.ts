@@ -1,7 +1,7 @@
 /**
  * Finds the holds whose scanned interval may have a value, without a look at all intervals: a treap
  * by their starts, in which each node knows the last end below it. Its priorities follow from the
- * order in which intervals came, since a replica has no randomness.
+ * order in which intervals came, since a site has no randomness.
  */
 import {
   compareScalars,

@@ -22,7 +22,7 @@ interface RejectedOperation {
   readonly shadow?: string;
 }
 
-/** The time of a replica, and its timeout. */
+/** The time of a site, and its timeout. */
 export interface ContentionCore {
   readonly nowMs: number;
   readonly options: {

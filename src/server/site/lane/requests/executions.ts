@@ -9,7 +9,7 @@ import type { GeneratorOutcome } from '../../../service/generator/generator-runn
 import type { Conflict } from '../../../service/records/certification-result.ts';
 import { isGlobal } from '../global-records.ts';
 import type { OperationId, RedOperation } from '../../../service/records/records.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { Settling, SitePart } from '../../core/site-part.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
 import type { Lane, Lanes } from '../lane.ts';
@@ -44,7 +44,7 @@ export class Executions implements SitePart, Settling {
    * is always set: `GlobalRequests` knows itself which globals are due.
    */
   isDue: boolean;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #requests: RedRequests;
   readonly #proposals: Proposals;
   readonly #lanes: Lanes;
@@ -59,7 +59,7 @@ export class Executions implements SitePart, Settling {
 
   /** @param close ends a request that cannot be executed again */
   constructor(
-    core: ReplicaCore,
+    core: SiteCore,
     { requests, proposals, lanes, globals }: ExecutionParts,
     close: (request: RedRequest) => void,
   ) {

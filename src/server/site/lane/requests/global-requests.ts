@@ -22,7 +22,7 @@ import {
 } from '../../../service/records/records.ts';
 import { getStampOf, isCovered, type Vector } from '../../../service/records/vector.ts';
 import { isActingFor } from '../../core/acting-site.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { HoldTable } from '../order/hold-table.ts';
 import type { RedOrder } from '../order/red-order.ts';
 import {
@@ -55,7 +55,7 @@ export interface HoldWaiter {
 }
 
 export class GlobalRequests implements SiteProgress {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #lanes: Lanes;
   readonly #coordinator: GlobalCoordinator;
   /** Refused requests, by the time at which they are executed again. */
@@ -73,7 +73,7 @@ export class GlobalRequests implements SiteProgress {
   readonly #undurable = new Fifo<OwnBlue>();
 
   constructor(
-    core: ReplicaCore,
+    core: SiteCore,
     tables: readonly HoldTable[],
     lanes: Lanes,
     Coordinator: typeof GlobalCoordinator,
@@ -235,7 +235,7 @@ export class GlobalRequests implements SiteProgress {
 
   /**
    * Two globals may refuse each other, so each waits for another time. That follows from their
-   * names: a replica has no randomness.
+   * names: a site has no randomness.
    */
   waitForRetry(request: RedRequest, operation: GlobalOperation): void {
     const { resendAfterMs } = this.#core.options;

@@ -13,7 +13,7 @@ import {
 } from '../../../service/records/records.ts';
 import type { ReplyOrError } from '../../../service/records/reply.ts';
 import type { CorrectableError } from '../../../../correctable/errors.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { ReadRun } from '../../core/site-state.ts';
 import type { Submission } from '../../core/submissions.ts';
 import type { ReadSet } from '../../../service/generator/read-set.ts';
@@ -53,14 +53,14 @@ interface PartitionRead {
 }
 
 export class PartitionReads {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #globals: GlobalRequests;
   readonly #lanes: Lanes;
   readonly #reads = new Map<OperationId, PartitionRead>();
   /** The operations whose last execution read rows of several partitions. */
   readonly #spread = new Set<string>();
 
-  constructor(core: ReplicaCore, globals: GlobalRequests, lanes: Lanes) {
+  constructor(core: SiteCore, globals: GlobalRequests, lanes: Lanes) {
     this.#core = core;
     this.#globals = globals;
     this.#lanes = lanes;

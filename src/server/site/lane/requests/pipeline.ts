@@ -19,7 +19,7 @@ import {
   type ReadSet,
 } from '../../../service/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../service/records/records.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { PipelinedOperation, RedRequest, EffectTrace } from './red-requests.ts';
 import { isRedOnlyField, type Tables } from '../../../service/tables.ts';
 
@@ -30,7 +30,7 @@ const NO_OPERATIONS: readonly PipelinedOperation[] = [];
 
 /** The proposed operations of one site, in the order of their proposals. */
 export class Pipeline {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #tables: Tables;
   readonly #operations = new Fifo<PipelinedOperation>();
   /**
@@ -39,7 +39,7 @@ export class Pipeline {
    */
   #isShown = false;
 
-  constructor(core: ReplicaCore) {
+  constructor(core: SiteCore) {
     this.#core = core;
     this.#tables = core.options.service.tables;
   }

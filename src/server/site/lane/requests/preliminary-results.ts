@@ -8,16 +8,16 @@ import type { GeneratorOutcome } from '../../../service/generator/generator-runn
 import type { Lanes } from '../lane.ts';
 import { findCreatedRows } from '../../../service/generator/read-set.ts';
 import { NO_EFFECTS, type RedRequest, type RedRequests } from './red-requests.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { ReplyOrError } from '../../../service/records/reply.ts';
 
 /** Puts previews on the overlay of a site, and delivers them to callers. */
 export class PreliminaryResults {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #requests: RedRequests;
   readonly #lanes: Lanes;
 
-  constructor(core: ReplicaCore, requests: RedRequests, lanes: Lanes) {
+  constructor(core: SiteCore, requests: RedRequests, lanes: Lanes) {
     this.#core = core;
     this.#requests = requests;
     this.#lanes = lanes;

@@ -6,7 +6,7 @@
 import { Fifo } from '../../../service/collections/fifo.ts';
 import type { GeneratorOutcome } from '../../../service/generator/generator-runner.ts';
 import type { OperationId, RedOperation, RedRecord } from '../../../service/records/records.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { Settling } from '../../core/site-part.ts';
 import { toStableRun } from './read-dependencies.ts';
 import { createOwnDraft, createRecord } from './red-record.ts';
@@ -22,7 +22,7 @@ interface PendingRecord {
 export class Proposals implements Settling {
   /** Whether a record waits until it is durable what it depends on. */
   isDue = false;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #requests: RedRequests;
   /** Records that wait until their blue dependencies are durable at a second site, in order. */
   readonly #pending = new Fifo<PendingRecord>();
@@ -33,7 +33,7 @@ export class Proposals implements Settling {
   /** The partitions whose marker has passed. */
   readonly #passed = new Set<number>();
 
-  constructor(core: ReplicaCore, requests: RedRequests) {
+  constructor(core: SiteCore, requests: RedRequests) {
     this.#core = core;
     this.#requests = requests;
   }

@@ -18,7 +18,7 @@ import type {
 import type { Choice } from '../../../service/records/reply.ts';
 import type { Service } from '../../../service/service.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 
 /** The outcome of an execution on top of its dependencies, or what it has to wait for. */
 export interface ReadDependencies {
@@ -35,7 +35,7 @@ export interface ReadDependencies {
  * @throws CorrectableError `FINAL_FAILED` if no log can order it
  */
 export function toStableRun(
-  { state, options }: ReplicaCore,
+  { state, options }: SiteCore,
   outcome: GeneratorOutcome,
   { partition: home, submission }: RunSource,
 ): StableRun {
@@ -69,14 +69,14 @@ function checkReply({ shadowOperations }: Service, choice: Choice | undefined, n
 type RunSource = Pick<RecordSource, 'partition' | 'submission'>;
 
 export class DependencyResolver {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #pipeline: Pipeline;
   readonly #contention: Contention;
   readonly #maxDepth: number;
   /** The number of operations that an execution may depend on at present. */
   #depth: number;
 
-  constructor(core: ReplicaCore, pipeline: Pipeline, contention: Contention) {
+  constructor(core: SiteCore, pipeline: Pipeline, contention: Contention) {
     this.#core = core;
     this.#pipeline = pipeline;
     this.#contention = contention;

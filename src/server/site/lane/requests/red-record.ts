@@ -7,7 +7,7 @@ import type { GeneratorOutcome } from '../../../service/generator/generator-runn
 import type { Execution, OperationId, RedOperation } from '../../../service/records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { SubmissionIdentity } from '../../core/submissions.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import { getMaxEntry } from '../../../service/records/vector.ts';
 
 /**
@@ -42,7 +42,7 @@ export function createOwnDraft(
 
 /** Creates the record of the next attempt. */
 export function createRecord(
-  { state, clock, wallMs, options }: ReplicaCore,
+  { state, clock, wallMs, options }: SiteCore,
   request: RecordSource,
   { outcome, reads: { names, ranges }, others }: StableRun,
   after: readonly Execution[],
@@ -91,7 +91,7 @@ export function createRecord(
 export function isLastAttempt(
   { attempt }: RedRequest,
   operation: RedOperation,
-  { site, epoch }: ReplicaCore['options'],
+  { site, epoch }: SiteCore['options'],
 ): boolean {
   return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
 }

@@ -10,7 +10,7 @@ import {
   redAwayError,
   redAwayUnknownError,
 } from '../../../service/records/failures.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { Submission } from '../../core/submissions.ts';
 import { findBlocked } from './blocked-requests.ts';
 import type { Executions } from './executions.ts';
@@ -28,10 +28,10 @@ interface RedParts {
 }
 
 export class RequestWithdrawals {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #parts: RedParts;
 
-  constructor(core: ReplicaCore, parts: RedParts) {
+  constructor(core: SiteCore, parts: RedParts) {
     this.#core = core;
     this.#parts = parts;
   }

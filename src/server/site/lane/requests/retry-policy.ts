@@ -10,7 +10,7 @@ import type { Tables } from '../../../service/tables.ts';
 import type { RedRecord } from '../../../service/records/records.ts';
 import type { StableRun } from './red-requests.ts';
 
-/** The time of a replica, and its limits of retries. */
+/** The time of a site, and its limits of retries. */
 interface RetryCore {
   readonly nowMs: number;
   readonly options: {

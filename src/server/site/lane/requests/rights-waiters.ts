@@ -6,14 +6,14 @@ import type { RightsListener, RightsShortfall } from '../../core/rights-port.ts'
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../service/generator/generator-runner.ts';
 import type { ReadSet } from '../../../service/generator/read-set.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import { takeAllWaiters, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
 
 export class RightsWaiters {
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   readonly #requests: RedRequests;
 
-  constructor(core: ReplicaCore, requests: RedRequests) {
+  constructor(core: SiteCore, requests: RedRequests) {
     this.#core = core;
     this.#requests = requests;
   }

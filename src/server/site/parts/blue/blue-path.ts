@@ -1,5 +1,5 @@
 /**
- * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition). An operation commits
+ * The blue path of a site (Contrarian, VLDB 2018, §4, with one partition). An operation commits
  * at its own site, and its stream is replicated in order. It becomes visible at another site once
  * everything that it depends on is.
  *
@@ -16,7 +16,7 @@ import type {
 } from '../../../service/records/records.ts';
 import { getClient, getSequence } from '../../core/operation-id.ts';
 import type { Origin, StreamEnd } from '../../../service/records/origin.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import { Fifo } from '../../../service/collections/fifo.ts';
 import {
   MAX_OPERATIONS_PER_MESSAGE,
@@ -52,7 +52,7 @@ export class BluePath implements SitePart, Settling {
   readonly kinds = BLUE_KINDS;
   /** Whether operations are synced here and not visible yet. */
   isDue = true;
-  readonly core: ReplicaCore;
+  readonly core: SiteCore;
   readonly streams: StreamTable;
   /** Operations of this site that are not synced, in the order in which they were stored. */
   readonly #unsynced = new Fifo<BlueOperation>();
@@ -68,7 +68,7 @@ export class BluePath implements SitePart, Settling {
    */
   isHeld = false;
 
-  constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
+  constructor(core: SiteCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };

@@ -28,7 +28,7 @@ import type {
   SlotDecision,
   SlotMessage,
 } from '../../../service/records/records.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import type { Vector } from '../../../service/records/vector.ts';
 import type { SubmissionIdentity, Submission } from '../../core/submissions.ts';
 import { type DedupSlot, type DedupSlots, ReceivedReplies } from './dedup-slots.ts';
@@ -62,7 +62,7 @@ export class OperationLookup {
 }
 
 export interface OperationLookupHost {
-  readonly core: ReplicaCore;
+  readonly core: SiteCore;
   /**
    * Whether the operation would cost its client another one that it has not acknowledged, outside
    * of this site's log.

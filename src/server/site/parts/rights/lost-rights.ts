@@ -9,18 +9,18 @@ import type { LostRight } from '../../site-event.ts';
 import type { Ledger } from '../../../service/fields/ledger.ts';
 import type { Tables } from '../../../service/tables.ts';
 import type { Store } from '../../../service/state/store.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 
 export class LostRights implements SitePart, Settling {
   /** Whether the stream of a closed origin is not fully applied here. */
   isDue = false;
-  readonly #core: ReplicaCore;
+  readonly #core: SiteCore;
   /** Closed origins that were reported, or were closed before this start. */
   readonly #known: Set<Origin>;
   /** Closed origins whose streams are not fully applied here. */
   readonly #pending = new Set<Origin>();
 
-  constructor(core: ReplicaCore) {
+  constructor(core: SiteCore) {
     this.#core = core;
     const { origins } = core.options;
     this.#known = new Set(

@@ -30,7 +30,7 @@ import { type Transfer, createTransferEffect } from '../../../service/fields/bou
 import { type Ledger, getLeft } from '../../../service/fields/ledger.ts';
 import type { StateReader } from '../../../service/state/store.ts';
 import type { BluePath } from '../blue/blue-path.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { SiteCore } from '../../core/site-core.ts';
 import {
   RIGHTS_TRANSFER_SHADOW,
   type RightsPort,
@@ -80,7 +80,7 @@ export class Rights implements RightsPort, SitePart, Settling {
   isDue = false;
   readonly kinds = ['rights.request'] as const;
   readonly #inFlight: InFlightAmounts;
-  readonly core: ReplicaCore;
+  readonly core: SiteCore;
   readonly #blue: BluePath;
   readonly #red: OwnProposals;
   /** The prefix of this start's transfers. No other start names operations like it. */
@@ -106,7 +106,7 @@ export class Rights implements RightsPort, SitePart, Settling {
   #transfers = 0;
 
   constructor(
-    core: ReplicaCore,
+    core: SiteCore,
     blue: BluePath,
     red: OwnProposals,
     startName: string,

@@ -52,5 +52,5 @@ test('the red log goes on while a checkpoint is on its way → released up to wh
   expect(released).toEqual([]);
   machine?.onCheckpointed();
   expect(released).toEqual([cut?.contained.red]);
-  expect(machine?.replica.redDelivered).toBeGreaterThan(cut?.contained.red ?? Infinity);
+  expect(machine?.redDelivered).toBeGreaterThan(cut?.contained.red ?? Infinity);
 });

@@ -25,7 +25,7 @@ test('client acknowledges an answer with its next operation → the answer is no
 function keptAnswers(sites: Sites): readonly string[] {
   const retained: string[] = [];
   for (const [name, section] of Object.entries(
-    sites.machines[0]?.replica.red.lanes.main.order.sections ?? {},
+    sites.machines[0]?.red.lanes.main.order.sections ?? {},
   )) {
     if (name !== 'redAnswers') continue;
     for (const [id, saved] of saveAll(section))

@@ -103,7 +103,7 @@ test('globals and locals on the same rows are all executed', () => {
   expect(outcomes.map(({ value, code }) => code ?? value)).toEqual(outcomes.map(() => true));
   expect(balancesOf(world)).toEqual(all([100 - 3 + 6 - 9, 100 + 3 - 6 - 12]));
   for (const machine of world.machines)
-    for (const { order } of machine!.replica.red.lanes) expect(order.holds?.standing.size).toBe(0);
+    for (const { order } of machine!.red.lanes) expect(order.holds?.standing.size).toBe(0);
 });
 
 test('another site finishes a global whose site has stopped', () => {

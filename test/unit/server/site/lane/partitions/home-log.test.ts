@@ -93,8 +93,7 @@ test('a restart → no watermark while a hold of an earlier start stands, since 
   world.submit(FOLLOWER, call('untag', { account: 'us/ann' }));
   world.settle(isCommit);
   world.drop(isCommit);
-  const standing = () =>
-    world.machines[FOLLOWER]!.replica.red.lanes.at(0).order.holds!.standing.size;
+  const standing = () => world.machines[FOLLOWER]!.red.lanes.at(0).order.holds!.standing.size;
   expect([standing(), countWatermarks()]).toEqual([1, 0]);
   for (let turn = 0; turn < 20; turn += 1) world.pass(50);
   expect([standing(), countWatermarks()]).toEqual([0, 1]);

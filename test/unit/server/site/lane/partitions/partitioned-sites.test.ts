@@ -82,7 +82,7 @@ test('the stamp of a red operation is above those of other logs that its site ha
   world.settle();
   world.submit(FOLLOWER, withdraw('us/ann', 10));
   world.settle();
-  const { stable } = world.machines[FOLLOWER]!.replica.state;
+  const { stable } = world.machines[FOLLOWER]!.state;
   const [main = 0, us = 0] = world.origins.logs.map((log) => stable[log]);
   expect(main).toBeGreaterThanOrEqual(900_000);
   expect(us).toBeGreaterThan(main);

@@ -94,7 +94,7 @@ test('what depends on the lost end is shown, and the rows of a committed global 
   ]);
   expect(kindsOfUs(world, MAIN_LEADER)).toEqual(['operation', 'opening', 'release']);
   for (const site of KEPT)
-    for (const { order } of world.machines[site]!.replica.red.lanes)
+    for (const { order } of world.machines[site]!.red.lanes)
       expect(order.holds?.standing.size).toBe(0);
   const taken = world.submit(MAIN_LEADER, withdraw('us/ann', 20));
   world.settle();
@@ -131,7 +131,7 @@ test('a log that is the only one begins with an opening too: a stamp of the lost
   world.submit(0, withdraw('ann', 10));
   world.settle();
   const main = world.origins.logs[0] as Origin;
-  const stampOf = (): number => world.machines[0]!.replica.state.stable[main] ?? 0;
+  const stampOf = (): number => world.machines[0]!.state.stable[main] ?? 0;
   const named = stampOf() + 500_000;
   world.crash(0);
   world.options = { generation: 1, redOpening: { stamp: named, holds: [], length: 1 } };

@@ -88,7 +88,7 @@ describe('abandoned operations', () => {
     sites.abandon(S);
     expect(read.code).toBe('ABORTED');
     comeBack(sites);
-    expect(sites.machines[S]?.replica.redDelivered).toBe(1);
+    expect(sites.machines[S]?.redDelivered).toBe(1);
   });
 
   test('a red write that was not proposed → ends at once, and never takes effect', () => {
@@ -421,7 +421,7 @@ describe('the connection to the leader is lost', () => {
     expect(machines[S]?.redLogs.findProblems(nowMs)[0]).toBe(
       'the site h, which orders them and is not connected to s',
     );
-    expect(machines[S]?.replica.red.lanes.main.admission.fullError().message).toContain(
+    expect(machines[S]?.red.lanes.main.admission.fullError().message).toContain(
       'wait for the site h',
     );
   });

@@ -168,7 +168,7 @@ test('the site that is retired alone has what another one had durable → the ch
   const red = world.submit(1, enqueue('q', 'a'));
   passAllButBlue();
   // At a second site, and so in the red log.
-  expect(world.machine(0).replica.redDelivered).toBeGreaterThan(0);
+  expect(world.machine(0).redDelivered).toBeGreaterThan(0);
   world.change(0, { name: 't', directory: null });
   passAllButBlue();
   expect(world.statesAt(0)[2]).toBe('t 0 closing');

@@ -30,7 +30,7 @@ test('a home that was closed → answered from a record or the red log, else UNK
   ]);
   expect(retried.slice(0, 2).every((outcome) => 'value' in outcome)).toBe(true);
   expect(world.read(rebuilt, get('lost'))).toBe(undefined);
-  const { origins } = world.machines[1]!.replica.options;
+  const { origins } = world.machines[1]!.options;
   const homes = origins.sites.map((origin) => formatHome(origins.get(origin)));
   expect(homes).toEqual(['h', 's', 't', expect.stringMatching(/^h~\d+$/)]);
   expect(homes.map((home) => origins.findHome(home))).toEqual([...origins.sites]);

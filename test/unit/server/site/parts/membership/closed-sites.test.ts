@@ -83,7 +83,7 @@ test('removals → forgotten without a site that is closed', () => {
   change(0, 'remove b');
   world.pass(100);
   const getRetained = (): number[] =>
-    [0, 1].map((site) => countRemovals(world.machine(site).replica.state.store));
+    [0, 1].map((site) => countRemovals(world.machine(site).state.store));
   expect(getRetained()).toEqual([1, 1]);
   world.changeMembers(0, 't', null);
   // Other rows: a row that is written again keeps no removal.

@@ -123,7 +123,7 @@ test('what one site alone has of the lost one, and that site is lost too → the
   world.change(3, { name: 'h', directory: null });
   passAllButLast();
   expect(world.statesAt(2)[0]).toBe('h 0 closing');
-  expect(world.machine(3).replica.membership.unconfirmed).toEqual([siteAt(1)]);
+  expect(world.machine(3).membership.unconfirmed).toEqual([siteAt(1)]);
   world.crash(1);
   expect(world.changeMembers(3, 's', null).problem).toBeUndefined();
   world.pass(200);

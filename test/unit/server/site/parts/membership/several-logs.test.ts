@@ -121,7 +121,7 @@ test('a voter of us that was rebuilt starts again → it knows of its vote befor
   world.passWithout(isOfLog(0, FOURTH));
   const rebuilt = world.startFrom(MAIN_LEADER);
   const stateInUs = (): string => {
-    const { members } = world.machine(rebuilt).replica.red.lanes.at(1).order;
+    const { members } = world.machine(rebuilt).red.lanes.at(1).order;
     return members.get(members.find('t')!).state;
   };
   // Entries that follow from later messages would prove it too.

@@ -32,7 +32,7 @@ function taking(fields: readonly string[]): GeneratorOutcome {
 
 test('seats are in the pool and coats are not → of both it lacks some, of seats alone none', () => {
   const sites = pooled(12, 10);
-  const { rights, state } = sites.machines[1]?.replica ?? {};
+  const { rights, state } = sites.machines[1] ?? {};
   if (rights === undefined || state === undefined) throw new Error('no rights');
   expect(
     [held(sites)[1], ledgerAt(sites, 1, 'coats').getHolding(siteAt(1))].every(

@@ -42,7 +42,7 @@ test('a take that waits for rights in the red order is abandoned → at the next
   sites.crash(2);
   sites.submit(1, contract.sellInOrder({ seats: 3 }));
   sites.settle();
-  const isBusy = (): unknown => sites.machines[1]?.replica.rights?.isBusy;
+  const isBusy = (): unknown => sites.machines[1]?.rights?.isBusy;
   expect(isBusy()).toBe(true);
   sites.abandon(1);
   sites.tick();

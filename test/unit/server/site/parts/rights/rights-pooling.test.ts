@@ -119,7 +119,7 @@ describe('a take of more than its site holds', () => {
     'a crowd of 300 at one site, of %i → each is executed a few times, not whenever one commits',
     (count) => {
       const sites = opened(count);
-      const state = sites.machines[1]?.replica.state;
+      const state = sites.machines[1]?.state;
       if (state === undefined) throw new Error('it is down');
       const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runPipelined')];
       const takes = Array.from({ length: 300 }, () => sites.submit(1, sellInOrder({ seats: 1 })));

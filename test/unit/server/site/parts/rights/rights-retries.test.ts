@@ -100,7 +100,7 @@ test.each([1, 100])(
   (count) => {
     const sites = leftAway();
     const taken = Array.from({ length: count }, () => sites.submit(2, sellInOrder({ seats: 1 })));
-    const { state } = sites.machines[2]!.replica;
+    const { state } = sites.machines[2]!;
     const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runPipelined')];
     let others = 0;
     for (; !taken.every(hasEnded) && sites.nowMs < 10 * REACH_MS; others += 1)
@@ -130,14 +130,14 @@ test('what has come is gone before it is handed over → what it has waited for 
   sites.pass(50);
   sites.submit(0, open({ seats: 1 }));
   const machine = sites.machines[2];
-  const waits = (): boolean => machine?.replica.rights?.isBusy === true;
+  const waits = (): boolean => machine?.rights?.isBusy === true;
   // Until it is red, and its site has not synced that.
   while (waits()) {
     for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()])
       if (waits()) step();
     if (waits() && sites.sent.length === 0) sites.tick();
   }
-  expect([...(machine?.replica.red.inFlight ?? [])]).toEqual(['ann/1']);
+  expect([...(machine?.red.inFlight ?? [])]).toEqual(['ann/1']);
   const first = sites.submit(0, sellInOrder({ seats: 1 }));
   do {
     sites.sync(0);
@@ -163,9 +163,9 @@ test('waits, then for another one to end, then lacks some still → both times c
   }
   const small = sites.submit(1, sellInOrder({ seats: 1 }));
   sites.settle(({ message }) => message.kind.startsWith('log.'));
-  expect([sites.machines[1]?.replica.rights?.isBusy, held(sites)]).toEqual([false, [0, 0, 6, 14]]);
+  expect([sites.machines[1]?.rights?.isBusy, held(sites)]).toEqual([false, [0, 0, 6, 14]]);
   sites.settle();
-  expect([small.value, taken, sites.machines[1]?.replica.rights?.isBusy]).toEqual([
+  expect([small.value, taken, sites.machines[1]?.rights?.isBusy]).toEqual([
     { sold: true },
     {},
     true,

@@ -49,7 +49,7 @@ describe('as many as may wait for rights', () => {
     sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
-    const replica = sites.machines[0]?.replica;
+    const replica = sites.machines[0];
     if (replica === undefined) throw new Error('it is down');
     const store = vi.spyOn(replica, 'store');
     const takes = [1, 2, 3, 4].map(() => sites.ask(0, item, { id: 'ann/1' }));

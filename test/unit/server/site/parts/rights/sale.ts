@@ -89,7 +89,7 @@ export const service = defineService(contract, {
 export const item = contract.sell({ seats: 1 });
 
 export function ledgerAt(sites: Sites, site: number, field = 'seats'): Ledger {
-  return sites.machines[site]?.replica.state.store.read('events', 'E', field) as Ledger;
+  return sites.machines[site]?.state.store.read('events', 'E', field) as Ledger;
 }
 
 /** What each site holds, as the first one shows it, and the pool. */

@@ -1,4 +1,7 @@
-/** The options of a replica, its observer, and the core that its parts share. */
+/**
+ * The options that the parts of a site have, its observer, and the core that they share. `Site` is
+ * the only implementation of `SiteCore`: it imports its parts, and they must not import it back.
+ */
 import type { CertifierLimits } from '../../service/records/retention-limits.ts';
 import type {
   CertificationDecision,
@@ -25,7 +28,7 @@ import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
-import type { ReplicaOutputs } from './outputs.ts';
+import type { SiteOutputs } from './outputs.ts';
 import type { Submission } from './submissions.ts';
 import type { Stage } from '../answer.ts';
 import type { MachineSizes } from '../../log/machine-sizes.ts';
@@ -54,11 +57,11 @@ export interface HeldRowsReport {
 }
 
 /**
- * Observes a replica, for checkers and metrics. Callbacks run in the middle of a change, and an
+ * Observes a site, for checkers and metrics. Callbacks run in the middle of a change, and an
  * error would leave the change unfinished. Only checkers of a simulation may throw, because the
  * simulation ends then.
  */
-export interface ReplicaObserver {
+export interface SiteObserver {
   /** A generator run became an operation of this site. */
   onCreated?(operation: BlueOperation | RedOperation): void;
   /** An operation became part of the stable snapshot of this site. */
@@ -101,7 +104,7 @@ export interface RunningVersion {
   readonly founding: DeploymentVersion;
 }
 
-export interface ReplicaOptions {
+export interface PartOptions {
   readonly service: Service;
   /**
    * Set if sites may run different versions. Default: the version that the site runs is in force
@@ -166,7 +169,7 @@ export interface ReplicaOptions {
   readonly maxRedBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
-  readonly observer?: ReplicaObserver | undefined;
+  readonly observer?: SiteObserver | undefined;
   /**
    * Whether replies of operations that were received from other sites are kept, and given while
    * those sites are down.
@@ -174,8 +177,8 @@ export interface ReplicaOptions {
   readonly keepsReceivedReplies?: boolean | undefined;
 }
 
-export interface ReplicaCore {
-  readonly options: ReplicaOptions;
+export interface SiteCore {
+  readonly options: PartOptions;
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: CoverageWaiters;
@@ -191,7 +194,7 @@ export interface ReplicaCore {
    * Whether a submission of the operation waits here, to begin or for its outcome at another site.
    */
   hasWaiter(id: OperationId): boolean;
-  readonly outputs: ReplicaOutputs;
+  readonly outputs: SiteOutputs;
   /**
    * Whether a stamp that comes from `peer` itself may be taken. It may not while the clock of the
    * peer is too far ahead.
