@@ -294,8 +294,8 @@ function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetri
   return createSiteMetrics({
     sites: [node.name],
     certificationStats: () => node.site.certificationStats.stats,
-    retainedReplies: () => node.site.driver.retainedReplies,
-    rejectedMessages: () => node.site.driver.rejectedMessages,
+    retainedReplies: () => node.site.driver.machine.retainedReplies,
+    rejectedMessages: () => node.site.driver.machine.rejections,
     partitionFigures: () => getPartitionFigures(node.site),
   });
 }

@@ -9,10 +9,8 @@ import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
-import type { DeploymentVersion } from '../service/records/deployment-version.ts';
 import { createEpoch } from '../log/epoch.ts';
 import type { ServerReply } from '../log/red-log.ts';
-import type { RetainedReplies } from '../site/parts/lookups/id-table.ts';
 import {
   backlogError,
   fullError,
@@ -26,12 +24,7 @@ import type { SubmissionPort } from './submission/site-binding.ts';
 import { type Submitter, deliverFailure, deliverView } from './submission/submitter.ts';
 import { getOperationPlans, type OperationPlans } from '../service/operation-plan.ts';
 import { Site } from '../site/site.ts';
-import type {
-  RejectedMessageCounts,
-  SiteOptions,
-  MemberStatus,
-  SiteProgress,
-} from '../site/site-options.ts';
+import type { SiteOptions } from '../site/site-options.ts';
 import { Turns, type EventLoopTurn, type TurnOptions } from './turn.ts';
 import type { Envelope, RejectedMessageError } from '../site/wire/envelope.ts';
 import type { Origin, Origins } from '../service/records/origin.ts';
@@ -85,7 +78,8 @@ export class SiteDriver implements SubmissionPort {
   readonly origins: Origins;
   readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
-  readonly #machine: Site;
+  /** The site itself, for those who only read. The driver alone gives it inputs. */
+  readonly machine: Site;
   readonly #turns: Turns;
   /** Why updates are refused in the current turn, if they are. */
   #writeRejection: CorrectableError | undefined;
@@ -113,13 +107,13 @@ export class SiteDriver implements SubmissionPort {
     this.origins = options.origins;
     this.tokens = options.tokens;
     const { storage } = options;
-    this.#machine = new Site(
+    this.machine = new Site(
       { ...options, epoch: createEpoch(storage.term, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
     );
-    this.#turns = new Turns(this.#machine, options, {
+    this.#turns = new Turns(this.machine, options, {
       deliver: (answer, nowMs) => this.#deliver(answer, nowMs),
       report: (event) => this.#report(event),
       onTick: () => this.#checkAbandoned(),
@@ -138,32 +132,13 @@ export class SiteDriver implements SubmissionPort {
 
   /** Why all updates are refused for now although the site runs, if they are. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#findWriteRejection() ?? this.#machine.writeRefusal;
-  }
-
-  get rejectedMessages(): RejectedMessageCounts {
-    return this.#machine.rejections;
-  }
-
-  get retainedReplies(): RetainedReplies {
-    return this.#machine.retainedReplies;
+    return this.#findWriteRejection() ?? this.machine.writeRefusal;
   }
 
   /** The number of holds that stand in each red log, by its partition. */
   get standingHolds(): readonly number[] {
-    const { lanes } = this.#machine.red;
+    const { lanes } = this.machine.red;
     return lanes.all.map(({ order }) => order.holds?.standing.size ?? 0);
-  }
-
-  /**
-   * Whether the site has not stopped, and another site has confirmed this start if that is needed.
-   */
-  get isConfirmed(): boolean {
-    return this.#machine.isConfirmed;
-  }
-
-  get isBusy(): boolean {
-    return this.#machine.isBusy;
   }
 
   /** What red operations wait for, if none can be ordered for now. */
@@ -173,40 +148,22 @@ export class SiteDriver implements SubmissionPort {
 
   /** The same for the red log of each partition, by its ordinal. */
   get redProblems(): readonly (string | undefined)[] {
-    return this.#machine.redLogs.findProblems(performance.now());
-  }
-
-  get progress(): SiteProgress {
-    return this.#machine.progress;
-  }
-
-  get members(): readonly MemberStatus[] {
-    return this.#machine.members;
+    return this.machine.redLogs.findProblems(performance.now());
   }
 
   /** Whether a message of this origin was ever taken. */
   hasHeardOf(origin: Origin): boolean {
-    return this.#machine.starts.epochs.has(origin);
-  }
-
-  /** Whether a state of this site can be sent to the site of the origin. */
-  isInAllLogs(origin: Origin): boolean {
-    return this.#machine.redLogs.areAllWith(origin);
-  }
-
-  /** The logs in whose copies here the site has no vote yet. */
-  get logsWithoutVote(): readonly number[] {
-    return this.#machine.redLogs.withoutVote;
+    return this.machine.starts.epochs.has(origin);
   }
 
   setConnected(site: Origin, isConnected: boolean): void {
-    this.#machine.setConnected(site, isConnected, performance.now());
+    this.machine.setConnected(site, isConnected, performance.now());
     this.#turns.runAfterInput();
   }
 
   /** A message of another site could not be decoded. It is counted and reported. */
   rejectMessage(rejection: RejectedMessageError): void {
-    this.#machine.door.filter.reject(rejection);
+    this.machine.door.filter.reject(rejection);
     this.#turns.run();
   }
 
@@ -232,7 +189,7 @@ export class SiteDriver implements SubmissionPort {
     submission.acceptedAtMs = turn.nowMs;
     this.#submitters.set(serial, submission);
     try {
-      this.#machine.submit(submission, turn.nowMs, turn.wallMs);
+      this.machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
       // An error of the service outside of its generators fails only that operation.
       this.#forget(serial);
@@ -244,7 +201,7 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     const { storage } = this.#options;
     for (const envelope of envelopes) {
-      this.#machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
+      this.machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
     }
     this.#turns.run();
   }
@@ -252,7 +209,7 @@ export class SiteDriver implements SubmissionPort {
   /** @param partition the ordinal of the partition whose log gets the reply */
   onReply(reply: ServerReply, partition: number): void {
     if (this.#closed) return;
-    this.#machine.onReply(reply, performance.now(), Date.now(), partition);
+    this.machine.onReply(reply, performance.now(), Date.now(), partition);
     this.#turns.runAfterInput();
   }
 
@@ -263,7 +220,7 @@ export class SiteDriver implements SubmissionPort {
     );
     if (this.#closed) return;
     // An operation that has not left the site frees its slot.
-    for (const serial of value) this.#machine.abandon(serial);
+    for (const serial of value) this.machine.abandon(serial);
     this.#turns.run();
   }
 
@@ -274,12 +231,7 @@ export class SiteDriver implements SubmissionPort {
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
     if (this.#turns.current === undefined) this.#beginTurn();
-    return this.#machine.activation.propose();
-  }
-
-  /** The version that is in force. It is `undefined` if that is the one that the site runs. */
-  get inForce(): DeploymentVersion | undefined {
-    return this.#machine.activation.inForce;
+    return this.machine.activation.propose();
   }
 
   /**
@@ -288,7 +240,7 @@ export class SiteDriver implements SubmissionPort {
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
     const { nowMs } = this.#turns.current ?? this.#beginTurn();
-    return this.#machine.proposeChange(change, nowMs);
+    return this.machine.proposeChange(change, nowMs);
   }
 
   /** Ends the site. Its storage is closed after it. */
@@ -321,10 +273,10 @@ export class SiteDriver implements SubmissionPort {
     const { fullReason } = storage;
     if (fullReason !== undefined) return fullError(fullReason);
     const isBacklogFull =
-      this.#machine.isBacklogFull ||
-      (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
+      this.machine.isBacklogFull ||
+      (absence === undefined && this.machine.backlogLength >= maxBacklogEntries);
     if (isBacklogFull) return backlogError(maxBacklogEntries);
-    return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
+    return this.machine.isConfirmed ? undefined : this.machine.writeRefusal;
   }
 
   /**
@@ -451,11 +403,11 @@ export class SiteDriver implements SubmissionPort {
       if (serial >= this.#tickedAtSerial) return;
       if ((submitter.deadlineAt ?? Infinity) <= overBefore) {
         submitter.hasExpired = true;
-        return this.#machine.abandon(serial);
+        return this.machine.abandon(serial);
       }
       if (serial < this.#checkedBefore) return;
       const { signal } = submitter;
-      if (signal.aborted) this.#machine.abandon(serial);
+      if (signal.aborted) this.machine.abandon(serial);
       else this.#listen(signal, serial);
     });
     this.#checkedBefore = this.#tickedAtSerial;
@@ -470,7 +422,7 @@ export class SiteDriver implements SubmissionPort {
 
   #abandon(serial: number): void {
     if (this.#closed || this.#submitters.get(serial) === undefined) return;
-    this.#machine.abandon(serial);
+    this.machine.abandon(serial);
     this.#turns.run();
   }
 }

@@ -167,7 +167,7 @@ export function describeJoining(
 ): string | undefined {
   if (site === null || !origins.isSite(site) || origins.get(site).state !== 'joining')
     return undefined;
-  const missing = driver?.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
+  const missing = driver?.machine.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
   const names = missing.map((origin) => origins.getName(origin)).join(', ');
   return `waiting for ${names || 'the red log'} to confirm that ${origins.getName(site)} joins`;
 }

@@ -171,7 +171,7 @@ export class ClusterNode {
       admit: (site, receiver) =>
         findRefusal(
           this.#site && this.#origins,
-          (origin) => this.#site?.driver.isInAllLogs(origin) === true,
+          (origin) => this.#site?.driver.machine.redLogs.areAllWith(origin) === true,
           { ...receiver, donor: this.name, site },
         ),
       onProgress: (progress) => this.#onProgress(formatProgress(progress)),
@@ -257,7 +257,7 @@ export class ClusterNode {
           this.#resources.onAlarm({ kind: 'red-log-sealed', site, message });
         },
         countEntries: () => redCopies.countEntries(),
-        findLogsWithoutVote: () => this.#site?.driver.logsWithoutVote ?? [],
+        findLogsWithoutVote: () => this.#site?.driver.machine.redLogs.withoutVote ?? [],
         findNamed: (partition) => redCopies.findNamed(partition),
         catchUp: (message, to, onCopied) => this.#catchUp(message, { to, onCopied }),
         getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
@@ -390,7 +390,7 @@ export class ClusterNode {
     return {
       site: this.name,
       ...this.state,
-      members: driver?.members ?? listOrigins(this.#origins),
+      members: driver?.machine.members ?? listOrigins(this.#origins),
       redLeader: this.#resources.redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,
@@ -399,7 +399,7 @@ export class ClusterNode {
       version: this.#requests.version,
       directory: this.#directory.identity.directory,
       transfer: this.#transfers?.progress,
-      progress: driver?.progress,
+      progress: driver?.machine.progress,
       links: this.#links?.status ?? [],
       alarms: this.#resources.alarms.list(),
     };
@@ -412,7 +412,7 @@ export class ClusterNode {
   async close(): Promise<void> {
     this.#resources.abort();
     const isNeeded = (): boolean =>
-      this.#site?.driver.isBusy === true &&
+      this.#site?.driver.machine.isBusy === true &&
       this.#links?.status.some((link) => link.isConnected) === true;
     await waitWhileSending(isNeeded);
     await this.#lifecycle.stop();

@@ -93,7 +93,7 @@ export class NodeRequests {
     return {
       site: node.name,
       own: node.ownVersion,
-      getInForce: () => node.getDriver()?.inForce ?? node.getFoundingVersion(),
+      getInForce: () => node.getDriver()?.machine.activation.inForce ?? node.getFoundingVersion(),
       getOthers: () =>
         node
           .getOrigins()

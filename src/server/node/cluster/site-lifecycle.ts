@@ -110,7 +110,7 @@ export class SiteLifecycle {
     this.#context.disconnect();
     const phase = this.#phase;
     if (phase.name === 'running') {
-      this.#isConfirmed = phase.site.driver.isConfirmed;
+      this.#isConfirmed = phase.site.driver.machine.isConfirmed;
       phase.site.driver.close();
     }
     this.#phase = STOPPED;

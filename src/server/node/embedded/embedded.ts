@@ -181,7 +181,7 @@ export function openEmbedded<const N extends string>(
   return {
     embedded,
     begin,
-    rejectedMessages: (site) => find(site).driver.rejectedMessages,
+    rejectedMessages: (site) => find(site).driver.machine.rejections,
     partitionFigures: (site) => getPartitionFigures(find(site)),
   };
 }
@@ -256,7 +256,7 @@ function createHandle<N extends string>(
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,
-    retainedReplies: (name) => siteOf(name).driver.retainedReplies,
+    retainedReplies: (name) => siteOf(name).driver.machine.retainedReplies,
     certificationStats: (name) => siteOf(name).certificationStats.stats,
     site: (name) => {
       const { driver } = siteOf(name);
