@@ -183,14 +183,14 @@ describe('simulation: planted faults', () => {
       expect(seeds(PLANTED_RUNS_MAX, first).find(isCaught)).toBeDefined();
     });
   }
-});
 
-test('a part that gets work and is not due → the fault names it, its site, the time and what to do', () => {
-  const planted = INJECTED_BUGS['a-throttle-that-sleeps'];
-  const { violation } = simulate(planted?.shownBy ?? 1, 'calm', { planted });
-  expect(violation?.message).toMatch(
-    /^Executions of site \w+ had work at \d+ ms, and was not due: set isDue where it gets work/,
-  );
+  test('a part that gets work and is not due → the fault names it, its site, the time and what to do', () => {
+    const planted = INJECTED_BUGS['a-throttle-that-sleeps'];
+    const { violation } = simulate(planted?.shownBy ?? 1, 'calm', { planted });
+    expect(violation?.message).toMatch(
+      /^Executions of site \w+ had work at \d+ ms, and was not due: set isDue where it gets work/,
+    );
+  });
 });
 
 describe('simulation: shrinking', () => {
