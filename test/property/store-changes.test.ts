@@ -98,7 +98,7 @@ class File {
     this.#rows = new Map([...kept, ...written]);
     if (!isEqual(show(this.#store), this.#atClose)) this.#once('the store has changed meanwhile');
     const restored = new Store(TABLES);
-    restored.restore(this.#rows);
+    restored.restore(new Map(this.#rows));
     this.isRight &&= isEqual(show(restored), this.#atClose);
     const names = [...this.#rows.keys()];
     if (names.length > 3) this.#once('several rows are restored');

@@ -43,6 +43,7 @@ export const EXPECTED = [
   'answered UNKNOWN',
   'answered REPLY_EXPIRED',
   'answered OVERLOADED',
+  'memory raised',
   'refused by the domain',
   'floors',
   'transfers of rights',

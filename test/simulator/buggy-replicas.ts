@@ -13,16 +13,17 @@ import {
   OperationLookups,
   type OperationLookup,
 } from '../../src/server/site/parts/lookups/operation-lookup.ts';
-import { Certifier } from '../../src/server/site/lane/order/certifier.ts';
+import { Certifier, CERTIFIER_LIMITS } from '../../src/server/site/lane/order/certifier.ts';
 import { PartitionCertifier } from '../../src/server/site/lane/order/partition-certifier.ts';
 import { RedOrder } from '../../src/server/site/lane/order/red-order.ts';
 import { RedPath } from '../../src/server/site/lane/red-path.ts';
 import { Pipeline } from '../../src/server/site/lane/requests/pipeline.ts';
 import { conflictError } from '../../src/server/site/lane/requests/retry-policy.ts';
+import type { PartOptions } from '../../src/server/site/core/site-core.ts';
 import { Writes } from '../../src/server/site/parts/writes.ts';
 import { Site } from '../../src/server/site/site.ts';
 import type { RunParts } from '../../src/testing/simulator/run-parts.ts';
-import { replaceMethods } from '../support/replace-methods.ts';
+import { replaceArguments, replaceMethods } from '../support/replace-methods.ts';
 
 const MICROS_PER_MS = 1000;
 
@@ -180,6 +181,16 @@ export const BUGGY_REPLICAS = {
     };
     return { getOutcome, isDecided: (id) => getOutcome(id) !== undefined };
   }),
+
+  /** Remembers as many commits as its memory is thought to hold. */
+  windowByMemory: {
+    RedOrder: replaceArguments(RedOrder, (options, ...others) => {
+      const { maxMemoryBytes = Infinity } = options as PartOptions;
+      const maxWindowCommits = Math.max(1, Math.floor((maxMemoryBytes - 50_000) / 5000));
+      const limits = { ...CERTIFIER_LIMITS, maxWindowCommits };
+      return [{ ...options, retentionLimits: limits }, ...others] as const;
+    }),
+  },
 
   eagerLog: {
     SequencedLog: replaceMethods(SequencedLog, (original) => ({

@@ -422,6 +422,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { checkpointBytes: 500, maxRequestedRows: 2 },
     parts: BUGGY_STORAGE.halfOfRows,
   },
+  // @rule STO-35
+  'window-by-memory': {
+    rule: 'what the prefix of a log decides does not depend on the memory of a site',
+    caughtBy: ['convergence', 'red total order', 'progress', 'serializability'],
+    profile: 'lossy',
+    overrides: { siteCount: 3, maxMemoryBytes: 50_000, operationsPerClient: 30 },
+    parts: BUGGY_REPLICAS.windowByMemory,
+  },
   // @rule STO-9
   'compacted-too-early': {
     rule: 'logs keep what another site may lack',

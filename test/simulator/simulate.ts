@@ -34,6 +34,7 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   maxOperationsPerClient: ID_TABLE_LIMITS.maxOperationsPerClient ?? Infinity,
   maxReplyBytes: ID_TABLE_LIMITS.maxBytes ?? Infinity,
   maxRedInFlight: Infinity,
+  maxMemoryBytes: Infinity,
   digestPlaces: 1024,
   etcdMarkEvery: 4,
   etcdPageGroups: 8,

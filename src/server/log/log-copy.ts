@@ -5,6 +5,7 @@
  */
 import { Fifo } from '../service/collections/fifo.ts';
 import { DEFAULT_MACHINE_SIZES } from './machine-sizes.ts';
+import { measureRecord } from '../service/records/memory-bytes.ts';
 import type { Origin } from '../service/records/origin.ts';
 import type { EntryName } from '../service/records/records.ts';
 import { createPrefixDigest, type PrefixDigest } from './prefix-digest.ts';
@@ -29,6 +30,7 @@ export class LogCopy<R> {
   readonly #markEvery: number;
   /** Entries from `delivered` on. */
   readonly #waiting = new Fifo<LogEntry<R>>();
+  #waitingBytes = 0;
   #length: number;
   #synced: number;
   #delivered: number;
@@ -61,6 +63,11 @@ export class LogCopy<R> {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** About how many bytes the entries take that are not delivered. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
   }
 
   get delivered(): number {
@@ -101,6 +108,7 @@ export class LogCopy<R> {
       this.#digest.add(entry, this.#delivered);
       if (this.#options.getMemberChange?.(record) !== undefined) this.#changes.push(this.#length);
       this.#waiting.push(entry);
+      this.#waitingBytes += measureRecord(record);
       this.#length += 1;
       this.#last = entry;
     }
@@ -145,6 +153,7 @@ export class LogCopy<R> {
 
   #deliverNext(): R {
     const { origin, epoch, sequence, record } = this.#waiting.shift() as LogEntry<R>;
+    this.#waitingBytes -= measureRecord(record);
     this.#lastDelivered = { origin, epoch, sequence };
     this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
     this.#delivered += 1;

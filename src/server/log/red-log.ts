@@ -16,6 +16,8 @@ import type { MachineSizes } from './machine-sizes.ts';
  * one engine.
  */
 export interface RedLog<R, M extends LogMessage = LogMessage> {
+  /** About how many bytes the entries take that it has in memory. */
+  readonly retainedBytes: number;
   /** Whether something is in flight that a lost message could hold up. Then ticks are needed. */
   readonly isBusy: boolean;
   /**

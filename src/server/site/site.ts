@@ -54,6 +54,7 @@ import { EarlyUpdates } from './parts/early-updates.ts';
 import { KnownStarts } from './parts/known-starts.ts';
 import type { RetainedReplies, RetainedReplyStats } from './parts/lookups/id-table.ts';
 import type { OperationLookups } from './parts/lookups/operation-lookup.ts';
+import { SiteMemory } from './parts/memory.ts';
 import { LowWatermarks, WATERMARK_SHADOW } from './parts/low-watermarks.ts';
 import type { Membership } from './parts/membership.ts';
 import { Operations } from './parts/operations.ts';
@@ -92,6 +93,7 @@ export class Site implements WholeSite {
   readonly writes: Writes;
   readonly lookups: OperationLookups;
   readonly coverage: CoverageWaiters;
+  readonly memory: SiteMemory;
   readonly rights: Rights | undefined;
   readonly membership: Membership;
   readonly activation: Activation;
@@ -154,6 +156,7 @@ export class Site implements WholeSite {
     this.red = new parts.RedPath(this, parts);
     this.writes = new parts.Writes(this, this.blue, this.red, this.#name, parts);
     this.lookups = this.writes.lookups;
+    this.memory = new SiteMemory(this, this.blue, this.red, this.lookups);
     this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.#name);
     this.membership = this.#createMembership(parts);
     this.rights = hasBounded(options.service.tables)
@@ -190,7 +193,7 @@ export class Site implements WholeSite {
     const last = [activation, membership, this.#operations];
     const order: SettlingOrder = {
       moving: [blue, red, coverage, proposals],
-      following: [executions, ...ofRights, this.#watermarks, ...last],
+      following: [executions, ...ofRights, this.#watermarks, ...last, this.memory],
     };
     const all = [blue, writes, lookups, coverage, red, executions, ...ofRights, ...last];
     return new Parts(all, order);
@@ -302,7 +305,10 @@ export class Site implements WholeSite {
    */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
-    const message = this.door.open(envelope, hasRoom && !this.redLogs.isFull);
+    const message = this.door.open(
+      envelope,
+      hasRoom && !this.redLogs.isFull && !this.memory.isStuck,
+    );
     if (message === undefined) return;
 
     const from = envelope.from.site;
@@ -687,7 +693,7 @@ export class Site implements WholeSite {
 
   /** Why all updates are refused, if they are. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#early.rejection ?? this.writes.rejection;
+    return this.#early.rejection ?? this.writes.rejection ?? this.memory.rejection;
   }
 
   get isBacklogFull(): boolean {

@@ -2,6 +2,7 @@
  * What those see of a site who look at several of its parts. `Site` is the only implementation. This
  * view is here because `Site` imports those files, and they must not import it back.
  */
+import type { MemoryPort } from './core/memory-port.ts';
 import type { OperationId, SlotDecision } from '../service/records/records.ts';
 import type { Section } from '../service/records/checkpoint.ts';
 import type { SiteCore } from './core/site-core.ts';
@@ -21,6 +22,7 @@ export interface WholeSite extends SiteCore {
   readonly membership: Membership;
   readonly activation: Activation;
   readonly starts: KnownStarts;
+  readonly memory: { readonly bytes: number } & MemoryPort;
   /** The parts of the state that are saved row by row. */
   readonly sections: Readonly<Record<string, Section>>;
   /** Entries of the site's own log that are synced: the state contains them. */

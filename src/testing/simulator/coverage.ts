@@ -61,6 +61,7 @@ export function getCoverage(sources: CoverageSources): Record<string, number> {
     'torn writes': ofDisks(({ tornWrites }) => tornWrites),
     'starts after a torn write': ofSites(({ startsAfterTornWrites }) => startsAfterTornWrites),
     'refused by a full disk': ofSites(({ fullDiskRejections }) => fullDiskRejections),
+    'memory raised': ofSites(({ memoryRaises }) => memoryRaises),
     'files lost': ofDisks(({ damages }) => damages.lost),
     'bits flipped': ofDisks(({ damages }) => damages.flipped),
     'old files brought back': ofDisks(({ damages }) => damages.old),

@@ -113,6 +113,11 @@ export interface SimulationOptions {
   readonly minRewriteBytes: number;
   readonly maxSliceCharacters: number;
   readonly maxRequestedRows: number;
+  /**
+   * How much memory the first site may use. Each other one may use a little more. A site that is
+   * full gets twice as much by a restart.
+   */
+  readonly maxMemoryBytes: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
   /** Maximum number of undecided red operations of a site below the run of another. */
@@ -527,6 +532,7 @@ function drawSizes(seed: number) {
     maxMarks: random.pick([2, 8, 1024]),
     etcdMarkEvery: random.pick([1, 4, 1024]),
     etcdPageGroups: random.pick([1, 2, 8]),
+    maxMemoryBytes: random.chance(0.2) ? random.pick([20_000, 50_000]) : Infinity,
   };
 }
 

@@ -89,7 +89,8 @@ export function createReplicaLimits(
     maxProposed: maxWindow,
     maxGlobals: maxWindow,
   };
-  const limits = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
+  const { maxMemoryBytes } = options;
+  const limits = { removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxMemoryBytes };
   const retentionLimits = { maxWindowCommits, maxOutcomes };
   const { isCluster, keepForMs, maxBacklogEntries } = options;
   const absence = { keepForMs, maxBacklogEntries };

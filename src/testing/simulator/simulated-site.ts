@@ -25,6 +25,7 @@ import type { Origin, Origins } from '../../server/service/records/origin.ts';
 import { EnvelopeCodec } from '../../server/site/wire/envelope-codec.ts';
 import { isNodeMessage, type Envelope } from '../../server/site/wire/envelope.ts';
 import type { Site } from '../../server/site/site.ts';
+import type { MemoryLevel } from '../../server/site/core/memory-port.ts';
 import {
   getSharedPart,
   type CheckpointCut,
@@ -49,6 +50,7 @@ const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
  * which a halt of its red log is noticed.
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
+const MEMORY_STEP = 0.1;
 
 export class SimulatedSite {
   readonly origin: Origin;
@@ -63,6 +65,8 @@ export class SimulatedSite {
   startsAfterTornWrites = 0;
   fullDiskRejections = 0;
   rejectedStarts = 0;
+  /** How often an operator gave the site more memory. */
+  memoryRaises = 0;
   /** Whether the site and its disks are lost for good. */
   isLost = false;
   /**
@@ -90,6 +94,7 @@ export class SimulatedSite {
    * then.
    */
   #stops = 0;
+  #maxMemoryBytes: number;
   /** How often it has started, even if its disk does not remember it. */
   #starts = 0;
 
@@ -98,6 +103,9 @@ export class SimulatedSite {
     this.origin = options.site.site;
     this.clock = new SimulatedClock(options.timeline, options.skewMs);
     this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
+    // No two sites have the same memory, as if they ran on different machines.
+    this.#maxMemoryBytes =
+      (options.site.maxMemoryBytes ?? Infinity) * (1 + options.site.site * MEMORY_STEP);
     this.#origins = options.createOrigins();
     if (options.copy !== undefined) this.#checkerNotes.install(options.copy);
     this.start();
@@ -134,7 +142,8 @@ export class SimulatedSite {
       origins: this.#origins,
       epoch,
       parts,
-      observer,
+      observer: { ...observer, onMemoryLevel: this.#onMemoryLevel },
+      maxMemoryBytes: this.#maxMemoryBytes,
       onMessageRejected: failOnRejection,
     };
     this.clock.noteOffset();
@@ -351,6 +360,22 @@ export class SimulatedSite {
     });
   }
 
+  /** A site without room serves reads until an operator gives it more memory by a restart. */
+  readonly #onMemoryLevel = (level: MemoryLevel): void => {
+    if (level === 'full') this.#raiseMemory(this.machine);
+  };
+
+  #raiseMemory(machine: Site | undefined): void {
+    this.#options.timeline.schedule(REPAIR_MS, () => {
+      if (this.machine === undefined || (machine !== undefined && this.machine !== machine)) return;
+      // It may not be restarted now.
+      if (this.isSpared) return this.#raiseMemory(machine);
+      this.#maxMemoryBytes *= 2;
+      this.memoryRaises += 1;
+      this.crash(RESTART_MS);
+    });
+  }
+
   pause(pauseMs: number): void {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return;
     const paused: (() => void)[] = [];
@@ -372,6 +397,7 @@ export class SimulatedSite {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return (
       this.#storage?.isFull !== true &&
+      this.machine.memory.rejection === undefined &&
       this.machine.red.lanes.all.every(({ admission }) => admission.halted === undefined)
     );
   }

@@ -169,6 +169,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return this.copy.getDigest(length);
   }
 
+  get retainedBytes(): number {
+    return this.copy.waitingBytes;
+  }
+
   save(): SavedLog {
     return this.copy.save(this.identity());
   }

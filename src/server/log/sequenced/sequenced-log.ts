@@ -12,6 +12,7 @@
  * sent before. Its answer names what has not arrived by then.
  */
 import { Fifo } from '../../service/collections/fifo.ts';
+import { measureRecord } from '../../service/records/memory-bytes.ts';
 import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
 import type {
   LogEntry,
@@ -42,6 +43,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #sizes: MachineSizes;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
+  /** About how many bytes each of them takes in memory, and all of them. */
+  readonly #entryBytes = new Fifo<number>();
+  #retainedBytes = 0;
   #forgotten = 0;
   #synced: number;
   #committed = 0;
@@ -79,6 +83,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
     this.#sizes = options.sizes ?? DEFAULT_MACHINE_SIZES;
     this.#entries = new Fifo(entries);
+    for (const entry of entries) this.#count(entry);
     this.#forgotten = options.start ?? 0;
     this.#synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
@@ -114,6 +119,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       progress: this.#deliveredProgress.save(),
     };
     return digest === undefined ? saved : { ...saved, digest };
+  }
+
+  get retainedBytes(): number {
+    return this.#retainedBytes;
   }
 
   get end(): StreamPoint {
@@ -426,6 +435,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       // entries are kept.
       if (this.length === this.#digest.count) this.#digest.add(entry, this.#forgotten);
       this.#entries.push(entry);
+      this.#count(entry);
     }
     this.#storeOutput(entries);
     if (this.#isLeader) this.#sendNews();
@@ -570,7 +580,16 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const known = this.#isLeader
       ? Math.min(this.#delivered, ...this.#matchedLengths())
       : getFirstKept(this.#sizes, this.#delivered, this.#forgotten);
-    for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
+    for (; this.#forgotten < known; this.#forgotten += 1) {
+      this.#entries.shift();
+      this.#retainedBytes -= this.#entryBytes.shift() ?? 0;
+    }
+  }
+
+  #count({ record }: LogEntry<R>): void {
+    const bytes = measureRecord(record);
+    this.#entryBytes.push(bytes);
+    this.#retainedBytes += bytes;
   }
 
   #send(to: Origin, message: SequencedMessage<R>): void {

@@ -1,6 +1,7 @@
 /** A counter of integers. Only integers have the same sum in every order. */
 import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
+import { STAMP_BYTES, STATE_BYTES } from '../records/memory-bytes.ts';
 import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import {
   createEffectBuilder,
@@ -42,6 +43,9 @@ export class CounterState implements FieldState {
   get isInitial(): boolean {
     return false;
   }
+  get bytes(): number {
+    return STATE_BYTES;
+  }
   snapshot(): unknown {
     return toPlainSum(this.value);
   }
@@ -49,6 +53,9 @@ export class CounterState implements FieldState {
     return this.value;
   }
 }
+
+/** An addition that is remembered, with its stamp. */
+const ADDITION_BYTES = STATE_BYTES + STAMP_BYTES;
 
 /**
  * The state of a counter in a row that can be removed. It remembers its additions, so that a
@@ -78,6 +85,9 @@ class RemovableCounterState implements FieldState {
   }
   get isInitial(): boolean {
     return this.#additions.length === 0;
+  }
+  get bytes(): number {
+    return 5 * STATE_BYTES + ADDITION_BYTES * this.#additions.length;
   }
   snapshot(): unknown {
     return toPlainSum(this.#value);

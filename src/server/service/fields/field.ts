@@ -26,6 +26,11 @@ export interface FieldState {
   clear(upTo: Stamp): void;
   /** Whether the field is as if it was never written. */
   readonly isInitial: boolean;
+  /**
+   * About how many bytes it takes in memory. It follows from the content alone, and is read twice
+   * for each effect: states that may become large add it up.
+   */
+  readonly bytes: number;
   /** The state as plain data. It is equal at two sites exactly when they have converged. */
   snapshot(): unknown;
   /**
@@ -42,6 +47,8 @@ export type ChangePeriod = Pick<RowChanges<unknown>, 'period' | 'isSaving'>;
 
 /** The parts of a state. They are numbered, and each is small enough to be written at once. */
 export interface StateParts {
+  /** About how many bytes all parts take in memory. */
+  readonly bytes: number;
   /**
    * Returns the number of the part that an effect with this action is about to change or remove,
    * unless it was returned in this period of the changes already.
@@ -89,6 +96,8 @@ export interface FieldKind {
   readonly hasParts?: boolean;
   /** The builders of effects by action, which shadow operations find under the field's name. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
+  /** The actions after which the field is never larger than before. Default: none */
+  readonly shrinkingActions?: readonly string[];
   /** Actions of the sites themselves. Effects of authors cannot have them. */
   readonly ownActions?: readonly string[];
   /**

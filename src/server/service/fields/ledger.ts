@@ -3,6 +3,7 @@
  * given.
  */
 import { RED, type Origin } from '../records/origin.ts';
+import { STATE_BYTES } from '../records/memory-bytes.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
 /** A bounded field, as generators and invariants read it. */
@@ -102,6 +103,10 @@ export class LedgerState extends Ledger {
 
   getHolding(origin: Origin): number {
     return Number(this.#holdings.get(origin) ?? 0);
+  }
+
+  get bytes(): number {
+    return 5 * STATE_BYTES + STATE_BYTES * this.#holdings.size;
   }
 
   /** Adds rights for this origin. */

@@ -1,6 +1,7 @@
 /** A log to which sites append. Entries are ordered by hybrid clock time, then by site. */
 import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
+import { measureValue, STAMP_BYTES, STATE_BYTES } from '../records/memory-bytes.ts';
 import { freezeForUser, isMutable } from '../../../values/deep-freeze.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
@@ -25,8 +26,12 @@ interface LogLine {
   readonly value: unknown;
 }
 
+/** A line in the two arrays: with its stamp, and of the last read. */
+const LINE_BYTES = STATE_BYTES + STAMP_BYTES;
+
 class LogState implements FieldState {
   #lines: LogLine[];
+  #bytes = 4 * STATE_BYTES;
   /** The last value read. It is created again after a change. */
   #values: readonly unknown[] | undefined;
   #isChangeable = false;
@@ -35,6 +40,10 @@ class LogState implements FieldState {
       value,
       stamp: loadPosition(stamp),
     }));
+    for (const { value } of this.#lines) this.#bytes += LINE_BYTES + measureValue(value);
+  }
+  get bytes(): number {
+    return this.#bytes;
   }
   read(): readonly unknown[] {
     if (this.#values === undefined) {
@@ -50,10 +59,15 @@ class LogState implements FieldState {
     while (index > 0 && compareStamps((this.#lines[index - 1] as LogLine).stamp, stamp) > 0)
       index -= 1;
     this.#lines.splice(index, 0, { stamp, value: effect.value });
+    this.#bytes += LINE_BYTES + measureValue(effect.value);
     this.#values = undefined;
   }
   clear(upTo: Stamp): void {
-    this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#lines = this.#lines.filter(({ stamp, value }) => {
+      const isLater = compareStamps(stamp, upTo) > 0;
+      if (!isLater) this.#bytes -= LINE_BYTES + measureValue(value);
+      return isLater;
+    });
     this.#values = undefined;
   }
   get isInitial(): boolean {

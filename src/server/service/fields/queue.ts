@@ -3,6 +3,7 @@
  * applied, so it never aborts.
  */
 import type { Effect } from '../records/effect.ts';
+import { measureValue, STATE_BYTES } from '../records/memory-bytes.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
 import {
   createEffectBuilder,
@@ -41,6 +42,9 @@ export function queue(...options: readonly unknown[]): Field {
 const MAX_PART_BYTES = 1 << 16;
 const MAX_PART_ITEMS = 256;
 
+/** An item in its array, with its share of its part. */
+const ITEM_BYTES = 16;
+
 /** Items in order, beginning with the number `first`. */
 interface QueuePart {
   readonly first: number;
@@ -65,6 +69,7 @@ export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
   readonly #parts = new Fifo<QueuePart>();
   #from = 0;
+  #bytes = 8 * STATE_BYTES;
   /** The number of items once all parts are restored. */
   readonly #savedSize: number | undefined;
 
@@ -75,6 +80,10 @@ export class QueueItems implements StateParts {
 
   get size(): number {
     return this.#items.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   at(index: number): unknown {
@@ -89,11 +98,17 @@ export class QueueItems implements StateParts {
     const part = this.#openPart ?? this.#addPart();
     part.count += 1;
     part.bytes += measurePlainData(item);
+    this.#add(item);
+  }
+
+  #add(item: unknown): void {
     this.#items.push(item);
+    this.#bytes += ITEM_BYTES + measureValue(item);
   }
 
   shift(): unknown {
     const item = this.#items.shift();
+    this.#bytes -= ITEM_BYTES + measureValue(item);
     this.#from += 1;
     if (this.#from === getEnd(this.#parts.first as QueuePart)) this.#parts.shift();
     return item;
@@ -139,7 +154,7 @@ export class QueueItems implements StateParts {
       bytes: measurePlainData(items),
       notedIn: 0,
     });
-    for (const item of left) this.#items.push(item);
+    for (const item of left) this.#add(item);
   }
 
   checkRestored(): void {
@@ -215,6 +230,9 @@ class QueueState implements FieldState {
   get isInitial(): boolean {
     return this.#items.size === 0;
   }
+  get bytes(): number {
+    return this.#items.bytes;
+  }
   snapshot(): unknown {
     return this.#items.all();
   }
@@ -232,6 +250,7 @@ export const queueKind: FieldKind = {
     push: createEffectBuilder('push'),
     pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }),
   },
+  shrinkingActions: ['pop'],
   state: (saved) => new QueueState(saved as SavedQueue | undefined),
   pending: () => new PendingQueue(),
 };

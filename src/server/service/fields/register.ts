@@ -8,6 +8,7 @@ import {
   type SavedPosition,
   type Stamp,
 } from '../records/effect.ts';
+import { measureValue, STAMP_BYTES, STATE_BYTES } from '../records/memory-bytes.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 import { createPlainField, type Field } from './field-declaration.ts';
@@ -69,6 +70,9 @@ class RegisterState implements FieldState {
   get isInitial(): boolean {
     return this.#stamp === undefined;
   }
+  get bytes(): number {
+    return STATE_BYTES + STAMP_BYTES + measureValue(this.#value);
+  }
   snapshot(): unknown {
     return [this.#value, this.#stamp?.time, this.#stamp?.site];
   }
@@ -109,6 +113,9 @@ class CellState implements FieldState {
   }
   get isInitial(): boolean {
     return this.#value === undefined;
+  }
+  get bytes(): number {
+    return STATE_BYTES + measureValue(this.#value);
   }
   snapshot(): unknown {
     return this.#value;

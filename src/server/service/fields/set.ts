@@ -5,6 +5,7 @@
 import { compareScalars, type Scalar } from '../records/read-range.ts';
 import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
+import { measureValue, STAMP_BYTES, STATE_BYTES } from '../records/memory-bytes.ts';
 import { describeKind, createInternalError } from '../records/internal-errors.ts';
 import {
   createEffectBuilder,
@@ -60,16 +61,24 @@ function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
 
 type Addition = OrderPosition;
 
+/** An element in the two maps: with its additions, and of the last read. */
+const ELEMENT_BYTES = 144;
+
 class SetState implements FieldState {
   readonly #tags: Map<unknown, Addition[]>;
   /** The elements of the last read. They are updated at the next read. */
   #elements: ReadonlySet<unknown> | undefined;
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
+  #bytes = 6 * STATE_BYTES;
   constructor(
     saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = [],
   ) {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPosition)]));
+    for (const [element, tags] of this.#tags) this.#bytes += measureElement(element, tags.length);
+  }
+  get bytes(): number {
+    return this.#bytes;
   }
   read(): ReadonlySet<unknown> {
     if (this.#elements === undefined)
@@ -85,8 +94,8 @@ class SetState implements FieldState {
   apply(effect: Effect, stamp: Stamp): void {
     // An addition replaces those that it had seen: each removal of it would have removed them too.
     const unseen = (this.#tags.get(effect.value) ?? []).filter((tag) => !isSeen(tag, stamp));
-    if (effect.action === 'add') unseen.push(stamp);
-    this.#keep(effect.value, unseen);
+    // This is no push, because an array that grows gets room for 16 more elements.
+    this.#keep(effect.value, effect.action === 'add' ? unseen.concat(stamp) : unseen);
   }
   clear(upTo: Stamp): void {
     for (const [element, tags] of this.#tags) {
@@ -100,6 +109,8 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Addition[]): void {
+    const before = this.#tags.get(element)?.length ?? 0;
+    this.#bytes += measureElement(element, tags.length) - measureElement(element, before);
     if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0)
       this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
@@ -124,6 +135,10 @@ class SetState implements FieldState {
   save(): unknown {
     return [...this.#tags].map(([element, tags]) => [element, tags.map(savePosition)]);
   }
+}
+
+function measureElement(element: unknown, tagCount: number): number {
+  return tagCount === 0 ? 0 : ELEMENT_BYTES + measureValue(element) + tagCount * STAMP_BYTES;
 }
 
 /** Returns whether the generator of `by` had seen the addition, or made it. */
@@ -221,6 +236,7 @@ export const setKind: FieldKind = {
   isRedOnly: false,
   isIndexable: true,
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
+  shrinkingActions: ['remove'],
   // If a value cannot be an element, two sites might order it differently.
   accepts: (action, value) => action !== 'add' || isElement(value),
   state: (saved) => new SetState(saved as [unknown, SavedPosition[]][] | undefined),

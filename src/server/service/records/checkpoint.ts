@@ -10,7 +10,7 @@ import type { BlueOperation, ExecutionName, HeldStream, RedRecord } from './reco
 import type { Vector } from './vector.ts';
 import type { CertificationDecision } from './certification-result.ts';
 
-export type SectionRows = ReadonlyMap<string, unknown>;
+export type SectionRows = Map<string, unknown>;
 
 /**
  * A part of the state that is saved row by row. At one moment the set of changed rows is closed.
@@ -33,6 +33,7 @@ export interface Section {
    * removed has the value `undefined`.
    */
   takeClosed(max: number): SavedRow[];
+  /** Restores the rows. It may take them out of the map: twice the rows may not fit into memory. */
   restore(rows: SectionRows): void;
 }
 
@@ -167,6 +168,8 @@ export interface OwnState {
   /** By ordinal: operations of the stream that are synced here and not in the rows yet. */
   readonly waiting: readonly (readonly BlueOperation[])[];
   readonly terms?: readonly (readonly [site: Origin, term: number, directory?: string])[];
+  /** About how many bytes the site had in memory. A start finds out by it whether it fits. */
+  readonly memoryBytes?: number;
 }
 
 /** The own part of a site that has no state yet. */

@@ -181,6 +181,11 @@ export function haltedFullError(maxBytes: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+export function memoryFullError(maxBytes: number): CorrectableError {
+  const message = `The site has nearly used the ${maxBytes} bytes of memory that it may. Nothing was done: remove rows, give the site more memory, or ask another site meanwhile; causal reads and removals go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
 /** Returns the error of a start that may run on an older directory. */
 export function unconfirmedError(): CorrectableError {
   const message =

@@ -54,6 +54,19 @@ export class Store implements StateReader, Section {
     return this.#table(effect.table).apply(effect, stamp);
   }
 
+  /** About how many bytes the rows take in memory. It follows from them alone. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const table of this.#tables.values()) bytes += table.bytes;
+    return bytes;
+  }
+
+  /** Returns the same by table, the largest one first. */
+  measureTables(): readonly (readonly [table: string, bytes: number])[] {
+    const sizes = [...this.#tables].map(([name, { bytes }]) => [name, bytes] as const);
+    return sizes.toSorted(([, a], [, b]) => b - a);
+  }
+
   /** Forgets the removals that every later operation has seen. */
   forgetRemovals(covered: Vector): void {
     for (const table of this.#tables.values()) table.forgetRemovals(covered);
@@ -97,6 +110,7 @@ export class Store implements StateReader, Section {
   restore(rows: SectionRows): void {
     const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
     for (const [name, saved] of rows) {
+      rows.delete(name);
       const [table, key] = parseSavedName(name);
       if (table !== PARTS) this.#table(table).restore(key, saved);
       else {

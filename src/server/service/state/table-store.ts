@@ -16,6 +16,13 @@ import {
   isRemoval,
   isWholeRow,
 } from '../records/effect.ts';
+import {
+  COLUMN_BYTES,
+  INDEX_ENTRY_BYTES,
+  measureText,
+  REMOVAL_BYTES,
+  ROW_BYTES,
+} from '../records/memory-bytes.ts';
 import type { FieldKind, FieldOptions, FieldState, StateParts } from '../fields/field.ts';
 import { FIELD_KINDS } from '../fields/field-kinds.ts';
 import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
@@ -82,6 +89,9 @@ export class TableStore {
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
   readonly #countRemoval: () => void;
+  /** The bytes of a row without its key and the states of its fields. */
+  readonly #rowBytes: number;
+  #bytes = 0;
 
   /** @param countRemoval is called for each removal that is applied, or found at the start */
   constructor(name: string, { fields, indexes, removable }: Table, countRemoval: () => void) {
@@ -101,11 +111,15 @@ export class TableStore {
       };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
+    this.#rowBytes = ROW_BYTES + COLUMN_BYTES * columns.length;
     this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
     this.parts = new SavedParts({
       fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
       keys: () => this.#rows.keys(),
       getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
+      onRestored: (bytes) => {
+        this.#bytes += bytes;
+      },
     });
   }
 
@@ -143,15 +157,26 @@ export class TableStore {
     // An effect that comes from a log is not frozen yet.
     deepFreeze(effect.value);
     const column = this.#getColumn(effect.field);
-    const state = (row.states[column.position] ??= this.#newState(column));
+    const state = (row.states[column.position] ??= this.#addState(column));
     if (state.parts !== undefined) this.parts.note(effect, state.parts);
-    const { index } = column;
+    this.#bytes -= state.bytes;
+    const result = this.#applyTo(state, column, effect, stamp);
+    this.#bytes += state.bytes;
+    return result;
+  }
+
+  #applyTo(state: FieldState, { index }: Column, effect: Effect, stamp: Stamp): unknown {
     if (index === undefined) return state.apply(effect, stamp);
     const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
     const before = valuesOf();
     const result = state.apply(effect, stamp);
-    updateIndex(index, effect.key, before, valuesOf());
+    this.#updateIndex(index, effect.key, before, valuesOf());
     return result;
+  }
+
+  /** About how many bytes the table takes in memory. It follows from its content alone. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Forgets the removals that every later operation has seen. */
@@ -160,6 +185,7 @@ export class TableStore {
       if (version > (covered[entry] ?? 0)) continue;
       this.changes.note(key);
       this.#removedAt.delete(key);
+      this.#bytes -= REMOVAL_BYTES + measureText(key);
     }
   }
 
@@ -184,7 +210,7 @@ export class TableStore {
   restore(key: string, saved: unknown): void {
     const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
-      this.#removedAt.set(key, loadPosition(removedAt));
+      this.#setRemoved(key, loadPosition(removedAt));
       this.#countRemoval();
     }
     if (fields === null) return;
@@ -195,9 +221,10 @@ export class TableStore {
       const column = this.#getColumn(field);
       const restored = this.#newState(column, deepFreeze(state));
       row.states[column.position] = restored;
+      this.#bytes += restored.bytes;
       const { index } = column;
       if (index !== undefined)
-        updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
+        this.#updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
     }
   }
 
@@ -237,8 +264,12 @@ export class TableStore {
   }
 
   #addRow(key: string): Row {
-    const row: Row = { states: [], writtenAt: undefined, isRed: false, notedIn: 0 };
+    // An empty array would have room for 17 states after the first one.
+    // oxlint-disable-next-line unicorn/no-new-array
+    const states = new Array<FieldState | undefined>(this.#columns.size);
+    const row: Row = { states, writtenAt: undefined, isRed: false, notedIn: 0 };
     this.#rows.set(key, row);
+    this.#bytes += this.#rowBytes + measureText(key);
     this.#keys.add({ value: key, key });
     return row;
   }
@@ -269,20 +300,42 @@ export class TableStore {
     this.#countRemoval();
     const earlier = this.#removedAt.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0)
-      this.#removedAt.set(key, toPosition(stamp));
+      this.#setRemoved(key, toPosition(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
+    let remaining = 0;
     for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
       const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
       if (state.parts !== undefined) this.parts.noteAll(key, name, state.parts);
+      this.#bytes -= state.bytes;
       state.clear(stamp);
-      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
+      if (index !== undefined)
+        this.#updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
+      else remaining += state.bytes;
     }
+    this.#bytes += remaining;
     row.isRed = false;
     if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
     this.#rows.delete(key);
+    this.#bytes -= this.#rowBytes + measureText(key) + remaining;
     this.#keys.delete({ value: key, key });
+  }
+
+  #setRemoved(key: string, at: OrderPosition): void {
+    if (!this.#removedAt.has(key)) this.#bytes += REMOVAL_BYTES + measureText(key);
+    this.#removedAt.set(key, at);
+  }
+
+  #updateIndex(
+    index: SortedEntries,
+    key: string,
+    before: readonly Scalar[],
+    after: readonly Scalar[],
+  ): void {
+    const sizeBefore = index.size;
+    updateIndex(index, key, before, after);
+    this.#bytes += INDEX_ENTRY_BYTES * (index.size - sizeBefore);
   }
 
   /** The fields of a row that were written. */
@@ -304,6 +357,12 @@ export class TableStore {
     for (const [{ name }, state] of this.#getWrittenFields(row))
       if (!state.isInitial) fields.push([name, state.snapshot()]);
     return fields.toSorted(compareKeys);
+  }
+
+  #addState(column: Column): FieldState {
+    const state = this.#newState(column);
+    this.#bytes += state.bytes;
+    return state;
   }
 
   #newState({ kind, options }: Column, saved?: unknown): FieldState {
@@ -363,6 +422,8 @@ interface PartsHost {
   keys(): Iterable<string>;
   /** Returns the parts of a field, or none if the field was never written. */
   getParts(key: string, field: string): StateParts | undefined;
+  /** A part was restored, and takes this many bytes. */
+  onRestored(bytes: number): void;
 }
 
 const SEPARATOR = '\u0000';
@@ -417,7 +478,11 @@ class SavedParts {
     if (this.#host.fields.length === 0) return;
     const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
     for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
-      this.#host.getParts(key, field)?.restore(number, saved);
+      const state = this.#host.getParts(key, field);
+      if (state === undefined) continue;
+      const before = state.bytes;
+      state.restore(number, saved);
+      this.#host.onRestored(state.bytes - before);
     }
     for (const key of this.#host.keys()) {
       for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();

@@ -27,6 +27,7 @@ import type { ReplyOrError } from '../../service/records/reply.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
+import type { MemoryLevel, MemoryPort, MemoryStatus } from './memory-port.ts';
 import type { SiteState } from './site-state.ts';
 import type { SiteOutputs } from './outputs.ts';
 import type { Submission } from './submissions.ts';
@@ -92,6 +93,8 @@ export interface SiteObserver {
    * updates are refused.
    */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
+  /** The memory of this site has become low or full, or is enough again. */
+  onMemoryLevel?(level: MemoryLevel, status: MemoryStatus): void;
   /** Globals have held rows for long. */
   onRowsHeld?(held: HeldRowsReport): void;
   /** The stamps of the site are taken again. */
@@ -167,6 +170,11 @@ export interface PartOptions {
   readonly createDigest?: DigestFactory | undefined;
   /** The approximate maximum of bytes of a red operation. Default: as for any other operation */
   readonly maxRedBytes?: number | undefined;
+  /**
+   * The approximate maximum of bytes that the site has in memory. Nothing that two sites have to
+   * decide alike may depend on it. Default: no limit
+   */
+  readonly maxMemoryBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: SiteObserver | undefined;
@@ -182,6 +190,7 @@ export interface SiteCore {
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: CoverageWaiters;
+  readonly memory: MemoryPort;
   /** `undefined` if the service has no bounded field. */
   readonly rights: RightsPort | undefined;
   /** The time of the current input by a clock that only runs forward. It is for timeouts. */

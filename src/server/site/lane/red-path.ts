@@ -124,6 +124,11 @@ export class RedPath implements SitePart, Settling {
     return false;
   }
 
+  /** The number of red operations of this site that have not ended. */
+  get requestCount(): number {
+    return this.#requests.size;
+  }
+
   /**
    * Red operations of this site that have not ended: their identifiers, and the names of executions
    * whose holds stand.

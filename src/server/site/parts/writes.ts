@@ -38,6 +38,12 @@ function isOutcome(
   return 'reads' in executed;
 }
 
+/**
+ * Refuses an operation that may not begin, and returns whether it did. The outcome is there once
+ * the generator has run.
+ */
+type IsRefused = (outcome?: GeneratorOutcome) => boolean;
+
 /** A submission that is answered once its own blue operation is visible. */
 interface UnansweredWrite {
   /** The sequence number of the operation in the stream of this site. */
@@ -108,9 +114,12 @@ export class Writes implements OperationLookupHost, SitePart {
     const { identity, plan } = submission;
     // An idempotency key is decided in the log of its home, whichever operation is called with it.
     const hasKey = identity !== undefined && isKeyed(identity.id);
+    const { memory } = this.core;
+    memory.noteBegun();
+    const rejection = this.rejection ?? memory.fullRejection;
     if (plan.isAlwaysRed && !hasKey) this.#begin(submission);
-    else if (this.rejection !== undefined && !this.#isKnown(submission))
-      this.refuse(submission, this.rejection);
+    else if (rejection !== undefined && !this.#isKnown(submission))
+      this.refuse(submission, rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
     else {
       // A retry cannot name the operation, so its reply need not be kept.
@@ -130,8 +139,8 @@ export class Writes implements OperationLookupHost, SitePart {
     if (identity !== undefined && red.hasOperation(identity.id, submission))
       return this.escalateToRed(submission);
     // This is checked again when its session is covered: others may have taken all slots meanwhile.
-    const isRefused = (): boolean => {
-      const rejection = this.#getRejection(submission);
+    const isRefused: IsRefused = (outcome) => {
+      const rejection = this.#getRejection(submission, outcome);
       if (rejection === undefined) return false;
       const isSure =
         identity === undefined ||
@@ -145,8 +154,14 @@ export class Writes implements OperationLookupHost, SitePart {
   }
 
   /** Returns why the operation must not begin here, if so. */
-  #getRejection(submission: Submission): CorrectableError | undefined {
+  #getRejection(
+    submission: Submission,
+    outcome: GeneratorOutcome | undefined,
+  ): CorrectableError | undefined {
     const { identity, plan } = submission;
+    const { memory } = this.core;
+    const full = outcome === undefined ? memory.fullRejection : memory.findRejection(outcome);
+    if (full !== undefined) return full;
     const red = this.#red;
     const admission = red.admissionOf(submission);
     // A new operation is refused, so that the client keeps those for which it may send retries.
@@ -278,13 +293,14 @@ export class Writes implements OperationLookupHost, SitePart {
   /** Sends an operation to the red log for good. There only its identifier counts. */
   escalateToRed(
     submission: Submission,
-    isRefused: () => boolean = () => this.#isHalted(submission),
+    isRefused: IsRefused = () => this.#isHalted(submission),
   ): void {
     const id = submission.identity?.id ?? formatOperationId(this.#startName, submission.serial);
     if (this.#red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
-      if (this.#red.join(id, submission) || isRefused()) return;
-      if (isCorrectableError(outcome)) this.#red.fail(id, submission, outcome);
+      const isRun = !isCorrectableError(outcome);
+      if (this.#red.join(id, submission) || isRefused(isRun ? outcome : undefined)) return;
+      if (!isRun) this.#red.fail(id, submission, outcome);
       else this.#red.begin(id, submission, outcome, { isUndecided: false });
     };
     const late = (): void => begin(replicaBehindError(this.core.options));
@@ -353,6 +369,7 @@ export class Writes implements OperationLookupHost, SitePart {
     // able to succeed.
     const mayPass =
       this.#red.admissionOf(submission).isTemporary(failure) ||
+      this.core.memory.isRejection(failure) ||
       (failure.retryable && isKeyed(identity.id));
     if (mayPass) this.#leaveSlotOpen(lookup, failure);
     else this.#recordHere(lookup, { failure: toFailure(failure) });
@@ -413,7 +430,10 @@ export class Writes implements OperationLookupHost, SitePart {
     if (!isOutcome(executed)) return executed;
     const { rights } = this.core;
     const outcome = rights === undefined ? executed : rights.resolvePath(executed);
-    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome)) return outcome;
+    if (!isOutcome(outcome)) return outcome;
+    const rejection = this.core.memory.findRejection(outcome);
+    if (rejection !== undefined) return rejection;
+    if (!this.#mustCertify(submission, outcome)) return outcome;
     const admission = this.#red.admissionOf(submission);
     return admission.getRejection(submission.plan) ?? outcome;
   }

@@ -88,7 +88,9 @@ export class RejectionChecker implements Checker {
     if (
       isClientFull ||
       service.throttled?.operations.has(operation) === true ||
-      this.#isHalted(site)
+      this.#isHalted(site) ||
+      // What was in flight counted too, and may have ended since.
+      options.maxMemoryBytes !== Infinity
     )
       return;
     // The etcd of the site may be full.

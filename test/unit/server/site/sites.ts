@@ -59,6 +59,8 @@ export interface Outcome {
 /** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
 export type Given = Partial<Omit<SiteOptions, 'epoch'>> & {
   readonly createEpoch?: (count: number) => number;
+  /** Options of one of the sites, at each of its starts. */
+  readonly getOwnOptions?: (site: number) => Partial<SiteOptions>;
 };
 
 /** What a site has stored, by log. */
@@ -192,6 +194,7 @@ export class Sites {
       observer,
       ...LIMITS,
       ...this.value,
+      ...this.value.getOwnOptions?.(site),
     };
     this.machines[site] = new Site(options, stored, this.nowMs, this.#clockOf(site));
     this.#act(site);

@@ -42,6 +42,10 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
   maxOutcomes: ID_TABLE_LIMITS,
 };
 
+/** What a commit takes in memory beside its effects, and the name of what it has written. */
+const COMMIT_BYTES = 400;
+const NAME_BYTES = 120;
+
 /** The execution of an operation that has committed. */
 export interface CommittedExecution {
   readonly id: OperationId;
@@ -121,6 +125,11 @@ export class Certifier implements Section {
   protected expire({ id, acknowledged }: RedOperation): void {
     if (acknowledged !== undefined && acknowledged > 0)
       this.outcomes.expire(getClient(id), acknowledged);
+  }
+
+  /** About how many bytes the window takes in memory. */
+  get windowBytes(): number {
+    return this.#windowBytes + COMMIT_BYTES * this.#window.size + NAME_BYTES * this.#lastWrite.size;
   }
 
   get sections(): Readonly<Record<string, Section>> {

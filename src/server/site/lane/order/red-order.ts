@@ -109,6 +109,11 @@ export class RedOrder {
     return this.#deliveredCount;
   }
 
+  /** The number of records that wait at the gate. */
+  get waitingCount(): number {
+    return this.#gate.size;
+  }
+
   get isGateEmpty(): boolean {
     return this.#gate.isEmpty;
   }

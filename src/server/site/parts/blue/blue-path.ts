@@ -226,13 +226,14 @@ export class BluePath implements SitePart, Settling {
   settle(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
-      const { waiting } = this.streams.getIncoming(site);
+      const stream = this.streams.getIncoming(site);
+      const { waiting } = stream;
       for (
         let next = waiting.first;
         next !== undefined && this.isVisible(next, site);
         next = waiting.first
       ) {
-        waiting.shift();
+        stream.shiftWaiting();
         this.core.state.applyBlue(next);
         this.core.options.observer?.onApplied?.(next, this.core.state);
         this.#onApplied(next);

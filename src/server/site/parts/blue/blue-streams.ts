@@ -5,6 +5,7 @@ import {
   type DigestFactory,
   type PrefixDigest,
 } from '../../../log/prefix-digest.ts';
+import { measureRecord } from '../../../service/records/memory-bytes.ts';
 import type { Origin } from '../../../service/records/origin.ts';
 import type { BlueOperation, StreamPoint } from '../../../service/records/records.ts';
 
@@ -22,6 +23,11 @@ export interface LoggedOperation {
   readonly position: number;
 }
 
+interface RetainedOperation extends LoggedOperation {
+  /** About how many bytes it takes in memory. */
+  readonly bytes: number;
+}
+
 /**
  * The part of a stream that a site has received, its own stream included, and the operations of it
  * that are not visible yet.
@@ -29,6 +35,12 @@ export interface LoggedOperation {
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
   readonly waiting: Fifo<BlueOperation> = new Fifo();
+  /**
+   * About how many bytes the first of them take in memory. Almost all operations are applied in the
+   * turn in which they are synced, so only those are measured that have waited for longer.
+   */
+  readonly #waitingSizes = new Fifo<number>();
+  #waitingBytes = 0;
   /** Sites that no longer keep the operation that comes next here. */
   readonly #gone = new Set<Origin>();
   #received = 0;
@@ -125,6 +137,22 @@ export class IncomingStream {
     this.#digest.addOperation(operation, Math.min(this.applied, this.sent));
   }
 
+  /** Takes the first operation that waits. It is applied. */
+  shiftWaiting(): void {
+    this.waiting.shift();
+    if (this.#waitingSizes.size > 0) this.#waitingBytes -= this.#waitingSizes.shift() ?? 0;
+  }
+
+  /** Returns about how many bytes the operations take in memory that wait at the end of a turn. */
+  measureWaiting(): number {
+    for (let index = this.#waitingSizes.size; index < this.waiting.size; index += 1) {
+      const bytes = measureRecord(this.waiting.at(index));
+      this.#waitingSizes.push(bytes);
+      this.#waitingBytes += bytes;
+    }
+    return this.#waitingBytes;
+  }
+
   onSynced(operation: BlueOperation): void {
     this.#synced = operation.sequence;
     this.waiting.push(operation);
@@ -161,7 +189,8 @@ export class IncomingStream {
  */
 export class OutgoingStream {
   /** Consecutive operations. */
-  #retained = new Fifo<LoggedOperation>();
+  #retained = new Fifo<RetainedOperation>();
+  #retainedBytes = 0;
   /** By receiver: the last operation that it has synced. */
   readonly #acknowledged = new Map<Origin, number>();
   readonly #movedAtMs = new Map<Origin, number>();
@@ -178,6 +207,11 @@ export class OutgoingStream {
     for (const site of receivers)
       if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
     this.#forgetAcknowledged();
+  }
+
+  /** About how many bytes the retained operations take in memory. */
+  get retainedBytes(): number {
+    return this.#retainedBytes;
   }
 
   /** The last synced operation. */
@@ -203,7 +237,8 @@ export class OutgoingStream {
   /** After a restart: restores the end of the stream, and the operations that others may lack. */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
-    if (this.#acknowledged.size > 0) for (const item of retained) this.#retain(item);
+    if (this.#acknowledged.size > 0)
+      for (const item of retained) this.#retain(item.operation, item.position);
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
@@ -213,18 +248,23 @@ export class OutgoingStream {
       if (sequence < operation.sequence) isNeeded = true;
     }
     this.#last = Math.max(this.#last, operation.sequence);
-    if (isNeeded) this.#retain({ operation, position });
+    if (isNeeded) this.#retain(operation, position);
   }
 
   /**
    * The log has a gap in a stream if its site took the state of another one. Operations before a
    * gap are not passed on.
    */
-  #retain(item: LoggedOperation): void {
+  #retain(operation: BlueOperation, position: number): void {
     const last = this.#lastRetained;
-    if (item.operation.sequence <= last) return;
-    if (item.operation.sequence > last + 1) this.#retained = new Fifo();
-    this.#retained.push(item);
+    if (operation.sequence <= last) return;
+    if (operation.sequence > last + 1) {
+      this.#retained = new Fifo();
+      this.#retainedBytes = 0;
+    }
+    const bytes = measureRecord(operation);
+    this.#retained.push({ operation, position, bytes });
+    this.#retainedBytes += bytes;
   }
 
   get #lastRetained(): number {
@@ -241,7 +281,7 @@ export class OutgoingStream {
   #forgetAcknowledged(): void {
     const everywhere = Math.min(...this.#acknowledged.values());
     while (this.#retained.size > 0 && (this.#retained.first?.operation.sequence ?? 0) <= everywhere)
-      this.#retained.shift();
+      this.#retainedBytes -= this.#retained.shift()?.bytes ?? 0;
   }
 
   /** Returns the number of retained operations that a receiver lacks. */

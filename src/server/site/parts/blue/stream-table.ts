@@ -146,6 +146,22 @@ export class StreamTable {
     return bytes;
   }
 
+  // These two are called after every input, like those above.
+
+  /** About how many bytes the operations take in memory that other sites may lack. */
+  get retainedBytes(): number {
+    let bytes = 0;
+    for (const outgoing of this.#outgoing) bytes += outgoing.retainedBytes;
+    return bytes;
+  }
+
+  /** Returns the same of the operations that are not visible at the end of a turn. */
+  measureWaiting(): number {
+    let bytes = 0;
+    for (const incoming of this.#incoming) bytes += incoming.measureWaiting();
+    return bytes;
+  }
+
   /** The position in the site's own log from which on other sites may lack operations. */
   get retainedFrom(): number | undefined {
     let first: number | undefined;

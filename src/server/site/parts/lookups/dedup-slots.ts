@@ -95,6 +95,11 @@ export class DedupSlots {
     this.#table = new IdTable(limits, SLOT_CODEC);
   }
 
+  /** About how many bytes the slots take in memory. */
+  get memoryBytes(): number {
+    return this.#table.memoryBytes;
+  }
+
   find(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
     const found = this.#table.get(id);
     if (found === EXPIRED) return EXPIRED;
@@ -212,6 +217,11 @@ export class ReceivedReplies {
 
   get sections(): Readonly<Record<string, Section>> {
     return this.#table.sections(`${OWN_SECTION}received`);
+  }
+
+  /** About how many bytes the replies take in memory. */
+  get memoryBytes(): number {
+    return this.#table.memoryBytes;
   }
 
   add({ id, site, hop, reply, vector }: BlueOperation): void {

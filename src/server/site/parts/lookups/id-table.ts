@@ -80,6 +80,10 @@ export const ID_TABLE_LIMITS: IdTableLimits = {
   maxClients: 100_000,
 };
 
+/** What the table takes in memory for an operation beside its value, and for a client. */
+const OPERATION_BYTES = 300;
+const CLIENT_BYTES = 500;
+
 /** The number of clients that are examined if there are too many. */
 const MAX_CLIENTS_EXAMINED = 8;
 
@@ -136,6 +140,11 @@ export class IdTable<T> {
 
   get retainedReplies(): RetainedReplyStats {
     return { operations: this.#size, bytes: this.#bytes };
+  }
+
+  /** About how many bytes the table takes in memory. */
+  get memoryBytes(): number {
+    return this.#bytes + OPERATION_BYTES * this.#order.size + CLIENT_BYTES * this.#clients.size;
   }
 
   /**

@@ -121,6 +121,11 @@ export class OperationLookups implements SitePart {
         : undefined;
   }
 
+  /** About how many bytes the identifiers and replies take in memory. */
+  get memoryBytes(): number {
+    return this.slots.memoryBytes + (this.received?.memoryBytes ?? 0);
+  }
+
   get isBusy(): boolean {
     return this.#requesting.size > 0;
   }
