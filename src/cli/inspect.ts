@@ -52,6 +52,7 @@ function formatSite({
   logs,
   lengths,
   startError,
+  memoryBytes,
   damages,
 }: InspectedSite): string[] {
   const lines = [`${name}:`];
@@ -75,6 +76,8 @@ function formatSite({
     );
   }
   for (const damage of damages) lines.push(`  ${damage}; nothing is lost by it`);
+  if (memoryBytes !== null)
+    lines.push(`  needed ${Math.ceil(memoryBytes / 2 ** 20)} MiB of memory at the last checkpoint`);
   if (lengths !== null)
     lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
   if (startError !== null) lines.push(`  REFUSED: ${startError}`);

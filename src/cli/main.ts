@@ -12,6 +12,7 @@ import {
 } from './command-line.ts';
 import { formatCommandHelp, formatOverview } from './help.ts';
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
+import { parseMemory } from './memory-flag.ts';
 import { printError, waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY } from './serve.ts';
 import { formatLocation } from './format-error.ts';
@@ -91,7 +92,8 @@ async function run(command: Command, { options, words }: CommandLine): Promise<v
   // In the first process of a container, run the command in a worker thread, so that the main
   // thread can handle signals.
   const needsThread = runsInWorkerThread || isFirstProcess;
-  if (needsThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
+  if (needsThread && !isWorkerThread)
+    return runInWorkerThread(new URL(import.meta.url), parseMemory(options));
   try {
     await command.run(options, ...words);
   } finally {

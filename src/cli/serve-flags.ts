@@ -65,6 +65,11 @@ export const SERVE_FLAGS: readonly Flag[] = [
     text: 'Keep all state in memory: it is lost when the process ends',
   },
   {
+    group: 'Data',
+    typed: '--memory <size>',
+    text: 'Take at most this much memory, as 512m or 4g (default: 80 % of the container, or half of the machine)',
+  },
+  {
     group: 'Who may connect',
     typed: '--host <address>',
     text: `Listen on this address (default: ${LISTEN_OPTIONS.host.defaultValue}; in a cluster, that of a ws: url of the site)`,

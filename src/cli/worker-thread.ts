@@ -1,31 +1,15 @@
 /**
- * Runs the server in a worker thread. Short-lived objects need a larger young generation than the
- * default of V8, and a program can set this size only for workers.
+ * Runs the server in a worker thread. It needs a heap as large as its memory, and a larger young
+ * generation for short-lived objects than the default of V8. A program can set these sizes only for
+ * workers. Flags of Node take precedence.
  */
 import type { EventEmitter } from 'node:events';
-import { constants, totalmem } from 'node:os';
+import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import {
-  isMainThread,
-  parentPort,
-  Worker,
-  type MessagePort,
-  type ResourceLimits,
-} from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, type MessagePort } from 'node:worker_threads';
+import { computeResourceLimits } from '../server/node/memory/memory-size.ts';
 import { printError, showsColors } from './print.ts';
-
-/**
- * The size of a semi-space in megabytes, as of `--max-semi-space-size`. The default of Node 20 and
- * 22 is 16.
- */
-const SEMI_SPACE_MB = 64;
-/**
- * The size of the young generation: two semi-spaces, and the size of one more for large objects.
- */
-const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
-/** The memory from which these limits are set. On a smaller machine, V8 chooses the sizes. */
-const MIN_MEMORY_BYTES = 2 ** 30;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type Signal = (typeof SIGNALS)[number];
@@ -63,11 +47,13 @@ export const isWorkerThread = !isMainThread;
 /**
  * Runs `file` once more with the same command line in a worker thread. The process ends with the
  * exit code of the worker.
+ *
+ * @param memoryBytes the memory that the process may take
  */
-export async function runInWorkerThread(file: URL): Promise<void> {
+export async function runInWorkerThread(file: URL, memoryBytes: number): Promise<void> {
   const worker = new Worker(file, {
     argv: process.argv.slice(2),
-    resourceLimits: computeResourceLimits(readMemoryBytes()),
+    resourceLimits: computeResourceLimits(memoryBytes),
     stdout: true,
     stderr: true,
     // The streams of the worker are no terminals, so it cannot find out that these are.
@@ -188,18 +174,4 @@ export function closeModules(signal: Signal): void {
   };
   setTimeout(end, CLOSE_TIMEOUT_MS).unref();
   callListeners(signal);
-}
-
-/**
- * Returns the memory limits of the thread for a machine with this many bytes of memory. Flags of
- * Node take precedence.
- */
-export function computeResourceLimits(bytes: number): ResourceLimits {
-  return bytes < MIN_MEMORY_BYTES ? {} : { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
-}
-
-/** Returns the memory of the machine, or the limit of the container. */
-function readMemoryBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }

@@ -18,6 +18,7 @@ export type { LinkStatus } from './node/links/cluster-links.ts';
 export type { RedLogStatus } from './node/red-log/node-red-log.ts';
 export type { LinkTraffic } from './node/links/link-connection.ts';
 export type { SiteProgress } from './site/site-options.ts';
+export type { MemoryStatus, MemoryUse } from './site/core/memory-port.ts';
 export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayStatus } from './gateway/gateway.ts';
 export type { GatewayOptions } from './gateway/gateway-options.ts';

@@ -2,6 +2,7 @@
 import { getOperationPlans } from './service/operation-plan.ts';
 import { readOptions, type OptionsOf } from '../correctable/options.ts';
 import { ClusterNode, type ClusterNodeEvents } from './node/cluster/cluster-node.ts';
+import { getClientMemoryBytes } from './node/memory/memory-size.ts';
 import { prepareRebuild } from './node/cluster/node-resources.ts';
 import { formatWaiting } from './node/cluster/first-start.ts';
 import type { NodeStatus } from './node/cluster/node-status.ts';
@@ -193,7 +194,7 @@ class ClientListener {
       origins,
       authenticate,
       authorize,
-      limits,
+      limits: { maxMemoryBytes: getClientMemoryBytes(1), ...limits },
       logger,
     };
     const gateway = createGatewayWith(
@@ -296,6 +297,7 @@ function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetri
     certificationStats: () => node.site.certificationStats.stats,
     retainedReplies: () => node.site.driver.machine.retainedReplies,
     rejectedMessages: () => node.site.driver.machine.rejections,
+    memory: () => node.site.driver.machine.memory.status,
     partitionFigures: () => getPartitionFigures(node.site),
   });
 }

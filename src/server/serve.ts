@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http';
 import { readOptions, required, type Option, type OptionsOf } from '../correctable/options.ts';
 import { openEmbedded } from './node/embedded/embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './node/embedded/embedded-options.ts';
+import { getClientMemoryBytes } from './node/memory/memory-size.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { GATEWAY_OPTIONS } from './gateway/gateway-options.ts';
 import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
@@ -129,7 +130,7 @@ export async function serve<const N extends string>(
         origins,
         authenticate,
         authorize,
-        limits,
+        limits: { maxMemoryBytes: getClientMemoryBytes(embedded.sites.length), ...limits },
         logger,
       });
     }

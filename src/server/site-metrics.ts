@@ -6,6 +6,7 @@ import type { LinkStatus } from './node/links/cluster-links.ts';
 import type { RedLogStatus } from './node/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
 import type { RetainedReplies } from './site/parts/lookups/id-table.ts';
+import type { MemoryStatus } from './site/core/memory-port.ts';
 import type { CertificationStats } from './node/certification-stats.ts';
 import { createPartitionMetrics, REJECTED_METRIC } from './partition-metrics.ts';
 import type { PartitionFigures } from './node/partition-stats.ts';
@@ -16,6 +17,7 @@ export interface ObservedSites {
   certificationStats(site: string): CertificationStats;
   retainedReplies(site: string): RetainedReplies;
   rejectedMessages(site: string): RejectedMessageCounts;
+  memory(site: string): MemoryStatus;
   /** `undefined` if there is one red log only. */
   partitionFigures(site: string): PartitionFigures | undefined;
 }
@@ -46,6 +48,7 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     return { own: own[figure], red: red[figure] };
   };
   const refusedHelp = 'Messages of other sites that were not taken, by reason';
+  const memoryHelp = 'About how many bytes the site has in memory, by what takes them';
   const repliesHelp = 'Writes whose reply a log retains for retries';
   const bytesHelp = 'About how many bytes these replies take';
   return [
@@ -55,6 +58,10 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) =>
       backend.rejectedMessages(site),
     ),
+    define(['gauge', 'memory_bytes', memoryHelp], 'part', (site) => ({
+      ...backend.memory(site).use,
+    })),
+    createMemoryLimitMetric(backend),
     define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) =>
       readRetained(site, 'operations'),
     ),
@@ -62,6 +69,17 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
       readRetained(site, 'bytes'),
     ),
   ];
+}
+
+/** Shows how many bytes each site may have in memory. */
+function createMemoryLimitMetric({ sites, memory }: ObservedSites): StoreMetric {
+  return {
+    kind: 'gauge',
+    name: 'correctables_memory_limit_bytes',
+    help: 'How many bytes the site may have in memory',
+    read: () =>
+      sites.map((site) => ({ labels: { site }, value: memory(site).maxBytes ?? Infinity })),
+  };
 }
 
 /** The metrics of each link. Counters count since the process started. */

@@ -24,6 +24,8 @@ import {
   createGeneratorAlarm,
   createRejectionAlarm,
 } from './alarms/replica-alarms.ts';
+import { createMemoryAlarm } from './alarms/memory-alarm.ts';
+import type { SiteMemoryLimit } from './memory/needed-memory.ts';
 import { SignedTokens } from '../../bindings/shared/signed-tokens.ts';
 import { SiteDriver, type SiteDriverOptions } from './site-driver.ts';
 import { unusableDirectoryError } from './storage/directory/missing-history.ts';
@@ -33,6 +35,7 @@ type LimitName =
   | 'maxInFlight'
   | 'maxRedInFlight'
   | 'maxBacklogEntries'
+  | 'maxMemoryBytes'
   | 'maxClockSkewMs'
   | 'reachTimeoutMs'
   | 'sessionTimeoutMs'
@@ -91,6 +94,7 @@ export interface RunningSite {
 export function createSitePlan(
   service: Service,
   options: ResolvedSiteOptions,
+  { maxBytes: maxMemoryBytes }: SiteMemoryLimit,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
   const { maxAttempts, maxInFlight, maxBacklogEntries, maxClockSkewMs } = options;
 
@@ -101,6 +105,7 @@ export function createSitePlan(
       maxInFlight,
       maxRedInFlight: options.maxRedInFlight ?? Math.ceil(maxInFlight / 2),
       maxBacklogEntries,
+      maxMemoryBytes,
       maxClockSkewMs,
       reachTimeoutMs: options.siteTimeoutMs,
       sessionTimeoutMs: options.siteTimeoutMs,
@@ -224,6 +229,7 @@ function createObserver(
   const name = origins.getName(site);
   return {
     ...createClockObserver(origins, site, onAlarm),
+    onMemoryLevel: createMemoryAlarm(name, onAlarm),
     ...(checkInvariants ? createInvariantObserver(service, name, onAlarm) : {}),
     ...(partitions !== undefined &&
       partitions.count > 1 &&

@@ -24,6 +24,7 @@ export const SITE_OPTIONS = {
   siteTimeoutMs: optional(integer(), 5000),
   maxClockSkewMs: optional(integer(), 10_000),
   maxBacklogEntries: optional(integer(), 1_000_000),
+  memoryBytes: optional(integer()),
   onAlarm: optional(callback),
   checkInvariants: optional(trueOrFalse),
   checkColors: optional(trueOrFalse),

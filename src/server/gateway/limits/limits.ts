@@ -36,7 +36,7 @@ export interface GatewayLimits {
    * Memory for clients, in bytes: half for requests in flight, half for replies that are retained
    * for retries. A principal may use half of each half, and a client a quarter. More fail with
    * `OVERLOADED`. So do operations on a connection with more than a 64th of the limit waiting to be
-   * sent. Default: 512 MiB
+   * sent. Default: 512 MiB. The sites of `serve` share at most an eighth of the heap by default.
    */
   readonly maxMemoryBytes: number;
   /**

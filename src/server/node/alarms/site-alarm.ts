@@ -29,6 +29,12 @@ export interface SiteAlarm {
      */
     | 'disk-full'
     | 'disk-has-room'
+    /**
+     * The site has used 80 % of the memory that it may, or 90 %. Then it refuses writes that do not
+     * remove anything. The message has what takes the memory.
+     */
+    | 'memory-low'
+    | 'memory-has-room'
     /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
     /**

@@ -400,6 +400,7 @@ export class ClusterNode {
       directory: this.#directory.identity.directory,
       transfer: this.#transfers?.progress,
       progress: driver?.machine.progress,
+      memory: driver?.machine.memory.status,
       links: this.#links?.status ?? [],
       alarms: this.#resources.alarms.list(),
     };

@@ -19,6 +19,7 @@ import {
   type SiteResources,
 } from '../running-site.ts';
 import type { ResolvedNodeOptions } from './cluster-options.ts';
+import { shareMemory } from '../memory/needed-memory.ts';
 import type { NodeResources } from './node-resources.ts';
 
 export interface ClusterSiteParts {
@@ -63,7 +64,7 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
   rejectClosedDirectory(options.site, site, parts);
 
   const plan: SitePlan = {
-    ...createSitePlan(service, options),
+    ...createSitePlan(service, options, shareMemory(options.memoryBytes)),
     origins,
     redLeader: origins.find(red.leader ?? '') as Origin,
     // Only the site's own log counts: the other sites cannot be asked here.

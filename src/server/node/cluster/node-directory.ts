@@ -13,6 +13,7 @@ import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
+import { checkNeededMemory } from '../memory/needed-memory.ts';
 import { finishInstallation, type SiteLocation } from '../transfer/install-site.ts';
 import type { DiskRoom } from './disk-room.ts';
 import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
@@ -117,7 +118,9 @@ export class NodeDirectory {
 
   /** Recovers the site from its data on the disk. */
   recover(): RecoveredSite {
-    return recoverSite(this.files, this.location.directory, this.#deployment.site);
+    const { site, memory } = this.#deployment;
+    if (memory !== undefined) checkNeededMemory(this.files, site, memory);
+    return recoverSite(this.files, this.location.directory, site);
   }
 
   openSites(): DeploymentStorage {

@@ -11,6 +11,7 @@ import { DiskRoom } from './disk-room.ts';
 import { followKeyFile, readKeyFile, type ClusterKeys } from './key-file.ts';
 import { recheckMarkedDirectory } from './marked-directory.ts';
 import { NodeDirectory, type NodeDirectoryOptions } from './node-directory.ts';
+import { shareMemory } from '../memory/needed-memory.ts';
 import { requestOfOperator } from '../commands/operator-request.ts';
 import { RecentAlarms, STATUS } from './node-status.ts';
 import { NodeRedLog } from '../red-log/node-red-log.ts';
@@ -30,10 +31,11 @@ import { checkIsSite, type ResolvedNodeOptions } from './cluster-options.ts';
 function describeDeployment(
   service: Service,
   file: ClusterFile,
-  site: string,
+  { site, memoryBytes }: Pick<ResolvedNodeOptions, 'site' | 'memoryBytes'>,
   onAlarm: OnAlarm,
 ): NodeDirectoryOptions['deployment'] {
   return {
+    memory: shareMemory(memoryBytes),
     service,
     sites: [...file.sites.keys()],
     redLeader: getFirstLeader(file),
@@ -51,14 +53,17 @@ function describeDeployment(
  */
 export async function prepareRebuild(
   service: Service,
-  { cluster, site, dataDir, onAlarm = emitWarning }: ResolvedNodeOptions,
+  { cluster, site, dataDir, memoryBytes, onAlarm = emitWarning }: ResolvedNodeOptions,
   onProgress: (message: string) => void,
 ): Promise<void> {
   if (!existsSync(join(dataDir, NODE_FILE))) return;
   const file = readClusterFile(cluster);
   checkIsSite(site, file);
   const keys = readKeyFile(file.keyFile);
-  const directory = openDirectory(dataDir, describeDeployment(service, file, site, onAlarm));
+  const directory = openDirectory(
+    dataDir,
+    describeDeployment(service, file, { site, memoryBytes }, onAlarm),
+  );
   try {
     await recheckMarkedDirectory(directory, {
       dataDir,
@@ -126,7 +131,7 @@ export class NodeResources {
     this.directory = new NodeDirectory({
       dataDir: options.dataDir,
       deploymentName: this.keys.deployment,
-      deployment: describeDeployment(service, this.file, site, onAlarm),
+      deployment: describeDeployment(service, this.file, options, onAlarm),
       rebuilds: options.rebuild,
       room,
     });

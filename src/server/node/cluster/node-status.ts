@@ -6,6 +6,7 @@ import {
   type SiteAlarm,
 } from '../alarms/site-alarm.ts';
 import type { Origins } from '../../service/records/origin.ts';
+import type { MemoryStatus } from '../../site/core/memory-port.ts';
 import type { MemberStatus, SiteProgress } from '../../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from '../links/cluster-links.ts';
@@ -59,6 +60,8 @@ export interface NodeStatus {
   readonly directory: string;
   readonly transfer?: TransferProgress | undefined;
   readonly progress?: SiteProgress | undefined;
+  /** The memory that the site has used. */
+  readonly memory?: MemoryStatus | undefined;
   readonly links: readonly LinkStatus[];
   /** Alarms of the last hour, the oldest first. */
   readonly alarms: readonly RecentAlarm[];

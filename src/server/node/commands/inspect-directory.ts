@@ -36,6 +36,7 @@ import {
 } from '../storage/directory/manifest.ts';
 import { formatFileName, getLogDirectory, parseFileNumbers } from '../storage/format/file-names.ts';
 import { NodeFiles } from '../storage/disk/node-files.ts';
+import { findSavedBytes } from '../memory/needed-memory.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
 
 export interface InspectedLog {
@@ -67,6 +68,8 @@ export interface InspectedSite {
   readonly lengths: LogPositions | null;
   /** Why it would not start. */
   readonly startError: string | null;
+  /** About how many bytes of memory a start needs; `null` before the first checkpoint. */
+  readonly memoryBytes: number | null;
   /** Damaged or missing files without a loss of data. */
   readonly damages: readonly string[];
 }
@@ -209,8 +212,9 @@ function inspectSite(
   const rejection = getRejection(() => (found = recoverSite(files, folder, name)));
   const { lengths = null, damages = [], stored } = found ?? {};
   const holding = stored && getHolding(stored, Origins.create(sites));
+  const memoryBytes = checkpoints.length === 0 ? null : Math.ceil(findSavedBytes(files, folder));
   return {
-    site: { name, checkpoints, logs, lengths, startError: rejection, damages },
+    site: { name, checkpoints, logs, lengths, startError: rejection, memoryBytes, damages },
     holding,
   };
 }

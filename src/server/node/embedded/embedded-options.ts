@@ -84,6 +84,12 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly maxBacklogEntries?: number | undefined;
   /**
+   * Maximum number of bytes that the sites of the process have in memory together, as they count
+   * them. From 80 % on they raise the alarm `memory-low`. From 90 % on they refuse writes with
+   * `OVERLOADED`, except removals. Default: 75 % of the heap
+   */
+  readonly memoryBytes?: number | undefined;
+  /**
    * Authenticates session tokens. Use the same key at all sites and after a restart. Default: the
    * key in the data directory, or a random one
    */

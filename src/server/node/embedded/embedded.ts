@@ -31,10 +31,12 @@ import type { Origin } from '../../service/records/origin.ts';
 import type { CertificationStats } from '../certification-stats.ts';
 import type { PartitionFigures } from '../partition-stats.ts';
 import { guardAlarmHandler, emitWarning, type OnAlarm } from '../alarms/site-alarm.ts';
+import type { MemoryStatus } from '../../site/core/memory-port.ts';
 import type { RejectedMessageCounts } from '../../site/site-options.ts';
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
-import { openStorage } from '../storage/directory/open-storage.ts';
+import { shareMemory } from '../memory/needed-memory.ts';
+import { openStorage, type DeploymentStorage } from '../storage/directory/open-storage.ts';
 
 /** A running deployment. */
 export interface Embedded<N extends string = string> {
@@ -101,6 +103,8 @@ export interface OpenedDeployment<N extends string = string> {
   readonly embedded: Embedded<N>;
   /** Returns how many messages of other sites a site has rejected, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
+  /** Returns how much memory a site has used, and for what. */
+  memory(site: N): MemoryStatus;
   /** Returns what a site counts for each of several red logs. `undefined` if there is one. */
   partitionFigures(site: N): PartitionFigures | undefined;
   /**
@@ -131,7 +135,9 @@ export function openEmbedded<const N extends string>(
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
     sitesByOrigin.get(to)?.driver.receive(envelopes),
   );
+  const memory = shareMemory(options.memoryBytes, sites.length);
   const storage = openStorage(dataDir, {
+    memory,
     service,
     sites,
     redLeader: origins.getName(redLeader),
@@ -139,14 +145,10 @@ export function openEmbedded<const N extends string>(
     hasOwnKey: options.clusterKey !== undefined,
     onAlarm,
   });
-  const close = async (): Promise<void> => {
-    for (const to of links.values()) for (const link of to.values()) link.close();
-    for (const { driver } of sitesByOrigin.values()) driver.close();
-    await storage.close();
-  };
+  const close = (): Promise<void> => closeAll(links, sitesByOrigin, storage);
   const stored = storage.sites.map((site) => site.stored);
   const plan: SitePlan = {
-    ...createSitePlan(service, options),
+    ...createSitePlan(service, options, memory),
     origins,
     redLeader,
     committedRedEntries: findCommitted(stored, 0),
@@ -182,8 +184,19 @@ export function openEmbedded<const N extends string>(
     embedded,
     begin,
     rejectedMessages: (site) => find(site).driver.machine.rejections,
+    memory: (site) => find(site).driver.machine.memory.status,
     partitionFigures: (site) => getPartitionFigures(find(site)),
   };
+}
+
+async function closeAll(
+  links: ReturnType<typeof createLinks>,
+  sites: ReadonlyMap<Origin, RunningSite>,
+  storage: DeploymentStorage,
+): Promise<void> {
+  for (const to of links.values()) for (const link of to.values()) link.close();
+  for (const { driver } of sites.values()) driver.close();
+  await storage.close();
 }
 
 /** Raises alarms for colors that are wrong, and for writes that are of no partition. */

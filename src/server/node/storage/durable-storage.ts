@@ -41,7 +41,7 @@ export interface DurableStorageOptions {
   readonly recovered?: RecoveredSite;
 }
 
-const SEGMENT_BYTES = 8 * 1024 * 1024;
+export const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** The number of entries in a full frame of a busy client. */
 const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
@@ -49,7 +49,7 @@ const MAX_CHECKPOINT_RETRY_MS = 60_000;
  * On a full disk, the checkpoint makes room, and operations that need room are refused meanwhile.
  */
 const FULL_CHECKPOINT_RETRY_MS = 2000;
-const CHECKPOINT_BYTES = 32 * 1024 * 1024;
+export const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted often makes a checkpoint when it has this many log files. */
 const MAX_SEGMENTS_AT_START = 4;
 

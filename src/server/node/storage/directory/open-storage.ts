@@ -10,6 +10,7 @@ import {
 } from '../durable-storage.ts';
 import { Origins } from '../../../service/records/origin.ts';
 import type { Deployment } from './manifest.ts';
+import { checkNeededMemory, limitFiles, type SiteMemoryLimit } from '../../memory/needed-memory.ts';
 import { nodeTiming } from '../disk/node-files.ts';
 import { getLogDirectory } from '../format/file-names.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
@@ -29,6 +30,8 @@ export interface DurableDeployment extends Deployment {
   /** Whether the key of session tokens comes from an option, and not from the directory. */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
+  /** Default: no limit */
+  readonly memory?: SiteMemoryLimit;
 }
 
 /** @throws CorrectableError as `openDataDirectory` and `DurableStorage` */
@@ -90,7 +93,7 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
     const found = recoverAll(folder, deployment);
     folder.files.makeDirectory('sites');
     const { files, lock } = folder;
-    const shared = { files, lock, timing: nodeTiming };
+    const shared = { files, lock, timing: nodeTiming, ...limitFiles(deployment.memory) };
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();
@@ -149,6 +152,7 @@ function recoverAll(
   checkAll(() => rejectMissingSites(files, paths, manifest !== undefined));
   const found = directories.map((item) => {
     const { site, directory, events } = item;
+    if (deployment.memory !== undefined) checkNeededMemory(files, site, deployment.memory);
     return {
       ...item,
       recovered: recoverAndReport(files, directory, events, site),
