@@ -73,7 +73,7 @@ test('a checkpoint without a count is estimated by its rows', () => {
     formatRow(['rows', `values\u0000k${row}`, [{ value: ['text', [1, 1, 1, 1]] }]]),
   );
   const positions = { local: 0, red: 0 };
-  const commit = { smallParts: {}, contained: positions, retainedFrom: positions, sum: 0 };
+  const commit = { smallParts: '{}', contained: positions, retainedFrom: positions, sum: 0 };
   const payloads = [formatHeader(), formatRows(rows), formatCommit([], commit)];
   mkdirSync(join(dataDir, FOLDER), { recursive: true });
   const write = (name: string, contents: readonly string[]): void => {

@@ -66,7 +66,7 @@ class Site {
 
   restart(): void {
     this.store = new Store(TABLES);
-    this.store.restore(this.#file);
+    this.store.restore(new Map(this.#file));
     saveAll(this.store);
   }
 }
