@@ -30,8 +30,6 @@ export interface RecoveredParts {
   readonly entries: readonly LocalEntry[];
 }
 
-export const EMPTY_PARTS: RecoveredParts = { start: 0, entries: [] };
-
 /** How far the logs of a start go. */
 export interface RecoveredLengths {
   readonly syncedLength: number;

@@ -1,6 +1,6 @@
 /**
- * What those see of a site who look at several of its parts. `Site` is the only implementation. This
- * view is here because `Site` imports those files, and they must not import it back.
+ * What those see of a site who look at several of its parts. `Site` is the only implementation.
+ * This view is here because `Site` imports those files, and they must not import it back.
  */
 import type { MemoryPort } from './core/memory-port.ts';
 import type { OperationId, SlotDecision } from '../service/records/records.ts';
