@@ -227,6 +227,27 @@ export function mergeSharedIntoSite(
   };
 }
 
+/**
+ * Returns the own state of a site whose red logs were restored without it: it drops the ends of its
+ * copies that the logs do not have. Returns `undefined` if it needs the state of another site,
+ * because it has delivered records that it drops.
+ *
+ * @param kept what it keeps of each red log
+ */
+export function dropLogEnds(
+  own: RecoveredState,
+  kept: readonly KeptRed[],
+): RecoveredState | undefined {
+  const lengths = kept.map(({ length }) => length);
+  const hasDropped = lengths.some((length, partition) => countDelivered(own, partition) > length);
+  if (own.checkpoint === undefined || hasDropped) return undefined;
+  const logs = lengths.map((length, partition) => {
+    const { start, entries } = getRecoveredRed(own, partition);
+    return { start, entries: entries.slice(0, length - start) };
+  });
+  return { ...own, ...toRedLogs(logs) };
+}
+
 /** Returns how many records of a red log a site has delivered, as it knows. */
 export function countDelivered({ local, checkpoint }: RecoveredState, partition: number): number {
   const { shared } = (checkpoint && getSavedSite(checkpoint)) ?? {};

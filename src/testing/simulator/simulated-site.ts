@@ -285,6 +285,11 @@ export class SimulatedSite {
     };
   }
 
+  /** Returns the notes of the checkers that were saved with a state that was read from its disk. */
+  unpackNotes({ checkpoint }: RecoveredState): unknown {
+    return checkpoint && this.#checkerNotes.unpack(checkpoint).notes;
+  }
+
   /**
    * Recovers what is on its disk while it is stopped.
    *

@@ -9,7 +9,7 @@ import type { Checkpoint } from '../../service/records/checkpoint.ts';
 import type { Origin, Origins } from '../../service/records/origin.ts';
 import type { SiteDriver } from '../site-driver.ts';
 import { createSiteFromShared } from '../../log/recovered-state.ts';
-import { installSite, type SiteInstallation, type SiteLocation } from '../transfer/install-site.ts';
+import { install, type SiteLocation } from '../transfer/install-site.ts';
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { DiskRoom } from './disk-room.ts';
@@ -207,16 +207,6 @@ function installShared(shared: Checkpoint, location: SiteLocation): Promise<void
     state: createSiteFromShared(shared),
     nextSegment: 1,
     nextCheckpoint: 1,
-  });
-}
-
-/** Installs the received state. Resolves once the directory is in its final place. */
-export function install(installation: SiteInstallation): Promise<void> {
-  return new Promise((resolve, reject) => {
-    installSite(installation, (error) => {
-      if (error === undefined) resolve();
-      else reject(error);
-    });
   });
 }
 

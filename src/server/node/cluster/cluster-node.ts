@@ -4,8 +4,9 @@
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { createTransferAlarms } from '../alarms/site-alarm.ts';
-import { becomeMember, describeJoining, install, waitWhileJoining } from './become-member.ts';
+import { becomeMember, describeJoining, waitWhileJoining } from './become-member.ts';
 import { catchUp } from '../transfer/catch-up.ts';
+import { install } from '../transfer/install-site.ts';
 import { ClusterLinks } from '../links/cluster-links.ts';
 import { describeSetup, type DeploymentSetup } from './deployment-setup.ts';
 import { forEachLinkAddress, formatAddress, listClientAddresses } from './cluster-file.ts';
@@ -286,25 +287,30 @@ export class ClusterNode {
   }
 
   /**
-   * Takes the state of another site. If the red logs were restored without this site, it drops its
-   * copies of them, unless they are prefixes.
+   * Takes the state of another site. If the red logs were restored without this site, it keeps its
+   * own state where that is enough, and drops of its copies what the logs do not have.
    */
   async #catchUp(
     message: string,
     restored?: { readonly to: FollowedLog; onCopied(): void },
   ): Promise<void> {
     const signal = this.#signal;
-    this.#resources.onAlarm({
-      kind: 'site-behind',
-      site: this.name,
-      message: `Site ${this.name}: ${message}.`,
-    });
+    const { redCopies, room } = this.#resources;
     await this.restartSite(async () => {
+      const kept = restored && redCopies.findKept(restored.to);
+      if (kept !== undefined && (await room.repeat(() => redCopies.dropEnds(kept))))
+        return room.repeat(() => restored?.onCopied());
+
+      this.#resources.onAlarm({
+        kind: 'site-behind',
+        site: this.name,
+        message: `Site ${this.name}: ${message}.`,
+      });
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#directory.identity.origin as Origin;
       const closed = await catchUp({
         origin,
-        kept: restored && this.#resources.redCopies.findKept(restored.to),
+        kept,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
@@ -313,7 +319,7 @@ export class ClusterNode {
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#resources.onAlarm),
       });
-      if (closed === undefined) return this.#resources.room.repeat(() => restored?.onCopied());
+      if (closed === undefined) return room.repeat(() => restored?.onCopied());
       await this.#resources.ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });

@@ -1,10 +1,11 @@
 /** The copies of the red logs that a stopped site has on its disk. */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { getRedKind } from '../../log/local-log.ts';
-import type { KeptRed } from '../../log/recovered-state.ts';
+import { dropLogEnds, type KeptRed } from '../../log/recovered-state.ts';
 import { Origins, type Origin } from '../../service/records/origin.ts';
 import type { Partitions } from '../../service/partitions.ts';
 import type { NodeDirectory } from '../cluster/node-directory.ts';
+import { install } from '../transfer/install-site.ts';
 import { findKept, saveDroppedRecords } from './dropped-records.ts';
 import { findNamedEntries, type NamedEntries } from './named-entries.ts';
 import type { FollowedLog } from './red-follower.ts';
@@ -47,5 +48,18 @@ export class RedCopies {
     const { stored } = directory.recover();
     saveDroppedRecords(stored, to, { site, files: directory.files, onAlarm });
     return findKept(stored, to);
+  }
+
+  /**
+   * Drops the ends of the copies that the logs do not have. Returns whether the site can go on like
+   * this. Otherwise nothing is changed, and it needs the state of another site.
+   */
+  async dropEnds(kept: readonly KeptRed[]): Promise<boolean> {
+    const { directory } = this.#options;
+    const { stored, nextSegment, nextCheckpoint } = directory.recover();
+    const state = dropLogEnds(stored, kept);
+    if (state === undefined) return false;
+    await install({ ...directory.location, state, nextSegment, nextCheckpoint });
+    return true;
   }
 }

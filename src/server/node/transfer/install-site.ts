@@ -1,6 +1,6 @@
 /**
- * Creates the directory of a site from a received state beside the old one, and replaces that by
- * one move.
+ * Creates the directory of a site from a new state beside the old one, and replaces that by one
+ * move.
  */
 import type { Checkpoint, Section, SectionRows } from '../../service/records/checkpoint.ts';
 import { getRedKind } from '../../log/local-log.ts';
@@ -32,7 +32,7 @@ export interface SiteLocation {
 }
 
 export interface SiteInstallation extends SiteLocation {
-  /** The received state, with its checkpoint. */
+  /** The new state, with its checkpoint. */
   readonly state: RecoveredState;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
@@ -68,6 +68,16 @@ export function installSite(installation: SiteInstallation, done: Done): void {
     }
   };
   next(undefined);
+}
+
+/** As `installSite`. Resolves once the directory is in its final place. */
+export function install(installation: SiteInstallation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    installSite(installation, (error) => {
+      if (error === undefined) resolve();
+      else reject(error);
+    });
+  });
 }
 
 /**

@@ -57,6 +57,14 @@ export interface ClusterContext {
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
 }
 
+/** How the state of a stopped site is changed. */
+interface StateChange {
+  /** What it keeps of its copies of the red logs. Empty: all */
+  readonly kept: readonly KeptRed[];
+  /** Called if it has to go on with the state that it has. */
+  onFailed(): void;
+}
+
 const RETRY_MS = 300;
 /** The time to notice that a directory is lost, and to send the state. */
 const NOTICE_MEAN_MS = 200;
@@ -98,14 +106,16 @@ export class ClusterEvents {
       tasks: this.#tasks,
       close: (site) => this.#close(site),
       onceCalm: (run) => this.#onceCalm(run),
-      takeState: (site, task, kept) => {
+      return: (site, task, kept) => {
         const retry = (): void => {
           this.#tasks.add(task);
-          context.timeline.schedule(RETRY_MS, () =>
-            this.#takeState(site, task, { kept, onFailed: retry }),
-          );
+          context.timeline.schedule(RETRY_MS, attempt);
         };
-        this.#takeState(site, task, { kept, onFailed: retry });
+        const attempt = (): void => {
+          if (!this.#dropLogEnds(site, task, { kept, onFailed: retry }))
+            this.#takeState(site, task, { kept, onFailed: retry });
+        };
+        attempt();
       },
     });
     this.#copies = new CopiedDirectories({
@@ -208,20 +218,31 @@ export class ClusterEvents {
     });
   }
 
+  /**
+   * Starts a stopped site on its own state without the ends of its copies. Returns whether that is
+   * enough.
+   */
+  #dropLogEnds(site: SimulatedSite, task: string, { kept, onFailed }: StateChange): boolean {
+    let found: RecoveredSite;
+    try {
+      found = site.recover();
+    } catch (error) {
+      if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
+      onFailed();
+      return true;
+    }
+    const own = site.unpackState(found.stored);
+    const state = this.#context.steps.dropLogEnds(own, kept);
+    if (state === undefined) return false;
+    const notes = site.unpackNotes(found.stored);
+    this.#install(site.disk, { state, found, task }, (error, note) =>
+      error === undefined ? site.startFrom({ note, notes }) : onFailed(),
+    );
+    return true;
+  }
+
   /** Stops a site, and starts it with the shared state of another one. */
-  #takeState(
-    site: SimulatedSite,
-    task: string,
-    {
-      kept,
-      onFailed,
-    }: {
-      /** What it keeps of its copies of the red logs. Empty: all */
-      readonly kept: readonly KeptRed[];
-      /** Called if it has to go on with the state that it has. */
-      onFailed(): void;
-    },
-  ): void {
+  #takeState(site: SimulatedSite, task: string, { kept, onFailed }: StateChange): void {
     const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
       origin !== site.origin && machine?.options.origins.get(origin).state === 'open';
     this.#transfer(isDonor, (copy) => {

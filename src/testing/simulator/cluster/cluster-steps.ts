@@ -7,11 +7,16 @@ import {
   mergeNamedEntries,
   type NamedEntries,
 } from '../../../server/node/red-log/named-entries.ts';
-import { createSiteFromShared, mergeSharedIntoSite } from '../../../server/log/recovered-state.ts';
+import {
+  createSiteFromShared,
+  dropLogEnds,
+  mergeSharedIntoSite,
+} from '../../../server/log/recovered-state.ts';
 
 /** The steps of a run. A planted fault replaces some. */
 export const CLUSTER_STEPS = {
   createSiteFromShared,
+  dropLogEnds,
   mergeSharedIntoSite,
   findLogVoters,
   findLosing,

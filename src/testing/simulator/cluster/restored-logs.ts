@@ -50,8 +50,11 @@ export interface RestoredLogsContext {
   closeLinks(): void;
   /** Retires a site that is lost for good. */
   close(site: SimulatedSite): void;
-  /** Replaces the state of a stopped site by that of another, and starts it. */
-  takeState(site: SimulatedSite, task: string, kept: readonly KeptRed[]): void;
+  /**
+   * Starts a stopped site without the ends of its copies: on its own state, or on that of another
+   * site.
+   */
+  return(site: SimulatedSite, task: string, kept: readonly KeptRed[]): void;
 }
 
 /** What a node writes down of the copies of logs that it has. */
@@ -331,7 +334,7 @@ export class RestoredLogs {
 
   /** Starts a site that is stopped in the present generation. */
   #follow(site: SimulatedSite): void {
-    const { tasks, takeState } = this.#context;
+    const { tasks } = this.#context;
     const logs = getLogs(this.#red);
     const copies = this.#readCopies(site);
     const kept = copies.map((copy, partition): KeptRed => {
@@ -344,9 +347,9 @@ export class RestoredLogs {
     if (isWhole) site.start();
     else {
       this.counts['copies of logs dropped'] += 1;
-      const task = `take the state of another site at ${site.origin}`;
+      const task = `return of site ${site.origin}`;
       tasks.add(task);
-      takeState(site, task, kept);
+      this.#context.return(site, task, kept);
     }
     this.#pending -= 1;
     if (this.#pending > 0) return;
