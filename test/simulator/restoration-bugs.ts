@@ -94,7 +94,7 @@ export const RESTORATION_BUGS: Readonly<Record<string, InjectedBug>> = {
   // @rule PART-G12
   'restored-without-an-opening': {
     rule: 'a log that may have lost confirmed records begins with an opening',
-    shownBy: 26,
+    shownBy: 46,
     caughtBy: ['durability', 'convergence', 'progress'],
     ...restored({ mergeNamedEntries: () => undefined }, LOSING),
   },
