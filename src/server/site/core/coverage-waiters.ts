@@ -30,6 +30,8 @@ export class CoverageWaiters implements SitePart, Settling {
   readonly #stable: () => Vector;
   readonly #origins: ClosedStreams;
   #waiting: Waiting[] = [];
+  /** Whether the members have changed since the last look: a closed stream may have ended. */
+  #hasNewMembers = false;
   readonly #operations = new NameCounts();
 
   constructor(stable: () => Vector, origins: ClosedStreams) {
@@ -69,9 +71,14 @@ export class CoverageWaiters implements SitePart, Settling {
     return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }
 
-  /** Runs everything that is covered by now, if the snapshot has moved. */
+  onMembersChanged(): void {
+    this.#hasNewMembers = true;
+  }
+
+  /** Runs everything that is covered by now, if the snapshot has moved or a stream was closed. */
   settle(hasMoved: boolean): boolean {
-    if (!hasMoved) return false;
+    if (!hasMoved && !this.#hasNewMembers) return false;
+    this.#hasNewMembers = false;
     const covered = this.#take(({ vector }) => this.isCovered(vector));
     for (const { run } of covered) run();
     return covered.length > 0;

@@ -1,7 +1,7 @@
 /** What a closed site had of the deployment: rights, and a say in what may be forgotten. */
 // @rule CLU-M12, CLU-M13
 import { expect, test } from 'vitest';
-import { put } from '../../../../../../src/operations/index.ts';
+import { get, put } from '../../../../../../src/operations/index.ts';
 import { MemberWorld, siteAt } from '../../../../../support/member-world.ts';
 import { countRemovals, service as orderService } from '../../lane/order/red-order-cases.ts';
 import { contract, ledgerAt, service as saleService } from '../rights/sale.ts';
@@ -49,6 +49,21 @@ test('rights of a site that is closed → each other site reports the amount onc
   world.submit(0, contract.open({ seats: held }));
   world.pass(100);
   expect(world.read(1, contract.left({}))).toEqual([57, expect.any(Number)]);
+});
+
+test('a read waits for what only a closed site had → it runs once the site is closed', () => {
+  const world = new MemberWorld({});
+  world.pass(50);
+  const written = world.submit(2, put('k', 1), { sessionVector: [] });
+  world.sync(2);
+  world.drop();
+  world.crash(2);
+  const read = world.submit(0, get('k'), { sessionVector: written.seen });
+  expect(read).toEqual({});
+  world.change(0, { name: 't', directory: null });
+  world.settle();
+  expect(read.code).toBeUndefined();
+  expect(read.seen).toBeDefined();
 });
 
 test('a closed site without rights → no report', () => {
