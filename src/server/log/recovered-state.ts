@@ -207,7 +207,9 @@ export function mergeSharedIntoSite(
     throw unusableStateError(
       'it lacks operations that this site has and keeps no more: take that of another, or wait',
     );
-  const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
+  // The count of this site is not that of the rows that it takes.
+  const { memoryBytes: _, ...rest } = ownState;
+  const merged: SavedSiteState = { shared, own: { ...rest, waiting } };
   return {
     local: {
       ...own.local,

@@ -66,7 +66,7 @@ export function saveParts(site: WholeSite): Omit<SavedParts, 'sections'> {
       clock: clock.last,
       waiting: streams.map(({ waiting }) => waiting),
       terms: site.starts.save(),
-      memoryBytes: site.memory.bytes,
+      memoryBytes: site.memory.savedBytes,
     },
   };
 }

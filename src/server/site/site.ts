@@ -693,7 +693,7 @@ export class Site implements WholeSite {
 
   /** Why all updates are refused, if they are. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#early.rejection ?? this.writes.rejection ?? this.memory.rejection;
+    return this.#early.rejection ?? this.writes.rejection;
   }
 
   get isBacklogFull(): boolean {

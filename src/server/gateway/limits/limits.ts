@@ -128,6 +128,8 @@ export const SEND_BUFFER_OVERRUN = 4;
 const RESERVED_SHARE = 1 / 4;
 /** The smallest share of a client. */
 const MIN_SHARE_BYTES = 4_096;
+/** With less, the view of one large row would end a connection. */
+const MIN_SEND_BUFFER_BYTES = 2 ** 21;
 
 /** Fills in the defaults. Throws `INVALID_ARGUMENT` with the name of the limit. */
 export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
@@ -155,7 +157,7 @@ export function deriveLimits(limits: GatewayLimits, hasPrincipals: boolean): Int
       total,
       share: Math.max(MIN_SHARE_BYTES, (total * RESERVED_SHARE) / maxConnections),
     },
-    maxSendBufferBytes: maxMemoryBytes / 64,
+    maxSendBufferBytes: Math.max(MIN_SEND_BUFFER_BYTES, maxMemoryBytes / 64),
   };
 }
 

@@ -15,16 +15,15 @@ import { getFrameLength, HEADER_BYTES, toBuffer } from '../storage/format/frames
 import { decodeValue } from '../storage/format/value-text.ts';
 import { formatMegabytes, getSiteMemoryBytes, suggestMemory } from './memory-size.ts';
 
-/**
- * How many bytes of memory a byte of a log takes while a start reads it. The entries are packed,
- * and small ones grow most.
- */
-const LOG_FACTOR = 10;
+// A start that fits must never be refused, so all of these are lower bounds.
+
+/** How many bytes of memory a byte of a log takes while a start reads it. Small entries take more. */
+const LOG_FACTOR = 2;
 /** The same for a row of a checkpoint that does not have the count of its site. */
 const ROW_BYTES = 400;
 const ROW_START = Buffer.from('["rows","');
-/** A whole file has most of its rows twice before it is written again. */
-const REWRITE_FACTOR = 1.5;
+/** A file may have each row three times before it is written again. */
+const REWRITE_FACTOR = 3;
 /** Entries that a start reads are gone when it is done, so they may take more than the site. */
 const START_SHARE = 1.25;
 /** The end of a frame with a commit. Frames with rows alone end with an array. */

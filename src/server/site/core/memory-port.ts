@@ -29,10 +29,10 @@ export interface MemoryStatus {
 export type MemoryLevel = 'enough' | 'low' | 'full';
 
 export interface MemoryPort {
-  /** Why updates are refused that do not make the site smaller, if they are. */
-  readonly rejection: CorrectableError | undefined;
-  /** The same for all updates. */
+  /** Why all updates are refused, if they are. */
   readonly fullRejection: CorrectableError | undefined;
+  /** The same for all red updates: the records that end them would not be taken. */
+  readonly redRejection: CorrectableError | undefined;
   /** Counts an own update that begins. The rows have it only at the end of the turn. */
   noteBegun(): void;
   /** Returns why an operation with this outcome is refused, if it is. */

@@ -28,6 +28,11 @@ const REFUSING_SHARE = 0.9;
 const STUCK_SHARE = 0.95;
 /** From here on, removals are refused too. */
 const FULL_SHARE = 1;
+/**
+ * Replies, the window and entries of logs have limits of their own, and go without an operator. So
+ * they count for at most this share: alone they refuse nothing.
+ */
+const MAX_LIMITED_SHARE = 0.5;
 
 /** Below this share, memory is counted once in so many inputs: it costs some calls each time. */
 const COUNTING_SHARE = 0.5;
@@ -65,10 +70,6 @@ export class SiteMemory implements MemoryPort, Settling {
     this.#error = memoryFullError(this.#maxBytes);
   }
 
-  get rejection(): CorrectableError | undefined {
-    return this.#isBeyond(REFUSING_SHARE) ? this.#error : undefined;
-  }
-
   get fullRejection(): CorrectableError | undefined {
     return this.#isBeyond(FULL_SHARE) ? this.#error : undefined;
   }
@@ -76,6 +77,10 @@ export class SiteMemory implements MemoryPort, Settling {
   /** Whether nothing of other sites is taken that takes memory. */
   get isStuck(): boolean {
     return this.#isBeyond(STUCK_SHARE);
+  }
+
+  get redRejection(): CorrectableError | undefined {
+    return this.isStuck ? this.#error : undefined;
   }
 
   isRejection(error: CorrectableError): boolean {
@@ -89,18 +94,16 @@ export class SiteMemory implements MemoryPort, Settling {
   findRejection({ choice }: GeneratorOutcome): CorrectableError | undefined {
     if (!this.#isBeyond(REFUSING_SHARE)) return undefined;
     const { tables } = this.#core.options.service;
-    const isShrinking =
-      choice !== undefined &&
-      choice.effects.length > 0 &&
-      choice.effects.every((effect) => isShrinkingEffect(tables, effect));
-    return isShrinking ? undefined : this.#error;
+    const { effects = [] } = choice ?? {};
+    const isGrowing = effects.some((effect) => !isShrinkingEffect(tables, effect));
+    return isGrowing ? this.#error : undefined;
   }
 
   settle(): boolean {
     this.#uncounted += 1;
     if (this.#uncounted < MAX_UNCOUNTED && !this.#isBeyond(COUNTING_SHARE)) return false;
     this.#uncounted = this.#begun = 0;
-    this.#settledBytes = this.bytes;
+    this.#settledBytes = this.#judgedBytes;
     const level = this.#findLevel();
     if (level === this.#level) return false;
     this.#level = level;
@@ -110,7 +113,12 @@ export class SiteMemory implements MemoryPort, Settling {
 
   get bytes(): number {
     const { store } = this.#core.state;
-    return store.bytes + this.#replyBytes + this.#windowBytes + this.#logBytes + this.#waitingBytes;
+    return store.bytes + this.#limitedBytes + this.#waitingBytes;
+  }
+
+  /** The bytes that a start needs for the checkpoint. Entries of logs are not in it. */
+  get savedBytes(): number {
+    return this.#core.state.store.bytes + this.#replyBytes + this.#windowBytes;
   }
 
   get status(): MemoryStatus {
@@ -124,6 +132,17 @@ export class SiteMemory implements MemoryPort, Settling {
     };
     const maxBytes = this.#maxBytes === Infinity ? undefined : this.#maxBytes;
     return { use, bytes: this.bytes, maxBytes, tables: store.measureTables() };
+  }
+
+  /** What decides whether the site takes more. */
+  get #judgedBytes(): number {
+    const { store } = this.#core.state;
+    const limited = Math.min(this.#limitedBytes, MAX_LIMITED_SHARE * this.#maxBytes);
+    return store.bytes + limited + this.#waitingBytes;
+  }
+
+  get #limitedBytes(): number {
+    return this.#replyBytes + this.#windowBytes + this.#logBytes;
   }
 
   #isBeyond(share: number): boolean {

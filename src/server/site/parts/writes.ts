@@ -160,7 +160,7 @@ export class Writes implements OperationLookupHost, SitePart {
   ): CorrectableError | undefined {
     const { identity, plan } = submission;
     const { memory } = this.core;
-    const full = outcome === undefined ? memory.fullRejection : memory.findRejection(outcome);
+    const full = memory.redRejection ?? (outcome && memory.findRejection(outcome));
     if (full !== undefined) return full;
     const red = this.#red;
     const admission = red.admissionOf(submission);
@@ -431,9 +431,11 @@ export class Writes implements OperationLookupHost, SitePart {
     const { rights } = this.core;
     const outcome = rights === undefined ? executed : rights.resolvePath(executed);
     if (!isOutcome(outcome)) return outcome;
-    const rejection = this.core.memory.findRejection(outcome);
+    const { memory } = this.core;
+    const rejection = memory.findRejection(outcome);
     if (rejection !== undefined) return rejection;
     if (!this.#mustCertify(submission, outcome)) return outcome;
+    if (memory.redRejection !== undefined) return memory.redRejection;
     const admission = this.#red.admissionOf(submission);
     return admission.getRejection(submission.plan) ?? outcome;
   }

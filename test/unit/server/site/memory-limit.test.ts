@@ -97,7 +97,18 @@ test('a site without room reports it, refuses what grows and serves reads', () =
   expect(lastStatus?.maxBytes).toBe(MAX_MEMORY_BYTES);
   expect(sites.read(SMALL, get('k0'))).toBe(TEXT);
   expect(sites.submit(SMALL, enqueue('q', 'a'))).toMatchObject({ code: 'OVERLOADED' });
-  expect(sites.machines[SMALL]?.writeRefusal?.message).toContain('200000 bytes of memory');
+  // Reads go on, so a balancer must not leave the site.
+  expect(sites.machines[SMALL]?.writeRefusal).toBeUndefined();
+});
+
+test('entries of logs that are kept for an absent site refuse no writes', () => {
+  for (let written = 0; written < 400; written += 1) {
+    expect(sites.submit(SMALL, put('k', written)).code).toBeUndefined();
+    sites.settle(({ to }) => to === OTHER);
+  }
+  const { use } = getStatus() as MemoryStatus;
+  expect(use.logs).toBeGreaterThan(MAX_MEMORY_BYTES);
+  expect(levels).toEqual([]);
 });
 
 test('removals and pops are taken, and make room', () => {

@@ -228,7 +228,7 @@ describe('limits', () => {
       expect(bounds).toMatchObject({
         budget,
         maxConnectionsPerPrincipal: maxConnectionsPerPrincipal,
-        maxSendBufferBytes: 12_500,
+        maxSendBufferBytes: 2 ** 21,
       });
     },
   );

@@ -84,8 +84,9 @@ test('a checkpoint without a count is estimated by its rows', () => {
   // It was not finished when the process ended.
   write('0000000002.checkpoint', payloads.slice(0, 2));
   const bytes = findSavedBytes(new NodeFiles(dataDir), FOLDER);
-  expect(bytes).toBeGreaterThan(200 * 1000);
-  expect(bytes).toBeLessThan(500 * 1000);
+  // Less than it takes: the file of a site that fits may have each row three times.
+  expect(bytes).toBeGreaterThan(100 * 1000);
+  expect(bytes).toBeLessThan(300 * 1000);
 });
 
 test('a site with little memory has smaller log files, since a start reads them at once', () => {
