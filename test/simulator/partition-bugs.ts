@@ -271,7 +271,7 @@ export const PARTITION_BUGS: Readonly<Record<string, InjectedBug>> = {
     ...OF_HOLDS,
     caughtBy: ['strict', 'oracle'],
     overrides: LAGGING,
-    shownBy: 6,
+    shownBy: 131,
     parts: BUGGY_PARTITIONS.passingReads,
   },
   // @rule PART-G10

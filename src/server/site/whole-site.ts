@@ -22,7 +22,7 @@ export interface WholeSite extends SiteCore {
   readonly membership: Membership;
   readonly activation: Activation;
   readonly starts: KnownStarts;
-  readonly memory: { readonly bytes: number } & MemoryPort;
+  readonly memory: { readonly savedBytes: number } & MemoryPort;
   /** The parts of the state that are saved row by row. */
   readonly sections: Readonly<Record<string, Section>>;
   /** Entries of the site's own log that are synced: the state contains them. */

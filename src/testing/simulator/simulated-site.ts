@@ -402,7 +402,7 @@ export class SimulatedSite {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.memory.rejection === undefined &&
+      !this.machine.memory.isFull &&
       this.machine.red.lanes.all.every(({ admission }) => admission.halted === undefined)
     );
   }

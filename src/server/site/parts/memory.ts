@@ -79,6 +79,11 @@ export class SiteMemory implements MemoryPort, Settling {
     return this.#isBeyond(STUCK_SHARE);
   }
 
+  /** Whether updates are refused that do not make the site smaller. */
+  get isFull(): boolean {
+    return this.#isBeyond(REFUSING_SHARE);
+  }
+
   get redRejection(): CorrectableError | undefined {
     return this.isStuck ? this.#error : undefined;
   }
@@ -92,7 +97,7 @@ export class SiteMemory implements MemoryPort, Settling {
   }
 
   findRejection({ choice }: GeneratorOutcome): CorrectableError | undefined {
-    if (!this.#isBeyond(REFUSING_SHARE)) return undefined;
+    if (!this.isFull) return undefined;
     const { tables } = this.#core.options.service;
     const { effects = [] } = choice ?? {};
     const isGrowing = effects.some((effect) => !isShrinkingEffect(tables, effect));
