@@ -211,6 +211,15 @@ export class ClusterEvents {
   onBehind(site: SimulatedSite): void {
     const task = `transfer to site ${site.origin}`;
     if (this.#tasks.has(task)) return;
+    // A site that takes a state cannot be sealed (CLU-G7 of docs/spec/cluster.md). If this one is
+    // sealed first, it reports again after its next start.
+    if (this.#logs.isRestoring) {
+      const { machine } = site;
+      this.#context.timeline.schedule(PROBE_MS, () => {
+        if (site.machine === machine) this.onBehind(site);
+      });
+      return;
+    }
     this.#tasks.add(task);
     this.#takeState(site, task, {
       kept: [],

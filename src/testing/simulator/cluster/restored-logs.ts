@@ -98,6 +98,11 @@ export class RestoredLogs {
     return this.#leaders;
   }
 
+  /** Whether an operator restores the logs at this time. */
+  get isRestoring(): boolean {
+    return this.#context.tasks.has(TASK);
+  }
+
   /** Returns what a site starts with in the present generation. */
   getPlaces(origin: Origin): Partial<SiteOptions> {
     // A site that joins begins with a copy of the present generation.
