@@ -121,16 +121,16 @@ test('with main alone, frames and files have the bytes that they had before ther
       "files": [
         [
           "0000000001.log: 6fe1193e55f1f6822ff0f9d6fea767a3",
-          "0000000001.checkpoint: e4d3d80c35d2c6a62ec77ad07766a14c",
-          "0000000001.checkpoint-copy: e4d3d80c35d2c6a62ec77ad07766a14c",
+          "0000000001.checkpoint: e1eb91cf7fe9d9772b7506064c065b75",
+          "0000000001.checkpoint-copy: e1eb91cf7fe9d9772b7506064c065b75",
         ],
         [
           "0000000001.log: 363410038e60b203c5c15521937b1727",
         ],
         [
           "0000000001.log: a4944a70ef320fc0ecdad38bcd638e17",
-          "0000000001.checkpoint: f8896e83b8377d3b751d59074e6e9eb0",
-          "0000000001.checkpoint-copy: f8896e83b8377d3b751d59074e6e9eb0",
+          "0000000001.checkpoint: 59ac328c7ae9104c81aceb26c0881513",
+          "0000000001.checkpoint-copy: 59ac328c7ae9104c81aceb26c0881513",
         ],
       ],
       "frames": "137: bbdc7147cfc2126aad5efec042e5b0c6",
