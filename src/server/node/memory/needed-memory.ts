@@ -17,7 +17,7 @@ import { formatMegabytes, getSiteMemoryBytes, suggestMemory } from './memory-siz
 
 // A start that fits must never be refused, so all of these are lower bounds.
 
-/** How many bytes of memory a byte of a log takes while a start reads it. Small entries take more. */
+/** How many bytes of memory a byte of a log takes while a start reads it. Small ones take more. */
 const LOG_FACTOR = 2;
 /** The same for a row of a checkpoint that does not have the count of its site. */
 const ROW_BYTES = 400;
