@@ -55,7 +55,7 @@ import { KnownStarts } from './parts/known-starts.ts';
 import type { RetainedReplies, RetainedReplyStats } from './parts/lookups/id-table.ts';
 import type { OperationLookups } from './parts/lookups/operation-lookup.ts';
 import { SiteMemory } from './parts/memory.ts';
-import { LowWatermarks, WATERMARK_SHADOW } from './parts/low-watermarks.ts';
+import { LowWatermarks } from './parts/low-watermarks.ts';
 import type { Membership } from './parts/membership.ts';
 import { Operations } from './parts/operations.ts';
 import { LostRights } from './parts/rights/lost-rights.ts';
@@ -134,7 +134,8 @@ export class Site implements WholeSite {
   ) {
     const parts = { ...PARTS, ...options.parts };
     const { site, origins, redLog = SEQUENCED_ENGINE } = options;
-    [this.nowMs, this.wallMs] = [nowMs, wallMs];
+    this.nowMs = nowMs;
+    this.wallMs = wallMs;
     this.#options = options;
     this.#engine = redLog;
     this.options = toPartOptions(options, redLog);
@@ -190,13 +191,14 @@ export class Site implements WholeSite {
     const { blue, writes, lookups, coverage, red, rights, activation, membership } = this;
     const { proposals, executions } = red;
     const ofRights = rights === undefined ? [] : [rights, new LostRights(this)];
+    const watermarks = this.#watermarks;
     const last = [activation, membership, this.#operations];
     const order: SettlingOrder = {
       moving: [blue, red, coverage, proposals],
-      following: [executions, ...ofRights, this.#watermarks, ...last, this.memory],
+      following: [executions, ...ofRights, watermarks, ...last, this.memory],
     };
     const all = [blue, writes, lookups, coverage, red, executions, ...ofRights, ...last];
-    return new Parts(all, order);
+    return new Parts([...all, watermarks], order);
   }
 
   #createState(parts: typeof PARTS): SiteState {
@@ -555,10 +557,8 @@ export class Site implements WholeSite {
     return { rows: this.state.store, ...this.#parts.sections };
   }
 
-  readonly #onBlueApplied = (operation: BlueOperation): void => {
+  readonly #onBlueApplied = (operation: BlueOperation): void =>
     this.#parts.onBlueApplied(operation);
-    if (operation.shadow === WATERMARK_SHADOW) this.#watermarks.onApplied(operation);
-  };
 
   #onMembersChanged(): void {
     const { origins, site } = this.options;

@@ -36,7 +36,7 @@ const SITE_SHARE = 0.75;
 /** The least memory with which a server starts. */
 export const MIN_MEMORY_BYTES = 256 * MIB;
 
-/** Returns the memory that a process takes if nobody says how much: a share of what is there. */
+/** Returns the memory that a process takes by default: a share of the container or machine. */
 export function chooseMemoryBytes(
   constrainedBytes: number = process.constrainedMemory(),
   machineBytes: number = totalmem(),
@@ -71,7 +71,7 @@ const CLIENT_SHARE = 1 / 8;
 const MIN_CLIENT_BYTES = 16 * MIB;
 const MAX_CLIENT_BYTES = 512 * MIB;
 
-/** Returns how many bytes a site's gateway may keep for clients, if no limit says it. */
+/** Returns how many bytes a site's gateway may keep for clients by default. */
 export function getClientMemoryBytes(
   siteCount: number,
   oldBytes: number = getOldGenerationBytes(),

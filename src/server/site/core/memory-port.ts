@@ -1,4 +1,4 @@
-/** What the parts of a replica ask of its memory, and what it reports (docs/spec/storage.md). */
+/** What the parts of a site ask of its memory, and what it reports (docs/spec/storage.md). */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../service/generator/generator-runner.ts';
 

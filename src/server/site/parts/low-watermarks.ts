@@ -11,7 +11,7 @@
  * A watermark is an entry of the site's own log, so it survives a crash: the next start has seen
  * its vector before it does anything.
  */
-import type { Settling } from '../core/site-part.ts';
+import type { Settling, SitePart } from '../core/site-part.ts';
 import type { BluePath } from './blue/blue-path.ts';
 import { formatOperationId } from '../core/operation-id.ts';
 import type { Origin } from '../../service/records/origin.ts';
@@ -25,7 +25,7 @@ import type { Vector } from '../../service/records/vector.ts';
 export const REMOVALS_PER_WATERMARK = 256;
 
 /** The shadow operation of a watermark. No service has one with an empty name. */
-export const WATERMARK_SHADOW = '';
+const WATERMARK_SHADOW = '';
 const WATERMARK_CHOICE: Choice = {
   shadow: WATERMARK_SHADOW,
   color: 'blue',
@@ -40,7 +40,7 @@ interface PendingWatermark {
   readonly older: Set<string>;
 }
 
-export class LowWatermarks implements Settling {
+export class LowWatermarks implements SitePart, Settling {
   /** Whether removals were applied, or a watermark waits for operations in flight. */
   isDue = true;
   readonly #core: SiteCore;
@@ -65,8 +65,9 @@ export class LowWatermarks implements Settling {
     };
   }
 
-  /** The watermark of a site was applied. Forgets the removals that are covered now. */
-  onApplied({ site, reply }: BlueOperation): void {
+  /** If it is the watermark of a site, forgets the removals that are covered now. */
+  onBlueApplied({ shadow, site, reply }: BlueOperation): void {
+    if (shadow !== WATERMARK_SHADOW) return;
     this.#watermarks.set(site, reply.value as Vector);
     const { state, options } = this.#core;
     const remaining = options.origins.sites.filter((item) => !this.#hasEnded(item));

@@ -107,7 +107,8 @@ export class SiteMemory implements MemoryPort, Settling {
   settle(): boolean {
     this.#uncounted += 1;
     if (this.#uncounted < MAX_UNCOUNTED && !this.#isBeyond(COUNTING_SHARE)) return false;
-    this.#uncounted = this.#begun = 0;
+    this.#uncounted = 0;
+    this.#begun = 0;
     this.#settledBytes = this.#judgedBytes;
     const level = this.#findLevel();
     if (level === this.#level) return false;
@@ -156,9 +157,10 @@ export class SiteMemory implements MemoryPort, Settling {
 
   /** Operations in flight come and go, and must not raise an alarm each time. */
   #findLevel(): MemoryLevel {
-    const [isFull, isLow] = [this.#level === 'full', this.#level !== 'enough'];
-    if (this.#isBeyond(REFUSING_SHARE - (isFull ? SHARE_BELOW : 0))) return 'full';
-    return this.#isBeyond(LOW_SHARE - (isLow ? SHARE_BELOW : 0)) ? 'low' : 'enough';
+    const wasFull = this.#level === 'full';
+    const wasLow = this.#level !== 'enough';
+    if (this.#isBeyond(REFUSING_SHARE - (wasFull ? SHARE_BELOW : 0))) return 'full';
+    return this.#isBeyond(LOW_SHARE - (wasLow ? SHARE_BELOW : 0)) ? 'low' : 'enough';
   }
 
   // These run after each input. They are loops, because callbacks would be allocated at each call.
