@@ -156,7 +156,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      if (this.#heldUntil !== undefined) this.#endHold(this.#heldUntil);
+      if (this.#heldUntil !== undefined)
+        this.#timer.arm('waiting', this.#heldUntil - this.#options.scheduling.now());
       // Without the option `principal`, operations that wait for the first connection belong to the
       // user of the present token. So request the token now.
       if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
@@ -251,8 +252,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     // An action may itself have changed the state. The code for that state has then run already.
     if (!changed || this.#state !== state) return;
     const delayMs = state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
-    if (delayMs === undefined) return this.#giveUp();
-    this.#timer.arm(state, delayMs);
+    this.#hasGivenUp = delayMs === undefined;
+    if (this.#hasGivenUp && !this.#sender.hasDraining) return this.#dispatch('rejected');
+    this.#timer.arm(state, delayMs ?? Infinity);
     this.#options.onStateChange(state, this.#outage.reason);
     if (state === 'waiting') this.#wasDisconnected = true;
     if (state !== 'open' || !this.#wasDisconnected) return;
@@ -279,23 +281,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
    * if there is one already.
    */
   #hold(): number | undefined {
-    this.#settleReady.reject(this.#getFailureReason());
     const delayMs = this.#backoff.getNextDelayMs();
     if (delayMs === undefined || this.#sender.inFlight.size > 0) return delayMs;
     this.#heldUntil = this.#options.scheduling.now() + delayMs;
     return Infinity;
-  }
-
-  #endHold(until: number): void {
-    this.#heldUntil = undefined;
-    this.#timer.arm('waiting', Math.max(0, until - this.#options.scheduling.now()));
-  }
-
-  #giveUp(): void {
-    this.#hasGivenUp = this.#sender.hasDraining;
-    if (!this.#hasGivenUp) return this.#dispatch('rejected');
-    this.#timer.arm('waiting', Infinity);
-    this.#options.onStateChange('waiting', this.#outage.reason);
   }
 
   /** Handles the end of a connection that was kept for its replies. */
@@ -326,13 +315,13 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         this.#sender.acknowledge();
         return this.#connection?.close();
       case 'fail':
+        this.#settleReady.reject(this.#getFailureReason());
         return this.#sender.abandonAll(this.#getFailureReason());
       case 'abandon-operations':
         this.#recordFailure('the principal has changed');
         return this.#abandonOperations();
       case 'end':
         this.#sender.stop();
-        this.#settleReady.reject(this.#getFailureReason());
         return this.#settleEnded();
     }
   }
@@ -341,7 +330,6 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const { url, label } = this.#sitePool;
     this.#attempt++;
     this.#heldUntil = undefined;
-    this.#hasGivenUp = false;
     this.#outage.recordAttempt(label);
     try {
       this.#connection = new Connection(this.#options, url, this.#attempt, this);
@@ -410,18 +398,16 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   onClose(connection: Connection, code: number, reason: string): void {
     if (connection !== this.#connection) return this.#sender.handleConnectionLoss(connection);
-    const isMissing = code === CloseCode.noSite;
-    // The site may exist at another address.
-    const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
-    if (isFatalClose(code) && isHopeless) {
+    const { token } = this.#options;
+    const mayBeElsewhere = this.#sitePool.recordMissing(code === CloseCode.noSite);
+    if (isFatalClose(code) && !mayBeElsewhere) {
       this.#setReason(createRejectionError(code, reason, connection.closeError));
-      const isTokenRefused = code === CloseCode.unauthenticated && this.#options.hasFreshTokens;
+      const isTokenRefused = code === CloseCode.unauthenticated && typeof token === 'function';
       return this.#dispatch(isTokenRefused ? 'token-refused' : 'rejected');
     }
-    if (code === CloseCode.expired && this.#options.isTokenFixed) {
+    if (code === CloseCode.expired && typeof token === 'string') {
       const message = 'the token has expired: pass a function, which is called for a new one';
-      this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
-      return this.#dispatch('rejected');
+      return this.#reject(new CorrectableError('UNAUTHENTICATED', message));
     }
     // If the application closed the client, keep that as the reason.
     if (this.#state !== 'closing')
@@ -443,10 +429,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     )
       return;
     const error = this.#handshake.findIncompatibility(welcome);
-    if (error !== undefined) {
-      this.#setReason(error);
-      return this.#dispatch('rejected');
-    }
+    if (error !== undefined) return this.#reject(error);
     if (this.#handshake.isPrincipalChanged(welcome)) return this.#dispatch('principal-changed');
     connection.acceptWelcome(welcome, this.#target.contract);
     this.#renewal.scheduleRenewal(welcome.expiresInMs);
@@ -472,7 +455,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   onMalformed(connection: Connection, error: CorrectableError): void {
     if (connection !== this.#connection) return this.#sender.handleConnectionLoss(connection);
-    this.#setReason(error);
+    this.#reject(error);
+  }
+
+  /** Ends the client for good. */
+  #reject(reason: CorrectableError): void {
+    this.#setReason(reason);
     this.#dispatch('rejected');
   }
 

@@ -37,12 +37,12 @@ export class SitePool {
   }
 
   /**
-   * Records whether the server at the present address lacks the site. Returns whether the servers
-   * at all addresses lack it.
+   * Records whether the server at the present address lacks the site. Returns whether it does, and
+   * another address may have it.
    */
   recordMissing(isMissing: boolean): boolean {
     this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
-    return this.#missingCount >= this.#urls.length;
+    return isMissing && this.#missingCount < this.#urls.length;
   }
 
   /**

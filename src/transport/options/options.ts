@@ -146,10 +146,8 @@ export interface ResolvedConnectionOptions extends DefaultedOptions {
    * function throws.
    */
   readonly principal: (() => string) | undefined;
-  /** Whether the token is constant, so that another request returns no fresh one. */
-  readonly isTokenFixed: boolean;
-  /** Whether the application is asked for a token, and may give another one. */
-  readonly hasFreshTokens: boolean;
+  /** A text is constant. Only a function may return another token. */
+  readonly token?: ConnectionOptions['token'];
   readonly codec: Codec;
 }
 
@@ -164,17 +162,12 @@ export function resolveConnectionOptions(input: ConnectionOptions): ResolvedConn
   const principal = resolvePrincipal(options);
   checkRandomness();
   return {
+    ...options,
     urls: toWebSocketUrls(options.url),
     WebSocket: getWebSocketClass(options.WebSocket),
     credentials: guardToken(typeof token === 'function' ? token : () => token, principal),
     principal,
-    isTokenFixed: typeof token === 'string',
-    hasFreshTokens: typeof token === 'function',
     reconnect: options.reconnect ?? exponentialBackoff(),
-    connectTimeoutMs: options.connectTimeoutMs,
-    heartbeatIntervalMs: options.heartbeatIntervalMs,
-    pongTimeoutMs: options.pongTimeoutMs,
-    maxInFlight: options.maxInFlight,
     codec: getCodec(options.codec),
     onStateChange: guardListener(options.onStateChange ?? (() => {})),
     onReconnect: guardListener(options.onReconnect ?? (() => {})),

@@ -43,7 +43,7 @@ test('options → used as they are', async () => {
   expect(await settings.credentials()).toEqual({ principal: 'ann', token: 'let me in' });
   expect(settings.principal?.()).toBe('ann');
   expect(settings.codec).toBe(jsonCodec);
-  expect(settings).toMatchObject({ heartbeatIntervalMs: 0.5, maxInFlight: 1, isTokenFixed: true });
+  expect(settings).toMatchObject({ heartbeatIntervalMs: 0.5, maxInFlight: 1 });
 });
 
 describe('refused, by the field', () => {
