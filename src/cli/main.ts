@@ -12,7 +12,7 @@ import {
 } from './command-line.ts';
 import { formatCommandHelp, formatOverview } from './help.ts';
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
-import { parseMemory } from './memory-flag.ts';
+import { parseMemory } from './flags/memory.ts';
 import { printError, waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY } from './serve.ts';
 import { formatLocation } from './format-error.ts';

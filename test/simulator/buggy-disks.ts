@@ -1,6 +1,6 @@
 /** Disks that each break one rule. */
 import { isFenced } from '../../src/server/node/storage/disk/files.ts';
-import { SimulatedDisk } from '../../src/testing/simulator/disk.ts';
+import { SimulatedDisk } from '../../src/testing/simulator/disk/disk.ts';
 import { replaceMethods } from '../support/replace-methods.ts';
 
 /** Reports at once that all is synced. */

@@ -1,5 +1,5 @@
 /** Counts the events of a run by name. */
-import type { SimulatedDisk } from './disk.ts';
+import type { SimulatedDisk } from './disk/disk.ts';
 import type { History } from './history.ts';
 import type { SimulatedClient } from './simulated-client.ts';
 import type { SimulatedSite } from './simulated-site.ts';

@@ -11,7 +11,7 @@ import { OrderedWrites } from '../../server/node/storage/disk/ordered-writes.ts'
 import { DurableStorage } from '../../server/node/storage/durable-storage.ts';
 import { AskedParts, CountedReadyBuilder } from './asked-parts.ts';
 import { CLUSTER_STEPS } from './cluster/cluster-steps.ts';
-import { SimulatedDisk } from './disk.ts';
+import { SimulatedDisk } from './disk/disk.ts';
 
 export const RUN_PARTS = {
   ...PARTS,

@@ -9,7 +9,7 @@ import type { EntryName } from '../../server/service/records/records.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../server/site/wire/message-schemas.ts';
-import { createFaultyEngine, type LogFaults } from './faulty-log.ts';
+import { createFaultyEngine, type LogFaults } from './disk/faulty-log.ts';
 import type { EtcdStore } from './etcd/etcd-store.ts';
 import type { SimulationOptions } from './options.ts';
 import type { RunParts } from './run-parts.ts';

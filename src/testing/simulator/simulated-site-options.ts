@@ -12,7 +12,7 @@ import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
 import type { ClientSubmission, SiteEvent } from './checkers/checker.ts';
 import type { StorageSizes } from '../../server/node/storage/storage-sizes.ts';
-import type { SimulatedDisk } from './disk.ts';
+import type { SimulatedDisk } from './disk/disk.ts';
 import type { SentMessage } from './network.ts';
 import type { RunParts } from './run-parts.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';

@@ -10,7 +10,7 @@ import { getOperationPlans, type OperationPlan } from '../../server/service/oper
 import { noteRunning } from './asked-parts.ts';
 import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
-import { checkNothingLost } from './disk-damage.ts';
+import { checkNothingLost } from './disk/disk-damage.ts';
 import type { SentMessage } from './network.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import type {
@@ -34,7 +34,7 @@ import {
 import { readCheckpoint } from '../../server/node/storage/format/checkpoint-file.ts';
 import { recoverSite, type RecoveredSite } from '../../server/node/storage/recovery.ts';
 import { Random } from '../../server/service/collections/random.ts';
-import { SimulatedDisk } from './disk.ts';
+import { SimulatedDisk } from './disk/disk.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './cluster/site-copies.ts';
 import { connectLogs, countHarmless, failOnRejection } from './site-messages.ts';

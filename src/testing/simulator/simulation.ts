@@ -17,7 +17,7 @@ import { isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { HealthyPeriods, Timeline } from './timeline.ts';
 import { getCoverage, NO_COUNTS } from './coverage.ts';
-import type { SimulatedDisk } from './disk.ts';
+import type { SimulatedDisk } from './disk/disk.ts';
 import { History } from './history.ts';
 import { HostileNetwork, type NetworkListener } from './network.ts';
 import { drawOptions, type Profile, type SimulationOptions } from './options.ts';

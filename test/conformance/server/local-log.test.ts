@@ -5,7 +5,7 @@ import { Random } from '../../../src/server/service/collections/random.ts';
 import type { LocalLogListener, Term } from '../../../src/server/log/local-log.ts';
 import { recoverSite, type RecoveredSite } from '../../../src/server/node/storage/recovery.ts';
 import { SegmentLog } from '../../../src/server/node/storage/segment-log.ts';
-import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
+import { SimulatedDisk } from '../../../src/testing/simulator/disk/disk.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { replaceMethods } from '../../support/replace-methods.ts';
 

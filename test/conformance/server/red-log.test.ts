@@ -6,8 +6,8 @@
 import { SequencedLog } from '../../../src/server/log/sequenced/sequenced-log.ts';
 import { EtcdLog } from '../../../src/server/log/etcd/etcd-log.ts';
 import { Random } from '../../../src/server/service/collections/random.ts';
-import { addLogFaults } from '../../../src/testing/simulator/faulty-log.ts';
-import type { LogFaults } from '../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../src/testing/simulator/disk/faulty-log.ts';
+import type { LogFaults } from '../../../src/testing/simulator/disk/faulty-log.ts';
 import { EtcdWorld } from '../../support/etcd-world.ts';
 import { describeRedLog } from '../../support/log-conformance/red-log.ts';
 

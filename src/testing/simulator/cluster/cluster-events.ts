@@ -17,7 +17,7 @@ import type { SiteOptions } from '../../../server/site/site-options.ts';
 import type { RecoveredSite } from '../../../server/node/storage/recovery.ts';
 import { installSite } from '../../../server/node/transfer/install-site.ts';
 import { PropertyViolation } from '../checkers/checker.ts';
-import type { SimulatedDisk } from '../disk.ts';
+import type { SimulatedDisk } from '../disk/disk.ts';
 import type { SimulationOptions } from '../options.ts';
 import { REPLICA_LIMITS } from '../replica-limits.ts';
 import { SENT_BACK } from '../../../server/site/wire/envelope.ts';

@@ -9,7 +9,7 @@ import { Random } from '../../../../src/server/service/collections/random.ts';
 import { EnvelopeCodec } from '../../../../src/server/site/wire/envelope-codec.ts';
 import type { LogKind } from '../../../../src/server/log/local-log.ts';
 import { DurableStorage } from '../../../../src/server/node/storage/durable-storage.ts';
-import { SimulatedDisk } from '../../../../src/testing/simulator/disk.ts';
+import { SimulatedDisk } from '../../../../src/testing/simulator/disk/disk.ts';
 import { createTiming, Timeline } from '../../../../src/testing/simulator/timeline.ts';
 import { SiteMemory } from '../../../../src/server/site/parts/memory.ts';
 import { simulatedService } from '../../../simulator/service.ts';

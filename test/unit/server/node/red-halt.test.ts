@@ -10,7 +10,7 @@ import { Origins } from '../../../../src/server/service/records/origin.ts';
 import { createSiteAlarms } from '../../../../src/server/node/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/node/alarms/site-alarm.ts';
 import { Random } from '../../../../src/server/service/collections/random.ts';
-import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../../src/testing/simulator/disk/faulty-log.ts';
 import { Sites } from '../site/sites.ts';
 import { notesService } from './storage/notes-service.ts';
 import { siteAt } from '../../../support/origins.ts';

@@ -7,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/service/collections/random.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
-import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../../src/testing/simulator/disk/faulty-log.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Sites } from './sites.ts';
 import { notesService } from '../node/storage/notes-service.ts';

@@ -13,8 +13,8 @@ import { DurableStorage } from '../../../../../src/server/node/storage/durable-s
 import type { DurableStorageOptions } from '../../../../../src/server/node/storage/durable-storage.ts';
 import type { Timing } from '../../../../../src/server/node/storage/disk/files.ts';
 import type { StorageEvents } from '../../../../../src/server/log/site-storage.ts';
-import { SimulatedDisk } from '../../../../../src/testing/simulator/disk.ts';
-import type { SimulatedDiskOptions } from '../../../../../src/testing/simulator/disk.ts';
+import { SimulatedDisk } from '../../../../../src/testing/simulator/disk/disk.ts';
+import type { SimulatedDiskOptions } from '../../../../../src/testing/simulator/disk/disk.ts';
 import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../../../src/testing/simulator/timeline.ts';
 

@@ -23,7 +23,7 @@ import type {
 } from '../../../../../src/server/node/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../../../../../src/server/node/transfer/transfer-receiver.ts';
 import { TransferSource } from '../../../../../src/server/node/transfer/transfer-source.ts';
-import { SimulatedDisk } from '../../../../../src/testing/simulator/disk.ts';
+import { SimulatedDisk } from '../../../../../src/testing/simulator/disk/disk.ts';
 import { Timeline } from '../../../../../src/testing/simulator/timeline.ts';
 
 export const SITE = 'sites/virginia';

@@ -1,7 +1,7 @@
 /** Reads the flag `--limits`. */
-import { isCorrectableError } from '../correctable/errors.ts';
-import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
-import { createUsageError, readText, type RawOptions } from './options.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { fillLimits, type GatewayLimits } from '../../server/gateway/limits/limits.ts';
+import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;

@@ -5,16 +5,20 @@
  * Two things are left out, since no site can notice them from its own directory: damage to the last
  * frame of its last log file, which looks like a torn write, and the loss of that file as a whole.
  */
-import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/node/storage/format/frames.ts';
+import {
+  decodeFrames,
+  findFrames,
+  HEADER_BYTES,
+} from '../../../server/node/storage/format/frames.ts';
 import {
   parseFileNumbers,
   formatSegmentName,
-} from '../../server/node/storage/format/file-names.ts';
-import { getLogKinds } from '../../server/log/log-positions.ts';
-import { getRecoveredLog, type RecoveredState } from '../../server/log/recovered-state.ts';
-import type { RecoveredSite } from '../../server/node/storage/recovery.ts';
-import { PropertyViolation } from './checkers/checker.ts';
-import type { Random } from '../../server/service/collections/random.ts';
+} from '../../../server/node/storage/format/file-names.ts';
+import { getLogKinds } from '../../../server/log/log-positions.ts';
+import { getRecoveredLog, type RecoveredState } from '../../../server/log/recovered-state.ts';
+import type { RecoveredSite } from '../../../server/node/storage/recovery.ts';
+import { PropertyViolation } from '../checkers/checker.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
 
 export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
 

@@ -3,8 +3,8 @@ import {
   chooseMemoryBytes,
   MIN_MEMORY_BYTES,
   parseMemorySize,
-} from '../server/node/memory/memory-size.ts';
-import { createUsageError, readText, type RawOptions } from './options.ts';
+} from '../../server/node/memory/memory-size.ts';
+import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 /** Returns the bytes that the process may take: by the flag, or a share of what is there. */
 export function parseMemory(options: RawOptions): number {

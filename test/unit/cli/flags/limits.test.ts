@@ -1,6 +1,6 @@
 /** Limits of the gateways, as options of the command line. */
 import { expect, test } from 'vitest';
-import { parseLimits } from '../../../src/cli/limits-flag.ts';
+import { parseLimits } from '../../../../src/cli/flags/limits.ts';
 
 test('pairs, with units for bytes, and none → limits, over those of a module; no flag → those of the module', () => {
   const limits =

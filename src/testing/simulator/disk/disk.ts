@@ -2,10 +2,14 @@
  * A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production
  * runs on it.
  */
-import { markFenced, type Files, type SyncedFile } from '../../server/node/storage/disk/files.ts';
+import {
+  markFenced,
+  type Files,
+  type SyncedFile,
+} from '../../../server/node/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
-import type { Random } from '../../server/service/collections/random.ts';
-import type { Timeline } from './timeline.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
+import type { Timeline } from '../timeline.ts';
 
 export interface SimulatedDiskOptions {
   readonly timeline: Timeline;

@@ -2,9 +2,9 @@
  * A red log of a faulty engine: it repeats records, skips some, and comes back shorter. The log
  * below it is correct.
  */
-import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
-import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
-import type { Random } from '../../server/service/collections/random.ts';
+import type { LogOutput, RedLog } from '../../../server/log/red-log.ts';
+import type { RedLogEngine } from '../../../server/log/red-log-engine.ts';
+import type { Random } from '../../../server/service/collections/random.ts';
 
 /** The chances of the faults, as in the options of a simulation. */
 interface RedLogFaults {

@@ -1,7 +1,7 @@
 /** The flags of `correctables serve`, in the groups of its help. */
-import { SITE_OPTIONS } from '../server/node/site-options.ts';
-import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
-import type { Flag } from './command.ts';
+import { SITE_OPTIONS } from '../../server/node/site-options.ts';
+import { LISTEN_OPTIONS } from '../../server/gateway/listen/listen-options.ts';
+import type { Flag } from '../command.ts';
 
 export const DEFAULT_DATA_DIR = 'correctables-data';
 export const DEFAULT_SITES = 'ireland,frankfurt,virginia';
