@@ -8,7 +8,7 @@ import { Gathering } from './gather.ts';
 import type { CausalLimits } from './limits.ts';
 import {
   isRefusal,
-  type PartitionAddress,
+  type HealedState,
   type PartitionPort,
   type RefusalCode,
   type RefusalReason,
@@ -386,15 +386,11 @@ export class CausalSite {
   }
 
   #readState(
-    {
-      partition,
-      lastSeen,
-      siteClock = this.stabilizer.highestClock,
-    }: { readonly partition: number; readonly lastSeen: Stamp; readonly siteClock?: Stamp },
+    { partition, lastSeen }: PendingPoll,
     onState: (state: StateReply | undefined) => void,
   ): void {
     const { port, site, getTime } = this.#options;
-    const { stable } = this.stabilizer;
+    const { stable, highestClock: siteClock } = this.stabilizer;
     const siteTime = this.stabilizer.getSiteTime(getTime());
     const request = { siteClock, stable, siteTime, lastSeen };
     port.call({ site, partition }, 'state', request, (reply) =>
@@ -461,9 +457,10 @@ export class CausalSite {
         if (isRefusal(suspicion)) return onEnd();
         this.#copyFrom(partition, this.#otherSites(), (isComplete) => {
           if (!isComplete) return onEnd();
-          port.call(address, 'confirmHealed', suspicion, (reply) => {
-            if (isRefusal(reply)) return onEnd();
-            this.#acceptHealed(address, onEnd);
+          const request = { ...suspicion, siteClock: this.#getSiteClock(partition) };
+          port.call(address, 'confirmHealed', request, (reply) => {
+            if (!isRefusal(reply)) this.#acceptHealed(partition, reply);
+            onEnd();
           });
         });
       });
@@ -482,23 +479,22 @@ export class CausalSite {
     });
   }
 
-  #acceptHealed({ partition }: PartitionAddress, onEnd: () => void): void {
-    // Writes that no other site had are lost for good, so their stamps must not count as lost
-    // again. Later writes get higher stamps.
+  /**
+   * Returns the clock for a partition that was healed. Writes that no other site had are lost for
+   * good, so their stamps must not count as lost again: later writes get higher ones.
+   */
+  #getSiteClock(partition: number): Stamp {
     const { stabilizer } = this;
-    const siteClock = Math.max(
+    return Math.max(
       stabilizer.highestClock,
       stabilizer.getLastSeen(partition),
       stabilizer.getSiteTime(this.#options.getTime()),
     );
-    this.#readState({ partition, lastSeen: 0, siteClock }, (state) => {
-      if (state !== undefined) {
-        if (this.stabilizer.acceptHealed(partition, state))
-          this.#raiseAlarm('lost-writes', partition);
-        this.#noteHealed(partition);
-      }
-      onEnd();
-    });
+  }
+
+  #acceptHealed(partition: number, state: HealedState): void {
+    if (this.stabilizer.acceptHealed(partition, state)) this.#raiseAlarm('lost-writes', partition);
+    this.#noteHealed(partition);
   }
 
   #createReplication(partition: number, source: SiteIndex): Replication {

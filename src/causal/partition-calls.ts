@@ -209,6 +209,14 @@ export interface Suspicion {
   readonly suspicions: number;
 }
 
+export interface ConfirmRequest extends Suspicion {
+  /** The clock of the site. The partition raises its own to it, so that later stamps are higher. */
+  readonly siteClock: Stamp;
+}
+
+/** A partition when its heal ended, before any client wrote to it. */
+export type HealedState = Pick<StateReply, 'clock' | 'lastOwnStamp'>;
+
 export interface PartitionCalls {
   readonly put: { readonly request: PutRequest; readonly reply: PutReply };
   readonly snapshot: { readonly request: SnapshotRequest; readonly reply: SnapshotReply };
@@ -226,7 +234,7 @@ export interface PartitionCalls {
    * (CAUSAL-13).
    */
   readonly suspect: { readonly request: object; readonly reply: Suspicion };
-  readonly confirmHealed: { readonly request: Suspicion; readonly reply: object };
+  readonly confirmHealed: { readonly request: ConfirmRequest; readonly reply: HealedState };
 }
 
 export type CallName = keyof PartitionCalls;
@@ -244,6 +252,11 @@ export interface SiteView {
   readonly lastSeen: readonly Stamp[];
   /** When each partition was last healed. From then on, its `lastSeen` may be lower (CAUSAL-14). */
   readonly healedAt: readonly Stamp[];
+  /**
+   * The last own stamp of each partition right after that heal. What it had up to `healedAt` above
+   * this stamp is lost.
+   */
+  readonly healedTo: readonly Stamp[];
 }
 
 /** Carries calls from a gateway to the partitions of all sites. */

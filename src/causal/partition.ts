@@ -10,7 +10,9 @@ import type {
   ApplyReply,
   ApplyRequest,
   CallName,
+  ConfirmRequest,
   FencedRequest,
+  HealedState,
   MergeRequest,
   OwnEntry,
   PartitionCalls,
@@ -89,7 +91,7 @@ export class Partition {
       merge: (request: MergeRequest) => this.merge(request),
       seek: (request: SeekRequest) => this.seek(request),
       suspect: () => this.suspect(),
-      confirmHealed: (request: Suspicion) => this.confirmHealed(request),
+      confirmHealed: (request: ConfirmRequest, now) => this.confirmHealed(request, now),
     };
   }
 
@@ -262,19 +264,21 @@ export class Partition {
   }
 
   /** Ends a heal. Own writes that were copied back count as own writes from now on (CAUSAL-14). */
-  confirmHealed({ suspicions }: Suspicion): object {
+  confirmHealed({ suspicions, siteClock }: ConfirmRequest, now: Stamp): HealedState | Refusal {
     const { state } = this;
     // The partition has lost state again since the heal began, perhaps with the copied data.
     if (state.suspicions < suspicions) return refuse('REWOUND');
     state.healedSuspicions = Math.max(state.healedSuspicions, suspicions);
+    if (!this.isTooFarAhead(siteClock, now)) this.raiseClockTo(siteClock);
     const { recoveredOwnStamp } = state;
-    if (recoveredOwnStamp <= state.lastOwnStamp) return DONE;
-    // No own entry has the recovered writes any more, so other sites that lack them must copy the
-    // partition too.
-    state.lastOwnStamp = recoveredOwnStamp;
-    state.clock = Math.max(state.clock, recoveredOwnStamp);
-    state.own.restart(recoveredOwnStamp);
-    return DONE;
+    if (recoveredOwnStamp > state.lastOwnStamp) {
+      // No own entry has the recovered writes any more, so other sites that lack them must copy the
+      // partition too.
+      state.lastOwnStamp = recoveredOwnStamp;
+      this.raiseClockTo(recoveredOwnStamp);
+      state.own.restart(recoveredOwnStamp);
+    }
+    return { clock: state.clock, lastOwnStamp: state.lastOwnStamp };
   }
 
   /**

@@ -4,7 +4,8 @@
  * 35–38).
  */
 import type { CausalLimits } from './limits.ts';
-import type { SiteView, StateReply } from './partition-calls.ts';
+import type { HealedState, SiteView, StateReply } from './partition-calls.ts';
+import { SeenStamps } from './seen-stamps.ts';
 import { SiteTime, type GatewayTime } from './site-time.ts';
 import {
   createZeroVector,
@@ -45,8 +46,9 @@ export class Stabilizer {
   readonly #site: SiteIndex;
   readonly #limits: CausalLimits;
   readonly #time: SiteTime;
-  readonly #lastSeen: Stamp[];
+  readonly #seen: readonly SeenStamps[];
   readonly #healedAt: Stamp[];
+  readonly #healedTo: Stamp[];
   readonly #received: (Vector | undefined)[];
   #stable: Vector;
   #highestClock: Stamp = 0;
@@ -55,8 +57,9 @@ export class Stabilizer {
     this.#site = site;
     this.#limits = limits;
     this.#time = new SiteTime(partitionCount, limits.maxClockSkew);
-    this.#lastSeen = Array.from({ length: partitionCount }, () => 0);
+    this.#seen = Array.from({ length: partitionCount }, () => new SeenStamps());
     this.#healedAt = Array.from({ length: partitionCount }, () => 0);
+    this.#healedTo = Array.from({ length: partitionCount }, () => 0);
     this.#received = Array.from({ length: partitionCount }, () => undefined);
     this.#stable = createZeroVector(siteCount);
   }
@@ -85,7 +88,7 @@ export class Stabilizer {
   }
 
   getLastSeen(partition: number): Stamp {
-    return this.#lastSeen[partition] ?? 0;
+    return this.#seen[partition]?.highest ?? 0;
   }
 
   /** When the partition was last healed, as far as the gateway knows; 0 if it never was. */
@@ -97,8 +100,9 @@ export class Stabilizer {
     return {
       stable: this.#stable,
       siteTime: this.getSiteTime(now),
-      lastSeen: [...this.#lastSeen],
+      lastSeen: this.#seen.map(({ highest }) => highest),
       healedAt: [...this.#healedAt],
+      healedTo: [...this.#healedTo],
     };
   }
 
@@ -106,14 +110,17 @@ export class Stabilizer {
    * Takes what another gateway of the site knows. Returns the partitions that it has healed since,
    * and whether they have lost writes that this gateway has seen (CAUSAL-13, CAUSAL-14).
    */
-  observeView({ stable, lastSeen, healedAt }: SiteView): readonly HealedPartition[] {
+  observeView({ stable, lastSeen, healedAt, healedTo }: SiteView): readonly HealedPartition[] {
     this.#stable = maxVector(this.#stable, withStamp(stable, this.#site, 0));
     const healed: HealedPartition[] = [];
     for (const [partition, stamp] of lastSeen.entries()) {
       const at = healedAt[partition] ?? 0;
-      if (at > this.getHealedAt(partition))
-        healed.push({ partition, hasLost: this.#takeHealed(partition, { at, stamp }) });
-      else if (at === this.getHealedAt(partition)) this.observeOwnStamp(partition, stamp);
+      if (at < this.getHealedAt(partition)) continue;
+      if (at > this.getHealedAt(partition)) {
+        const hasLost = this.#takeHealed(partition, { at, to: healedTo[partition] ?? 0 });
+        healed.push({ partition, hasLost });
+      }
+      this.observeOwnStamp(partition, stamp);
     }
     return healed;
   }
@@ -164,7 +171,7 @@ export class Stabilizer {
    * has lost writes.
    */
   observeOwnStamp(partition: number, stamp: Stamp): void {
-    this.#lastSeen[partition] = Math.max(this.getLastSeen(partition), stamp);
+    this.#seen[partition]?.note(stamp);
   }
 
   /** Notes a hybrid clock of the site, unless it is too far ahead (CAUSAL-8). */
@@ -174,24 +181,22 @@ export class Stabilizer {
   }
 
   /** Accepts the state of a partition after its heal. Returns whether own writes are lost. */
-  acceptHealed(partition: number, { lastOwnStamp, clock }: StateReply): boolean {
+  acceptHealed(partition: number, { lastOwnStamp, clock }: HealedState): boolean {
     const at = Math.max(this.getHealedAt(partition) + 1, clock);
-    return this.#takeHealed(partition, { at, stamp: lastOwnStamp });
+    return this.#takeHealed(partition, { at, to: lastOwnStamp });
   }
 
   /**
-   * Takes over a heal at `at`. Own writes after it have higher stamps, so they are not among the
-   * lost ones.
+   * Takes over a heal at `at`, after which `to` was the last own stamp. Returns whether this gateway
+   * has seen a write that is lost. Own writes after the heal have stamps above `at`.
    */
-  #takeHealed(
-    partition: number,
-    { at, stamp }: { readonly at: Stamp; readonly stamp: Stamp },
-  ): boolean {
-    const seen = this.getLastSeen(partition);
-    const isFromBefore = seen <= at;
+  #takeHealed(partition: number, { at, to }: { readonly at: Stamp; readonly to: Stamp }): boolean {
+    const seen = this.#seen[partition] as SeenStamps;
+    const hasLost = seen.findUpTo(at) > to;
     this.#healedAt[partition] = at;
-    this.#lastSeen[partition] = isFromBefore ? stamp : Math.max(seen, stamp);
-    return isFromBefore && stamp < seen;
+    this.#healedTo[partition] = to;
+    seen.restart(at, to);
+    return hasLost;
   }
 
   /** CAUSAL-12: the minimum over all partitions. One that was never polled has received nothing. */

@@ -6,14 +6,18 @@ import type { SiteView } from '../../src/causal/partition-calls.ts';
  * the gateway that has the lease.
  */
 export function mergeViews(stored: SiteView, given: SiteView, isLeader: boolean): SiteView {
-  const merged = given.lastSeen.map((seen, partition) => {
+  const isOfGiven = given.lastSeen.map((seen, partition) => {
     const healed = given.healedAt[partition] ?? 0;
     const storedSeen = stored.lastSeen[partition] ?? 0;
     const storedHealed = stored.healedAt[partition] ?? 0;
-    const isNewer = healed > storedHealed || (healed === storedHealed && seen > storedSeen);
-    return isNewer ? { seen, healed } : { seen: storedSeen, healed: storedHealed };
+    return healed > storedHealed || (healed === storedHealed && seen > storedSeen);
   });
-  const lastSeen = merged.map(({ seen }) => seen);
-  const healedAt = merged.map(({ healed }) => healed);
-  return { ...(isLeader ? given : stored), lastSeen, healedAt };
+  const merge = (name: 'lastSeen' | 'healedAt' | 'healedTo'): readonly number[] =>
+    isOfGiven.map((isGiven, partition) => (isGiven ? given : stored)[name][partition] ?? 0);
+  return {
+    ...(isLeader ? given : stored),
+    lastSeen: merge('lastSeen'),
+    healedAt: merge('healedAt'),
+    healedTo: merge('healedTo'),
+  };
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { formatRecord, parseRecord, type DeploymentRecord } from './deployment-record.ts';
 import { inspectServers, type ServerReport } from './inspect-servers.ts';
 import type { RedisArgument, ScriptConnection } from './driver.ts';
+import { NUMBERS_OF_PARTITION } from './view-codec.ts';
 
 /** A view, as it was published, and how old it is. */
 export interface PublishedView {
@@ -75,9 +76,9 @@ end
  * The lease only saves work: two gateways that both hold it do no harm. The age of a view is
  * measured by one clock, so that clocks of gateways do not matter.
  *
- * A view ends with the last own stamp of each partition, and with the time of its last heal. A
- * gateway without the lease may have seen a write that the other has not. So of two views, the
- * later heal counts, and the higher stamp since that heal.
+ * A view ends with the last own stamp of each partition, with the time of its last heal, and with
+ * the last own stamp right after that. A gateway without the lease may have seen a write that the
+ * other has not. So of two views, the later heal counts, and the higher stamp since that heal.
  */
 const EXCHANGE = `#!lua flags=allow-oom
 ${GET_RUN}
@@ -89,28 +90,30 @@ local given, partitions = ARGV[3], tonumber(ARGV[4])
 local stored = redis.call('GET', KEYS[2])
 
 local function merge(first, second)
-  local seen, healed = {}, {}
-  for partition = 1, partitions do
-    local place = 8 * partition - 7
-    seen[partition] = string.sub(first, place, place + 7)
-    healed[partition] = string.sub(first, place + 8 * partitions, place + 8 * partitions + 7)
-    local otherSeen = string.sub(second, place, place + 7)
-    local otherHealed = string.sub(second, place + 8 * partitions, place + 8 * partitions + 7)
-    local healedAt = struct.unpack('>d', healed[partition])
-    local otherHealedAt = struct.unpack('>d', otherHealed)
-    local isHigher = struct.unpack('>d', otherSeen) > struct.unpack('>d', seen[partition])
-    local isSame = healedAt == otherHealedAt
-    if otherHealedAt > healedAt or (isSame and isHigher) then
-      seen[partition], healed[partition] = otherSeen, otherHealed
-    end
+  local seen, healed, healedTo = {}, {}, {}
+  local function read(view, index, partition)
+    local place = 8 * (index * partitions + partition) - 7
+    return string.sub(view, place, place + 7)
   end
-  return table.concat(seen) .. table.concat(healed)
+  local function compare(index, partition)
+    local own, other = read(first, index, partition), read(second, index, partition)
+    return struct.unpack('>d', other) - struct.unpack('>d', own)
+  end
+  for partition = 1, partitions do
+    local later, higher = compare(1, partition), compare(0, partition)
+    local isOther = later > 0 or (later == 0 and higher >= 0)
+    local source = isOther and second or first
+    seen[partition] = read(source, 0, partition)
+    healed[partition] = read(source, 1, partition)
+    healedTo[partition] = read(source, 2, partition)
+  end
+  return table.concat(seen) .. table.concat(healed) .. table.concat(healedTo)
 end
 
 local function getView()
   local known = stored and string.sub(stored, 9)
   if not known or #known ~= #given then return isLeader and struct.pack('>d', now) .. given end
-  local last = #given - 16 * partitions
+  local last = #given - ${8 * NUMBERS_OF_PARTITION} * partitions
   local first, second = string.sub(given, last + 1), string.sub(known, last + 1)
   local shared = first == second and first or merge(first, second)
   if isLeader then return struct.pack('>d', now) .. string.sub(given, 1, last) .. shared end

@@ -94,7 +94,7 @@ const ENCODERS: Encoders = {
     ]),
   ],
   suspect: () => [],
-  confirmHealed: ({ suspicions }) => [encodeNumbers([suspicions])],
+  confirmHealed: ({ suspicions, siteClock }) => [encodeNumbers([suspicions, siteClock])],
 };
 
 const DECODERS: Decoders = {
@@ -132,7 +132,10 @@ const DECODERS: Decoders = {
   merge: () => DONE,
   seek: () => DONE,
   suspect: (reply: Buffer) => ({ suspicions: reply.readDoubleBE(0) }),
-  confirmHealed: () => DONE,
+  confirmHealed: (reply: Buffer) => {
+    const [clock = 0, lastOwnStamp = 0] = decodeNumbers(reply);
+    return { clock, lastOwnStamp };
+  },
 };
 
 /** Returns the arguments of a script, without its key. */

@@ -1,12 +1,14 @@
 /** Encodes the view that gateways of one site share, as big-endian doubles. */
 import type { SiteView } from '../../causal/partition-calls.ts';
 
-const VIEW_FORMAT = 1;
+const VIEW_FORMAT = 2;
+/** A view ends with so many numbers of each partition. */
+export const NUMBERS_OF_PARTITION = 3;
 const DOUBLE_BYTES = 8;
 
 export function encodeView(view: SiteView): Buffer {
-  const { stable, siteTime, lastSeen, healedAt } = view;
-  const numbers = [VIEW_FORMAT, siteTime, ...stable, ...lastSeen, ...healedAt];
+  const { stable, siteTime, lastSeen, healedAt, healedTo } = view;
+  const numbers = [VIEW_FORMAT, siteTime, ...stable, ...lastSeen, ...healedAt, ...healedTo];
   const bytes = Buffer.allocUnsafe(numbers.length * DOUBLE_BYTES);
   for (const [at, value] of numbers.entries()) bytes.writeDoubleBE(value, at * DOUBLE_BYTES);
   return bytes;
@@ -28,14 +30,19 @@ export function decodeView(
   { siteCount, partitionCount }: ViewSizes,
 ): SiteView | undefined {
   const count = bytes.length / DOUBLE_BYTES;
-  if (count !== 2 + siteCount + 2 * partitionCount) return undefined;
+  if (count !== 2 + siteCount + NUMBERS_OF_PARTITION * partitionCount) return undefined;
   const numbers = Array.from({ length: count }, (_, at) => bytes.readDoubleBE(at * DOUBLE_BYTES));
   const [format, siteTime = 0, ...others] = numbers;
   if (format !== VIEW_FORMAT) return undefined;
+  const ofPartitions = (index: number): readonly number[] => {
+    const from = siteCount + index * partitionCount;
+    return others.slice(from, from + partitionCount);
+  };
   return {
     siteTime: siteTime + age,
     stable: others.slice(0, siteCount),
-    lastSeen: others.slice(siteCount, siteCount + partitionCount),
-    healedAt: others.slice(siteCount + partitionCount),
+    lastSeen: ofPartitions(0),
+    healedAt: ofPartitions(1),
+    healedTo: ofPartitions(2),
   };
 }

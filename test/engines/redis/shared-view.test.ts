@@ -26,6 +26,7 @@ function drawView(random: Random): SiteView {
     stable: drawEach(siteCount),
     lastSeen: drawEach(partitionCount),
     healedAt: drawEach(partitionCount),
+    healedTo: drawEach(partitionCount),
   };
 }
 

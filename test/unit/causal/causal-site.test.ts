@@ -391,7 +391,7 @@ test('a gateway takes from another one what is stable, and that a partition was 
     lastSeen: [before.lastSeen[0]! + 500, 0],
   });
   const healedAt = [world.now, 0];
-  follower.observeView({ ...before, lastSeen: [7, 0], healedAt });
+  follower.observeView({ ...before, lastSeen: [7, 0], healedAt, healedTo: [5, 0] });
   expect(follower.getView().lastSeen).toEqual([7, 0]);
   follower.observeView({ ...before, lastSeen: [9_000_000, 0] });
   expect(follower.getView().lastSeen).toEqual([7, 0]);
@@ -415,6 +415,48 @@ test('a gateway reports lost writes that the gateway which healed the partition 
   writer.observeView(leader.getView());
   expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
   expect(world.read(0, [FIRST])).toEqual([undefined]);
+});
+
+test('a gateway reports lost writes, also if it sees a write after the heal before it learns of the heal (CAUSAL-13)', () => {
+  const world = new CausalWorld({ siteCount: 1 });
+  world.settle();
+  const leader = world.site(0);
+  const backup = copyPartitionState(world.partition(0, 0).state);
+  const writer = world.createSite(0);
+  world.sites[0] = writer;
+  world.put(0, FIRST, 'lost');
+  world.partition(0, 0).state = backup;
+  world.now += 10_000;
+  expect(world.read(0, [FIRST])).toBe('REWOUND');
+  writer.requestHeals();
+  leader.poll();
+  leader.replicate();
+  world.now += 10_000;
+  world.sites[0] = leader;
+  world.put(0, FIRST, 'after the heal');
+  world.sites[0] = writer;
+  expect(world.read(0, [FIRST])).toEqual(['after the heal']);
+  expect(world.alarms).toEqual([]);
+  writer.observeView(leader.getView());
+  expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
+});
+
+test('a write between the end of a heal and its reply hides no loss (CAUSAL-13, CAUSAL-14)', () => {
+  const world = new CausalWorld({ siteCount: 1 });
+  world.settle();
+  const leader = world.site(0);
+  const other = world.createSite(0);
+  const backup = copyPartitionState(world.partition(0, 0).state);
+  world.put(0, FIRST, 'lost');
+  world.partition(0, 0).state = backup;
+  world.now += 10_000;
+  leader.poll();
+  world.delayedCall = 'confirmHealed';
+  leader.replicate();
+  world.sites[0] = other;
+  world.put(0, FIRST, 'after the heal');
+  world.releaseReplies();
+  expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
 });
 
 test('a gateway does not take a write after a heal for a lost one (CAUSAL-13, CAUSAL-14)', () => {

@@ -288,7 +288,11 @@ test('a heal brings own writes back, and other sites must copy them too (CAUSAL-
   };
   source.execute('merge', { chains, hasLostState: true }, NOW);
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
-  source.execute('confirmHealed', suspicion, NOW);
+  const siteClock = NOW + 7;
+  expect(source.execute('confirmHealed', { ...suspicion, siteClock }, NOW)).toEqual({
+    clock: siteClock,
+    lastOwnStamp: stamp,
+  });
   expect(read(source, [NOW, 0])).toEqual([stamp]);
   expect(state(source)).toMatchObject({ lastOwnStamp: stamp });
   expect(pull(source)).toEqual({ refused: 'LOST' });
@@ -300,7 +304,9 @@ test('a heal does not end if the partition has lost state again since it began (
   const backup = copyPartitionState(partition.state);
   const suspicion = partition.execute('suspect', {}, NOW) as { suspicions: number };
   partition.state = backup;
-  expect(partition.execute('confirmHealed', suspicion, NOW)).toEqual({ refused: 'REWOUND' });
+  expect(partition.execute('confirmHealed', { ...suspicion, siteClock: 0 }, NOW)).toEqual({
+    refused: 'REWOUND',
+  });
   partition.execute('suspect', {}, NOW);
   expect(partition.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
 });

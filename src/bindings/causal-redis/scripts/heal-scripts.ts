@@ -84,13 +84,18 @@ redis.call('HSET', KEYS[1], 's', packState(state))
 return struct.pack('>d', state[SUSPICIONS])
 `;
 
-/** Argument: the number of suspicions that are healed. */
+/**
+ * Argument: numbers. They are the number of suspicions that are healed, and the clock of the site.
+ */
 export const CONFIRM_HEALED = `
-local suspicions = struct.unpack('>d', ARGV[1])
+local suspicions, siteClock = struct.unpack('>dd', ARGV[1])
 local state = unpackState(redis.call('HGET', KEYS[1], 's'))
 -- It has lost state again since the heal began, and with it what was copied.
 if state[SUSPICIONS] < suspicions then return REFUSE_REWOUND end
 state[HEALED_SUSPICIONS] = math.max(state[HEALED_SUSPICIONS], suspicions)
+if not isTooFarAhead(siteClock) then
+  state[CLOCK] = math.max(state[CLOCK], siteClock)
+end
 
 local recovered = state[RECOVERED_OWN_STAMP]
 local writes = {}
@@ -102,5 +107,5 @@ if recovered > state[LAST_OWN_STAMP] then
   writes[1], writes[2] = restartEntries(state, recovered)
 end
 redis.call('HSET', KEYS[1], 's', packState(state), unpack(writes))
-return struct.pack('>d', 0)
+return struct.pack('>dd', state[CLOCK], state[LAST_OWN_STAMP])
 `;

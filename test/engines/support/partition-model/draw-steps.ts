@@ -117,8 +117,8 @@ class StepDrawer {
       [3, () => this.#merge()],
       [1, () => this.#seek()],
       [0.3, () => this.#call('suspect', {})],
-      [1.5, () => this.#call('confirmHealed', { suspicions: this.#own.state.suspicions })],
-      [0.5, () => this.#call('confirmHealed', { suspicions: this.#own.state.suspicions + 1 })],
+      [1.5, () => this.#confirmHealed(0)],
+      [0.5, () => this.#confirmHealed(1)],
       [0.5, () => this.#keepCopy()],
       [0.5, () => this.#setBack()],
       [0.1, () => this.#lose()],
@@ -294,6 +294,11 @@ class StepDrawer {
     const cursor = this.#own.state.cursors[other] as Cursor;
     const { last } = (this.#partitions[other] as Partition).state.own;
     this.#call('seek', { source: other, expectedCursor: this.#drawCursor(cursor), cursor: last });
+  }
+
+  #confirmHealed(beyond: number): void {
+    const suspicions = this.#own.state.suspicions + beyond;
+    this.#call('confirmHealed', { suspicions, siteClock: this.#drawStamp() });
   }
 
   #keepCopy(): void {
