@@ -131,17 +131,19 @@ export function parseArgsOf(
       field: 'access',
     });
   }
-  const received = restoreInputArgs(operation);
-  if (dropsTimeToLive(entry.args, received))
+  const { name } = operation;
+  const args = ParsedOperation.getInput(operation);
+  const received = { name, args };
+  if (hasTimeToLive(received) && dropsTimeToLive(entry.args))
     refuseTimeToLive(received, `the contract ${registry.name}`);
-  return parseArgsWith(entry.args, received.args, operation.name);
+  return parseArgsWith(entry.args, args, name);
 }
 
 /** A plain schema without the field would drop it in silence, and the value would never expire. */
-function dropsTimeToLive(schema: Schema, operation: Operation): boolean {
+function dropsTimeToLive(schema: Schema): boolean {
   const def = schema._zod.def as Readonly<Record<string, unknown>>;
   const isPlain = def['type'] === 'object' && def['catchall'] === undefined;
-  return isPlain && hasTimeToLive(operation) && !('ttlMs' in (def['shape'] as object));
+  return isPlain && !('ttlMs' in (def['shape'] as object));
 }
 
 function findEntry(

@@ -9,7 +9,7 @@ const REASON =
   'It cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.';
 
 /** Returns whether `operation` is a `put` whose value expires. */
-export function hasTimeToLive({ name, args }: Operation): boolean {
+export function hasTimeToLive({ name, args }: Pick<Operation, 'name' | 'args'>): boolean {
   if (name !== 'put' || typeof args !== 'object' || args === null) return false;
   return (args as { readonly ttlMs?: unknown }).ttlMs !== undefined;
 }
@@ -20,7 +20,7 @@ export function describeTimeToLive(operation: Operation): string | undefined {
 }
 
 /** @throws CorrectableError `UNSUPPORTED` for a `put` whose value expires */
-export function refuseTimeToLive(operation: Operation, store: string): void {
+export function refuseTimeToLive(operation: Pick<Operation, 'name' | 'args'>, store: string): void {
   if (!hasTimeToLive(operation)) return;
   const message = `put: ${store}: ${REASON}`;
   throw new CorrectableError('UNSUPPORTED', message, { field: 'args.ttlMs' });

@@ -16,7 +16,7 @@ export function reportUncaught(error: unknown): void {
 
 /** Returns a listener that never throws. If it returns a promise, a rejection of it is reported. */
 export function guardListener<A extends readonly unknown[]>(
-  listener: (...args: A) => unknown,
+  listener: (...args: A) => unknown = () => {},
 ): (...args: A) => void {
   return (...args) => {
     try {
@@ -100,10 +100,8 @@ export function guardReconnect(
     try {
       const delayMs: unknown = policy.delayMs(attempt, random);
       if (delayMs === undefined || (typeof delayMs === 'number' && delayMs >= 0)) return delayMs;
-      const message = `reconnect.delayMs: must give milliseconds or undefined, not ${String(delayMs)}`;
-      throw new CorrectableError('INVALID_ARGUMENT', message, {
-        field: 'reconnect',
-      });
+      const advice = `must give milliseconds or undefined, not ${String(delayMs)}`;
+      throw createInvalidArgumentError('reconnect.delayMs', advice);
     } catch (error) {
       reportUncaught(error);
       return fallback.delayMs(attempt, Math.random);

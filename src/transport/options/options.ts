@@ -169,8 +169,8 @@ export function resolveConnectionOptions(input: ConnectionOptions): ResolvedConn
     principal,
     reconnect: options.reconnect ?? exponentialBackoff(),
     codec: getCodec(options.codec),
-    onStateChange: guardListener(options.onStateChange ?? (() => {})),
-    onReconnect: guardListener(options.onReconnect ?? (() => {})),
+    onStateChange: guardListener(options.onStateChange),
+    onReconnect: guardListener(options.onReconnect),
     scheduling: options.scheduling ?? createPlatformScheduling(),
     random: options.random ?? Math.random,
   };

@@ -177,7 +177,7 @@ describe('callbacks that throw', () => {
       platform.socket.lose();
       platform.advance(100);
       expect(platform.sockets).toHaveLength(2);
-      expect(reported).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'reconnect' }]);
+      expect(reported).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'reconnect.delayMs' }]);
     },
   );
 
