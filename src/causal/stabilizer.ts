@@ -187,8 +187,8 @@ export class Stabilizer {
   }
 
   /**
-   * Takes over a heal at `at`, after which `to` was the last own stamp. Returns whether this gateway
-   * has seen a write that is lost. Own writes after the heal have stamps above `at`.
+   * Takes over a heal at `at`, after which `to` was the last own stamp. Own writes after the heal
+   * have stamps above `at`. Returns whether this gateway has seen a write that is lost.
    */
   #takeHealed(partition: number, { at, to }: { readonly at: Stamp; readonly to: Stamp }): boolean {
     const seen = this.#seen[partition] as SeenStamps;

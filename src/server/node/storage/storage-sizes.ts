@@ -11,7 +11,10 @@ export interface StorageSizes {
    * after the last rewrite.
    */
   readonly minRewriteBytes: number;
-  /** The approximate number of characters in a slice of a checkpoint. */
+  /**
+   * The approximate number of characters in a slice of a checkpoint, which one turn of the event
+   * loop encodes.
+   */
   readonly maxSliceCharacters: number;
   /** The maximum of rows that a checkpoint requests at a time. */
   readonly maxRequestedRows: number;
@@ -22,6 +25,6 @@ export interface StorageSizes {
 export const DEFAULT_STORAGE_SIZES: StorageSizes = {
   maxFrameBytes: 512 * 1024,
   minRewriteBytes: 4 * 1024 * 1024,
-  maxSliceCharacters: 1024 * 1024,
+  maxSliceCharacters: 128 * 1024,
   maxRequestedRows: 500,
 };

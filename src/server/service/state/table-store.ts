@@ -115,7 +115,6 @@ export class TableStore {
     this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
     this.parts = new SavedParts({
       fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
-      keys: () => this.#rows.keys(),
       getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
       onRestored: (bytes) => {
         this.#bytes += bytes;
@@ -221,6 +220,7 @@ export class TableStore {
       const column = this.#getColumn(field);
       const restored = this.#newState(column, deepFreeze(state));
       row.states[column.position] = restored;
+      if (restored.parts !== undefined) this.parts.add(key);
       this.#bytes += restored.bytes;
       const { index } = column;
       if (index !== undefined)
@@ -318,6 +318,7 @@ export class TableStore {
     row.isRed = false;
     if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
     this.#rows.delete(key);
+    this.parts.forget(key);
     this.#bytes -= this.#rowBytes + measureText(key) + remaining;
     this.#keys.delete({ value: key, key });
   }
@@ -419,7 +420,6 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
 interface PartsHost {
   /** The fields that are saved in parts. */
   readonly fields: readonly string[];
-  keys(): Iterable<string>;
   /** Returns the parts of a field, or none if the field was never written. */
   getParts(key: string, field: string): StateParts | undefined;
   /** A part was restored, and takes this many bytes. */
@@ -452,13 +452,26 @@ class SavedParts {
     save: (name) => this.#save(name),
   });
   readonly #host: PartsHost;
+  /** The rows that have parts. A walk over all rows to find them would take one long turn. */
+  readonly #keys = new Set<string>();
 
   constructor(host: PartsHost) {
     this.#host = host;
   }
 
+  /** The row has a field with parts. */
+  add(key: string): void {
+    this.#keys.add(key);
+  }
+
+  /** The row was removed. */
+  forget(key: string): void {
+    this.#keys.delete(key);
+  }
+
   /** To be called before the effect changes a field. */
   note({ key, field, action }: Effect, parts: StateParts): void {
+    this.#keys.add(key);
     const number = parts.findChanging(action, this.changes);
     if (number !== undefined) this.changes.note(formatSavedName(field, number, key));
   }
@@ -484,16 +497,14 @@ class SavedParts {
       state.restore(number, saved);
       this.#host.onRestored(state.bytes - before);
     }
-    for (const key of this.#host.keys()) {
+    for (const key of this.#keys) {
       for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
     }
   }
 
   *#listNames(): Iterable<string> {
-    const { fields } = this.#host;
-    if (fields.length === 0) return;
-    for (const key of this.#host.keys()) {
-      for (const field of fields) {
+    for (const key of this.#keys) {
+      for (const field of this.#host.fields) {
         for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
           yield formatSavedName(field, number, key);
       }
