@@ -1,6 +1,13 @@
-/** The store of rows in memory. */
+/** The stores of rows: in memory, and on a disk. */
+import { cpSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { Random } from '../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
+import { LevelRowStore } from '../../support/row-store/level-row-store.ts';
+import type { RowStore } from '../../support/row-store/row-store.ts';
 import { SimulatedRowDisk } from '../../support/row-store/simulated-row-store.ts';
 import { describeRowStore } from './row-store-suite.ts';
 
@@ -22,4 +29,59 @@ describeRowStore('in memory', () => {
       disk.isFull = isFull;
     },
   };
+});
+
+/** A folder of LevelDB. A crash leaves the files as they are at that moment. */
+class LevelPlace {
+  readonly #root = mkdtemp(join(tmpdir(), 'correctables-rows-'));
+  #folders = 0;
+  #store: RowStore | undefined;
+  /** The commits that were begun. */
+  #commits: Promise<void>[] = [];
+
+  async open(): Promise<RowStore> {
+    const store = await LevelRowStore.open(await this.#getFolder());
+    this.#store = store;
+    return {
+      get: (key) => store.get(key),
+      openSnapshot: () => store.openSnapshot(),
+      close: () => store.close(),
+      commit: (batch, done) => {
+        const ended = new Promise<Error | undefined>((resolve) => store.commit(batch, resolve));
+        this.#commits.push(ended.then(done));
+      },
+    };
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#commits);
+  }
+
+  async crash(): Promise<void> {
+    const folder = await this.#getFolder();
+    this.#folders += 1;
+    cpSync(folder, await this.#getFolder(), { recursive: true });
+    this.#commits = [];
+    await this.#store?.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.#store?.close();
+    await rm(await this.#root, { recursive: true });
+  }
+
+  async #getFolder(): Promise<string> {
+    return join(await this.#root, String(this.#folders));
+  }
+}
+
+const places: LevelPlace[] = [];
+afterAll(async () => {
+  for (const place of places) await place.remove();
+});
+
+describeRowStore('LevelDB', () => {
+  const place = new LevelPlace();
+  places.push(place);
+  return place;
 });

@@ -32,6 +32,9 @@ export interface RowStore extends RowReader {
   commit(batch: RowBatch, done: (error: Error | undefined) => void): void;
   /** Opens the state that is visible now, whatever is committed later. */
   openSnapshot(): RowSnapshot;
-  /** Closes the store. `done` of a commit in flight is not called any more. */
-  close(): void;
+  /**
+   * Closes the store. `done` of a commit in flight is not called any more. It can be opened again
+   * once the promise resolves.
+   */
+  close(): Promise<void>;
 }

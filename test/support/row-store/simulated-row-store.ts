@@ -52,6 +52,7 @@ export class SimulatedRowDisk {
       },
       close: () => {
         isClosed = true;
+        return Promise.resolve();
       },
     };
   }
