@@ -59,10 +59,10 @@ async function main(argv: readonly string[]): Promise<void> {
     .option('--value-bytes <n>', 'The size of a value', { default: 100 })
     .option('--commit-rows <n>', 'How many random rows a commit changes', { default: 60_000 })
     .option('--commits <n>', 'How many commits follow each other', { default: 5 })
-    .option('--folder <path>', 'Where the store is (default: a new folder, removed at the end)');
+    .option('--directory <path>', 'Where the store is (default: a new directory, removed at the end)');
   const flags = parseFlags(cli, argv);
   if (flags === undefined) return;
-  const given = flags['folder'];
+  const given = flags['directory'];
   const folder =
     given === undefined
       ? await mkdtemp(join(tmpdir(), 'correctables-rows-'))
