@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { RowBatch, RowSnapshot, RowStore } from '../../test/support/row-store/row-store.ts';
+import type { RowBatch, RowSnapshot, RowStore } from '../support/row-store/row-store.ts';
 
 interface Statement {
   get(key: Uint8Array): { readonly value: Uint8Array } | undefined;

@@ -1,6 +1,6 @@
 /**
  * Ends a process inside commits, and fills its disk: `node --import tsx
- * research/row-stores/crashes.ts --kills 1000`. A commit must be there as a whole or not at all,
+ * test/row-stores/crashes.ts --kills 1000`. A commit must be there as a whole or not at all,
  * and each one that was reported must be there.
  */
 import { fork, type ChildProcess } from 'node:child_process';
@@ -12,8 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import { numberBetween, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
-import { LevelRowStore } from '../../test/support/row-store/level-row-store.ts';
-import type { RowBatch, RowStore } from '../../test/support/row-store/row-store.ts';
+import { LevelRowStore } from '../support/row-store/level-row-store.ts';
+import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
 
 const ROWS = 2_000;
 const LONGEST_RUN_MS = 120;
@@ -32,7 +32,7 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<void> {
-  const cli = cac('node --import tsx research/row-stores/crashes.ts');
+  const cli = cac('node --import tsx test/row-stores/crashes.ts');
   cli
     .command('[...none]', 'Kill a process inside commits, and check what is left')
     .option('--kills <n>', 'How often', { default: 100 })

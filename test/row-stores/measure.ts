@@ -1,5 +1,5 @@
 /**
- * Compares engines for rows on a disk: `node --import tsx research/row-stores/measure.ts`. The
+ * Compares engines for rows on a disk: `node --import tsx test/row-stores/measure.ts`. The
  * figures and what was decided are in docs/decisions/rows-on-disk.md.
  */
 import { randomFillSync } from 'node:crypto';
@@ -10,8 +10,8 @@ import { join, resolve } from 'node:path';
 import { cac } from 'cac';
 import { numberBetween, oneOf, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
-import { LevelRowStore } from '../../test/support/row-store/level-row-store.ts';
-import type { RowStore } from '../../test/support/row-store/row-store.ts';
+import { LevelRowStore } from '../support/row-store/level-row-store.ts';
+import type { RowStore } from '../support/row-store/row-store.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
 
 const ENGINES = {
@@ -51,7 +51,7 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<void> {
-  const cli = cac('node --import tsx research/row-stores/measure.ts');
+  const cli = cac('node --import tsx test/row-stores/measure.ts');
   cli
     .command('[...none]', 'Measure an engine for rows on a disk: commits, reads, pauses, a start')
     .option('--engine <name>', Object.keys(ENGINES).join(' or '), { default: 'level' })
@@ -59,7 +59,10 @@ async function main(argv: readonly string[]): Promise<void> {
     .option('--value-bytes <n>', 'The size of a value', { default: 100 })
     .option('--commit-rows <n>', 'How many random rows a commit changes', { default: 60_000 })
     .option('--commits <n>', 'How many commits follow each other', { default: 5 })
-    .option('--directory <path>', 'Where the store is (default: a new directory, removed at the end)');
+    .option(
+      '--directory <path>',
+      'Where the store is (default: a new directory, removed at the end)',
+    );
   const flags = parseFlags(cli, argv);
   if (flags === undefined) return;
   const given = flags['directory'];
