@@ -26,9 +26,13 @@ import {
 import type { FieldKind, FieldOptions, FieldState, StateParts } from '../fields/field.ts';
 import { FIELD_KINDS } from '../fields/field-kinds.ts';
 import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
+import { RememberedRemovals, type Removal } from './remembered-removals.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from '../tables.ts';
 import type { Vector } from '../records/vector.ts';
+
+/** Forgetting so many removals takes a few milliseconds. */
+const MAX_FORGOTTEN = 5_000;
 
 interface Column {
   readonly name: string;
@@ -82,11 +86,7 @@ export class TableStore {
   /** The columns by name, in the order of their positions. */
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
-  /**
-   * When rows were last removed. A write with an earlier stamp that arrives later belongs to the
-   * removed row.
-   */
-  readonly #removedAt = new Map<string, OrderPosition>();
+  readonly #removals = new RememberedRemovals();
   readonly #keys = new SortedEntries();
   readonly #countRemoval: () => void;
   /** The bytes of a row without its key and the states of its fields. */
@@ -178,14 +178,15 @@ export class TableStore {
     return this.#bytes;
   }
 
-  /** Forgets the removals that every later operation has seen. */
+  /**
+   * Forgets removals that every later operation has seen, not all at once if there are many: the
+   * next call goes on.
+   */
   forgetRemovals(covered: Vector): void {
-    for (const [key, { entry, version }] of this.#removedAt) {
-      if (version > (covered[entry] ?? 0)) continue;
+    this.#removals.forgetCovered(covered, MAX_FORGOTTEN, ({ key }) => {
       this.changes.note(key);
-      this.#removedAt.delete(key);
       this.#bytes -= REMOVAL_BYTES + measureText(key);
-    }
+    });
   }
 
   /**
@@ -200,16 +201,16 @@ export class TableStore {
 
   /** When rows were last removed, as plain data, of those removals that are remembered. */
   getRemovalTimes(): unknown {
-    return [...this.#removedAt]
-      .toSorted(compareKeys)
-      .map(([key, place]) => [key, savePosition(place)]);
+    return [...this.#removals.all()]
+      .map((removal) => [removal.key, savePosition(removal)] as const)
+      .toSorted(compareKeys);
   }
 
   /** Creates a row as it was saved. */
   restore(key: string, saved: unknown): void {
     const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
-      this.#setRemoved(key, loadPosition(removedAt));
+      this.#setRemoved({ key, ...loadPosition(removedAt) });
       this.#countRemoval();
     }
     if (fields === null) return;
@@ -231,7 +232,7 @@ export class TableStore {
   /** The keys of all that has to be saved. */
   *#listSavedKeys(): Iterable<string> {
     yield* this.#rows.keys();
-    for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
+    for (const key of this.#removals.keys()) if (!this.#rows.has(key)) yield key;
   }
 
   /**
@@ -246,7 +247,7 @@ export class TableStore {
       if (saved === null) return undefined;
       return (isRed ? [saved, null, isRed] : [saved]) satisfies StoredRow;
     }
-    const removedAt = this.#removedAt.get(key);
+    const removedAt = this.#removals.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
     const place = (at: OrderPosition | undefined): SavedPosition | null =>
       at === undefined ? null : savePosition(at);
@@ -285,7 +286,7 @@ export class TableStore {
    * the red order determines that instead.
    */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
-    const removedAt = this.#removedAt.get(effect.key);
+    const removedAt = this.#removals.get(effect.key);
     return (
       removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect)
     );
@@ -298,9 +299,9 @@ export class TableStore {
   #remove(key: string, stamp: Stamp): void {
     this.changes.note(key);
     this.#countRemoval();
-    const earlier = this.#removedAt.get(key);
+    const earlier = this.#removals.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0)
-      this.#setRemoved(key, toPosition(stamp));
+      this.#setRemoved(toRemoval(key, stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
     let remaining = 0;
@@ -323,9 +324,10 @@ export class TableStore {
     this.#keys.delete({ value: key, key });
   }
 
-  #setRemoved(key: string, at: OrderPosition): void {
-    if (!this.#removedAt.has(key)) this.#bytes += REMOVAL_BYTES + measureText(key);
-    this.#removedAt.set(key, at);
+  #setRemoved(removal: Removal): void {
+    const { key } = removal;
+    if (!this.#removals.has(key)) this.#bytes += REMOVAL_BYTES + measureText(key);
+    this.#removals.set(removal);
   }
 
   #updateIndex(
@@ -381,7 +383,8 @@ export class TableStore {
 }
 
 /** Returns the part of a stamp that is kept for long. It leaves out what the operation had seen. */
-const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
+const toRemoval = (key: string, { time, site, entry, version }: Stamp): Removal => ({
+  key,
   time,
   site,
   entry,
