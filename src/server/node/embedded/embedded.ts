@@ -14,8 +14,6 @@ import {
   type RunningSite,
   type SitePlan,
 } from '../running-site.ts';
-import { computeMajorityLength } from '../../log/majority-commit.ts';
-import { getRecoveredRed, type RecoveredState } from '../../log/recovered-state.ts';
 import type { SiteStorage } from '../../log/site-storage.ts';
 import type { Envelope } from '../../site/wire/envelope.ts';
 import type { RetainedReplies } from '../../site/parts/lookups/id-table.ts';
@@ -37,6 +35,7 @@ import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { shareMemory } from '../memory/needed-memory.ts';
 import { openStorage, type DeploymentStorage } from '../storage/directory/open-storage.ts';
+import { createRedLogPlans, findCommitted, measureRedLogs } from './stored-red-logs.ts';
 
 /** A running deployment. */
 export interface Embedded<N extends string = string> {
@@ -146,14 +145,14 @@ export function openEmbedded<const N extends string>(
     onAlarm,
   });
   const close = (): Promise<void> => closeAll(links, sitesByOrigin, storage);
-  const stored = storage.sites.map((site) => site.stored);
+  const redLengths = storage.sites.map((site) => measureRedLogs(site.stored));
   const plan: SitePlan = {
     ...createSitePlan(service, options, memory),
     origins,
     redLeader,
-    committedRedEntries: findCommitted(stored, 0),
+    committedRedEntries: findCommitted(redLengths, 0),
     partitions,
-    redLogs: createRedLogPlans(origins, layouts, stored),
+    redLogs: createRedLogPlans(origins, layouts, redLengths),
     clusterKey: options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES),
     tokenScope: origins.names,
     onAlarm,
@@ -211,30 +210,6 @@ function reportServiceRisks<N extends string>(
     onAlarm({ kind: 'color-check-failed', site, message }),
   );
   if (partitionCount > 1) reportWritesWithoutPartition(service, site, onAlarm);
-}
-
-/** Returns the red logs beside the main one, in the order of `layouts`. */
-function createRedLogPlans(
-  origins: Origins,
-  layouts: ReturnType<typeof resolvePartitions>,
-  stored: readonly RecoveredState[],
-): SitePlan['redLogs'] {
-  return layouts.map(({ leader, voters }, index) => ({
-    leader: origins.find(leader) as Origin,
-    voters,
-    committedEntries: findCommitted(
-      stored.filter((_, site) => voters.includes(origins.names[site] as string)),
-      index + 1,
-    ),
-  }));
-}
-
-/**
- * Returns the number of entries of a partition's red log that a majority of its voters have stored.
- */
-function findCommitted(voters: readonly RecoveredState[], partition: number): number {
-  const logs = voters.map((stored) => getRecoveredRed(stored, partition));
-  return computeMajorityLength(logs.map(({ start, entries }) => start + entries.length));
 }
 
 /**
