@@ -5,9 +5,10 @@
 import { CAUSAL } from './causal.ts';
 import { CLUSTER } from './cluster.ts';
 import type { Command } from './command.ts';
+import { DATA } from './data/data.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
 import { SERVE } from './serve.ts';
 import { SERVICE } from './service.ts';
 
-export const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER, CAUSAL];
+export const COMMANDS: readonly Command[] = [SERVE, INSPECT, DATA, LABEL, SERVICE, CLUSTER, CAUSAL];

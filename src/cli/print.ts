@@ -31,10 +31,15 @@ export function redirectModuleOutput(): () => void {
  * disk.
  */
 export async function printLines(lines: readonly string[]): Promise<void> {
+  await printWhileRead(lines);
+}
+
+/** As `printLines`. Resolves with `false` if the reader has closed the pipe. */
+export async function printWhileRead(lines: readonly string[]): Promise<boolean> {
   const hasModuleEnded = hasStdoutEnded || stdout.writableEnded;
   const problem = await waitUntilWritten(lines.map((line) => `${line}\n`).join(''));
-  if (problem === undefined) return;
-  if (!hasModuleEnded && 'code' in problem && problem.code === 'EPIPE') return;
+  if (problem === undefined) return true;
+  if (!hasModuleEnded && 'code' in problem && problem.code === 'EPIPE') return false;
   const message = hasModuleEnded ? 'a module has ended stdout' : problem.message;
   throw new Error(`what was found cannot be printed: ${message}`, { cause: problem });
 }

@@ -25,7 +25,7 @@ const ROW_START = Buffer.from('["rows","');
 /** A file may have each row three times before it is written again. */
 const REWRITE_FACTOR = 3;
 /** Entries that a start reads are gone when it is done, so they may take more than the site. */
-const START_SHARE = 1.25;
+export const START_SHARE = 1.25;
 /** The end of a frame with a commit. Frames with rows alone end with an array. */
 const COMMIT_END = Buffer.from('}}');
 
@@ -68,14 +68,19 @@ export function shareMemory(
  * @throws CorrectableError `UNAVAILABLE` with the memory that it needs.
  */
 export function checkNeededMemory(files: Files, site: string, limit: SiteMemoryLimit): void {
-  const folder = getLogDirectory(site);
-  const needed = findSavedBytes(files, folder) + LOG_FACTOR * measureLogs(files, folder);
+  const needed = measureNeededMemory(files, site);
   if (needed <= START_SHARE * limit.maxBytes) return;
   const { option, heap } = suggestMemory(needed * limit.siteCount);
   const sizes = `its data needs about ${formatMegabytes(needed)} of memory, and it may use ${formatMegabytes(limit.maxBytes)}`;
   const advice = `Start it with --memory ${option}, or in a program with a larger heap (node --max-old-space-size=${heap}) and no smaller memoryBytes`;
   const message = `Site ${site} cannot start: ${sizes}. Nothing was changed. ${advice}.`;
   throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'memoryBytes' });
+}
+
+/** Returns how many bytes of memory a site needs at least until it has read its data. */
+export function measureNeededMemory(files: Files, site: string): number {
+  const folder = getLogDirectory(site);
+  return findSavedBytes(files, folder) + LOG_FACTOR * measureLogs(files, folder);
 }
 
 /** Returns the memory that the site had counted at its last checkpoint, or an estimate of it. */

@@ -8,7 +8,7 @@ import type { CheckpointSource, SiteStorage } from '../../log/site-storage.ts';
  * at once.
  */
 export class VolatileStorage implements SiteStorage {
-  readonly stored: RecoveredState = EMPTY_STATE;
+  readonly stored: RecoveredState;
   readonly term: Term;
   readonly isFull = false;
   readonly fullReason = undefined;
@@ -16,9 +16,13 @@ export class VolatileStorage implements SiteStorage {
   readonly #lengths: LogCounts = { local: 0, red: 0 };
   #listener: LocalLogListener | undefined;
 
-  /** @param term larger than at any earlier start, since nothing is known about those here */
-  constructor(term: Term) {
+  /**
+   * @param term larger than at any earlier start, since nothing is known about those here
+   * @param stored the state that a site begins with
+   */
+  constructor(term: Term, stored: RecoveredState = EMPTY_STATE) {
     this.term = term;
+    this.stored = stored;
   }
 
   attach(_source: CheckpointSource, listener: LocalLogListener): void {

@@ -80,12 +80,17 @@ export function install(installation: SiteInstallation): Promise<void> {
   });
 }
 
+/** Whether a state that replaces the directory of the site is not in its place yet. */
+export function isInstalling(files: Files): boolean {
+  return files.list(READY).length > 0;
+}
+
 /**
  * Ends an installation that a crash may have interrupted. Called at each start, before the
  * directory is read.
  */
 export function finishInstallation(files: Files, directory: string): void {
-  if (files.list(READY).length > 0) {
+  if (isInstalling(files)) {
     if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
     files.moveDirectory(READY, directory);
   }
