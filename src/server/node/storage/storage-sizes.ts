@@ -25,6 +25,6 @@ export interface StorageSizes {
 export const DEFAULT_STORAGE_SIZES: StorageSizes = {
   maxFrameBytes: 512 * 1024,
   minRewriteBytes: 4 * 1024 * 1024,
-  maxSliceCharacters: 128 * 1024,
+  maxSliceCharacters: 1024 * 1024,
   maxRequestedRows: 500,
 };
