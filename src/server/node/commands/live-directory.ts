@@ -21,7 +21,7 @@ import {
   parseIdentity,
   rejectForeignOrigin,
 } from '../storage/directory/node-identity.ts';
-import type { Files } from '../storage/disk/files.ts';
+import type { ReadableFiles } from '../storage/disk/files.ts';
 import { NodeFiles } from '../storage/disk/node-files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 
@@ -103,7 +103,7 @@ function ignoreRemovedFile<T>(run: () => T): T | undefined {
  * @param found by site; `undefined` if one of them would not start alone
  */
 export function rejectUnusable(
-  files: Files,
+  files: ReadableFiles,
   dataDir: string,
   manifest: Manifest,
   { found, before }: { readonly found: Pass['found']; readonly before: Pass | undefined },
@@ -126,7 +126,7 @@ export function rejectUnusable(
  * data.
  */
 function rejectWrongIdentity(
-  files: Files,
+  files: ReadableFiles,
   manifest: Manifest,
   { site, found }: { readonly site: string; readonly found: FoundSite | undefined },
 ): void {

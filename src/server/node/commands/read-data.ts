@@ -19,7 +19,7 @@ import {
   type Manifest,
 } from '../storage/directory/manifest.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
-import type { Files } from '../storage/disk/files.ts';
+import type { ReadableFiles } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
 import { VolatileStorage } from '../storage/volatile-storage.ts';
@@ -33,6 +33,7 @@ import {
   type FoundSite,
   type Pass,
 } from './live-directory.ts';
+import { PinnedFiles } from './pinned-files.ts';
 import { planStoredSite } from './read-plan.ts';
 import { StoredRows } from './stored-rows.ts';
 
@@ -101,11 +102,18 @@ interface BoundedRead extends SiteToRead {
   readonly memoryBytes: number;
 }
 
-function readOnce(files: Files, input: BoundedRead, before: ReadPass | undefined): ReadPass {
+function readOnce(
+  directory: ReadableFiles,
+  input: BoundedRead,
+  before: ReadPass | undefined,
+): ReadPass {
   let found: readonly FoundSite[] | undefined;
+  let files: PinnedFiles | undefined;
   try {
-    const manifest = parseManifest(files.read(MANIFEST_FILE));
+    const manifest = parseManifest(directory.read(MANIFEST_FILE));
     checkService(manifest, input);
+    const folders = getStoredSites(manifest).map((name) => getLogDirectory(name));
+    files = new PinnedFiles(input.dataDir, directory, folders);
     if (isInstalling(files))
       throw unusableDirectoryError(
         'the state that another site has sent is not in its place yet: start the site once',
@@ -117,6 +125,8 @@ function readOnce(files: Files, input: BoundedRead, before: ReadPass | undefined
   } catch (error) {
     if (!(error instanceof CorrectableError)) throw error;
     return { isHealthy: false, found, error };
+  } finally {
+    files?.close();
   }
 }
 
@@ -135,7 +145,7 @@ interface RecoveredSites {
 
 /** Reads the other sites first, and keeps none of their rows. */
 function recoverAll(
-  files: Files,
+  files: ReadableFiles,
   { site, memoryBytes }: BoundedRead,
   manifest: Manifest,
 ): RecoveredSites {
@@ -154,7 +164,7 @@ function recoverAll(
   return { found: all.map((item) => item.site), redLengths: all.map(({ red }) => red), own };
 }
 
-function checkMemory(files: Files, site: string, limit: number): void {
+function checkMemory(files: ReadableFiles, site: string, limit: number): void {
   const needed = measureNeededMemory(files, site);
   if (needed <= START_SHARE * limit) return;
   const sizes = `need about ${formatMegabytes(needed)} of memory, and this process may use ${formatMegabytes(limit)}`;
@@ -171,7 +181,7 @@ function checkMemory(files: Files, site: string, limit: number): void {
  * nothing.
  */
 function loadSite(
-  files: Files,
+  files: ReadableFiles,
   { site, service }: SiteToRead,
   manifest: Manifest,
   { own: { stored, nextSegment }, redLengths }: RecoveredSites,

@@ -20,7 +20,7 @@ import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { getFoundingVersion, type Manifest } from '../storage/directory/manifest.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
 import { NODE_FILE, parseIdentity } from '../storage/directory/node-identity.ts';
-import type { Files } from '../storage/disk/files.ts';
+import type { ReadableFiles } from '../storage/disk/files.ts';
 
 export interface ReadPlan {
   readonly plan: SitePlan;
@@ -28,7 +28,7 @@ export interface ReadPlan {
 }
 
 interface StoredParts {
-  readonly files: Files;
+  readonly files: ReadableFiles;
   readonly stored: RecoveredState;
   /** By site of the directory. */
   readonly redLengths: readonly RedLengths[];

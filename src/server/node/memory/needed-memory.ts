@@ -4,7 +4,7 @@
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { SavedSiteState } from '../../log/recovered-state.ts';
-import type { Files } from '../storage/disk/files.ts';
+import type { ReadableFiles } from '../storage/disk/files.ts';
 import {
   CHECKPOINT_BYTES,
   SEGMENT_BYTES,
@@ -67,7 +67,11 @@ export function shareMemory(
  *
  * @throws CorrectableError `UNAVAILABLE` with the memory that it needs.
  */
-export function checkNeededMemory(files: Files, site: string, limit: SiteMemoryLimit): void {
+export function checkNeededMemory(
+  files: ReadableFiles,
+  site: string,
+  limit: SiteMemoryLimit,
+): void {
   const needed = measureNeededMemory(files, site);
   if (needed <= START_SHARE * limit.maxBytes) return;
   const { option, heap } = suggestMemory(needed * limit.siteCount);
@@ -78,13 +82,13 @@ export function checkNeededMemory(files: Files, site: string, limit: SiteMemoryL
 }
 
 /** Returns how many bytes of memory a site needs at least until it has read its data. */
-export function measureNeededMemory(files: Files, site: string): number {
+export function measureNeededMemory(files: ReadableFiles, site: string): number {
   const folder = getLogDirectory(site);
   return findSavedBytes(files, folder) + LOG_FACTOR * measureLogs(files, folder);
 }
 
 /** Returns the memory that the site had counted at its last checkpoint, or an estimate of it. */
-export function findSavedBytes(files: Files, folder: string): number {
+export function findSavedBytes(files: ReadableFiles, folder: string): number {
   const names = files.list(folder);
   for (const ending of ['checkpoint', 'checkpoint-copy'] as const)
     for (const number of parseFileNumbers(names, ending).toReversed()) {
@@ -97,7 +101,7 @@ export function findSavedBytes(files: Files, folder: string): number {
 }
 
 /** Returns the frame of the last commit. Whether it is whole is checked when it is loaded. */
-function findLastCommit(files: Files, path: string): Buffer | undefined {
+function findLastCommit(files: ReadableFiles, path: string): Buffer | undefined {
   let found: { readonly position: number; readonly length: number } | undefined;
   let head = toBuffer(files.readPart(path, 0, HEADER_BYTES));
   for (let position = 0; head.length === HEADER_BYTES;) {
@@ -129,7 +133,7 @@ function getSavedBytes(commit: Buffer): number | undefined {
 }
 
 /** Estimates the memory for a file of an older version, or of another site. */
-function estimateBytes(files: Files, path: string): number {
+function estimateBytes(files: ReadableFiles, path: string): number {
   const bytes = toBuffer(files.read(path));
   let rows = 0;
   for (let at = bytes.indexOf(ROW_START); at >= 0; at = bytes.indexOf(ROW_START, at + 1)) rows += 1;
@@ -137,7 +141,7 @@ function estimateBytes(files: Files, path: string): number {
 }
 
 /** Returns the bytes of entries in log files, which are longer than what was written. */
-function measureLogs(files: Files, folder: string): number {
+function measureLogs(files: ReadableFiles, folder: string): number {
   let sum = 0;
   for (const number of parseFileNumbers(files.list(folder), 'log')) {
     const bytes = toBuffer(files.read(`${folder}/${formatFileName(number, 'log')}`));

@@ -19,7 +19,7 @@ import {
 } from '../../log/log-positions.ts';
 import { toRedLogs, type RecoveredRedLog, type RecoveredState } from '../../log/recovered-state.ts';
 import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
-import type { Files } from './disk/files.ts';
+import type { ReadableFiles } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
   FORMAT_VERSION,
@@ -93,7 +93,7 @@ interface FoundCopy {
  * Recovers a site from its directory. Without `site`, it may be any site's. Throws `UNAVAILABLE` if
  * something is missing.
  */
-export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
+export function recoverSite(files: ReadableFiles, folder: string, site?: string): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
   const latest = findLatestCheckpoint(files, folder, names);
@@ -158,7 +158,7 @@ export function getCheckpointNumbers(names: readonly string[]): number[] {
  * to be removed.
  */
 function findLatestCheckpoint(
-  files: Files,
+  files: ReadableFiles,
   folder: string,
   names: readonly string[],
 ): LatestCheckpoint {
@@ -192,7 +192,7 @@ function findLatestCheckpoint(
  * time of a start.
  */
 function readCopies(
-  files: Files,
+  files: ReadableFiles,
   folder: string,
   names: readonly string[],
   number: number,
@@ -260,7 +260,7 @@ function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoin
 }
 
 function readSegments(
-  files: Files,
+  files: ReadableFiles,
   folder: string,
   numbers: readonly number[],
   retainedFrom: LogPositions | undefined,

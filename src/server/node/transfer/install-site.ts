@@ -12,7 +12,7 @@ import {
   type RecoveredState,
 } from '../../log/recovered-state.ts';
 import { Checkpointer } from '../storage/checkpointer.ts';
-import type { Files, Timing } from '../storage/disk/files.ts';
+import type { Files, Timing, ReadableFiles } from '../storage/disk/files.ts';
 import {
   FORMAT_VERSION,
   formatSegmentName,
@@ -81,7 +81,7 @@ export function install(installation: SiteInstallation): Promise<void> {
 }
 
 /** Whether a state that replaces the directory of the site is not in its place yet. */
-export function isInstalling(files: Files): boolean {
+export function isInstalling(files: ReadableFiles): boolean {
   return files.list(READY).length > 0;
 }
 

@@ -10,7 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../../correctable/errors.ts';
-import { isNoSpace, type Files } from '../disk/files.ts';
+import { isNoSpace, type Files, type ReadableFiles } from '../disk/files.ts';
 import {
   fenceFiles,
   lockDirectory,
@@ -224,7 +224,7 @@ function withSpaceErrors<T>(description: string, make: () => T): T {
  * Reads the manifest. The first start writes it before any site writes, so a directory with data
  * and no manifest has lost it.
  */
-function readManifest(files: Files): Manifest | undefined {
+function readManifest(files: ReadableFiles): Manifest | undefined {
   if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
   const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
   if (witness === undefined) return undefined;
@@ -237,7 +237,10 @@ function readManifest(files: Files): Manifest | undefined {
  * @throws CorrectableError `UNAVAILABLE` if the key can be guessed, or is not the one that the
  * manifest names
  */
-export function readKey(files: Files, manifest: Manifest | undefined): Uint8Array | undefined {
+export function readKey(
+  files: ReadableFiles,
+  manifest: Manifest | undefined,
+): Uint8Array | undefined {
   if (!files.list('.').includes(KEY_FILE)) return undefined;
   const key = files.read(KEY_FILE);
   const refuse = (problem: string): never => {
@@ -265,7 +268,7 @@ function hashKey(key: Uint8Array): string {
  * other site has written anything.
  */
 export function rejectMissingSites(
-  files: Files,
+  files: ReadableFiles,
   folders: readonly string[],
   hasManifest: boolean,
 ): void {
@@ -285,13 +288,13 @@ export function rejectMissingSites(
   );
 }
 
-function isEmpty(files: Files, folder: string): boolean {
+function isEmpty(files: ReadableFiles, folder: string): boolean {
   const names = files.list(folder);
   return parseFileNumbers(names, 'log').length === 0 && getCheckpointNumbers(names).length === 0;
 }
 
 /** Returns whether anything was ever written in the directory of a site. */
-function hasHistory(files: Files, folder: string): boolean {
+function hasHistory(files: ReadableFiles, folder: string): boolean {
   const names = files.list(folder);
   if (getCheckpointNumbers(names).length > 0) return true;
   return parseFileNumbers(names, 'log').some((number) => {

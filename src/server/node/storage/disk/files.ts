@@ -29,13 +29,17 @@ export interface ReplacingFiles {
   removeNow(path: string): void;
 }
 
-/** A disk as the storage uses it. Paths are relative to its root, with `/` between names. */
-export interface Files extends ReplacingFiles {
+/** The part of `Files` that changes nothing. */
+export interface ReadableFiles {
   /** Returns the names in a directory in any order, or none if it does not exist. */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
   /** Returns up to `length` bytes from `position` on, fewer at the end of the file. */
   readPart(path: string, position: number, length: number): Uint8Array;
+}
+
+/** A disk as the storage uses it. Paths are relative to its root, with `/` between names. */
+export interface Files extends ReadableFiles, ReplacingFiles {
   makeDirectory(path: string): void;
   /** Creates a file of `sizeBytes` zeros. The file and its name are on the disk on return. */
   createNow(path: string, sizeBytes: number): SyncedFile;
