@@ -51,7 +51,7 @@ export class RememberedRemovals {
     ofEntry.removals.filter((item) => this.#byKey.get(item.key) === item);
   }
 
-  /** Forgets up to `max` removals that the vector covers. Calls `before` with each of them first. */
+  /** Forgets up to `max` removals that the vector covers. `before` is called with each first. */
   forgetCovered(covered: Vector, max: number, before: (removal: Removal) => void): void {
     let left = max;
     for (const [entry, ofEntry] of this.#byEntry) {
