@@ -11,7 +11,7 @@ import { cac } from 'cac';
 import { numberBetween, oneOf, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { LevelRowStore } from '../support/row-store/level-row-store.ts';
-import type { RowStore } from '../support/row-store/row-store.ts';
+import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
 
 const ENGINES = {
@@ -122,7 +122,7 @@ async function measureFill(store: RowStore, options: Options): Promise<number> {
   for (let from = 0; from < options.rows; from += options.commitRows) {
     const to = Math.min(options.rows, from + options.commitRows);
     const numbers = Array.from({ length: to - from }, (_, at) => from + at);
-    await commit(store, numbers, options.valueBytes);
+    await commit(store, createBatch(numbers, options.valueBytes));
   }
   return options.rows / ((performance.now() - began) / 1000);
 }
@@ -130,10 +130,11 @@ async function measureFill(store: RowStore, options: Options): Promise<number> {
 async function measureCommit(store: RowStore, options: Options): Promise<CommitFigures> {
   const { rows, commitRows, valueBytes } = options;
   const numbers = [...new Set(Array.from({ length: commitRows }, () => draw(rows)))];
+  const batch = createBatch(numbers, valueBytes);
   const writtenBefore = readWrittenBytes();
   const began = performance.now();
   const progress = { isOver: false };
-  const ended = commit(store, numbers, valueBytes).then(() => (progress.isOver = true));
+  const ended = commit(store, batch).then(() => (progress.isOver = true));
   const readUs: number[] = [];
   let longestPauseMs = performance.now() - began;
   let lastMs = performance.now();
@@ -153,10 +154,14 @@ async function measureCommit(store: RowStore, options: Options): Promise<CommitF
   };
 }
 
-function commit(store: RowStore, numbers: readonly number[], valueBytes: number): Promise<void> {
+function createBatch(numbers: readonly number[], valueBytes: number): RowBatch {
   const puts = numbers.map((number) => [keyOf(number), drawValue(valueBytes)] as const);
+  return { puts, removals: [] };
+}
+
+function commit(store: RowStore, batch: RowBatch): Promise<void> {
   return new Promise((done, fail) =>
-    store.commit({ puts, removals: [] }, (error) => (error === undefined ? done() : fail(error))),
+    store.commit(batch, (error) => (error === undefined ? done() : fail(error))),
   );
 }
 
