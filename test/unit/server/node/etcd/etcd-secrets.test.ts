@@ -108,9 +108,14 @@ function connect(url: string): EtcdAdapter {
 }
 
 test('presents a replaced certificate at its next connection, and reports while its files do not fit', async () => {
-  const warnings = vi.fn();
-  process.on('warning', warnings);
-  onTestFinished(() => void process.off('warning', warnings));
+  // Node warns if the name of a server in a handshake is an address. Other files in this process
+  // may cause warnings of their own.
+  const warnings: (string | undefined)[] = [];
+  const onWarning = ({ code }: Error & { readonly code?: string }): void => {
+    warnings.push(code);
+  };
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
   install('first');
   const { url, clients } = await openServer();
   const adapter = connect(url);
@@ -127,7 +132,7 @@ test('presents a replaced certificate at its next connection, and reports while 
   );
   install('second');
   await vi.waitFor(() => expect(clients).toContain('second'), 5000);
-  expect(warnings).not.toHaveBeenCalled();
+  expect(warnings).not.toContain('DEP0123');
 });
 
 test('accepts no server whose certificate is for another address', async () => {
