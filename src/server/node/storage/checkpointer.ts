@@ -176,9 +176,12 @@ export class Checkpointer {
     });
   }
 
-  #slice(current: CurrentFile, cut: Cut): void {
+  /** @param encoded rows that earlier turns have encoded, and that are not written yet */
+  #slice(current: CurrentFile, cut: Cut, encoded: readonly string[] = []): void {
     this.#try(() => {
-      const { rows, isLast } = cut.slices.take();
+      const { rows: taken, isLast, isFull } = cut.slices.take();
+      const rows = encoded.length === 0 ? taken : [...encoded, ...taken];
+      if (!isLast && !isFull) return this.#later((file) => this.#slice(file, cut, rows));
       if (!isLast) {
         const next = (): void => this.#later((file) => this.#slice(file, cut));
         return this.#write(current, formatRows(rows), next);
@@ -328,16 +331,23 @@ function mirrorWrites(item: SyncedFile, other: SyncedFile): SyncedFile {
   };
 }
 
-/** Rows of one frame, as they are written. */
+/** Rows that one turn of the event loop has encoded. */
 export interface Slice {
   readonly rows: readonly string[];
   /** Whether no rows are left. */
   readonly isLast: boolean;
+  /** Whether the rows since the last full slice fill a frame. */
+  readonly isFull: boolean;
 }
 
 const INITIAL_ROWS = 8;
 /** If rows are large, about this many characters are requested at a time. */
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
+/**
+ * About how many characters one turn encodes, so that inputs wait for some milliseconds only. Each
+ * frame is a write of its own, so several turns share a frame.
+ */
+const MAX_TURN_CHARACTERS = 128 * 1024;
 
 /** Takes the closed rows of all sections in slices by size. */
 export class CheckpointSlices {
@@ -350,6 +360,8 @@ export class CheckpointSlices {
   #taken: CheckpointRow[] = [];
   /** The size of the rows that were last requested. */
   #lastRequestCharacters = { rows: 0, characters: 0 };
+  /** Of the frame that is not full yet. */
+  #frameCharacters = 0;
 
   constructor(source: CheckpointSource, sizes: StorageSizes = DEFAULT_STORAGE_SIZES) {
     this.#source = source;
@@ -361,16 +373,19 @@ export class CheckpointSlices {
     const rows: string[] = [];
     let characters = 0;
     while (this.#taken.length > 0 || this.#requestRows()) {
-      if (characters >= maxSliceCharacters) {
+      const isFull = this.#frameCharacters >= maxSliceCharacters;
+      if (isFull) {
         onExceeded?.('maxSliceCharacters');
-        return { rows, isLast: false };
+        this.#frameCharacters = 0;
       }
+      if (isFull || characters >= MAX_TURN_CHARACTERS) return { rows, isLast: false, isFull };
       const text = formatRow(this.#taken.shift()!);
       this.#lastRequestCharacters.characters += text.length;
       characters += text.length;
+      this.#frameCharacters += text.length;
       rows.push(text);
     }
-    return { rows, isLast: true };
+    return { rows, isLast: true, isFull: false };
   }
 
   /** Takes about as many rows as are requested at a time. Returns whether there were any. */

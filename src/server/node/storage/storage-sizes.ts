@@ -11,10 +11,7 @@ export interface StorageSizes {
    * after the last rewrite.
    */
   readonly minRewriteBytes: number;
-  /**
-   * The approximate number of characters in a slice of a checkpoint, which one turn of the event
-   * loop encodes.
-   */
+  /** The approximate number of characters in a frame of a checkpoint. */
   readonly maxSliceCharacters: number;
   /** The maximum of rows that a checkpoint requests at a time. */
   readonly maxRequestedRows: number;

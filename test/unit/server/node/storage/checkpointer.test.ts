@@ -9,7 +9,8 @@ import { CheckpointSlices } from '../../../../../src/server/node/storage/checkpo
 import { siteAt } from '../../../../support/origins.ts';
 
 const TEXT = 'x'.repeat(10_000);
-const MEGABYTE = 1_048_576;
+const KIB = 1024;
+const MAX_TURN = 1.3 * 128 * KIB;
 
 /**
  * A state of `count` rows. The rows that `changing` returns change between two slices. Returns the
@@ -46,10 +47,10 @@ function slicesOf(count: number, changing: (slice: number) => readonly number[])
   return sizes;
 }
 
-test('a large state of which a little changes meanwhile → slices of about a megabyte to its end', () => {
+test('a large state of which a little changes meanwhile → slices of about 128 KiB to its end', () => {
   const sizes = slicesOf(1_000, (slice) => [slice, slice + 1, slice + 2]);
-  expect(sizes.length).toBeGreaterThan(8);
-  expect(Math.max(...sizes)).toBeLessThan(1.3 * MEGABYTE);
+  expect(sizes.length).toBeGreaterThan(64);
+  expect(Math.max(...sizes)).toBeLessThan(MAX_TURN);
 });
 
 test('rows that change faster than they are taken → as many slices as of a state that rests', () => {
@@ -57,7 +58,20 @@ test('rows that change faster than they are taken → as many slices as of a sta
     Array.from({ length: 400 }, (_, n) => (400 * slice + n) % 1_000),
   );
   expect(sizes.length).toBeLessThan(2 * slicesOf(1_000, () => []).length);
-  expect(Math.max(...sizes)).toBeLessThan(1.3 * MEGABYTE);
+  expect(Math.max(...sizes)).toBeLessThan(MAX_TURN);
+});
+
+test('a large state → as many frames as it has megabytes', () => {
+  const rows = Array.from({ length: 1_000 }, (_, n) => [String(n), TEXT] as const);
+  const section = { takeClosed: (max: number) => rows.splice(0, max) };
+  const slices = new CheckpointSlices({ sections: { rows: section } } as never);
+  let full = 0;
+  for (let isLast = false; !isLast;) {
+    const slice = slices.take();
+    isLast = slice.isLast;
+    if (slice.isFull) full += 1;
+  }
+  expect(full).toBe(Math.floor((1_000 * TEXT.length) / (KIB * KIB)));
 });
 
 /**
@@ -98,10 +112,10 @@ function slicesOfMixed(
 
 const LARGE = TEXT.repeat(10);
 
-test('many small rows before large ones → slices of about a megabyte, each row once', () => {
+test('many small rows before large ones → slices of about 128 KiB, each row once', () => {
   const slices = slicesOfMixed(() => {});
   const sizes = slices.map((rows) => rows.reduce((sum, row) => sum + row.length, 0));
-  expect(Math.max(...sizes)).toBeLessThan(1.3 * MEGABYTE);
+  expect(Math.max(...sizes)).toBeLessThan(128 * KIB + 2 * LARGE.length);
   expect(slices.flat()).toHaveLength(750);
   expect(new Set(slices.flat()).size).toBe(750);
 });
