@@ -14,6 +14,7 @@ import { numberBetween, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { LevelRowStore } from '../support/row-store/level-row-store.ts';
 import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
+import { commit } from './commit.ts';
 
 const ROWS = 2_000;
 const LONGEST_RUN_MS = 120;
@@ -61,12 +62,6 @@ function createCommit(number: number): RowBatch {
     puts: Array.from({ length: ROWS }, (_, row) => [Buffer.from(`row ${row}`), value]),
     removals: [],
   };
-}
-
-function commit(store: RowStore, batch: RowBatch): Promise<void> {
-  return new Promise((done, fail) =>
-    store.commit(batch, (error) => (error === undefined ? done() : fail(error))),
-  );
 }
 
 /** Returns the number of the commit that all rows have, or says that they differ. */

@@ -12,6 +12,7 @@ import { numberBetween, oneOf, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { LevelRowStore } from '../support/row-store/level-row-store.ts';
 import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
+import { commit } from './commit.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
 
 const ENGINES = {
@@ -157,12 +158,6 @@ async function measureCommit(store: RowStore, options: Options): Promise<CommitF
 function createBatch(numbers: readonly number[], valueBytes: number): RowBatch {
   const puts = numbers.map((number) => [keyOf(number), drawValue(valueBytes)] as const);
   return { puts, removals: [] };
-}
-
-function commit(store: RowStore, batch: RowBatch): Promise<void> {
-  return new Promise((done, fail) =>
-    store.commit(batch, (error) => (error === undefined ? done() : fail(error))),
-  );
 }
 
 function measureReads(store: RowStore, rows: number): object {

@@ -85,7 +85,7 @@ export const EXPECTED = [
   'beyond maxSavedUnsent',
   'beyond maxFrameBytes',
   'beyond minRewriteBytes',
-  'beyond maxSliceCharacters',
+  'beyond maxCheckpointFrameCharacters',
   'beyond maxRequestedRows',
   'red logs halted',
   'sites fenced',

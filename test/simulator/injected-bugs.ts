@@ -411,7 +411,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a checkpoint has the rows as they were when it was cut',
     caughtBy: ['convergence', 'causal order', 'durability', 'exactly once', 'invariants', 'oracle'],
     profile: 'crashes',
-    overrides: { checkpointBytes: 500, maxSliceCharacters: 100, workload: 'bank' },
+    overrides: { checkpointBytes: 500, maxCheckpointFrameCharacters: 100, workload: 'bank' },
     shownBy: 6,
     parts: BUGGY_STORAGE.lateRows,
   },

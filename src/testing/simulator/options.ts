@@ -111,7 +111,7 @@ export interface SimulationOptions {
   readonly maxMarks: number;
   readonly maxFrameBytes: number;
   readonly minRewriteBytes: number;
-  readonly maxSliceCharacters: number;
+  readonly maxCheckpointFrameCharacters: number;
   readonly maxRequestedRows: number;
   /**
    * How much memory the first site may use. Each other one may use a little more. A site that is
@@ -527,7 +527,7 @@ function drawSizes(seed: number) {
     maxSavedUnsent: random.pick([1, 4096]),
     maxFrameBytes: random.pick([500, 2000, 512 * 1024]),
     minRewriteBytes: random.pick([2000, 10_000, 4 * 1024 * 1024]),
-    maxSliceCharacters: random.pick([300, 2000, 1024 * 1024]),
+    maxCheckpointFrameCharacters: random.pick([300, 2000, 1024 * 1024]),
     maxRequestedRows: random.pick([1, 4, 500]),
     maxMarks: random.pick([2, 8, 1024]),
     etcdMarkEvery: random.pick([1, 4, 1024]),

@@ -35,11 +35,11 @@ function noteExceeded({ exceeded }: LimitCounts, size: string): void {
 /** Returns the sizes of the storage of a site. */
 function createStorageSizes(options: SimulationOptions, counts: LimitCounts): StorageSizes {
   const { maxFrameBytes, minRewriteBytes } = options;
-  const { maxSliceCharacters, maxRequestedRows } = options;
+  const { maxCheckpointFrameCharacters, maxRequestedRows } = options;
   return {
     maxFrameBytes,
     minRewriteBytes,
-    maxSliceCharacters,
+    maxCheckpointFrameCharacters,
     maxRequestedRows,
     onExceeded: (size) => noteExceeded(counts, size),
   };

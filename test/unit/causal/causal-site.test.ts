@@ -397,7 +397,8 @@ test('a gateway takes from another one what is stable, and that a partition was 
   expect(follower.getView().lastSeen).toEqual([7, 0]);
 });
 
-test('a gateway reports lost writes that the gateway which healed the partition had not seen (CAUSAL-13)', () => {
+/** A partition loses a write that one gateway has made, and that the leader has not seen. */
+function loseWriteOfOneGateway() {
   const world = new CausalWorld({ siteCount: 1 });
   world.settle();
   const leader = world.site(0);
@@ -406,6 +407,11 @@ test('a gateway reports lost writes that the gateway which healed the partition 
   world.sites[0] = writer;
   world.put(0, FIRST, 'lost');
   world.partition(0, 0).state = backup;
+  return { world, leader, writer };
+}
+
+test('a gateway reports lost writes that the gateway which healed the partition had not seen (CAUSAL-13)', () => {
+  const { world, leader, writer } = loseWriteOfOneGateway();
   world.now += 1_000;
   expect(world.read(0, [FIRST])).toBe('REWOUND');
   writer.requestHeals();
@@ -418,14 +424,7 @@ test('a gateway reports lost writes that the gateway which healed the partition 
 });
 
 test('a gateway reports lost writes, also if it sees a write after the heal before it learns of the heal (CAUSAL-13)', () => {
-  const world = new CausalWorld({ siteCount: 1 });
-  world.settle();
-  const leader = world.site(0);
-  const backup = copyPartitionState(world.partition(0, 0).state);
-  const writer = world.createSite(0);
-  world.sites[0] = writer;
-  world.put(0, FIRST, 'lost');
-  world.partition(0, 0).state = backup;
+  const { world, leader, writer } = loseWriteOfOneGateway();
   world.now += 10_000;
   expect(world.read(0, [FIRST])).toBe('REWOUND');
   writer.requestHeals();

@@ -369,13 +369,13 @@ export class CheckpointSlices {
   }
 
   take(): Slice {
-    const { maxSliceCharacters, onExceeded } = this.#sizes;
+    const { maxCheckpointFrameCharacters, onExceeded } = this.#sizes;
     const rows: string[] = [];
     let characters = 0;
     while (this.#taken.length > 0 || this.#requestRows()) {
-      const isFull = this.#frameCharacters >= maxSliceCharacters;
+      const isFull = this.#frameCharacters >= maxCheckpointFrameCharacters;
       if (isFull) {
-        onExceeded?.('maxSliceCharacters');
+        onExceeded?.('maxCheckpointFrameCharacters');
         this.#frameCharacters = 0;
       }
       if (isFull || characters >= MAX_TURN_CHARACTERS) return { rows, isLast: false, isFull };

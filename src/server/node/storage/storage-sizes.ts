@@ -12,7 +12,7 @@ export interface StorageSizes {
    */
   readonly minRewriteBytes: number;
   /** The approximate number of characters in a frame of a checkpoint. */
-  readonly maxSliceCharacters: number;
+  readonly maxCheckpointFrameCharacters: number;
   /** The maximum of rows that a checkpoint requests at a time. */
   readonly maxRequestedRows: number;
   /** Called when the storage goes beyond one of them. */
@@ -22,6 +22,6 @@ export interface StorageSizes {
 export const DEFAULT_STORAGE_SIZES: StorageSizes = {
   maxFrameBytes: 512 * 1024,
   minRewriteBytes: 4 * 1024 * 1024,
-  maxSliceCharacters: 1024 * 1024,
+  maxCheckpointFrameCharacters: 1024 * 1024,
   maxRequestedRows: 500,
 };

@@ -23,6 +23,8 @@ interface EntryRemovals {
 export class RememberedRemovals {
   readonly #byKey = new Map<string, Removal>();
   readonly #byEntry = new Map<Origin, EntryRemovals>();
+  /** Whether the row was not removed again since. */
+  readonly #isLast = (removal: Removal): boolean => this.#byKey.get(removal.key) === removal;
 
   get(key: string): Removal | undefined {
     return this.#byKey.get(key);
@@ -48,20 +50,20 @@ export class RememberedRemovals {
     // They come in order, but for those that are restored.
     if (last !== undefined && last.version > removal.version) ofEntry.isSorted = false;
     ofEntry.removals.push(removal);
-    ofEntry.removals.filter((item) => this.#byKey.get(item.key) === item);
+    ofEntry.removals.filter(this.#isLast);
   }
 
   /** Forgets up to `max` removals that the vector covers. `before` is called with each first. */
   forgetCovered(covered: Vector, max: number, before: (removal: Removal) => void): void {
     let left = max;
     for (const [entry, ofEntry] of this.#byEntry) {
+      if (left === 0) return;
       const removals = sort(ofEntry);
       const version = covered[entry] ?? 0;
       for (let first = removals.first; first !== undefined && left > 0; first = removals.first) {
         if (first.version > version) break;
         left -= 1;
-        // The row may have been removed again since.
-        if (this.#byKey.get(first.key) === first) {
+        if (this.#isLast(first)) {
           before(first);
           this.#byKey.delete(first.key);
         }
