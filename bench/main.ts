@@ -26,6 +26,7 @@ import { postgresSessions } from './postgres/sessions.ts';
 import { react } from './react/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
+import { rows } from './rows/bench.ts';
 import { sdurDelay } from './sdur/delay.ts';
 import { partitionMetadata } from './sdur/metadata.ts';
 import { sdurMix } from './sdur/mix.ts';
@@ -42,6 +43,7 @@ const benches: readonly Bench[] = [
   core,
   tickets,
   rights,
+  rows,
   ads,
   twissandra,
   wire,

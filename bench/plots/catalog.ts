@@ -5,6 +5,7 @@ import { drawPage } from './page.ts';
 import { drawPartitions } from './partitions.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
+import { drawRows } from './rows.ts';
 import { drawRights, drawTickets } from './sales.ts';
 import { drawDelay, drawMetadata, drawMix, drawReorder, drawSocial } from './sdur.ts';
 import { drawLatency, drawQuoddy, drawShops, drawThroughput } from './sites.ts';
@@ -60,6 +61,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   wire: drawWire,
   server: drawServer,
   crowd: drawCrowd,
+  rows: drawRows,
   react: drawPage,
   cluster: drawCluster,
   failover: drawFailover,

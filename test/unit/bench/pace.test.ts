@@ -9,6 +9,7 @@ import { crowd } from '../../../bench/crowd/bench.ts';
 import { pace } from '../../../bench/pace/bench.ts';
 import { computeGoalResults, describeChange } from '../../../bench/pace/goals.ts';
 import { redblueOverhead } from '../../../bench/redblue-overhead/bench.ts';
+import { rows } from '../../../bench/rows/bench.ts';
 import { server } from '../../../bench/server/bench.ts';
 import { wire } from '../../../bench/wire/bench.ts';
 
@@ -43,7 +44,7 @@ test('pace needs a checkout to compare with', async () => {
   await expect(pace.run(settings)).rejects.toThrow('--beside DIR');
 });
 
-test.each([pace, server, redblueOverhead, wire, core, crowd])(
+test.each([pace, server, redblueOverhead, wire, core, crowd, rows])(
   '$name refuses a directory that is no built checkout',
   async (bench) => {
     const beside = mkdtempSync(join(tmpdir(), 'no-checkout-'));
