@@ -10,8 +10,8 @@ import {
   type LogPositions,
 } from '../../log/log-positions.ts';
 import { findSavedBytes } from '../memory/needed-memory.ts';
-import { MANIFEST_FILE, parseManifest, type Manifest } from '../storage/directory/manifest.ts';
-import type { Files } from '../storage/disk/files.ts';
+import type { Manifest } from '../storage/directory/manifest.ts';
+import type { ReadableFiles } from '../storage/disk/files.ts';
 import { readCheckpoint } from '../storage/format/checkpoint-file.ts';
 import { formatFileName, getLogDirectory, parseFileNumbers } from '../storage/format/file-names.ts';
 import { readLog, type LogDamage } from '../storage/format/log-file-reader.ts';
@@ -21,10 +21,8 @@ import {
   getStoredSites,
   openToRead,
   rejectUnusable,
-  repeatWhileChanging,
   type FoundSite,
-  type Pass,
-} from './live-directory.ts';
+} from './stored-directory.ts';
 
 export interface InspectedLog {
   readonly file: string;
@@ -69,53 +67,30 @@ export interface Inspection {
   readonly startError: string | null;
 }
 
-/** The result of one pass. While a server runs, its parts may be of different moments. */
-interface InspectionPass extends Pass {
-  readonly inspection: Inspection;
-}
-
 /**
- * Inspects a data directory. If something is wrong, it inspects the directory again, since a
- * running server may have changed the files.
+ * Inspects a data directory as it is at one moment.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come
- * and go too quickly.
+ * @throws CorrectableError as `openToRead`
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
-  const files = openToRead(dataDir);
-  return repeatWhileChanging<InspectionPass>(dataDir, (before) =>
-    inspectOnce(files, dataDir, before),
-  ).inspection;
-}
-
-function inspectOnce(
-  files: Files,
-  dataDir: string,
-  before: InspectionPass | undefined,
-): InspectionPass {
-  const manifest = parseManifest(files.read(MANIFEST_FILE));
-  const names = getStoredSites(manifest);
-  const looked = names.map((name) => inspectSite(files, name, manifest));
-  const all = looked.flatMap(({ found }) => found ?? []);
-  const found = all.length === names.length ? all : undefined;
-  const inspection: Inspection = {
-    dataDir,
-    service: manifest.service.name,
-    sites: looked.map(({ site }) => site),
-    startError: getRejection(() => rejectUnusable(files, dataDir, manifest, { found, before })),
-  };
-  return { inspection, isHealthy: isHealthy(inspection), found };
-}
-
-function isHealthy({ sites, startError }: Inspection): boolean {
-  return (
-    startError === null &&
-    sites.every((site) => site.startError === null && site.damages.length === 0)
-  );
+  const { files, manifest } = openToRead(dataDir);
+  try {
+    const inspected = getStoredSites(manifest).map((name) => inspectSite(files, name, manifest));
+    const all = inspected.flatMap(({ found }) => found ?? []);
+    const found = all.length === inspected.length ? all : undefined;
+    return {
+      dataDir,
+      service: manifest.service.name,
+      sites: inspected.map(({ site }) => site),
+      startError: getRejection(() => rejectUnusable(files, dataDir, manifest, found)),
+    };
+  } finally {
+    files.close();
+  }
 }
 
 function inspectSite(
-  files: Files,
+  files: ReadableFiles,
   name: string,
   manifest: Manifest,
 ): { readonly site: InspectedSite; readonly found: FoundSite | undefined } {
@@ -137,7 +112,7 @@ function inspectSite(
   };
 }
 
-function inspectLog(files: Files, folder: string, number: number): InspectedLog {
+function inspectLog(files: ReadableFiles, folder: string, number: number): InspectedLog {
   const file = `${folder}/${formatFileName(number, 'log')}`;
   const bytes = files.read(file);
   const { header, entries, damage } = readLog(bytes, number);
@@ -153,7 +128,11 @@ function inspectLog(files: Files, folder: string, number: number): InspectedLog 
   };
 }
 
-function inspectCheckpoint(files: Files, file: string, number: number): InspectedCheckpoint {
+function inspectCheckpoint(
+  files: ReadableFiles,
+  file: string,
+  number: number,
+): InspectedCheckpoint {
   const bytes = files.read(file);
   const { commits, contained, damage } = readCheckpoint(bytes, number);
   return {

@@ -3,38 +3,31 @@
  * and the logs behind it. It changes nothing and takes no lock, so it works beside a running
  * server.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { Service } from '../../service/service.ts';
 import { measureRedLogs, type RedLengths } from '../embedded/stored-red-logs.ts';
-import { formatMegabytes, getSiteMemoryBytes, suggestMemory } from '../memory/memory-size.ts';
-import { measureNeededMemory, START_SHARE } from '../memory/needed-memory.ts';
+import { getSiteMemoryBytes } from '../memory/memory-size.ts';
 import { createRunningSite } from '../running-site.ts';
 import {
   checkFormat,
   checkManifest,
   createManifest,
-  MANIFEST_FILE,
-  parseManifest,
   type Manifest,
 } from '../storage/directory/manifest.ts';
-import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
 import { VolatileStorage } from '../storage/volatile-storage.ts';
-import { isInstalling } from '../transfer/install-site.ts';
+import { planStoredSite } from './read-plan.ts';
 import {
+  checkMemory,
   describeFoundSite,
   getStoredSites,
   openToRead,
+  readManifest,
   rejectUnusable,
-  repeatWhileChanging,
   type FoundSite,
-  type Pass,
-} from './live-directory.ts';
-import { PinnedFiles } from './pinned-files.ts';
-import { planStoredSite } from './read-plan.ts';
+} from './stored-directory.ts';
 import { StoredRows } from './stored-rows.ts';
 
 /** What a data directory is for. */
@@ -68,14 +61,13 @@ export interface SiteToRead {
  * `UNAVAILABLE` if its manifest is damaged
  */
 export function describeDataDirectory(dataDir: string): DataSummary {
-  const manifest = parseManifest(openToRead(dataDir).read(MANIFEST_FILE));
+  const manifest = readManifest(dataDir);
   checkFormat(manifest, dataDir);
   return { service: manifest.service.name, sites: getStoredSites(manifest) };
 }
 
 /**
- * Reads a site. If something is wrong, it reads the directory again, since a running server may
- * have changed the files.
+ * Reads a site.
  *
  * @param memoryBytes the memory that the rows may take
  * @throws CorrectableError `INVALID_ARGUMENT` if the data does not fit the service, `UNAVAILABLE`
@@ -85,49 +77,19 @@ export function readStoredSite(
   input: SiteToRead,
   memoryBytes: number = getSiteMemoryBytes(),
 ): StoredSite {
-  const files = openToRead(input.dataDir);
-  const { site, error } = repeatWhileChanging<ReadPass>(input.dataDir, (before) =>
-    readOnce(files, { ...input, memoryBytes }, before),
-  );
-  if (site === undefined) throw error;
-  return site;
-}
-
-interface ReadPass extends Pass {
-  readonly site?: StoredSite;
-  readonly error?: CorrectableError;
+  const { files, manifest } = openToRead(input.dataDir);
+  try {
+    checkService(manifest, input);
+    const recovered = recoverAll(files, { ...input, memoryBytes }, manifest);
+    rejectUnusable(files, input.dataDir, manifest, recovered.found);
+    return loadSite(files, input, manifest, recovered);
+  } finally {
+    files.close();
+  }
 }
 
 interface BoundedRead extends SiteToRead {
   readonly memoryBytes: number;
-}
-
-function readOnce(
-  directory: ReadableFiles,
-  input: BoundedRead,
-  before: ReadPass | undefined,
-): ReadPass {
-  let found: readonly FoundSite[] | undefined;
-  let files: PinnedFiles | undefined;
-  try {
-    const manifest = parseManifest(directory.read(MANIFEST_FILE));
-    checkService(manifest, input);
-    const folders = getStoredSites(manifest).map((name) => getLogDirectory(name));
-    files = new PinnedFiles(input.dataDir, directory, folders);
-    if (isInstalling(files))
-      throw unusableDirectoryError(
-        'the state that another site has sent is not in its place yet: start the site once',
-      );
-    const recovered = recoverAll(files, input, manifest);
-    found = recovered.found;
-    rejectUnusable(files, input.dataDir, manifest, { found, before });
-    return { isHealthy: true, found, site: loadSite(files, input, manifest, recovered) };
-  } catch (error) {
-    if (!(error instanceof CorrectableError)) throw error;
-    return { isHealthy: false, found, error };
-  } finally {
-    files?.close();
-  }
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what the service lacks */
@@ -162,18 +124,6 @@ function recoverAll(
   const own = recover(site);
   const all = names.flatMap((name) => noted.get(name) ?? []);
   return { found: all.map((item) => item.site), redLengths: all.map(({ red }) => red), own };
-}
-
-function checkMemory(files: ReadableFiles, site: string, limit: number): void {
-  const needed = measureNeededMemory(files, site);
-  if (needed <= START_SHARE * limit) return;
-  const sizes = `need about ${formatMegabytes(needed)} of memory, and this process may use ${formatMegabytes(limit)}`;
-  const { heap } = suggestMemory(needed);
-  throw new CorrectableError(
-    'UNAVAILABLE',
-    `The rows of ${site} ${sizes}. Nothing was changed. Set NODE_OPTIONS=--max-old-space-size=${heap} and run this again.`,
-    { retryable: false, field: 'memoryBytes' },
-  );
 }
 
 /**

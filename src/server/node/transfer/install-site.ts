@@ -81,8 +81,13 @@ export function install(installation: SiteInstallation): Promise<void> {
 }
 
 /** Whether a state that replaces the directory of the site is not in its place yet. */
-export function isInstalling(files: ReadableFiles): boolean {
+function isInstalling(files: ReadableFiles): boolean {
   return files.list(READY).length > 0;
+}
+
+/** Returns where the state of the site is, before the next start has put it in its place. */
+export function locateSite(files: ReadableFiles, directory: string): string {
+  return isInstalling(files) ? READY : directory;
 }
 
 /**

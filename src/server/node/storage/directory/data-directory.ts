@@ -48,7 +48,7 @@ export interface DataDirectory {
   close(): Promise<void>;
 }
 
-const KEY_FILE = 'cluster.key';
+export const KEY_FILE = 'cluster.key';
 const KEY_BYTES = 32;
 const KEY_HASH_LENGTH = 16;
 /** A shorter key could be guessed. */

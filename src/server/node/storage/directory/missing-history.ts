@@ -138,15 +138,11 @@ interface LeaderNames {
   readonly partitions?: readonly { readonly name: string; readonly leader: string }[] | undefined;
 }
 
-/**
- * Throws `UNAVAILABLE` if a site lost entries that it had according to `known`. While a server
- * runs, `known` is of an earlier inspection.
- */
+/** Throws `UNAVAILABLE` if a site lost entries that others have from it, or have released. */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
   names: readonly string[],
   { redLeader, partitions = [] }: LeaderNames,
-  known: readonly Holding[] = holdings,
 ): void {
   const leaders: readonly RedLeader[] = [
     { site: names.indexOf(redLeader) },
@@ -156,7 +152,7 @@ export function rejectMissingHistories(
     })),
   ];
   for (const [site, own] of holdings.entries()) {
-    const problem = describeMissingHistory(site, own, known, names, leaders);
+    const problem = describeMissingHistory(site, own, holdings, names, leaders);
     if (problem !== undefined) throw unusableDirectoryError(problem);
   }
 }

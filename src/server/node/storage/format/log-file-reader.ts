@@ -51,8 +51,10 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
 /**
  * A later frame proves that the frames before it were on the disk. So a crash cannot have lost
  * them.
+ *
+ * @param end where the first frame that is not whole begins
  */
-function findDamage(
+export function findDamage(
   bytes: Uint8Array,
   end: {
     readonly file: number;

@@ -1,60 +1,182 @@
-/** Files that are held open while a running process changes their folder. */
+/** Files that are held open as they were at one moment, while a process changes them. */
+// @rule STO-25
 // @rule STO-36
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { PinnedFiles } from '../../../../../src/server/node/commands/pinned-files.ts';
 import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
+import { formatSegmentName } from '../../../../../src/server/node/storage/format/file-names.ts';
+import {
+  encodeFrame,
+  HEADER_BYTES,
+  sealFrame,
+} from '../../../../../src/server/node/storage/format/frames.ts';
+import { readLog } from '../../../../../src/server/node/storage/format/log-file-reader.ts';
+import { packEntries } from '../../../../../src/server/node/storage/format/packed-entries.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
-const [OLD, NEW, CHECKPOINT] = ['1.log', '2.log', '1.checkpoint'];
+const [OLD, NEW, CHECKPOINT] = [formatSegmentName(1), formatSegmentName(2), '1.checkpoint'];
+const FILE_BYTES = 64 * 1024;
 let root: string;
 beforeEach(() => {
   root = temporaryFolder();
-  mkdirSync(join(root, 'site'));
-  for (const name of [OLD, CHECKPOINT]) writeFileSync(join(root, 'site', name), `${name} before`);
-  writeFileSync(join(root, 'manifest'), 'other');
+  fs.mkdirSync(join(root, 'site'));
+  fs.writeFileSync(pathOf(CHECKPOINT), `${CHECKPOINT} before`);
+  fs.writeFileSync(join(root, 'manifest.json'), 'small');
   return () => {
     vi.restoreAllMocks();
   };
 });
 
-function pin(): PinnedFiles {
-  const files = new PinnedFiles(root, new NodeFiles(root), ['site']);
+const pathOf = (name: string, site = 'site'): string => join(root, site, name);
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+function pin(...sites: string[]): PinnedFiles {
+  const files = new PinnedFiles(root, ['site', ...sites]);
   onTestFinished(() => files.close());
   return files;
 }
 
-const pathOf = (name: string): string => join(root, 'site', name);
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+/** A log file of full size, to which frames are written one after the other. */
+class WrittenLog {
+  readonly #descriptor: number;
+  readonly #file: number;
+  position = 0;
+  frames = 0;
 
-test('files are removed, created and appended to → read as they were', () => {
+  constructor(file: number, site = 'site') {
+    this.#file = file;
+    fs.writeFileSync(pathOf(formatSegmentName(file), site), new Uint8Array(FILE_BYTES));
+    this.#descriptor = fs.openSync(pathOf(formatSegmentName(file), site), 'r+');
+    onTestFinished(() => fs.closeSync(this.#descriptor));
+    const header = { format: 2, term: file, local: 0, red: 0 };
+    this.#append(encodeFrame(JSON.stringify(header), { file, index: 0 }));
+  }
+
+  write(): void {
+    this.#append(this.#createFrame(this.frames));
+  }
+
+  /** Writes a frame and leaves the place of the one before it as it is. */
+  skip(): void {
+    const { length } = this.#createFrame(this.frames);
+    this.frames += 1;
+    this.position += length;
+    this.write();
+  }
+
+  #createFrame(index: number): Buffer {
+    const entry = { log: 'local', entry: { kind: 'red', id: 'x'.repeat(20) } } as const;
+    const { bytes } = packEntries([entry], HEADER_BYTES, FILE_BYTES);
+    return sealFrame(bytes, { file: this.#file, index, isSettled: true });
+  }
+
+  #append(frame: Buffer): void {
+    fs.writeSync(this.#descriptor, frame, 0, frame.length, this.position);
+    this.position += frame.length;
+    this.frames += 1;
+  }
+}
+
+const countEntries = (files: PinnedFiles, site = 'site'): number =>
+  readLog(files.read(`${site}/${OLD}`), 1).entries.length;
+
+test('files are removed, created and written to → read as they were', () => {
+  const log = new WrittenLog(1);
+  log.write();
   const files = pin();
-  rmSync(pathOf(OLD));
-  writeFileSync(pathOf(NEW), 'new');
-  appendFileSync(pathOf(CHECKPOINT), ', and after');
-  expect(files.list('site').toSorted()).toEqual([CHECKPOINT, OLD]);
-  expect(textOf(files.read(`site/${OLD}`))).toBe('1.log before');
+  const before = log.position;
+  log.write();
+  fs.rmSync(pathOf(OLD));
+  fs.writeFileSync(pathOf(NEW), 'new');
+  fs.appendFileSync(pathOf(CHECKPOINT), ', and after');
+  expect(files.list('site').toSorted()).toEqual([OLD, CHECKPOINT]);
+  expect([countEntries(files), files.getWrittenBytes(`site/${OLD}`)]).toEqual([1, before]);
+  const bytes = files.read(`site/${OLD}`);
+  expect([bytes.length, bytes.subarray(before).every((byte) => byte === 0)]).toEqual([
+    FILE_BYTES,
+    true,
+  ]);
   expect(textOf(files.read(`site/${CHECKPOINT}`))).toBe('1.checkpoint before');
   expect(textOf(files.readPart(`site/${CHECKPOINT}`, 13, 100))).toBe('before');
   expect(files.readPart(`site/${CHECKPOINT}`, 100, 1)).toHaveLength(0);
+  expect(() => files.read(`site/${NEW}`)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
 });
 
-test('files of other folders → read as they are', () => {
+test('the small files of the root → read as they were; other folders as they are', () => {
+  fs.writeFileSync(join(root, 'lock'), '');
   const files = pin();
-  expect(textOf(files.read('manifest'))).toBe('other');
-  expect(files.list('.')).toContain('manifest');
-  expect(textOf(files.readPart('manifest', 1, 2))).toBe('th');
+  fs.writeFileSync(join(root, 'draft'), 'replaced');
+  fs.renameSync(join(root, 'draft'), join(root, 'manifest.json'));
+  expect(textOf(files.read('manifest.json'))).toBe('small');
+  expect(files.list('.')).toEqual(['manifest.json']);
+  expect(files.list('other')).toEqual([]);
 });
 
-test('a file goes or comes while the folder is opened → opened again', () => {
+test('a process writes to both sites while they are pinned → read as both were at one moment', () => {
+  fs.mkdirSync(join(root, 'other'));
+  const [first, second] = [new WrittenLog(1), new WrittenLog(1, 'other')];
+  const { readSync } = fs;
+  let writes = 0;
+  vi.spyOn(fs, 'readSync').mockImplementation(((...args: Parameters<typeof readSync>) => {
+    // Each operation is written at the first site, and then at the second one.
+    if (writes < 60) [first, second][writes++ % 2]?.write();
+    return readSync(...args);
+  }) as typeof readSync);
+  const files = pin('other');
+  vi.restoreAllMocks();
+  const [origin, copy] = [countEntries(files), countEntries(files, 'other')];
+  expect(origin - copy).toBeOneOf([0, 1]);
+});
+
+test('a file goes or comes, or is replaced, while files are opened → opened again', () => {
+  new WrittenLog(1).write();
   const list = vi.spyOn(NodeFiles.prototype, 'list');
-  list.mockReturnValueOnce([OLD, 'gone.log']);
-  list.mockReturnValueOnce([OLD]);
-  expect([...pin().list('site')].toSorted()).toEqual([CHECKPOINT, OLD]);
+  list
+    .mockReturnValueOnce(['manifest.json'])
+    .mockReturnValueOnce([])
+    .mockReturnValueOnce([OLD, NEW]);
+  const { openSync } = fs;
+  vi.spyOn(fs, 'openSync').mockImplementationOnce((...args) => {
+    const descriptor = openSync(...args);
+    fs.renameSync(join(root, 'manifest.json'), join(root, 'older'));
+    fs.writeFileSync(join(root, 'manifest.json'), 'newer');
+    return descriptor;
+  });
+  const files = pin();
+  expect(files.list('site').toSorted()).toEqual([OLD, CHECKPOINT]);
+  expect(textOf(files.read('manifest.json'))).toBe('newer');
 });
 
-test('files go at every attempt → ENOENT', () => {
-  vi.spyOn(NodeFiles.prototype, 'list').mockReturnValue(['gone.log']);
-  expect(pin).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+test('a file of the next number has its first frame → the one before it is shown in full', () => {
+  const log = new WrittenLog(1);
+  log.write();
+  log.skip();
+  new WrittenLog(2).write();
+  const files = pin();
+  expect(files.getWrittenBytes(`site/${OLD}`)).toBe(FILE_BYTES);
+  expect(readLog(files.read(`site/${OLD}`), 1).damage).toBeDefined();
+  expect(readLog(files.read(`site/${NEW}`), 2).entries).toHaveLength(1);
+});
+
+test('a later frame proves a loss → the damage is shown', () => {
+  const log = new WrittenLog(1);
+  log.write();
+  log.skip();
+  const { damage, entries } = readLog(pin().read(`site/${OLD}`), 1);
+  expect([entries.length, damage?.frames]).toEqual([1, { lost: 1, later: 1 }]);
+});
+
+test('the state that another site has sent is not in its place → read where it is', () => {
+  new WrittenLog(1).write();
+  fs.mkdirSync(join(root, 'arrived'));
+  fs.renameSync(join(root, 'site'), join(root, 'arrived/site'));
+  expect(countEntries(pin())).toBe(1);
+});
+
+test('files go at every attempt → UNAVAILABLE, and what to do', () => {
+  vi.spyOn(NodeFiles.prototype, 'list').mockReturnValue(['gone.json']);
+  const message = expect.stringContaining('come and go as fast as they are opened');
+  expect(pin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
 });

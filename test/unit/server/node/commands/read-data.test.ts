@@ -2,7 +2,7 @@
 // @rule STO-36
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from 'correctables';
 import {
   describeDataDirectory,
@@ -10,7 +10,6 @@ import {
 } from '../../../../../src/server/node/commands/read-data.ts';
 import type { StoredRows } from '../../../../../src/server/node/commands/stored-rows.ts';
 import { createEmbedded, type Embedded } from '../../../../../src/server/index.ts';
-import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
 import { allKindsContract, service } from '../../../../support/all-kinds-service.ts';
 import { service as rowsService } from '../../../../support/rows-service.ts';
@@ -45,9 +44,6 @@ const ROWS = {
 let dataDir: string;
 beforeEach(() => {
   dataDir = temporaryFolder();
-  return () => {
-    vi.restoreAllMocks();
-  };
 });
 
 function start(options: object = {}): Embedded {
@@ -148,17 +144,6 @@ test('one row, the number of rows, and rows from a key on', async () => {
   expect(describeDataDirectory(dataDir)).toEqual({ service: 'all-kinds', sites: ['ireland'] });
 });
 
-test('a file goes before it is read → read again', async () => {
-  const embedded = start();
-  await write(clientOf(embedded, 'ireland'));
-  await embedded.close();
-  const read = vi.spyOn(NodeFiles.prototype, 'read');
-  read.mockImplementationOnce(() => {
-    throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-  });
-  expect(readAll('ireland')).toEqual(ROWS);
-});
-
 const isRefused = (message: RegExp): unknown =>
   expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringMatching(message) });
 
@@ -227,6 +212,6 @@ test('rows that need more memory than this process may use → refused with how 
   await embedded.close();
   const input = { dataDir, site: 'ireland', service: service as unknown as Service };
   expect(() => readStoredSite(input, 100)).toThrow(
-    isRefused(/need about 1 MiB.*Set NODE_OPTIONS=--max-old-space-size=\d+ and run this again/),
+    isRefused(/needs about 1 MiB.*Set NODE_OPTIONS=--max-old-space-size=\d+ and run this again/),
   );
 });

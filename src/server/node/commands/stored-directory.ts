@@ -1,15 +1,21 @@
 /**
- * Reads a data directory that a running process may change meanwhile. It takes no lock and writes
- * nothing, so the parts of one pass may be of different moments. A pass that finds a problem is
- * therefore repeated as long as a process may be working there.
+ * Reads a data directory as it is at one moment, also while a process works there. It takes no lock
+ * and writes nothing.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
 import { Origins, type SavedOrigin } from '../../service/records/origin.ts';
+import { formatMegabytes, suggestMemory } from '../memory/memory-size.ts';
+import { measureNeededMemory, START_SHARE } from '../memory/needed-memory.ts';
 import { readKey, rejectMissingSites } from '../storage/directory/data-directory.ts';
-import { MANIFEST_FILE, checkFormat, type Manifest } from '../storage/directory/manifest.ts';
+import {
+  MANIFEST_FILE,
+  checkFormat,
+  parseManifest,
+  type Manifest,
+} from '../storage/directory/manifest.ts';
 import {
   getHolding,
   rejectMissingHistories,
@@ -22,12 +28,8 @@ import {
   rejectForeignOrigin,
 } from '../storage/directory/node-identity.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
-import { NodeFiles } from '../storage/disk/node-files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
-
-const LOCK_FILE = 'lock';
-/** The maximum number of passes over a directory that a running process changes. */
-const MAX_PASSES = 20;
+import { PinnedFiles } from './pinned-files.ts';
 
 /** Returns the sites of which the directory has data. */
 export function getStoredSites({ site, sites }: Manifest): readonly string[] {
@@ -49,51 +51,45 @@ export function describeFoundSite(stored: RecoveredState, { sites }: Manifest): 
   };
 }
 
-/** The result of one pass. */
-export interface Pass {
-  /** Whether nothing was wrong, so that another pass would find the same. */
-  readonly isHealthy: boolean;
-  /** By site. `undefined` if one of them would not start alone. */
-  readonly found: readonly FoundSite[] | undefined;
-}
-
-/** @throws CorrectableError `INVALID_ARGUMENT` if there is no data directory at the path */
-export function openToRead(dataDir: string): NodeFiles {
-  const advice = 'name the directory given to --data';
-  check(fs.existsSync(dataDir), 'dataDir', `is ${dataDir}, which does not exist: ${advice}`);
-  const hasManifest = fs.existsSync(join(dataDir, MANIFEST_FILE));
-  check(hasManifest, 'dataDir', `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`);
-  return new NodeFiles(dataDir);
+/** A data directory that is held open, and what it is for. */
+export interface OpenedDirectory {
+  readonly files: PinnedFiles;
+  readonly manifest: Manifest;
 }
 
 /**
- * Repeats a pass until it is healthy, or no process has the directory. Returns the last one.
+ * Opens the files of a data directory as they are at one moment.
  *
- * @param run gets the pass before. It may throw if a file was removed after it was listed
- * @throws CorrectableError `UNAVAILABLE` if files come and go too quickly
+ * @throws CorrectableError `INVALID_ARGUMENT` if there is no data directory at the path,
+ * `UNAVAILABLE` if its manifest is damaged, or if files come and go too quickly
  */
-export function repeatWhileChanging<P extends Pass>(
-  dataDir: string,
-  run: (before: P | undefined) => P,
-): P {
-  let last: P | undefined;
-  for (let passes = 1; passes <= MAX_PASSES; passes += 1) {
-    last = ignoreRemovedFile(() => run(last)) ?? last;
-    if (last === undefined) continue;
-    if (last.isHealthy || !fs.existsSync(join(dataDir, LOCK_FILE))) break;
-  }
-  if (last !== undefined) return last;
-  const message = `The files in ${dataDir} come and go as fast as they are looked at: inspect it again.`;
-  throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
+export function openToRead(dataDir: string): OpenedDirectory {
+  const folders = getStoredSites(readManifest(dataDir)).map(getLogDirectory);
+  const files = new PinnedFiles(dataDir, folders);
+  return { files, manifest: parseManifest(files.read(MANIFEST_FILE)) };
 }
 
-function ignoreRemovedFile<T>(run: () => T): T | undefined {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** @throws CorrectableError as `openToRead` */
+export function readManifest(dataDir: string): Manifest {
+  const advice = 'name the directory given to --data';
+  check(fs.existsSync(dataDir), 'dataDir', `is ${dataDir}, which does not exist: ${advice}`);
+  const path = join(dataDir, MANIFEST_FILE);
+  const hasManifest = fs.existsSync(path);
+  check(hasManifest, 'dataDir', `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`);
+  return parseManifest(fs.readFileSync(path));
+}
+
+/** Throws `UNAVAILABLE` if a site needs more memory to be recovered than this process may use. */
+export function checkMemory(files: ReadableFiles, site: string, limit: number): void {
+  const needed = measureNeededMemory(files, site);
+  if (needed <= START_SHARE * limit) return;
+  const sizes = `needs about ${formatMegabytes(needed)} of memory, and this process may use ${formatMegabytes(limit)}`;
+  const { heap } = suggestMemory(needed);
+  throw new CorrectableError(
+    'UNAVAILABLE',
+    `The data of ${site} ${sizes}. Nothing was changed. Set NODE_OPTIONS=--max-old-space-size=${heap} and run this again.`,
+    { retryable: false, field: 'memoryBytes' },
+  );
 }
 
 /**
@@ -106,7 +102,7 @@ export function rejectUnusable(
   files: ReadableFiles,
   dataDir: string,
   manifest: Manifest,
-  { found, before }: { readonly found: Pass['found']; readonly before: Pass | undefined },
+  found: readonly FoundSite[] | undefined,
 ): void {
   const names = getStoredSites(manifest);
   checkFormat(manifest, dataDir);
@@ -115,10 +111,8 @@ export function rejectUnusable(
     rejectWrongIdentity(files, manifest, { site: manifest.site, found: found?.[0] });
   rejectMissingSites(files, names.map(getLogDirectory), true);
   if (found === undefined || manifest.site !== undefined) return;
-  const [holdings, known] = [found, before?.found].map((sites) =>
-    sites?.map(({ holding }) => holding),
-  );
-  rejectMissingHistories(holdings as Holding[], names, manifest, known);
+  const holdings = found.map(({ holding }) => holding);
+  rejectMissingHistories(holdings, names, manifest);
 }
 
 /**
