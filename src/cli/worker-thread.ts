@@ -12,14 +12,14 @@ import { computeResourceLimits } from '../server/node/memory/memory-size.ts';
 import { printError, showsColors } from './print.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-type Signal = (typeof SIGNALS)[number];
+export type EndSignal = (typeof SIGNALS)[number];
 /**
  * Signals that modules may listen for. Without a listener, such a signal ends the process as usual.
  */
 const FORWARDED_SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
 type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
 /** The exit code of a process that a signal ended is this number plus that of the signal. */
-const EXIT_BY_SIGNAL = 128;
+export const EXIT_BY_SIGNAL = 128;
 
 /**
  * Whether this is the first process of a container. The kernel ignores signals to it that no
@@ -64,8 +64,8 @@ export async function runInWorkerThread(file: URL, memoryBytes: number): Promise
   let isInterruptible = false;
   // A thread's `postMessage` takes no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const pass = (signal: Signal | ForwardedSignal): void => worker.postMessage(signal);
-  const interrupt = (signal: Signal): void => {
+  const pass = (signal: EndSignal | ForwardedSignal): void => worker.postMessage(signal);
+  const interrupt = (signal: EndSignal): void => {
     // A second signal ends the process as usual, and so does the first one before the server is
     // ready.
     for (const item of SIGNALS) process.off(item, interrupt);
@@ -90,7 +90,7 @@ export async function runInWorkerThread(file: URL, memoryBytes: number): Promise
 }
 
 /** Ends the process as the default action of the signal does. */
-function endProcess(signal: Signal | ForwardedSignal): void {
+function endProcess(signal: EndSignal | ForwardedSignal): void {
   if (isFirstProcess) process.exit(EXIT_BY_SIGNAL + constants.signals[signal]);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -122,15 +122,15 @@ export function forwardSignals(): void {
  * Resolves with the signal that ends the process, or with that of `ended`. Modules get the other
  * signals.
  */
-export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
+export function waitForEndSignal(ended: Promise<EndSignal>): Promise<EndSignal> {
   const from = getParentPort();
-  const interrupted = new Promise<Signal>((resolve) => {
-    const end = (signal: Signal): void => {
+  const interrupted = new Promise<EndSignal>((resolve) => {
+    const end = (signal: EndSignal): void => {
       // Signals are still forwarded while the thread ends, but the port must not keep it alive.
       from.unref();
       resolve(signal);
     };
-    from.on('message', (value: Signal | ForwardedSignal) => {
+    from.on('message', (value: EndSignal | ForwardedSignal) => {
       if (value === 'SIGHUP' || value === 'SIGUSR2') forwardSignal(value);
       else end(value);
     });
@@ -139,6 +139,22 @@ export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   from.postMessage({} satisfies WorkerMessage);
   return interrupted;
+}
+
+/**
+ * Calls back once, with the first signal that ends the process as usual. A second one does that at
+ * once.
+ */
+export function onEndSignal(run: (signal: EndSignal) => void): void {
+  if (isWorkerThread) {
+    void waitForEndSignal(new Promise(() => {})).then(run);
+    return;
+  }
+  const end = (signal: EndSignal): void => {
+    for (const item of SIGNALS) process.off(item, end);
+    run(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
 }
 
 function getParentPort(): MessagePort {
@@ -157,7 +173,7 @@ function forwardSignal(signal: ForwardedSignal): void {
  * Calls the listeners of a signal, which Node does not do in a thread. Returns whether there were
  * any.
  */
-function callListeners(signal: Signal | ForwardedSignal): boolean {
+function callListeners(signal: EndSignal | ForwardedSignal): boolean {
   const listeners: EventEmitter = process;
   return listeners.emit(signal, signal, constants.signals[signal]);
 }
@@ -166,7 +182,7 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
  * Passes the signal to modules, which close what they opened. After `CLOSE_TIMEOUT_MS` the process
  * exits even if handles are open.
  */
-export function closeModules(signal: Signal): void {
+export function closeModules(signal: EndSignal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
   const end = (): never => {
     printError(problem);

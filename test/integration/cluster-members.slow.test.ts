@@ -3,6 +3,7 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
+import { runProgram } from '../support/run-program.ts';
 import { clusterContract } from '../support/cluster-service.ts';
 
 const { add, take, keys, runs } = clusterContract;
@@ -380,7 +381,7 @@ test(
 );
 
 test(
-  'all sites go back to a backup of one → the others are rebuilt from it',
+  'all sites go back to a backup of one that ran → the others are rebuilt from it (STO-38)',
   { timeout: 120_000 },
   async () => {
     await using cluster = await ClusterProcesses.create();
@@ -388,17 +389,9 @@ test(
     await cluster.client('virginia').invokeStrong(add({ key: 'blue in the backup' }));
     await cluster.client('ireland').invokeStrong(take({ key: 'red in the backup' }));
     await cluster.client('ireland').invokeStrong(runs({ key: 'blue in the backup' }));
-    await cluster.end('ireland', 'SIGTERM');
-    await cp(cluster.dataDir('ireland'), `${cluster.dataDir('ireland')}-backup`, {
-      recursive: true,
-    });
-    await cluster.start('ireland');
+    await backUp(cluster, 'ireland');
     await cluster.client('ireland').invokeStrong(take({ key: 'after the backup' }));
-    for (const site of SITES) await cluster.end(site, 'SIGTERM');
-    for (const site of SITES) await rm(cluster.dataDir(site), { recursive: true });
-    await cp(`${cluster.dataDir('ireland')}-backup`, cluster.dataDir('ireland'), {
-      recursive: true,
-    });
+    await putBack(cluster, 'ireland');
     await Promise.all([
       cluster.start('ireland'),
       ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])),
@@ -410,3 +403,43 @@ test(
     );
   },
 );
+
+test(
+  'all sites go back to a backup of one, with a red log that another one led → all logs go on (STO-38)',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create(SITES, undefined, undefined, {
+      us: { leader: 'frankfurt' },
+    });
+    await cluster.startAll();
+    const kept = ['blue', 'us/red', 'red'];
+    await cluster.client('virginia').invokeStrong(add({ key: 'blue' }));
+    await cluster.client('virginia').invokeStrong(take({ key: 'us/red' }));
+    await cluster.client('ireland').invokeStrong(take({ key: 'red' }));
+    for (const key of kept) await cluster.client('ireland').invokeStrong(runs({ key }));
+    await backUp(cluster, 'ireland');
+    await cluster.client('ireland').invokeStrong(take({ key: 'us/after' }));
+    await putBack(cluster, 'ireland');
+    await cluster.start('ireland');
+    const others = ['--without', 'frankfurt,virginia', '--accept-loss'];
+    expect(await cluster.command('restore-red', ...others)).toMatchObject({ code: 0, stderr: '' });
+    await Promise.all(SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])));
+    const later = ['later', 'us/later'];
+    for (const key of later) await cluster.client('virginia').invokeStrong(take({ key }));
+    await expectSame(cluster, SITES, [...kept, ...later]);
+    expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain('us/after');
+  },
+);
+
+/** Makes a backup of the directory of a site, whose node runs. */
+async function backUp(cluster: ClusterProcesses, site: string): Promise<void> {
+  const paths = [cluster.dataDir(site), `${cluster.dataDir(site)}-backup`];
+  expect(await runProgram(['dist/cli/main.js', 'backup', ...paths])).toMatchObject({ code: 0 });
+}
+
+/** Ends all nodes, removes their directories, and puts the backup of one in its place. */
+async function putBack(cluster: ClusterProcesses, site: string): Promise<void> {
+  for (const item of SITES) await cluster.end(item, 'SIGTERM');
+  for (const item of SITES) await rm(cluster.dataDir(item), { recursive: true });
+  await cp(`${cluster.dataDir(site)}-backup`, cluster.dataDir(site), { recursive: true });
+}

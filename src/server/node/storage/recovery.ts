@@ -378,9 +378,9 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
 
 /** What to do if a site cannot go on from its data. Another site cannot send it its past yet. */
 export const RESTORE_ADVICE =
-  'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +
+  'Put back what is gone, or the whole data directory from one backup. ' +
   'Do not remove the directory of a single site: one that starts without its past contradicts the others for ever. ' +
-  'run `correctables inspect <dataDir>` to see what is there and what is lost';
+  'Run `correctables inspect <dataDir>` to see what is there and what is lost';
 
 function unreadableError(problem: string): CorrectableError {
   const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;

@@ -8,8 +8,8 @@ const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 /** Only the owner may read the files, since entries contain what clients wrote. */
-const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
+export const DIRECTORY_MODE = 0o700;
 /**
  * If the last write took no longer, this thread may do the next one: a switch to another thread
  * takes as long.
@@ -287,7 +287,7 @@ async function createInBackground(
  * Syncs a directory: a new name is on the disk only after that. Windows cannot do it and does not
  * need it.
  */
-function syncDirectory(path: string): void {
+export function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');
   try {
