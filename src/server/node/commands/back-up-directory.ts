@@ -63,9 +63,9 @@ const PART_BYTES = 1024 * 1024;
  * Makes a backup. If it fails, nothing is left of it.
  *
  * @param memoryBytes the memory that the check of the copy may take
- * @throws CorrectableError `INVALID_ARGUMENT` if there is no data directory, or the target cannot be
- * made, `UNAVAILABLE` if a start would refuse the data, or the disk of the target has no room; the
- * reason of the signal
+ * @throws CorrectableError `INVALID_ARGUMENT` if there is no data directory, or no place for the
+ * target, `UNAVAILABLE` if a start would refuse the data, or the disk of the target has no room;
+ * the reason of the signal
  */
 export async function backUpDataDirectory(
   options: BackupOptions,

@@ -177,7 +177,7 @@ export class PinnedFiles implements ReadableFiles {
   }
 }
 
-/** Whether it is a file that describes the deployment, or what a site has saved for its operator. */
+/** Whether it describes the deployment, or is what a site has saved for its operator. */
 function isSmallFile(name: string): boolean {
   return name === KEY_FILE || name.endsWith('.json');
 }
