@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Site } from '../../../engines/wan.ts';
 import { ClusterProcesses, SITES } from '../../support/cluster-processes.ts';
 import { clusterContract } from '../../support/cluster-service.ts';
+import { runProgram } from '../../support/run-program.ts';
 import { withEtcd } from '../support/etcd.ts';
 
 const { add, take, keys, runs } = clusterContract;
@@ -139,4 +140,35 @@ test('etcd is put back to older disks → red halts; restored → nothing that w
   });
   expect(await cluster.client('virginia').invokeStrong(take({ key: 'd' }))).toBe(4);
   await expectKeys(cluster, ['a', 'b', 'c', 'd']);
+});
+
+test('all sites go back to backups of all, made while none ran, with an empty etcd → red goes on (STO-38)', async () => {
+  const cluster = await createCluster();
+  const { cluster: etcd } = it;
+  await cluster.client('ireland').invokeStrong(add({ key: 'blue' }));
+  await cluster.client('virginia').invokeStrong(take({ key: 'red' }));
+  await expectKeys(cluster, ['blue', 'red']);
+  const endAll = (): Promise<unknown> =>
+    Promise.all(SITES.map((site) => cluster.end(site, 'SIGTERM')));
+  const backup = (site: Site): string => `${cluster.dataDir(site)}-backup`;
+  await endAll();
+  for (const site of SITES) {
+    const args = ['dist/cli/main.js', 'backup', cluster.dataDir(site), backup(site)];
+    expect(await runProgram(args)).toMatchObject({ code: 0, stderr: '' });
+  }
+  await cluster.startAll();
+  await cluster.client('ireland').invokeStrong(take({ key: 'after' }));
+  await endAll();
+  await Promise.all(etcd.sites.map((site) => etcd.kill(site)));
+  for (const site of etcd.sites) rmSync(etcd.dataFolder(site), { recursive: true });
+  await Promise.all(etcd.sites.map((site) => etcd.launch(site)));
+  await Promise.all(etcd.sites.map((site) => etcd.untilServing(site)));
+  for (const site of SITES) {
+    rmSync(cluster.dataDir(site), { recursive: true });
+    cpSync(backup(site), cluster.dataDir(site), { recursive: true });
+  }
+  await cluster.startAll();
+  expect(await cluster.command('restore-red')).toMatchObject({ code: 0, stderr: '' });
+  expect(await cluster.client('virginia').invokeStrong(take({ key: 'again' }))).toBe(2);
+  await expectKeys(cluster, ['again', 'blue', 'red']);
 });
