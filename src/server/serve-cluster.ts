@@ -297,6 +297,7 @@ function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetri
     certificationStats: () => node.site.certificationStats.stats,
     retainedReplies: () => node.site.driver.machine.retainedReplies,
     rejectedMessages: () => node.site.driver.machine.rejections,
+    comparisons: () => node.site.divergence.figures,
     memory: () => node.site.driver.machine.memory.status,
     partitionFigures: () => getPartitionFigures(node.site),
   });

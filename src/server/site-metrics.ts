@@ -7,6 +7,7 @@ import type { RedLogStatus } from './node/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
 import type { RetainedReplies } from './site/parts/lookups/id-table.ts';
 import type { MemoryStatus } from './site/core/memory-port.ts';
+import type { ComparisonFigures } from './node/alarms/divergence-alarm.ts';
 import type { CertificationStats } from './node/certification-stats.ts';
 import { createPartitionMetrics, REJECTED_METRIC } from './partition-metrics.ts';
 import type { PartitionFigures } from './node/partition-stats.ts';
@@ -17,6 +18,7 @@ export interface ObservedSites {
   certificationStats(site: string): CertificationStats;
   retainedReplies(site: string): RetainedReplies;
   rejectedMessages(site: string): RejectedMessageCounts;
+  comparisons(site: string): ComparisonFigures;
   memory(site: string): MemoryStatus;
   /** `undefined` if there is one red log only. */
   partitionFigures(site: string): PartitionFigures | undefined;
@@ -62,6 +64,7 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
       ...backend.memory(site).use,
     })),
     createMemoryLimitMetric(backend),
+    ...createComparisonMetrics(backend),
     define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) =>
       readRetained(site, 'operations'),
     ),
@@ -80,6 +83,21 @@ function createMemoryLimitMetric({ sites, memory }: ObservedSites): StoreMetric 
     read: () =>
       sites.map((site) => ({ labels: { site }, value: memory(site).maxBytes ?? Infinity })),
   };
+}
+
+const COMPARISON_METRICS: readonly (readonly [string, keyof ComparisonFigures, string])[] = [
+  ['compared_rows', 'rows', 'Rows that were compared with those of another site'],
+  ['compared_sites', 'passes', 'How often all rows were compared with those of another site'],
+  ['diverged_rows', 'diverged', 'Rows that differ from those of another site, each counted once'],
+];
+
+function createComparisonMetrics({ sites, comparisons }: ObservedSites): StoreMetric[] {
+  return COMPARISON_METRICS.map(([name, figure, help]) => ({
+    kind: 'counter',
+    name: `correctables_${name}_total`,
+    help,
+    read: () => sites.map((site) => ({ labels: { site }, value: comparisons(site)[figure] })),
+  }));
 }
 
 /** The metrics of each link. Counters count since the process started. */

@@ -30,6 +30,7 @@ function createAll(partitionFigures: ObservedSites['partitionFigures']) {
       certificationStats: unread,
       retainedReplies: unread,
       rejectedMessages: unread,
+      comparisons: unread,
       memory: unread,
       partitionFigures,
     }),

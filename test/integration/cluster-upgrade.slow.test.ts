@@ -18,8 +18,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What makes a build the next version of the program. */
 const NEXT_PROGRAM: Replacements = [
-  ['version: 4,\n\toldest: 4', 'version: 5,\n\toldest: 4'],
-  ['version < 4 || version > 4', 'version < 4 || version > 5'],
+  ['version: 5,\n\toldest: 4', 'version: 6,\n\toldest: 5'],
+  ['version < 4 || version > 5', 'version < 5 || version > 6'],
   ['newest = 1)', 'newest = 2)'],
   ['rules: 1,\n\t\t\tservice: describeService', 'rules: 2,\n\t\t\tservice: describeService'],
 ];

@@ -7,6 +7,7 @@ import { CLUSTER_BUGS } from './cluster-bugs.ts';
 import { ETCD_BUGS } from './etcd-bugs.ts';
 import { RESTORATION_BUGS } from './restoration-bugs.ts';
 import { PARTITION_BUGS } from './partition-bugs.ts';
+import { BUGGY_COMPARISONS } from './buggy-comparisons.ts';
 import { BUGGY_REPLICAS } from './buggy-replicas.ts';
 import { BoastfulDisk, LyingDisk } from './buggy-disks.ts';
 import { BUGGY_RIGHTS } from './buggy-rights.ts';
@@ -56,6 +57,14 @@ const RIGHTS: Partial<SimulationOptions> = {
   clientCount: 8,
   operationsPerClient: 20,
   thinkMeanMs: 5,
+};
+
+/** Sites that soon compare what they have changed. */
+const COMPARING: Partial<SimulationOptions> = {
+  scenario: 'roster',
+  siteCount: 3,
+  compareIntervalMs: 10,
+  maxComparedRows: 1000,
 };
 
 /** All planted faults by name. */
@@ -627,6 +636,45 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'calm',
     overrides: { scenario: 'roster' },
     parts: LYING_REPLICAS.levels,
+  },
+  // @rule STO-39
+  'effects-of-others-lost': {
+    rule: 'sites that have diverged notice it',
+    caughtBy: ['comparisons'],
+    profile: 'calm',
+    overrides: COMPARING,
+    parts: BUGGY_COMPARISONS.lostEffects,
+  },
+  'removals-of-others-lost': {
+    rule: 'a row that one of two sites has not removed is found',
+    caughtBy: ['comparisons'],
+    profile: 'calm',
+    overrides: COMPARING,
+    parts: BUGGY_COMPARISONS.lostRemovals,
+  },
+  'digest-of-saved-bytes': {
+    rule: 'a digest has no more of a row than what converges',
+    caughtBy: ['comparisons'],
+    profile: 'crashes',
+    overrides: { ...COMPARING, removalsPerWatermark: 1 },
+    parts: BUGGY_COMPARISONS.savedBytes,
+    shownBy: 5,
+  },
+  'digest-leaves-out-removals': {
+    rule: 'rows are compared that only one of two sites has removed',
+    caughtBy: ['comparisons'],
+    profile: 'calm',
+    overrides: COMPARING,
+    parts: BUGGY_COMPARISONS.withoutRemovals,
+    shownBy: 12,
+  },
+  'removals-are-no-changes': {
+    rule: 'rows that later operations have removed are left out',
+    caughtBy: ['comparisons'],
+    profile: 'partitions',
+    overrides: COMPARING,
+    parts: BUGGY_COMPARISONS.unnotedRemovals,
+    shownBy: 20,
   },
   ...CLUSTER_BUGS,
   ...RESTORATION_BUGS,

@@ -24,6 +24,7 @@ import {
   createGeneratorAlarm,
   createRejectionAlarm,
 } from './alarms/replica-alarms.ts';
+import { DivergenceAlarm } from './alarms/divergence-alarm.ts';
 import { createMemoryAlarm } from './alarms/memory-alarm.ts';
 import type { SiteMemoryLimit } from './memory/needed-memory.ts';
 import { SignedTokens } from '../../bindings/shared/signed-tokens.ts';
@@ -86,6 +87,7 @@ export interface SiteResources extends Pick<
 export interface RunningSite {
   readonly driver: SiteDriver;
   readonly certificationStats: CertificationCounter;
+  readonly divergence: DivergenceAlarm;
   /** `undefined` if there is one red log only. */
   readonly partitionStats: PartitionStats | undefined;
 }
@@ -131,6 +133,8 @@ export function createRunningSite(
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
   const partitionStats = createPartitionStats(plan, site);
+  const divergence = new DivergenceAlarm(name, origins, onAlarm);
+  const observers = { certificationStats, partitionStats, divergence };
   const alarms = createSiteAlarms(name, origins, onAlarm);
   const noteMembers = createMemberObserver(plan, name);
   try {
@@ -149,7 +153,7 @@ export function createRunningSite(
       redLogs: plan.redLogs,
       tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),
-      observer: createObserver(plan, site, { certificationStats, partitionStats }),
+      observer: createObserver(plan, site, observers),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       ...alarms,
       onClockSet: reportsClock ? alarms.onClockSet : undefined,
@@ -166,7 +170,7 @@ export function createRunningSite(
       },
     });
     noteMembers();
-    return { driver, certificationStats, partitionStats };
+    return { driver, ...observers };
   } catch (error) {
     if (error instanceof NeedsNewerVersionError) {
       alarms.onOutdated(error.message);
@@ -224,12 +228,13 @@ function createMemberObserver(
 function createObserver(
   { service, origins, checkInvariants, onAlarm, partitions }: SitePlan,
   site: Origin,
-  { certificationStats, partitionStats }: Omit<RunningSite, 'driver'>,
+  { certificationStats, partitionStats, divergence }: Omit<RunningSite, 'driver'>,
 ): SiteDriverOptions['observer'] {
   const name = origins.getName(site);
   return {
     ...createClockObserver(origins, site, onAlarm),
     onMemoryLevel: createMemoryAlarm(name, onAlarm),
+    onRowsCompared: divergence.onRowsCompared,
     ...(checkInvariants ? createInvariantObserver(service, name, onAlarm) : {}),
     ...(partitions !== undefined &&
       partitions.count > 1 &&

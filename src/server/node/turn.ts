@@ -178,14 +178,14 @@ export class Turns {
     if (wakeAtMs !== undefined && !this.#isClosed) this.#waker.set(wakeAtMs);
   }
 
-  /** Ticks until the site is idle at a tick. So no turn has to ask whether it is. */
+  /** Ticks until the site needs none at a tick. So no turn has to ask whether it is. */
   #startTicks(): void {
     if (this.#ticker !== undefined || this.#isClosed) return;
     this.#ticker = setInterval(() => {
       this.#site.tick(performance.now(), Date.now());
       this.#port.onTick();
       this.run();
-      if (this.#site.isBusy) return;
+      if (this.#site.needsTicks) return;
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }, this.#options.tickIntervalMs);

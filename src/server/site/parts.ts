@@ -9,10 +9,12 @@ import { CoverageWaiters } from './core/coverage-waiters.ts';
 import { SiteParts } from './core/site-part.ts';
 import { SiteState } from './core/site-state.ts';
 import { RED_PARTS, RedPath } from './lane/red-path.ts';
+import { RowDigests } from '../service/state/row-digests.ts';
 import { AbsentSites } from './parts/absent-sites.ts';
 import { BluePath } from './parts/blue/blue-path.ts';
 import { Membership } from './parts/membership.ts';
 import { Rights, RIGHTS_PARTS } from './parts/rights/rights.ts';
+import { RowComparisons } from './parts/row-comparisons.ts';
 import { Writes, WRITES_PARTS } from './parts/writes.ts';
 import { ReadyBuilder } from './ready.ts';
 import { MessageFilter } from './wire/message-filter.ts';
@@ -31,6 +33,8 @@ export const PARTS = {
   ...RIGHTS_PARTS,
   Rights,
   AbsentSites,
+  RowDigests,
+  RowComparisons,
   MessageFilter,
   ReadyBuilder,
   RedLogConsumer,

@@ -60,6 +60,7 @@ import type { Membership } from './parts/membership.ts';
 import { Operations } from './parts/operations.ts';
 import { LostRights } from './parts/rights/lost-rights.ts';
 import type { Rights } from './parts/rights/rights.ts';
+import type { RowComparisons } from './parts/row-comparisons.ts';
 import { StartConfirmation } from './parts/start-confirmation.ts';
 import type { Writes } from './parts/writes.ts';
 import type { InnerOutput, Ready, ReadyBuilder, SiteEvent } from './ready.ts';
@@ -108,6 +109,7 @@ export class Site implements WholeSite {
   readonly #parts: SiteParts;
   readonly #operations: Operations;
   readonly #watermarks: LowWatermarks;
+  readonly #comparisons: RowComparisons;
   readonly #quarantine: ClockQuarantine;
   readonly #absent: AbsentSites;
   readonly #absenceWatch: AbsenceWatch;
@@ -159,6 +161,7 @@ export class Site implements WholeSite {
     this.lookups = this.writes.lookups;
     this.memory = new SiteMemory(this, this.blue, this.red, this.lookups);
     this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.#name);
+    this.#comparisons = this.#createComparisons(parts);
     this.membership = this.#createMembership(parts);
     this.rights = hasBounded(options.service.tables)
       ? new parts.Rights(this, this.blue, this.red, this.#name, parts)
@@ -198,7 +201,7 @@ export class Site implements WholeSite {
       following: [executions, ...ofRights, watermarks, ...last, this.memory],
     };
     const all = [blue, writes, lookups, coverage, red, executions, ...ofRights, ...last];
-    return new Parts([...all, watermarks], order);
+    return new Parts([...all, watermarks, this.#comparisons], order);
   }
 
   #createState(parts: typeof PARTS): SiteState {
@@ -210,6 +213,11 @@ export class Site implements WholeSite {
       identifierPrefix: this.#name,
       site,
     });
+  }
+
+  #createComparisons({ RowComparisons: Comparisons, RowDigests }: typeof PARTS): RowComparisons {
+    const { state, options } = this;
+    return new Comparisons(this, new RowDigests(state.store, options.comparisons?.maxRows));
   }
 
   #createMembership(parts: typeof PARTS): Membership {
@@ -671,6 +679,11 @@ export class Site implements WholeSite {
   get isBusy(): boolean {
     const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
     return this.#parts.isBusy || this.redLogs.isBusy || (isWaiting && !this.#hasStopped);
+  }
+
+  /** Whether ticks are needed. They are also needed for what holds nothing up. */
+  get needsTicks(): boolean {
+    return this.isBusy || (this.#comparisons.isWaiting && !this.#hasStopped);
   }
 
   /** When a tick is due even if nothing happens. It is `undefined` if there is no such time. */

@@ -22,6 +22,9 @@ export const NO_COUNTS = {
   sharedOut: 0,
   repeated: 0,
   grownDigests: 0,
+  comparisons: 0,
+  passes: 0,
+  rowLists: 0,
 };
 
 export interface CoverageSources {
@@ -91,5 +94,8 @@ export function getCoverage(sources: CoverageSources): Record<string, number> {
     'pools shared out': counts.sharedOut,
     'red deliveries repeated': counts.repeated,
     'digests grown': counts.grownDigests,
+    'comparisons of rows': counts.comparisons,
+    'sites compared': counts.passes,
+    'rows compared one by one': counts.rowLists,
   };
 }

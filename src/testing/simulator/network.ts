@@ -43,11 +43,25 @@ export interface NetworkListener {
 /** The kind of messages with blue operations. */
 const BLUE_OPERATIONS = 'blue.operations';
 
+/**
+ * The random numbers of a network. Comparisons of rows have their own, so that they change nothing
+ * of what becomes of other messages.
+ */
+export interface NetworkRandom {
+  readonly all: Random;
+  readonly rows: Random;
+}
+
+function isAboutRows(kind: string): boolean {
+  return kind.startsWith('rows.');
+}
+
 export class HostileNetwork {
   /** The number of sent messages by kind, and by kind and fate. */
   readonly stats = new Map<string, number>();
   readonly #options: SimulationOptions;
   readonly #random: Random;
+  readonly #rowsRandom: Random;
   readonly #timeline: Timeline;
   readonly #listener: NetworkListener;
   readonly #healthyPeriods: HealthyPeriods;
@@ -64,13 +78,14 @@ export class HostileNetwork {
 
   constructor(
     options: SimulationOptions,
-    random: Random,
+    random: NetworkRandom,
     timeline: Timeline,
     listener: NetworkListener,
     calm: HealthyPeriods,
   ) {
     this.#options = options;
-    this.#random = random;
+    this.#random = random.all;
+    this.#rowsRandom = random.rows;
     this.#timeline = timeline;
     this.#listener = listener;
     this.#healthyPeriods = calm;
@@ -88,9 +103,10 @@ export class HostileNetwork {
     this.#count(kind);
     const link = formatLink(sent);
     if (this.#cutLinks.has(link)) return this.#lose(sent, nowMs, 'cut');
-    if (!this.#isHealed && this.#random.chance(this.#options.lossChance))
+    const random = this.#getRandom(kind);
+    if (!this.#isHealed && random.chance(this.#options.lossChance))
       return this.#lose(sent, nowMs, 'lost');
-    const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
+    const copies = !this.#isHealed && random.chance(this.#options.duplicateChance) ? 2 : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
     const isSlow = from === this.#slowSite && kind === BLUE_OPERATIONS && !this.#isHealed;
     for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent, isSlow);
@@ -117,9 +133,14 @@ export class HostileNetwork {
   }
 
   #lose(message: SentMessage, sentAtMs: number, fate: 'lost' | 'cut'): void {
-    this.#healthyPeriods.onDisturbed();
+    // No operation waits for a comparison.
+    if (!isAboutRows(message.kind)) this.#healthyPeriods.onDisturbed();
     this.#count(`${message.kind} lost`);
     this.#listener.onMessageEnd({ message, sentAtMs, fate });
+  }
+
+  #getRandom(kind: string): Random {
+    return isAboutRows(kind) ? this.#rowsRandom : this.#random;
   }
 
   #count(description: string): void {
@@ -129,10 +150,11 @@ export class HostileNetwork {
   #deliver(link: string, sent: SentMessage, isSlow: boolean): void {
     const { minDelayMs, delayMeanMs, isOrdered, slowStreamMs } = this.#options;
     const sentAtMs = this.#timeline.nowMs;
-    let arrivalMs = sentAtMs + minDelayMs + this.#random.exponential(delayMeanMs);
+    const delayMs = this.#getRandom(sent.kind).exponential(delayMeanMs);
+    let arrivalMs = sentAtMs + minDelayMs + delayMs;
     if (isSlow) arrivalMs += this.#random.exponential(slowStreamMs);
-    // Other messages do not wait for slow ones.
-    const order = isSlow ? `${link} ${sent.kind}` : link;
+    // Other messages do not wait for slow ones, nor for comparisons of rows.
+    const order = isSlow || isAboutRows(sent.kind) ? `${link} ${sent.kind}` : link;
     const lastMs = this.#lastArrivalMs.get(order) ?? 0;
     if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
     const isOvertaking = arrivalMs < lastMs;
@@ -143,7 +165,7 @@ export class HostileNetwork {
       if (this.#cutLinks.has(link) || this.#closings !== closings)
         return this.#lose(sent, sentAtMs, 'cut');
       // A message that arrives too early is not accepted, and has to be sent again.
-      if (isOvertaking) this.#healthyPeriods.onDisturbed();
+      if (isOvertaking && !isAboutRows(sent.kind)) this.#healthyPeriods.onDisturbed();
       this.#listener.onMessageEnd({
         message: sent,
         sentAtMs,

@@ -118,6 +118,9 @@ export interface SimulationOptions {
    * full gets twice as much by a restart.
    */
   readonly maxMemoryBytes: number;
+  /** The time between two comparisons of rows of a site with another one, and their size. */
+  readonly compareIntervalMs: number;
+  readonly maxComparedRows: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
   /** Maximum number of undecided red operations of a site below the run of another. */
@@ -533,6 +536,8 @@ function drawSizes(seed: number) {
     etcdMarkEvery: random.pick([1, 4, 1024]),
     etcdPageGroups: random.pick([1, 2, 8]),
     maxMemoryBytes: random.chance(0.2) ? random.pick([20_000, 50_000]) : Infinity,
+    compareIntervalMs: random.pick([30, 100, 400]),
+    maxComparedRows: random.pick([1, 3, 1000]),
   };
 }
 

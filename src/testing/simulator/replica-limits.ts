@@ -89,7 +89,7 @@ export function createReplicaLimits(
     maxProposed: maxWindow,
     maxGlobals: maxWindow,
   };
-  const { maxMemoryBytes } = options;
+  const { maxMemoryBytes, compareIntervalMs: intervalMs, maxComparedRows: maxRows } = options;
   const limits = { removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxMemoryBytes };
   const retentionLimits = { maxWindowCommits, maxOutcomes };
   const { isCluster, keepForMs, maxBacklogEntries } = options;
@@ -110,6 +110,7 @@ export function createReplicaLimits(
     windows,
     retentionLimits,
     ...limits,
+    comparisons: { intervalMs, maxRows },
     sizes: createMachineSizes(options, counts),
     createDigest: (count, digest) =>
       new Digest(count, digest, {

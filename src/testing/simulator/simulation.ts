@@ -45,6 +45,7 @@ import type { RunResult } from './run-result.ts';
 import { Settlement } from './settlement.ts';
 
 const LEADER = 0;
+const ROWS_SEED = 0x40e5;
 /** Seeds are 32-bit integers. */
 const MAX_SEED = 2 ** 32 - 1;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
@@ -90,7 +91,7 @@ export class Simulation {
     this.#random = new Random(seed);
     this.#network = new HostileNetwork(
       this.#options,
-      this.#createRandom(),
+      { all: this.#createRandom(), rows: new Random(seed ^ ROWS_SEED) },
       this.#timeline,
       this.#createNetworkListener(),
       this.#healthyPeriods,
@@ -249,7 +250,12 @@ export class Simulation {
       storage: createStorageLimits(this.#options, this.#counts),
       parts: this.#parts,
       send: (sent) => this.#network.send(sent),
-      onMessageAccepted: (envelope, start) => notify('onMessageAccepted', site, envelope, start),
+      onMessageAccepted: (envelope, start) => {
+        const { message } = envelope;
+        if (message.kind === 'rows.digest' && message.rows !== undefined)
+          this.#counts.rowLists += 1;
+        notify('onMessageAccepted', site, envelope, start);
+      },
       save: () => this.#checkers.save(site),
       onEvent: (event) => {
         if (event === 'resumed') this.#healthyPeriods.onDisturbed();
@@ -358,6 +364,11 @@ export class Simulation {
       onViewed: ({ serial }) => {
         this.#counts.sessionViews += 1;
         this.#checkers.notify('onSessionView', site, serial);
+      },
+      onRowsCompared: (compared) => {
+        this.#counts.comparisons += 1;
+        if (compared.isLast) this.#counts.passes += 1;
+        this.#checkers.notify('onRowsCompared', site, compared);
       },
       onQuarantined: () => (this.#counts.quarantines += 1),
     };

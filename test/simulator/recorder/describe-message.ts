@@ -93,6 +93,14 @@ const DESCRIPTIONS: {
       ({ table, key, field, amount }) => `${amount} of ${table} ${formatValue(key)}, ${field}`,
     )}.`,
   }),
+  'rows.request': ({ range: { table } }, from, to) => ({
+    group: 'request',
+    text: `${from} asks ${to} for digests of rows of ${table}.`,
+  }),
+  'rows.digest': ({ range: { table } }, from, to) => ({
+    group: 'request',
+    text: `${from} reports digests of its rows of ${table} to ${to}.`,
+  }),
   'slot.request': ({ id }, from, to) => ({
     group: 'request',
     text: `The client of ${id} has moved to ${from}, which asks ${to} what it has decided about the operation.`,

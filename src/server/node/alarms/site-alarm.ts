@@ -156,6 +156,11 @@ export interface SiteAlarm {
      * the amounts.
      */
     | 'rights-lost'
+    /**
+     * Rows of this site and of another one differ, though both have applied the same operations.
+     * Reported once for each row and other site. The message has keys.
+     */
+    | 'sites-diverged'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
     /**

@@ -26,6 +26,7 @@ import { SiteBinding } from '../submission/site-binding.ts';
 import { getOneWayDelayMs, type SiteLatency } from '../site-latency.ts';
 import { Origins } from '../../service/records/origin.ts';
 import type { Origin } from '../../service/records/origin.ts';
+import type { ComparisonFigures } from '../alarms/divergence-alarm.ts';
 import type { CertificationStats } from '../certification-stats.ts';
 import type { PartitionFigures } from '../partition-stats.ts';
 import { guardAlarmHandler, emitWarning, type OnAlarm } from '../alarms/site-alarm.ts';
@@ -102,6 +103,8 @@ export interface OpenedDeployment<N extends string = string> {
   readonly embedded: Embedded<N>;
   /** Returns how many messages of other sites a site has rejected, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
+  /** Returns how often a site has compared its rows with those of others. */
+  comparisons(site: N): ComparisonFigures;
   /** Returns how much memory a site has used, and for what. */
   memory(site: N): MemoryStatus;
   /** Returns what a site counts for each of several red logs. `undefined` if there is one. */
@@ -183,6 +186,7 @@ export function openEmbedded<const N extends string>(
     embedded,
     begin,
     rejectedMessages: (site) => find(site).driver.machine.rejections,
+    comparisons: (site) => find(site).divergence.figures,
     memory: (site) => find(site).driver.machine.memory.status,
     partitionFigures: (site) => getPartitionFigures(find(site)),
   };

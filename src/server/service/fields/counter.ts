@@ -89,6 +89,9 @@ class RemovableCounterState implements FieldState {
   get bytes(): number {
     return 5 * STATE_BYTES + ADDITION_BYTES * this.#additions.length;
   }
+  get snapshotBytes(): number {
+    return STATE_BYTES;
+  }
   snapshot(): unknown {
     return toPlainSum(this.#value);
   }

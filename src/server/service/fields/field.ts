@@ -31,6 +31,8 @@ export interface FieldState {
    * for each effect: states that may become large add it up.
    */
   readonly bytes: number;
+  /** About how many of these bytes its snapshot is made of. Default: all */
+  readonly snapshotBytes?: number;
   /** The state as plain data. It is equal at two sites exactly when they have converged. */
   snapshot(): unknown;
   /**

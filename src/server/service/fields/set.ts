@@ -123,14 +123,13 @@ class SetState implements FieldState {
     this.#changed.clear();
   }
   snapshot(): unknown {
-    const described = [...this.#tags].map(
-      ([element, tags]) =>
-        [
-          element,
-          tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames),
-        ] as const,
-    );
-    return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    return sortElements(this.#tags.keys()).map((element) => {
+      const tags = this.#tags.get(element) as Addition[];
+      return [
+        element,
+        tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames),
+      ];
+    });
   }
   save(): unknown {
     return [...this.#tags].map(([element, tags]) => [element, tags.map(savePosition)]);

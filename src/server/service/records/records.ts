@@ -445,6 +445,34 @@ export interface RightsMessage {
   readonly seenStamp: number;
 }
 
+/** The rows of a table whose keys are in an interval, from `from` on, without `before`. */
+export interface KeyRange {
+  readonly table: string;
+  readonly from?: string;
+  readonly before?: string;
+}
+
+/** Messages by which two sites compare their rows: see `RowComparisons`. */
+export type RowsMessage =
+  /** Requests digests of rows of a state that covers `seen`. */
+  | {
+      readonly kind: 'rows.request';
+      readonly range: KeyRange;
+      readonly seen: Vector;
+      /** Whether the digest of each row is needed. */
+      readonly isDetailed: boolean;
+    }
+  /** The sum of the digests of rows, as they are in the state `at`. */
+  | {
+      readonly kind: 'rows.digest';
+      /** The requested range, or its beginning. */
+      readonly range: KeyRange;
+      readonly at: Vector;
+      readonly sum: number;
+      /** The digest of each row, if it was requested. */
+      readonly rows?: readonly (readonly [key: string, digest: number])[];
+    };
+
 /** Messages by which sites find the result of an operation that has moved. */
 export type SlotMessage =
   /**

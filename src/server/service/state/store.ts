@@ -19,6 +19,8 @@ export class Store implements StateReader, Section {
   removalCount = 0;
   /** Called after each of them. */
   onRemoval: (() => void) | undefined;
+  /** Called with each effect before it is applied. */
+  onApply: ((effect: Effect, stamp: Stamp) => void) | undefined;
   readonly #tables = new Map<string, TableStore>();
 
   constructor(tables: Tables) {
@@ -51,6 +53,7 @@ export class Store implements StateReader, Section {
   }
 
   apply(effect: Effect, stamp: Stamp): unknown {
+    this.onApply?.(effect, stamp);
     return this.#table(effect.table).apply(effect, stamp);
   }
 
@@ -75,6 +78,16 @@ export class Store implements StateReader, Section {
   /** Everything as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown {
     return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
+  }
+
+  /** Returns the part of `snapshot` that is about one row. The row must exist. */
+  snapshotRow(table: string, key: string): unknown {
+    return this.#table(table).snapshotRow(key);
+  }
+
+  /** About how many bytes of memory that snapshot is made of, so how long it takes. */
+  measureRow(table: string, key: string): number {
+    return this.#table(table).measureRow(key);
   }
 
   /** Returns the remembered removals as plain data, which `snapshot` leaves out. */

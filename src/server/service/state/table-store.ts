@@ -199,6 +199,17 @@ export class TableStore {
       .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
+  snapshotRow(key: string): unknown {
+    return this.#fieldSnapshots(this.#rows.get(key) as Row);
+  }
+
+  measureRow(key: string): number {
+    let bytes = measureText(key);
+    for (const state of (this.#rows.get(key) as Row).states)
+      if (state !== undefined) bytes += state.snapshotBytes ?? state.bytes;
+    return bytes;
+  }
+
   /** When rows were last removed, as plain data, of those removals that are remembered. */
   getRemovalTimes(): unknown {
     return [...this.#removals.all()]

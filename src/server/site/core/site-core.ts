@@ -95,10 +95,32 @@ export interface SiteObserver {
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
   /** The memory of this site has become low or full, or is enough again. */
   onMemoryLevel?(level: MemoryLevel, status: MemoryStatus): void;
+  /** Rows were compared with those of another site. */
+  onRowsCompared?(compared: ComparedRows): void;
   /** Globals have held rows for long. */
   onRowsHeld?(held: HeldRowsReport): void;
   /** The stamps of the site are taken again. */
   onReleased?(peer: Origin): void;
+}
+
+/** Rows of one table that were compared with those of another site. */
+export interface ComparedRows {
+  readonly peer: Origin;
+  readonly table: string;
+  /** The number of rows here. */
+  readonly rows: number;
+  /** The keys of rows that should be the same, and are not. */
+  readonly differing: readonly string[];
+  /** Whether all rows of all tables have been compared with those of the peer by that. */
+  readonly isLast: boolean;
+}
+
+/** How a site compares its rows with those of others. */
+export interface ComparisonLimits {
+  /** The time between two comparisons. */
+  readonly intervalMs: number;
+  /** The maximum of rows in one comparison. */
+  readonly maxRows: number;
 }
 
 /** The version that a site runs, and the one in force when its deployment was created. */
@@ -164,6 +186,8 @@ export interface PartOptions {
   readonly maxPipelineLength?: number | undefined;
   /** How much may be on its way to a site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
+  /** Default: 1000 rows each second */
+  readonly comparisons?: ComparisonLimits | undefined;
   /** Default: `DEFAULT_MACHINE_SIZES` */
   readonly sizes?: MachineSizes | undefined;
   /** Creates the digests of streams and red logs. Default: `createPrefixDigest` */

@@ -15,12 +15,13 @@ import type {
   BlueOperation,
   OperationId,
   RightsMessage,
+  RowsMessage,
   SlotMessage,
 } from '../../service/records/records.ts';
 import type { Submission } from './submissions.ts';
 
 /** A message of another site that a part takes. */
-export type PartMessage = BlueMessage | SlotMessage | RightsMessage;
+export type PartMessage = BlueMessage | SlotMessage | RightsMessage | RowsMessage;
 
 /** What goes on after an input, in a fixed place among the others. */
 export interface Settling {

@@ -25,10 +25,16 @@ import { createMessageSchema } from './message-schemas.ts';
  * use the older of their versions. From the first release on, the version before is read as well,
  * so that one site is upgraded at a time.
  */
-export const ENVELOPE_VERSION = 4;
+export const ENVELOPE_VERSION = 5;
 
 /** The oldest version that this program can read and write. */
 export const OLDEST_ENVELOPE_VERSION = 4;
+
+/**
+ * The first version with comparisons of rows, as they are now. A site that reads an older one gets
+ * none, and compares nothing.
+ */
+const FIRST_VERSION_WITH_ROWS = 5;
 
 /**
  * A message that does not fit into this many bytes is divided over several envelopes, if it can be.
@@ -84,7 +90,7 @@ export class EnvelopeCodec {
 
   /**
    * Encodes an envelope. If it is larger than `bytes` and its message has parts, it becomes several
-   * envelopes.
+   * envelopes. It becomes none if it is only about rows, and the receiver does not know that.
    *
    * @param version the version that the receiver reads
    * @throws RejectedMessageError `unreadable` if a part that cannot be divided is larger than any
@@ -95,6 +101,7 @@ export class EnvelopeCodec {
     bytes = MAX_ENVELOPE_PART_BYTES,
     version = ENVELOPE_VERSION,
   ): Uint8Array[] {
+    if (version < FIRST_VERSION_WITH_ROWS && isAboutRows(envelope)) return [];
     const encoded = encodeEnvelope(envelope, version);
     if (encoded.length <= bytes) return [encoded];
     const halves = this.#splitMessage(envelope.message);
@@ -168,6 +175,10 @@ export class EnvelopeCodec {
       { ...message, operations: operations.slice(middle), ...between },
     ];
   }
+}
+
+function isAboutRows({ message: { kind } }: Envelope): boolean {
+  return kind === 'rows.request' || kind === 'rows.digest';
 }
 
 function encodeEnvelope(envelope: Envelope, version: number): Uint8Array {

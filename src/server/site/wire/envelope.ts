@@ -10,6 +10,7 @@ import type { Origin } from '../../service/records/origin.ts';
 import type {
   BlueMessage,
   RightsMessage,
+  RowsMessage,
   SlotMessage,
   StreamPoint,
 } from '../../service/records/records.ts';
@@ -117,7 +118,7 @@ export function isNodeMessage(message: { readonly kind: string }): message is No
 }
 
 /** Messages that sites, and their nodes of the red logs, send each other. */
-export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | LogMessage;
+export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | RowsMessage | LogMessage;
 
 /**
  * Reports to a site that its origin was closed, so that it must stop, and how much of its stream is

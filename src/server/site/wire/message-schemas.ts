@@ -273,6 +273,8 @@ const rightsRequest = record(
 /** The maximum of fields in one request for rights. */
 const MAX_RIGHTS_FIELDS = 4096;
 
+const keyRange = record({ table: word }, { from: longText, before: longText });
+
 const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
 
 const point = record({ length: count }, { digest });
@@ -300,6 +302,16 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
     requests: list(rightsRequest, MAX_RIGHTS_FIELDS, 1),
     seenStamp: count,
   }),
+  'rows.request': record({
+    kind: word,
+    range: keyRange,
+    seen: listByOrdinal,
+    isDetailed: flag,
+  }),
+  'rows.digest': record(
+    { kind: word, range: keyRange, at: listByOrdinal, sum: count },
+    { rows: list(tuple(longText, count), MAX_OPERATION_PARTS) },
+  ),
   'member.closed': record({
     kind: word,
     final: (value, origins) => (value === null ? undefined : count(value, origins)),

@@ -4,6 +4,7 @@ import type { Conflict } from '../../../server/service/records/certification-res
 import type { BlueOperation, RedOperation } from '../../../server/service/records/records.ts';
 import type { Envelope } from '../../../server/site/wire/envelope.ts';
 import type { Origin, Origins } from '../../../server/service/records/origin.ts';
+import type { ComparedRows } from '../../../server/site/core/site-core.ts';
 import type { Submission } from '../../../server/site/core/submissions.ts';
 import type { Stage } from '../../../server/site/answer.ts';
 import type { Vector } from '../../../server/service/records/vector.ts';
@@ -169,6 +170,8 @@ export interface Checker {
   /** Called when the start number `start` of `site` has accepted a message of another site. */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   onMembers?(site: Origin, origins: Origins): void;
+  /** Called when a site has compared rows with those of another one. */
+  onRowsCompared?(site: Origin, compared: ComparedRows): void;
   /** Called when something happened to a site, its disk or its log. */
   onSiteEvent?(site: Origin, event: SiteEvent): void;
   /** Called when a copy of a message has arrived at a site, or was lost. */

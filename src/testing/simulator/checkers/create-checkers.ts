@@ -15,6 +15,7 @@ import { LowWatermarkChecker } from './low-watermarks.ts';
 import { MembersChecker } from './members.ts';
 import type { OracleChecker } from './oracle.ts';
 import { RejectionChecker } from './rejections.ts';
+import { RowComparisonChecker } from './row-comparisons.ts';
 import { SerializabilityChecker } from './serializability.ts';
 import { SessionChecker } from './sessions.ts';
 import { StrictChecker } from './strict-checker.ts';
@@ -71,6 +72,7 @@ export function createCheckers({
       thrown,
     }),
     new MembersChecker(origins),
+    new RowComparisonChecker(),
     new ConvergenceChecker(),
     // The oracle finds most faults, so it comes last: another checker describes the same fault more
     // precisely.

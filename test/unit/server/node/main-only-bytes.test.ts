@@ -21,6 +21,9 @@ const STRONG = { wantedStages: { tentative: true, causal: true, strong: true } }
 
 afterEach(() => vi.restoreAllMocks());
 
+/** The version of envelopes in which the frames were recorded. */
+const VERSION = 4;
+
 /** Encodes as before, and returns all that is encoded from now on. */
 function recordFrames(): Uint8Array[] {
   const frames: Uint8Array[] = [];
@@ -29,7 +32,8 @@ function recordFrames(): Uint8Array[] {
     this: EnvelopeCodec,
     ...args
   ) {
-    const encoded = encode.apply(this, args);
+    const [envelope, bytes] = args;
+    const encoded = encode.call(this, envelope, bytes, VERSION);
     frames.push(...encoded);
     return encoded;
   });

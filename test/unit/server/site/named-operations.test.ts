@@ -28,6 +28,8 @@ function namesIn(message: SentMessage): readonly string[] {
     case 'blue.resend':
     case 'blue.gone':
     case 'rights.request':
+    case 'rows.request':
+    case 'rows.digest':
     case 'log.appended':
     case 'log.check':
     case 'log.checked':

@@ -369,12 +369,12 @@ test('an address in use → the error names it and how to continue', async () =>
 });
 
 test.each([
-  ['the next version, which reads this one', 5, 4, undefined],
+  ['the next version, which reads this one', 6, 5, undefined],
   [
     'a version that does not read this one',
+    7,
     6,
-    5,
-    'b uses version 6 of links, and a uses version 4: upgrade a',
+    'b uses version 7 of links, and a uses version 5: upgrade a',
   ],
 ])('%s → %s', async (_, version, oldest, refused) => {
   const addresses = await createAddresses('a', 'b');
@@ -391,7 +391,7 @@ test.each([
     from: 'b',
     to: 'a',
   });
-  const known = { site: 'a', version: 4, oldest: 4 };
+  const known = { site: 'a', version: 5, oldest: 4 };
   expect(reply).toEqual(
     refused === undefined ? known : { refused: expect.stringContaining(refused) as string },
   );

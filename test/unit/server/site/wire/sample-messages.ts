@@ -139,6 +139,20 @@ export const MESSAGES: readonly Message[] = [
     requests: [{ table: 'events', key: 'E', field: 'seats', amount: 3, target: 'here' }],
     seenStamp: 1_700_000_000_000_000,
   },
+  {
+    kind: 'rows.request',
+    range: { table: 'accounts', from: 'a', before: 'b' },
+    seen: [9, 3, 7, 0],
+    isDetailed: true,
+  },
+  { kind: 'rows.digest', range: { table: 'accounts' }, at: [9, 3, 7, 0], sum: 2 ** 52 - 1 },
+  {
+    kind: 'rows.digest',
+    range: { table: 'accounts', before: 'b' },
+    at: [9, 3, 7, 0],
+    sum: 5,
+    rows: [['a', 5]],
+  },
   { kind: 'log.propose', epoch: 1, sequence: 1, record: RED },
   { kind: 'log.propose', epoch: 1, sequence: 2, record: RED_RECORDS.marker },
   {
