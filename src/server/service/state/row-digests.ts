@@ -97,22 +97,16 @@ class ValueHash {
   #high = 0x4f6cdd1d;
 
   add(value: unknown): void {
-    switch (typeof value) {
-      case 'string':
-        return this.#addText(KIND.text, value);
-      case 'number':
-        return this.#addNumber(KIND.number, value);
-      case 'boolean':
-        this.#mix(KIND.flag);
-        return this.#mix(Number(value));
-      case 'bigint':
-        return this.#addText(KIND.bigint, value.toString());
-      case 'object':
-        return value === null ? this.#mix(KIND.none) : this.#addObject(value);
-      default:
-        // The wire makes no difference between undefined and null in a list.
-        return this.#mix(KIND.none);
+    if (typeof value === 'string') this.#addText(KIND.text, value);
+    else if (typeof value === 'number') this.#addNumber(KIND.number, value);
+    else if (typeof value === 'bigint') this.#addText(KIND.bigint, value.toString());
+    else if (typeof value === 'object' && value !== null) this.#addObject(value);
+    else if (typeof value === 'boolean') {
+      this.#mix(KIND.flag);
+      this.#mix(Number(value));
     }
+    // The wire makes no difference between undefined and null in a list.
+    else this.#mix(KIND.none);
   }
 
   get value(): number {
