@@ -36,6 +36,8 @@ const OF_PLANTED: Partial<SimulationOptions> = {
   maxRedInFlight: Infinity,
   maxMemoryBytes: Infinity,
   digestPlaces: 1024,
+  // Comparisons of rows would notice many faults before the checker that is to be proven.
+  compareIntervalMs: Infinity,
   etcdMarkEvery: 4,
   etcdPageGroups: 8,
   ...DEFAULT_MACHINE_SIZES,

@@ -3,7 +3,7 @@ import type { Origins } from '../../service/records/origin.ts';
 import type { ComparedRows } from '../../site/core/site-core.ts';
 import { shortenText, type OnAlarm } from './site-alarm.ts';
 
-/** The maximum of reported rows that are remembered. A row that stays different is reported once. */
+/** The maximum of reported rows that are remembered. Each is reported once for a site. */
 const MAX_REPORTED_ROWS = 1000;
 
 /** How many rows a message names, and how much of each key. */

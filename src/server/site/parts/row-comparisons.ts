@@ -15,8 +15,8 @@
  * whole state. What else was applied here is not covered by `seen` either, so it came after the
  * noting began, and is noted. So neither site has to remember anything about the past.
  *
- * The peer keeps nothing, and both wait for a bounded time only. A comparison that finds no end, for
- * example because the peer was stopped or does not know these messages, is dropped.
+ * The peer keeps nothing, and both wait for a bounded time only. A comparison that finds no end is
+ * dropped. The peer may have stopped, or may not know these messages.
  */
 import { isInRange } from '../../service/records/read-range.ts';
 import type { Effect, OrderPosition } from '../../service/records/effect.ts';
@@ -87,7 +87,7 @@ export class RowComparisons implements SitePart {
     this.#limits = core.options.comparisons ?? DEFAULT_LIMITS;
   }
 
-  /** Whether the state has changed since a pass with some other site began. Then ticks are needed. */
+  /** Whether not all rows are compared with each other site. Then ticks are needed. */
   get isWaiting(): boolean {
     return this.#pass !== undefined || this.#findPeer() !== undefined;
   }
@@ -228,7 +228,7 @@ export class RowComparisons implements SitePart {
     this.#nextAtMs = this.#core.nowMs + this.#limits.intervalMs;
   }
 
-  /** The next comparison begins behind this range. Returns whether it was the last one of the pass. */
+  /** The next comparison begins behind this range. Returns whether the pass has ended. */
   #goOnBehind({ before }: KeyRange): boolean {
     const pass = this.#pass as Pass;
     pass.silences = 0;

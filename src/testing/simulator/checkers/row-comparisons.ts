@@ -10,8 +10,10 @@ import { assertProperty, type Checker, type FinalState } from './checker.ts';
 export class RowComparisonChecker implements Checker {
   readonly name = 'comparisons';
   readonly holdsAfterLoss = true;
+  #hasCompared = false;
 
   onRowsCompared(site: Origin, { peer, table, differing }: ComparedRows): void {
+    this.#hasCompared = true;
     assertProperty(
       differing.length === 0,
       () => `site ${site} reports that ${differing.join()} of ${table} differ at site ${peer}`,
@@ -19,6 +21,7 @@ export class RowComparisonChecker implements Checker {
   }
 
   onFinished({ sites }: FinalState): void {
+    if (!this.#hasCompared) return;
     const ends = sites.map(({ state }) => encodeValue(state.store.snapshot()));
     assertProperty(
       ends.every((end) => end === ends[0]),
