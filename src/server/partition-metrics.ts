@@ -3,14 +3,8 @@
  * docs/operate/metrics-and-alarms.md.
  */
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
+import type { ObservedSites } from './node/site-figures.ts';
 import type { LogFigures, PartitionFigures, TimeSum } from './node/partition-stats.ts';
-
-/** The sites whose figures are read. */
-interface PartitionedSites {
-  readonly sites: readonly string[];
-  /** `undefined` if there is one red log only. */
-  partitionFigures(site: string): PartitionFigures | undefined;
-}
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -24,7 +18,7 @@ export const REJECTED_METRIC = [
 /** A value of one red log at one site. */
 type LogValue = ReturnType<StoreMetric['read']>[number];
 
-export function createPartitionMetrics(backend: PartitionedSites): StoreMetric[] {
+export function createPartitionMetrics(backend: ObservedSites): StoreMetric[] {
   const define = (
     [kind, name, help]: readonly [StoreMetric['kind'], string, string],
     read: (log: LogFigures, labels: Labels, standingHolds: number) => readonly LogValue[],
@@ -34,7 +28,7 @@ export function createPartitionMetrics(backend: PartitionedSites): StoreMetric[]
     help,
     read: () =>
       backend.sites.flatMap((site) => {
-        const { logs, names, standingHolds } = backend.partitionFigures(site) ?? NO_FIGURES;
+        const { logs, names, standingHolds } = backend.getFigures(site).partitions ?? NO_FIGURES;
         return logs.flatMap((log, at) => {
           const labels = { site, partition: names[at] ?? '' };
           return read(log, labels, standingHolds[at] ?? 0);

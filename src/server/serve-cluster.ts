@@ -28,7 +28,7 @@ import {
   createRefusedMetric,
   createSiteMetrics,
 } from './site-metrics.ts';
-import { getPartitionFigures } from './node/running-site.ts';
+import { SiteFigures } from './node/site-figures.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
@@ -294,11 +294,6 @@ function listAddresses(node: ClusterNode): SiteAddress[] {
 function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetrics> {
   return createSiteMetrics({
     sites: [node.name],
-    certificationStats: () => node.site.certificationStats.stats,
-    retainedReplies: () => node.site.driver.machine.retainedReplies,
-    rejectedMessages: () => node.site.driver.machine.rejections,
-    comparisons: () => node.site.divergence.figures,
-    memory: () => node.site.driver.machine.memory.status,
-    partitionFigures: () => getPartitionFigures(node.site),
+    getFigures: () => new SiteFigures(node.site),
   });
 }

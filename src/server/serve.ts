@@ -116,7 +116,7 @@ export async function serve<const N extends string>(
   const { service, page, host, port, allowUnauthenticated, logger, operatorToken, ...others } =
     options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
-  const { embedded, begin, ...figures } = openEmbedded(service, deployment);
+  const { embedded, begin, getFigures } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
@@ -142,7 +142,7 @@ export async function serve<const N extends string>(
       page,
       logger,
       operatorToken,
-      metrics: createSiteMetrics({ ...embedded, ...figures }),
+      metrics: createSiteMetrics({ sites: embedded.sites, getFigures }),
     }));
     // The data stays unchanged if a step before this one fails. The sites start before a client can
     // connect.

@@ -5,27 +5,14 @@
 import type { LinkStatus } from './node/links/cluster-links.ts';
 import type { RedLogStatus } from './node/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/store-metric.ts';
-import type { RetainedReplies } from './site/parts/lookups/id-table.ts';
-import type { MemoryStatus } from './site/core/memory-port.ts';
 import type { ComparisonFigures } from './node/alarms/divergence-alarm.ts';
-import type { CertificationStats } from './node/certification-stats.ts';
+import type { ObservedSites } from './node/site-figures.ts';
 import { createPartitionMetrics, REJECTED_METRIC } from './partition-metrics.ts';
-import type { PartitionFigures } from './node/partition-stats.ts';
-import type { RejectedMessageCounts } from './site/site-options.ts';
-
-export interface ObservedSites {
-  readonly sites: readonly string[];
-  certificationStats(site: string): CertificationStats;
-  retainedReplies(site: string): RetainedReplies;
-  rejectedMessages(site: string): RejectedMessageCounts;
-  comparisons(site: string): ComparisonFigures;
-  memory(site: string): MemoryStatus;
-  /** `undefined` if there is one red log only. */
-  partitionFigures(site: string): PartitionFigures | undefined;
-}
 
 export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
-  const hasPartitions = backend.sites.some((site) => backend.partitionFigures(site) !== undefined);
+  const hasPartitions = backend.sites.some(
+    (site) => backend.getFigures(site).partitions !== undefined,
+  );
   const define = (
     [kind, name, help]: readonly [kind: StoreMetric['kind'], name: string, help: string],
     label: string,
@@ -46,7 +33,7 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     site: string,
     figure: 'operations' | 'bytes',
   ): Readonly<Record<string, number>> => {
-    const { own, red } = backend.retainedReplies(site);
+    const { own, red } = backend.getFigures(site).retainedReplies;
     return { own: own[figure], red: red[figure] };
   };
   const refusedHelp = 'Messages of other sites that were not taken, by reason';
@@ -56,12 +43,14 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
   return [
     ...(hasPartitions
       ? createPartitionMetrics(backend)
-      : [define(REJECTED_METRIC, 'reason', (site) => backend.certificationStats(site))]),
-    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) =>
-      backend.rejectedMessages(site),
+      : [define(REJECTED_METRIC, 'reason', (site) => backend.getFigures(site).certification)]),
+    define(
+      ['counter', 'site_messages_refused_total', refusedHelp],
+      'reason',
+      (site) => backend.getFigures(site).rejectedMessages,
     ),
     define(['gauge', 'memory_bytes', memoryHelp], 'part', (site) => ({
-      ...backend.memory(site).use,
+      ...backend.getFigures(site).memory.use,
     })),
     createMemoryLimitMetric(backend),
     ...createComparisonMetrics(backend),
@@ -75,13 +64,16 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
 }
 
 /** Shows how many bytes each site may have in memory. */
-function createMemoryLimitMetric({ sites, memory }: ObservedSites): StoreMetric {
+function createMemoryLimitMetric({ sites, getFigures }: ObservedSites): StoreMetric {
   return {
     kind: 'gauge',
     name: 'correctables_memory_limit_bytes',
     help: 'How many bytes the site may have in memory',
     read: () =>
-      sites.map((site) => ({ labels: { site }, value: memory(site).maxBytes ?? Infinity })),
+      sites.map((site) => ({
+        labels: { site },
+        value: getFigures(site).memory.maxBytes ?? Infinity,
+      })),
   };
 }
 
@@ -91,12 +83,13 @@ const COMPARISON_METRICS: readonly (readonly [string, keyof ComparisonFigures, s
   ['diverged_rows', 'diverged', 'Rows that differ from those of another site, each counted once'],
 ];
 
-function createComparisonMetrics({ sites, comparisons }: ObservedSites): StoreMetric[] {
+function createComparisonMetrics({ sites, getFigures }: ObservedSites): StoreMetric[] {
   return COMPARISON_METRICS.map(([name, figure, help]) => ({
     kind: 'counter',
     name: `correctables_${name}_total`,
     help,
-    read: () => sites.map((site) => ({ labels: { site }, value: comparisons(site)[figure] })),
+    read: () =>
+      sites.map((site) => ({ labels: { site }, value: getFigures(site).comparisons[figure] })),
   }));
 }
 

@@ -10,8 +10,8 @@ import {
   createRedOrderMetric,
   createRefusedMetric,
   createSiteMetrics,
-  type ObservedSites,
 } from '../../src/server/site-metrics.ts';
+import type { SiteFigures } from '../../src/server/node/site-figures.ts';
 
 const page = readFileSync(
   new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url),
@@ -23,16 +23,11 @@ const unread = (): never => {
   throw new Error('no figure is read here');
 };
 
-function createAll(partitionFigures: ObservedSites['partitionFigures']) {
+function createAll(partitions: SiteFigures['partitions']) {
   return [
     ...createSiteMetrics({
       sites: ['here'],
-      certificationStats: unread,
-      retainedReplies: unread,
-      rejectedMessages: unread,
-      comparisons: unread,
-      memory: unread,
-      partitionFigures,
+      getFigures: () => ({ partitions }) as SiteFigures,
     }),
     ...createLinkMetrics('here', unread),
     createRefusedMetric('here', unread),
@@ -43,8 +38,8 @@ function createAll(partitionFigures: ObservedSites['partitionFigures']) {
 
 test('metrics: the lists of the page have the names of all metrics, and no other', () => {
   const metrics = [
-    ...createAll(() => undefined),
-    ...createAll(() => ({ names: [], logs: [], standingHolds: [] })),
+    ...createAll(undefined),
+    ...createAll({ names: [], logs: [], standingHolds: [] }),
   ];
   const names = metrics.map(({ kind, name }) => (kind === 'summary' ? `${name}_sum` : name));
   const section = page.slice(page.indexOf('## Metrics'), page.indexOf('## What to watch'));

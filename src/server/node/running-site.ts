@@ -18,7 +18,7 @@ import { hashDeploymentName } from './cluster/deployment-name.ts';
 import { hasInvariants, createInvariantObserver } from './alarms/invariant-alarm.ts';
 import { CertificationCounter } from './certification-stats.ts';
 import { createPartitionAlarms, createVoterAlarm } from './alarms/partition-alarms.ts';
-import { PartitionStats, type PartitionFigures } from './partition-stats.ts';
+import { PartitionStats } from './partition-stats.ts';
 import {
   createClockObserver,
   createGeneratorAlarm,
@@ -188,16 +188,6 @@ function createOutdatedError(site: string, { message: reason }: Error): Correcta
   const advice = 'Start it with the version that all sites have run';
   const message = `Site ${site} cannot start: ${reason}. Nothing was changed. ${advice}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
-}
-
-/** Returns what a site counts for each of several red logs. */
-export function getPartitionFigures({
-  driver,
-  partitionStats,
-}: RunningSite): PartitionFigures | undefined {
-  if (partitionStats === undefined) return undefined;
-  const { names, logs } = partitionStats;
-  return { names, logs, standingHolds: driver.standingHolds };
 }
 
 /** Whether a red operation may have rows that its home does not order. */

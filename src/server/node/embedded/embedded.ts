@@ -10,7 +10,6 @@ import { reportWritesWithoutPartition } from '../alarms/report-partitions.ts';
 import {
   createRunningSite,
   createSitePlan,
-  getPartitionFigures,
   type RunningSite,
   type SitePlan,
 } from '../running-site.ts';
@@ -26,12 +25,9 @@ import { SiteBinding } from '../submission/site-binding.ts';
 import { getOneWayDelayMs, type SiteLatency } from '../site-latency.ts';
 import { Origins } from '../../service/records/origin.ts';
 import type { Origin } from '../../service/records/origin.ts';
-import type { ComparisonFigures } from '../alarms/divergence-alarm.ts';
 import type { CertificationStats } from '../certification-stats.ts';
-import type { PartitionFigures } from '../partition-stats.ts';
+import { SiteFigures } from '../site-figures.ts';
 import { guardAlarmHandler, emitWarning, type OnAlarm } from '../alarms/site-alarm.ts';
-import type { MemoryStatus } from '../../site/core/memory-port.ts';
-import type { RejectedMessageCounts } from '../../site/site-options.ts';
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { shareMemory } from '../memory/needed-memory.ts';
@@ -101,14 +97,8 @@ export function createEmbedded<const N extends string>(
 export interface OpenedDeployment<N extends string = string> {
   /** Takes no operations yet. If it is closed before it begins, its directory stays as it was. */
   readonly embedded: Embedded<N>;
-  /** Returns how many messages of other sites a site has rejected, by reason. */
-  rejectedMessages(site: N): RejectedMessageCounts;
-  /** Returns how often a site has compared its rows with those of others. */
-  comparisons(site: N): ComparisonFigures;
-  /** Returns how much memory a site has used, and for what. */
-  memory(site: N): MemoryStatus;
-  /** Returns what a site counts for each of several red logs. `undefined` if there is one. */
-  partitionFigures(site: N): PartitionFigures | undefined;
+  /** Returns the figures of a site for its metrics. */
+  getFigures(site: N): SiteFigures;
   /**
    * Writes the manifest of the directory and starts all sites. Throws `UNAVAILABLE` if the
    * directory cannot be written.
@@ -185,10 +175,7 @@ export function openEmbedded<const N extends string>(
   return {
     embedded,
     begin,
-    rejectedMessages: (site) => find(site).driver.machine.rejections,
-    comparisons: (site) => find(site).divergence.figures,
-    memory: (site) => find(site).driver.machine.memory.status,
-    partitionFigures: (site) => getPartitionFigures(find(site)),
+    getFigures: (site) => new SiteFigures(find(site)),
   };
 }
 

@@ -90,7 +90,7 @@ test('strong reads of two partitions beside transfers → always the whole total
 });
 
 test('a transfer over two partitions → its site counts it, and each site its hold', async () => {
-  const { embedded, begin, partitionFigures } = openEmbedded(partitionedBank, {
+  const { embedded, begin, getFigures } = openEmbedded(partitionedBank, {
     sites: ['ireland', 'virginia'],
     partitions: { us: { leader: 'virginia' } },
     onAlarm: () => {},
@@ -99,11 +99,11 @@ test('a transfer over two partitions → its site counts it, and each site its h
   const ireland = createClient(embedded.site('ireland'));
   await ireland.invoke(bank.deposit({ account: 'eu/bob', amount: 10 }));
   await ireland.invokeStrong(bank.transfer({ from: 'eu/bob', to: 'us/ann', amount: 4 }));
-  const [main, us] = [0, 1].map((partition) => partitionFigures('ireland')?.logs[partition]);
+  const [main, us] = [0, 1].map((partition) => getFigures('ireland').partitions?.logs[partition]);
   expect(main).toMatchObject({ committed: 1, globals: { committed: 1, refused: 0, aborted: 0 } });
   await expect.poll(() => us?.holds.count).toBe(1);
-  expect(partitionFigures('virginia')?.logs[0]?.committed).toBe(0);
-  await expect.poll(() => partitionFigures('virginia')?.standingHolds).toEqual([0, 0]);
+  expect(getFigures('virginia').partitions?.logs[0]?.committed).toBe(0);
+  await expect.poll(() => getFigures('virginia').partitions?.standingHolds).toEqual([0, 0]);
   expect(main?.gateWaits.count).toBeGreaterThan(0);
   await embedded.close();
 });
