@@ -2,7 +2,7 @@
  * Envelopes as bytes: each kind of message comes back as it was, large ones in parts, and what is
  * no envelope is refused.
  */
-// @rule BS-E6, BS-E7, CLU-I1
+// @rule BS-E6, BS-E7, BS-E11, CLU-I1
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
