@@ -1,6 +1,6 @@
 /**
- * The figures of a running site that its metrics show. A new figure is a getter here and a metric in
- * `src/server/site-metrics.ts`.
+ * The figures of a running site that its metrics show. A new figure is a getter here, and a metric
+ * in `src/server/site-metrics.ts`.
  */
 import type { MemoryStatus } from '../site/core/memory-port.ts';
 import type { RetainedReplies } from '../site/parts/lookups/id-table.ts';
