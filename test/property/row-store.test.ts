@@ -5,16 +5,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Random } from '../../src/server/service/collections/random.ts';
-import {
-  compareEntries,
-  type Entry,
-  type ReadRange,
-} from '../../src/server/service/records/read-range.ts';
-import { SortedEntries } from '../../src/server/service/state/sorted-entries.ts';
+import type { SavedRows } from '../../src/server/service/records/checkpoint.ts';
+import { compareEntries, type Entry } from '../../src/server/service/records/read-range.ts';
+import { ResidentCache } from '../../src/server/service/state/resident-cache.ts';
+import { StoredOrder } from '../../src/server/service/state/stored-order.ts';
 import { Timeline } from '../../src/testing/simulator/timeline.ts';
-import { OrderChunks, type EntryChange } from '../support/row-store/order-chunks.ts';
 import type { EntryKey, RowStore } from '../support/row-store/row-store.ts';
-import { encodeKey, readSealed, seal } from '../support/row-store/sealed-entries.ts';
+import {
+  encodeKey,
+  readSealed,
+  readSealedIfAny,
+  seal,
+} from '../support/row-store/sealed-entries.ts';
 import { SimulatedRowDisk } from '../support/row-store/simulated-row-store.ts';
 import { scaleRuns } from '../support/lane.ts';
 
@@ -66,25 +68,24 @@ class StoredRows {
   commit(before: Rows, after: Rows, done: (error: Error | undefined) => void): void {
     const added = [...after.keys()].filter((name) => !before.has(name));
     const removed = [...before.keys()].filter((name) => !after.has(name));
-    const toChange =
-      (isAdded: boolean) =>
-      (name: string): EntryChange => ({ entry: { value: name, key: name }, isAdded });
-    const order = new OrderChunks(ORDER, this.#store, MAX_CHUNK).change(this.#store, [
-      ...added.map(toChange(true)),
-      ...removed.map(toChange(false)),
-    ]);
+    const toEntry = (name: string): Entry => ({ value: name, key: name });
+    const order = this.#openOrder();
+    for (const name of added) order.add(toEntry(name));
+    for (const name of removed) order.delete(toEntry(name));
+    order.closeChanges();
     const puts = [...after].map(([name, value]) => sealRow(name, value));
     const removals = removed.map((name) => encodeKey('row', name));
-    this.#store.commit(
-      { puts: [...puts, ...order.puts], removals: [...removals, ...order.removals] },
-      done,
-    );
+    for (const [name, value] of order.takeClosed(Infinity)) {
+      const entry = encodeKey('order', name);
+      if (value === undefined) removals.push(entry);
+      else puts.push([entry, seal(entry, Buffer.from(JSON.stringify(value)))]);
+    }
+    this.#store.commit({ puts, removals }, done);
   }
 
   /** Reads all rows in order. Throws if one is missing or damaged. */
   read(): [string, number][] {
-    const order = new OrderChunks(ORDER, this.#store, MAX_CHUNK);
-    return [...order.scan(this.#store, { table: ORDER })].map(({ key: name }) => [
+    return [...this.#openOrder().scan({ table: ORDER })].map(({ key: name }) => [
       name,
       Number(Buffer.from(readSealed(this.#store, encodeKey('row', name))).toString()),
     ]);
@@ -92,12 +93,23 @@ class StoredRows {
 
   /** The keys of all entries of the store, if it has these rows. */
   listEntries(rows: Rows): EntryKey[] {
-    const numbers = Array.from({ length: 100 }, (_, number) => `${number}\u0000${ORDER}`);
+    const numbers = Array.from({ length: 100 }, (_, number) => String(number));
     return [
-      encodeKey('directory', ORDER),
+      encodeKey('order', ''),
       ...[...rows.keys()].map((name) => encodeKey('row', name)),
       ...numbers.map((name) => encodeKey('order', name)),
     ].filter((entry) => this.#store.get(entry) !== undefined);
+  }
+
+  #openOrder(): StoredOrder {
+    const saved: SavedRows = {
+      get: (name) => {
+        const bytes = readSealedIfAny(this.#store, encodeKey('order', name));
+        return bytes && JSON.parse(Buffer.from(bytes).toString());
+      },
+    };
+    const cache = new ResidentCache(0);
+    return new StoredOrder({ description: ORDER, saved, cache, maxChunk: MAX_CHUNK });
   }
 }
 
@@ -172,46 +184,6 @@ test('any entry is missing, or any bit of one is another → found by a read of 
       // A directory that is lost looks like that of a new order. Counts beside it tell (ROW-10).
       fc.pre(bit !== null || draw % entries.length > 0);
       expect(() => stored.read()).toThrow(/is missing|is damaged/);
-    }),
-    { numRuns: RUNS },
-  );
-});
-
-test('any entries come and go → chunks give the same as sorted entries in memory, in any interval', async () => {
-  const value = fc.oneof(key, fc.constantFrom(-Infinity, -1, 0.5, 2, 1e300));
-  const entries = fc.array(fc.record({ value, key }), { maxLength: 12 });
-  const bound = fc.option(value, { nil: undefined });
-  const range = fc.record({ from: bound, before: bound, upTo: bound });
-  await fc.assert(
-    fc.property(fc.array(entries, { maxLength: 12 }), range, (batches, { from, before, upTo }) => {
-      const read: ReadRange = {
-        table: ORDER,
-        ...(from !== undefined && { from }),
-        ...(before !== undefined && { before }),
-        ...(upTo !== undefined && { upTo }),
-      };
-      const expected = new SortedEntries();
-      const saved = new Map<string, Uint8Array>();
-      const nameOf = (entry: EntryKey): string => Buffer.from(entry).toString('hex');
-      const reader = { get: (entry: EntryKey) => saved.get(nameOf(entry)) };
-      for (const batch of batches) {
-        const changes = new Map<string, EntryChange>();
-        for (const entry of batch) {
-          const isAdded = expected.add(entry);
-          if (!isAdded) expected.delete(entry);
-          const name = JSON.stringify([entry.key, String(entry.value), typeof entry.value]);
-          if (!changes.delete(name)) changes.set(name, { entry, isAdded });
-        }
-        const order = new OrderChunks(ORDER, reader, MAX_CHUNK);
-        const { puts, removals } = order.change(reader, [...changes.values()]);
-        for (const entry of removals) saved.delete(nameOf(entry));
-        for (const [entry, bytes] of puts) saved.set(nameOf(entry), bytes);
-      }
-      const order = new OrderChunks(ORDER, reader, MAX_CHUNK);
-      expect([...order.scan(reader, read)]).toEqual([...expected.scan(read)]);
-      expect(order.size).toBe(expected.size);
-      // Nothing is left of chunks that are empty.
-      expect(saved.size).toBeLessThanOrEqual(1 + expected.size);
     }),
     { numRuns: RUNS },
   );

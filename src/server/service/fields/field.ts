@@ -56,12 +56,15 @@ export interface StateParts {
    * unless it was returned in this period of the changes already.
    */
   findChanging(action: string, changes: ChangePeriod): number | undefined;
-  /** Returns the numbers of all parts. */
+  /** Returns the numbers of all parts, in order. */
   getNumbers(): readonly number[];
   /** Returns a part as plain data; `undefined` if it is gone. */
   save(number: number): unknown;
-  /** Restores a part from the result of `save`. Parts come in the order of their numbers. */
-  restore(number: number, saved: unknown): void;
+  /**
+   * Restores a part from the result of `save`. Parts come in the order of their numbers. Returns
+   * the number of the next part, if there must be one.
+   */
+  restore(number: number, saved: unknown): number | undefined;
   /** Throws unless all parts exist that the rest of the state names. */
   checkRestored(): void;
 }

@@ -144,10 +144,10 @@ export class QueueItems implements StateParts {
     return [from, this.#items.slice(from - this.#from, getEnd(part) - this.#from)];
   }
 
-  restore(number: number, saved: unknown): void {
+  restore(number: number, saved: unknown): number | undefined {
     const [from, items] = saved as readonly [from: number, items: readonly unknown[]];
     const left = deepFreeze(items).slice(Math.max(0, this.#from - from));
-    if (left.length === 0) return;
+    if (left.length === 0) return undefined;
     this.#parts.push({
       first: number,
       count: from - number + items.length,
@@ -155,6 +155,8 @@ export class QueueItems implements StateParts {
       notedIn: 0,
     });
     for (const item of left) this.#add(item);
+    const isWhole = this.#items.size >= (this.#savedSize ?? 0);
+    return isWhole ? undefined : from + items.length;
   }
 
   checkRestored(): void {

@@ -39,6 +39,38 @@ export interface Section {
 
 export type SavedRow = readonly [name: string, value: unknown];
 
+/**
+ * What the last commit has of a section. It stays the same until the section learns of the next
+ * commit.
+ */
+export interface SavedRows {
+  /**
+   * Returns the saved value of a row, as the section gave it; `undefined` if there is none. Throws
+   * if it is damaged. The caller owns the value.
+   */
+  get(name: string): unknown;
+}
+
+/**
+ * A section that reads its rows from the store when it needs them, instead of having all of them in
+ * memory. Once it is open, a set that is closed is either committed or not before the next one is
+ * closed, and neither `restore` nor `changeAll` is called.
+ */
+export interface StoredSection extends Section {
+  /**
+   * Begins with what the store has, instead of `restore`. Reads no rows, but the directories of
+   * orders and the remembered removals.
+   */
+  open(saved: SavedRows): void;
+  /**
+   * The set that was closed last is on the disk, and `saved` shows it. Runs in a turn of its own:
+   * no scan is open.
+   */
+  onCommitted(saved: SavedRows): void;
+  /** It is not. The next set has its rows too. */
+  onCommitFailed(): void;
+}
+
 export interface Checkpoint {
   readonly sections: Readonly<Record<string, SectionRows>>;
   readonly smallParts: unknown;
@@ -203,7 +235,10 @@ export class RowChanges<K> {
   #untaken: Iterator<K> = [].values();
   /** Rows of the set that have changed since, as they were before. */
   readonly #copies = new Map<K, unknown>();
+  /** The taken rows of the set that may fail to be committed. `undefined`: sets cannot fail. */
+  #uncommitted: K[] | undefined;
   #period = 0;
+  #committedPeriod = 0;
 
   constructor(rows: ChangingRows<K>) {
     this.#rows = rows;
@@ -215,6 +250,11 @@ export class RowChanges<K> {
    */
   get period(): number {
     return this.#period;
+  }
+
+  /** A row that was noted in no later period is in the store as it is. */
+  get committedPeriod(): number {
+    return this.#committedPeriod;
   }
 
   /** Whether rows of the closed set are not taken yet. */
@@ -231,9 +271,28 @@ export class RowChanges<K> {
 
   changeAll(): void {
     this.#changed = undefined;
-    this.#closed = new Set();
-    this.#others = undefined;
-    this.#copies.clear();
+    this.#endSet();
+  }
+
+  /** The store has all rows as they are. Each set is committed from now on, or fails. */
+  open(): void {
+    this.#changed = new Set();
+    this.#uncommitted = [];
+    this.#period = 1;
+  }
+
+  /** The closed set is in the store. */
+  onCommitted(): void {
+    this.#uncommitted = [];
+    this.#committedPeriod = this.#period - 1;
+  }
+
+  /** The closed set is not in the store, so the next one has its rows too. */
+  onCommitFailed(): void {
+    for (const keys of [this.#uncommitted ?? [], this.#copies.keys(), this.#closed])
+      for (const key of keys) this.#changed?.add(key);
+    this.#uncommitted = [];
+    this.#endSet();
   }
 
   /** @param newKeys of rows that have come since the last set and were not noted */
@@ -248,7 +307,7 @@ export class RowChanges<K> {
   takeClosed(max: number): (readonly [key: K, value: unknown])[] {
     const taken: (readonly [K, unknown])[] = [];
     for (const copy of this.#copies) {
-      if (taken.length >= max) return taken;
+      if (taken.length >= max) break;
       this.#copies.delete(copy[0]);
       taken.push(copy);
     }
@@ -257,7 +316,14 @@ export class RowChanges<K> {
       if (next.done === true) break;
       taken.push([next.value, this.#rows.save(next.value)]);
     }
+    if (this.#uncommitted !== undefined) for (const [key] of taken) this.#uncommitted.push(key);
     return taken;
+  }
+
+  #endSet(): void {
+    this.#closed = new Set();
+    this.#others = undefined;
+    this.#copies.clear();
   }
 
   *#takeKeys(changed: ReadonlySet<K>): Generator<K, void> {

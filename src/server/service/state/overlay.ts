@@ -6,9 +6,9 @@ import { type Effect, isRemoval, isWholeRow } from '../records/effect.ts';
 import { FIELD_KINDS } from '../fields/field-kinds.ts';
 import type { OwnedEffects } from '../fields/owned-effects.ts';
 import { compareEntries, type Entry, type ReadRange } from '../records/read-range.ts';
+import { getIndexedValues } from './indexed-values.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
-import { getIndexedValues } from './table-store.ts';
 import type { Table, Tables } from '../tables.ts';
 
 interface PresenceChange {

@@ -8,6 +8,7 @@
 import type { OrderPosition } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
 import type { Vector } from '../records/vector.ts';
+import type { Entry } from '../records/read-range.ts';
 import { Fifo } from '../collections/fifo.ts';
 
 export interface Removal extends OrderPosition {
@@ -88,4 +89,23 @@ function sort(ofEntry: EntryRemovals): Fifo<Removal> {
     ofEntry.isSorted = true;
   }
   return ofEntry.removals;
+}
+
+/**
+ * Returns the entry by which a store has the removal. Its order is that of the stamps, so the
+ * removals that come and go are near each other.
+ */
+export function toRemovalEntry({ key, time, site, entry, version }: Removal): Entry {
+  return { value: version, key: `${time} ${site} ${entry} ${key}` };
+}
+
+export function parseRemovalEntry({ value, key: text }: Entry): Removal {
+  const [time = '', site = '', entry = ''] = text.split(' ', 3);
+  return {
+    key: text.slice(time.length + site.length + entry.length + 3),
+    time: Number(time),
+    site: Number(site) as Origin,
+    entry: Number(entry) as Origin,
+    version: Number(value),
+  };
 }

@@ -2,6 +2,7 @@
  * A sorted set, stored in chunks of bounded length. The cost of a change is a search and the copy
  * of one chunk. The cost of a scan is proportional to the entries that it yields.
  */
+import { INDEX_ENTRY_BYTES } from '../records/memory-bytes.ts';
 import {
   compareEntries,
   isBeforeEnd,
@@ -10,7 +11,7 @@ import {
   type ReadRange,
 } from '../records/read-range.ts';
 
-const MAX_CHUNK_ENTRIES = 512;
+export const MAX_CHUNK_ENTRIES = 512;
 
 /** A sorted set of entries. It must not change while a scan of it is in flight. */
 export class SortedEntries {
@@ -25,6 +26,11 @@ export class SortedEntries {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** About how many bytes it takes in memory. */
+  get bytes(): number {
+    return INDEX_ENTRY_BYTES * this.#size;
   }
 
   /** Adds an entry. Returns whether it is new. */
@@ -109,7 +115,7 @@ export class SortedEntries {
  * Index of the first element for which `holds`, which must hold for all after it too; the length if
  * for none.
  */
-function findFirstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
+export function findFirstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -1,7 +1,17 @@
 /** The materialized state of one site: its stable snapshot, which only ever moves forward. */
-import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
+import type { SavedRow, SavedRows, SectionRows, StoredSection } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
+import { ResidentCache } from './resident-cache.ts';
+import {
+  formatChunkName,
+  formatPartName,
+  formatRowName,
+  getSavedTable,
+  parseSavedName,
+} from './saved-names.ts';
+import { MAX_CHUNK_ENTRIES } from './sorted-entries.ts';
+import { STATE_PARTS } from './stored-table.ts';
 import { TableStore } from './table-store.ts';
 import type { Tables } from '../tables.ts';
 import type { Vector } from '../records/vector.ts';
@@ -14,7 +24,20 @@ export interface StateReader {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
 }
 
-export class Store implements StateReader, Section {
+const DEFAULT_CACHE_BYTES = 1 << 26;
+
+export interface OpenOptions {
+  /**
+   * Beyond so many bytes, rows and chunks of orders leave memory that have not changed since the
+   * last commit. Default: 64 MiB
+   */
+  readonly cacheBytes?: number;
+  /** A chunk of an order that would have more entries is split. Default: 512 */
+  readonly maxChunk?: number;
+}
+
+/** All rows are in memory, unless it is opened with a store that has them. */
+export class Store implements StateReader, StoredSection {
   /** The number of removals that were applied, or found at the start. */
   removalCount = 0;
   /** Called after each of them. */
@@ -22,14 +45,23 @@ export class Store implements StateReader, Section {
   /** Called with each effect before it is applied. */
   onApply: ((effect: Effect, stamp: Stamp) => void) | undefined;
   readonly #tables = new Map<string, TableStore>();
+  #cache: ResidentCache | undefined;
 
-  constructor(tables: Tables) {
+  constructor(tables: Tables, parts: typeof STATE_PARTS = STATE_PARTS) {
     const countRemoval = (): void => {
       this.removalCount += 1;
       this.onRemoval?.();
     };
     for (const [name, table] of Object.entries(tables))
-      this.#tables.set(name, new TableStore(name, table, countRemoval));
+      this.#tables.set(name, new TableStore(name, table, countRemoval, parts));
+  }
+
+  open(saved: SavedRows, options: OpenOptions = {}): void {
+    const { cacheBytes = DEFAULT_CACHE_BYTES, maxChunk = MAX_CHUNK_ENTRIES } = options;
+    const cache = new ResidentCache(cacheBytes);
+    this.#cache = cache;
+    for (const [name, table] of this.#tables)
+      table.open(getSavedTable(saved, name), { cache, maxChunk });
   }
 
   read(table: string, key: string, field: string): unknown {
@@ -57,10 +89,20 @@ export class Store implements StateReader, Section {
     return this.#table(effect.table).apply(effect, stamp);
   }
 
-  /** About how many bytes the rows take in memory. It follows from them alone. */
+  /**
+   * About how many bytes the rows take in memory, with their orders. It follows from the rows
+   * alone, unless they may leave memory.
+   */
   get bytes(): number {
     let bytes = 0;
     for (const table of this.#tables.values()) bytes += table.bytes;
+    return bytes;
+  }
+
+  /** The bytes that cannot leave memory before a commit. */
+  get dirtyBytes(): number {
+    let bytes = 0;
+    for (const table of this.#tables.values()) bytes += table.dirtyBytes;
     return bytes;
   }
 
@@ -103,33 +145,39 @@ export class Store implements StateReader, Section {
   }
 
   closeChanges(): void {
-    for (const { changes, parts } of this.#tables.values()) {
-      changes.closeChanges();
-      parts.changes.closeChanges();
-    }
+    for (const table of this.#tables.values()) table.closeChanges();
   }
 
   takeClosed(max: number): SavedRow[] {
     const rows: SavedRow[] = [];
-    for (const [name, { changes, parts }] of this.#tables) {
+    for (const [name, table] of this.#tables) {
+      const { changes, parts } = table;
       for (const [key, saved] of changes.takeClosed(max - rows.length))
-        rows.push([formatSavedName(name, key), saved]);
+        rows.push([formatRowName(name, key), saved]);
       for (const [part, saved] of parts.changes.takeClosed(max - rows.length))
-        rows.push([formatSavedName(PARTS, formatSavedName(name, part)), saved]);
+        rows.push([formatPartName(name, part), saved]);
+      for (const [order, [chunk, saved]] of table.takeClosedOrders(max - rows.length))
+        rows.push([formatChunkName(name, order, chunk), saved]);
     }
     return rows;
+  }
+
+  onCommitted(saved: SavedRows): void {
+    for (const [name, table] of this.#tables) table.onCommitted(getSavedTable(saved, name));
+    this.#cache?.onCommitted();
+  }
+
+  onCommitFailed(): void {
+    for (const table of this.#tables.values()) table.onCommitFailed();
   }
 
   restore(rows: SectionRows): void {
     const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
     for (const [name, saved] of rows) {
       rows.delete(name);
-      const [table, key] = parseSavedName(name);
-      if (table !== PARTS) this.#table(table).restore(key, saved);
-      else {
-        const [owner, part] = parseSavedName(key);
-        parts.get(owner)?.push([part, saved]);
-      }
+      const item = parseSavedName(name);
+      if (item.kind === 'row') this.#table(item.table).restore(item.key, saved);
+      else parts.get(item.table)?.push([item.part, saved]);
     }
     for (const [name, saved] of parts) this.#table(name).parts.restore(saved);
   }
@@ -139,19 +187,4 @@ export class Store implements StateReader, Section {
     if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
     return table;
   }
-}
-
-const SEPARATOR = '\u0000';
-
-/** The table name of saved parts. It is empty, so no table can have it. */
-const PARTS = '';
-
-function formatSavedName(table: string, key: string): string {
-  return table + SEPARATOR + key;
-}
-
-/** Names of tables have no separator in them; keys may. */
-function parseSavedName(name: string): readonly [table: string, key: string] {
-  const end = name.indexOf(SEPARATOR);
-  return [name.slice(0, end), name.slice(end + 1)];
 }

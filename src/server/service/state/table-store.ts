@@ -1,129 +1,122 @@
 /**
  * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
- * indexed field.
+ * indexed field. All are in memory, unless the table was opened with a store that has them.
  */
-import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
+import type { RowChanges } from '../records/checkpoint.ts';
 import { deepFreeze } from '../../../values/deep-freeze.ts';
 import {
   compareStamps,
   loadPosition,
   savePosition,
   type Effect,
-  type OrderPosition,
   type SavedPosition,
   type Stamp,
   isRedPosition,
   isRemoval,
   isWholeRow,
 } from '../records/effect.ts';
+import { measureText, REMOVAL_BYTES } from '../records/memory-bytes.ts';
+import type { FieldState } from '../fields/field.ts';
+import type { Entry, ReadRange, Scalar } from '../records/read-range.ts';
+import { getIndexedValues, getTouchedValues, NO_VALUES, updateIndex } from './indexed-values.ts';
 import {
-  COLUMN_BYTES,
-  INDEX_ENTRY_BYTES,
-  measureText,
-  REMOVAL_BYTES,
-  ROW_BYTES,
-} from '../records/memory-bytes.ts';
-import type { FieldKind, FieldOptions, FieldState, StateParts } from '../fields/field.ts';
-import { FIELD_KINDS } from '../fields/field-kinds.ts';
-import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
-import { RememberedRemovals, type Removal } from './remembered-removals.ts';
+  parseRemovalEntry,
+  RememberedRemovals,
+  toRemovalEntry,
+  type Removal,
+} from './remembered-removals.ts';
+import type { Row, Rows, StoredRow } from './row.ts';
+import type { SavedTable } from './saved-names.ts';
+import { loadParts, SavedParts } from './saved-parts.ts';
 import { SortedEntries } from './sorted-entries.ts';
+import type { Order } from './stored-order.ts';
+import { STATE_PARTS, StoredTable, type StoredTableOptions } from './stored-table.ts';
+import { compareKeys, TableColumns, type Column } from './table-columns.ts';
 import type { Table } from '../tables.ts';
 import type { Vector } from '../records/vector.ts';
 
 /** Forgetting so many removals takes a few milliseconds. */
 const MAX_FORGOTTEN = 5_000;
 
-interface Column {
-  readonly name: string;
-  /** The index of the field's states in rows. */
-  readonly position: number;
-  readonly kind: FieldKind;
-  readonly options: FieldOptions;
-  /** The state of the field before its first write. */
-  readonly initial: FieldState;
-  readonly index: SortedEntries | undefined;
-}
-
-interface Row {
-  /**
-   * The states of the fields, by the positions of the fields. A field that was never written has
-   * none.
-   */
-  readonly states: (FieldState | undefined)[];
-  /**
-   * The latest insertion, or write of a field that may be blue. It is kept if rows can be removed.
-   */
-  writtenAt: OrderPosition | undefined;
-  /** Whether a red operation has written the row since its last removal. */
-  isRed: boolean;
-  /** The period of the changes in which the row was noted last; 0 if never. */
-  notedIn: number;
-}
-
-/**
- * A row as it is saved: its fields, its `Row` properties, and its last removal if rows can be
- * removed.
- */
-type StoredRow = readonly [
-  fields: Readonly<Record<string, unknown>> | null,
-  writtenAt?: SavedPosition | null,
-  isRed?: boolean,
-  removedAt?: SavedPosition | null,
-];
-
 export class TableStore {
-  readonly changes: RowChanges<string> = new RowChanges<string>({
-    listKeys: () => this.#listSavedKeys(),
-    save: (key) => this.#save(key),
-  });
+  readonly changes: RowChanges<string>;
   /** The parts of fields that may become large. */
   readonly parts: SavedParts;
+  readonly #classes: typeof STATE_PARTS;
   readonly #name: string;
   readonly #removable: boolean;
   /** Whether blue operations can remove rows. */
   readonly #isRemovedByBlue: boolean;
-  /** The columns by name, in the order of their positions. */
-  readonly #columns: ReadonlyMap<string, Column>;
-  readonly #rows = new Map<string, Row>();
+  readonly #columns: TableColumns;
+  /** All rows, unless the table was opened with a store. */
+  readonly #all = new Map<string, Row>();
+  #rows: Rows = this.#all;
   readonly #removals = new RememberedRemovals();
-  readonly #keys = new SortedEntries();
+  #keys: Order = new SortedEntries();
+  /** What the table has once it was opened with a store. */
+  #stored: StoredTable | undefined;
   readonly #countRemoval: () => void;
-  /** The bytes of a row without its key and the states of its fields. */
-  readonly #rowBytes: number;
+  /** The bytes of the rows in memory. */
   #bytes = 0;
+  #removalBytes = 0;
 
   /** @param countRemoval is called for each removal that is applied, or found at the start */
-  constructor(name: string, { fields, indexes, removable }: Table, countRemoval: () => void) {
+  constructor(
+    name: string,
+    table: Table,
+    countRemoval: () => void,
+    classes: typeof STATE_PARTS = STATE_PARTS,
+  ) {
     this.#name = name;
     this.#countRemoval = countRemoval;
-    this.#removable = removable;
-    const columns = Object.entries(fields).map(([field, options], position): Column => {
-      const kind = FIELD_KINDS[options.kind];
-      const index = indexes.includes(field) ? new SortedEntries() : undefined;
-      return {
-        name: field,
-        position,
-        kind,
-        options,
-        initial: kind.state(undefined, options),
-        index,
-      };
+    this.#removable = table.removable;
+    this.#classes = classes;
+    const columns = new TableColumns(name, table);
+    this.#columns = columns;
+    this.#isRemovedByBlue = table.removable && !columns.hasRedOnly;
+    this.changes = new classes.RowChanges<string>({
+      listKeys: () => this.#listSavedKeys(),
+      save: (key) => this.#save(key),
     });
-    this.#columns = new Map(columns.map((column) => [column.name, column]));
-    this.#rowBytes = ROW_BYTES + COLUMN_BYTES * columns.length;
-    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
     this.parts = new SavedParts({
-      fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
-      getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
+      fields: columns.inParts,
+      getParts: (key, field) => this.#rows.get(key)?.states[columns.get(field).position]?.parts,
       onRestored: (bytes) => {
         this.#bytes += bytes;
       },
     });
   }
 
+  /** Begins with what a store has, and reads rows from there from now on. */
+  open(saved: SavedTable, options: Pick<StoredTableOptions, 'cache' | 'maxChunk'>): void {
+    const indexes = this.#columns.indexed.map(({ name }) => name);
+    const parts = this.#classes;
+    const stored = new StoredTable(
+      { ...options, table: this.#name, indexes, saved, parts },
+      {
+        changes: this.changes,
+        load: (key) => this.#load(key),
+        measure: (key, row) => this.#columns.measure(key, row),
+        onLoaded: (bytes) => {
+          this.#bytes += bytes;
+        },
+        onLeft: (key, bytes) => {
+          this.parts.forget(key);
+          this.#bytes -= bytes;
+        },
+      },
+    );
+    this.#rows = stored.rows;
+    this.#keys = stored.keys;
+    for (const column of this.#columns.indexed) column.index = stored.getIndex(column.name);
+    for (const entry of stored.removals.scan({ table: this.#name }))
+      this.#restoreRemoval(parseRemovalEntry(entry));
+    this.#stored = stored;
+    for (const { changes } of [this, this.parts]) changes.open();
+  }
+
   read(key: string, field: string): unknown {
-    const { position, initial } = this.#getColumn(field);
+    const { position, initial } = this.#columns.get(field);
     return (this.#rows.get(key)?.states[position] ?? initial).read();
   }
 
@@ -141,7 +134,7 @@ export class TableStore {
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     if (range.field === undefined) return this.#keys.scan(range, reverse);
-    const index = this.#columns.get(range.field)?.index;
+    const index = this.#columns.find(range.field)?.index;
     if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
     return index.scan(range, reverse);
   }
@@ -155,7 +148,7 @@ export class TableStore {
     if (isWholeRow(effect)) return undefined;
     // An effect that comes from a log is not frozen yet.
     deepFreeze(effect.value);
-    const column = this.#getColumn(effect.field);
+    const column = this.#columns.get(effect.field);
     const state = (row.states[column.position] ??= this.#addState(column));
     if (state.parts !== undefined) this.parts.note(effect, state.parts);
     this.#bytes -= state.bytes;
@@ -169,13 +162,23 @@ export class TableStore {
     const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
     const before = valuesOf();
     const result = state.apply(effect, stamp);
-    this.#updateIndex(index, effect.key, before, valuesOf());
+    updateIndex(index, effect.key, before, valuesOf());
     return result;
   }
 
-  /** About how many bytes the table takes in memory. It follows from its content alone. */
+  /** About how many bytes the table takes in memory. Without a store, its content alone decides. */
   get bytes(): number {
-    return this.#bytes;
+    let bytes = this.#bytes + this.#removalBytes;
+    if (this.#stored !== undefined) return bytes + this.#stored.orderBytes;
+    for (const { index } of this.#columns.indexed) bytes += index.bytes;
+    return bytes;
+  }
+
+  /** The bytes that cannot leave memory before a commit. */
+  get dirtyBytes(): number {
+    if (this.#stored === undefined) return 0;
+    const { rows, dirtyOrderBytes } = this.#stored;
+    return this.#bytes - rows.cleanBytes + dirtyOrderBytes;
   }
 
   /**
@@ -183,9 +186,10 @@ export class TableStore {
    * next call goes on.
    */
   forgetRemovals(covered: Vector): void {
-    this.#removals.forgetCovered(covered, MAX_FORGOTTEN, ({ key }) => {
-      this.changes.note(key);
-      this.#bytes -= REMOVAL_BYTES + measureText(key);
+    this.#removals.forgetCovered(covered, MAX_FORGOTTEN, (removal) => {
+      this.changes.note(removal.key);
+      this.#stored?.removals.delete(toRemovalEntry(removal));
+      this.#removalBytes -= REMOVAL_BYTES + measureText(removal.key);
     });
   }
 
@@ -194,13 +198,14 @@ export class TableStore {
    * sites forget.
    */
   snapshot(): unknown {
-    return [...this.#rows]
-      .toSorted(compareKeys)
-      .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
+    return Array.from(this.#keys.scan({ table: this.#name }, false), ({ key }) => {
+      const row = this.#stored === undefined ? this.#rows.get(key) : this.#stored.rows.view(key);
+      return [key, this.#columns.getSnapshots(row as Row)];
+    });
   }
 
   snapshotRow(key: string): unknown {
-    return this.#fieldSnapshots(this.#rows.get(key) as Row);
+    return this.#columns.getSnapshots(this.#rows.get(key) as Row);
   }
 
   measureRow(key: string): number {
@@ -219,31 +224,66 @@ export class TableStore {
 
   /** Creates a row as it was saved. */
   restore(key: string, saved: unknown): void {
-    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
-    if (removedAt !== null) {
-      this.#setRemoved({ key, ...loadPosition(removedAt) });
-      this.#countRemoval();
+    const stored = saved as StoredRow;
+    const [, , , removedAt = null] = stored;
+    if (removedAt !== null) this.#restoreRemoval({ key, ...loadPosition(removedAt) });
+    const row = this.#columns.restoreRow(stored);
+    if (row === undefined) return;
+    this.#addRow(key, row);
+    for (const state of row.states) {
+      if (state?.parts !== undefined) this.parts.add(key);
+      this.#bytes += state?.bytes ?? 0;
     }
-    if (fields === null) return;
-    const row = this.#addRow(key);
-    row.writtenAt = writtenAt === null ? undefined : loadPosition(writtenAt);
-    row.isRed = isRed;
-    for (const [field, state] of Object.entries(fields)) {
-      const column = this.#getColumn(field);
-      const restored = this.#newState(column, deepFreeze(state));
-      row.states[column.position] = restored;
-      if (restored.parts !== undefined) this.parts.add(key);
-      this.#bytes += restored.bytes;
-      const { index } = column;
-      if (index !== undefined)
-        this.#updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
+    for (const { position, index } of this.#columns.indexed) {
+      const state = row.states[position];
+      if (state !== undefined) updateIndex(index, key, NO_VALUES, getIndexedValues(state.read()));
     }
   }
 
-  /** The keys of all that has to be saved. */
+  closeChanges(): void {
+    this.changes.closeChanges();
+    this.parts.changes.closeChanges();
+    this.#stored?.closeChanges(this.#bytes);
+  }
+
+  /** Takes up to `max` rows that the store has of orders. */
+  takeClosedOrders(max: number): ReturnType<StoredTable['takeClosed']> {
+    return this.#stored?.takeClosed(max) ?? [];
+  }
+
+  onCommitted(saved: SavedTable): void {
+    for (const { changes } of [this, this.parts]) changes.onCommitted();
+    this.#stored?.onCommitted(saved);
+  }
+
+  onCommitFailed(): void {
+    for (const { changes } of [this, this.parts]) changes.onCommitFailed();
+    this.#stored?.onCommitFailed();
+  }
+
+  /** Creates a row as the store has it. */
+  #load(key: string): Row | undefined {
+    const { saved, keys } = this.#stored as StoredTable;
+    const stored = saved.rows.get(key) as StoredRow | undefined;
+    if (stored === undefined) {
+      // A store may have lost the row without a word.
+      if (!keys.isSaved({ value: key, key })) return undefined;
+      const name = `the row ${JSON.stringify(key)} of '${this.#name}'`;
+      throw new Error(`${name} is missing, which the order of keys names`);
+    }
+    const row = this.#columns.restoreRow(stored);
+    if (row === undefined || this.#columns.inParts.length === 0) return row;
+    const [, , , , firstParts = {}] = stored;
+    for (const [{ name: field }, { parts }] of this.#columns.written(row))
+      if (parts !== undefined)
+        loadParts(parts, firstParts[field], { key, field, saved: saved.parts });
+    return row;
+  }
+
+  /** The keys of all that has to be saved, if all rows are in memory. */
   *#listSavedKeys(): Iterable<string> {
-    yield* this.#rows.keys();
-    for (const key of this.#removals.keys()) if (!this.#rows.has(key)) yield key;
+    yield* this.#all.keys();
+    for (const key of this.#removals.keys()) if (!this.#all.has(key)) yield key;
   }
 
   /**
@@ -251,39 +291,51 @@ export class TableStore {
    * save.
    */
   #save(key: string): unknown {
-    const row = this.#rows.get(key);
-    const saved = row === undefined ? null : this.#savedFields(row);
-    const { writtenAt, isRed = false } = row ?? {};
-    if (!this.#removable) {
-      if (saved === null) return undefined;
-      return (isRed ? [saved, null, isRed] : [saved]) satisfies StoredRow;
-    }
+    const stored = this.#stored;
     const removedAt = this.#removals.get(key);
-    if (row === undefined && removedAt === undefined) return undefined;
-    const place = (at: OrderPosition | undefined): SavedPosition | null =>
-      at === undefined ? null : savePosition(at);
-    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
+    const removal = removedAt === undefined ? null : savePosition(removedAt);
+    if (stored?.rows.isAway(key) === true) return saveAway(stored.saved.rows.get(key), removal);
+    const row = this.#rows.get(key);
+    if (row === undefined) return saveRemoved(removal);
+    stored?.rows.onTaken(key);
+    const fields = this.#columns.saveFields(row);
+    const firstParts = stored && this.#columns.getFirstParts(row);
+    const { writtenAt, isRed } = row;
+    if (!this.#removable && firstParts === undefined)
+      return (isRed ? [fields, null, isRed] : [fields]) satisfies StoredRow;
+    const writtenPlace = writtenAt === undefined ? null : savePosition(writtenAt);
+    const saved = [fields, writtenPlace, isRed, removal] as const;
+    return (firstParts === undefined ? saved : [...saved, firstParts]) satisfies StoredRow;
   }
 
   /** Returns the row, a new one if there is none, which is about to change. */
   #changeRow(key: string): Row {
     const existing = this.#rows.get(key);
-    const { period } = this.changes;
-    if (existing?.notedIn !== period) this.changes.note(key);
-    const row = existing ?? this.#addRow(key);
-    row.notedIn = period;
+    if (existing !== undefined) {
+      this.#noteRow(key, existing);
+      return existing;
+    }
+    this.changes.note(key);
+    const row = this.#columns.createRow();
+    this.#addRow(key, row);
+    row.notedIn = this.changes.period;
     return row;
   }
 
-  #addRow(key: string): Row {
-    // An empty array would have room for 17 states after the first one.
-    // oxlint-disable-next-line unicorn/no-new-array
-    const states = new Array<FieldState | undefined>(this.#columns.size);
-    const row: Row = { states, writtenAt: undefined, isRed: false, notedIn: 0 };
+  /** Notes that the row is about to change, once in each period. */
+  #noteRow(key: string, row: Row): void {
+    const { period } = this.changes;
+    if (row.notedIn === period) return;
+    this.#stored?.rows.beforeChange(key, row);
+    // The row is dirty before anything else happens, so that it stays in memory.
+    row.notedIn = period;
+    this.changes.note(key);
+  }
+
+  #addRow(key: string, row: Row): void {
     this.#rows.set(key, row);
-    this.#bytes += this.#rowBytes + measureText(key);
+    this.#bytes += this.#columns.measureEmpty(key);
     this.#keys.add({ value: key, key });
-    return row;
   }
 
   #noteWrite(row: Row, effect: Effect, stamp: Stamp): void {
@@ -304,25 +356,25 @@ export class TableStore {
   }
 
   #isRedOnly(effect: Effect): boolean {
-    return !isWholeRow(effect) && this.#getColumn(effect.field).kind.isRedOnly;
+    return !isWholeRow(effect) && this.#columns.get(effect.field).kind.isRedOnly;
   }
 
   #remove(key: string, stamp: Stamp): void {
-    this.changes.note(key);
+    const row = this.#rows.get(key);
+    if (row === undefined) this.changes.note(key);
+    else this.#noteRow(key, row);
     this.#countRemoval();
     const earlier = this.#removals.get(key);
     if (earlier === undefined || compareStamps(stamp, earlier) > 0)
-      this.#setRemoved(toRemoval(key, stamp));
-    const row = this.#rows.get(key);
+      this.#setRemoved(toRemoval(key, stamp), earlier);
     if (row === undefined) return;
     let remaining = 0;
-    for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
+    for (const [{ name, position, index }, state] of this.#columns.written(row)) {
       const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
       if (state.parts !== undefined) this.parts.noteAll(key, name, state.parts);
       this.#bytes -= state.bytes;
       state.clear(stamp);
-      if (index !== undefined)
-        this.#updateIndex(index, key, before, getIndexedValues(state.read()));
+      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
       else remaining += state.bytes;
     }
@@ -331,65 +383,31 @@ export class TableStore {
     if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
     this.#rows.delete(key);
     this.parts.forget(key);
-    this.#bytes -= this.#rowBytes + measureText(key) + remaining;
+    this.#bytes -= this.#columns.measureEmpty(key) + remaining;
     this.#keys.delete({ value: key, key });
   }
 
-  #setRemoved(removal: Removal): void {
+  #setRemoved(removal: Removal, earlier: Removal | undefined): void {
+    if (earlier !== undefined) this.#stored?.removals.delete(toRemovalEntry(earlier));
+    this.#stored?.removals.add(toRemovalEntry(removal));
+    this.#rememberRemoval(removal);
+  }
+
+  #restoreRemoval(removal: Removal): void {
+    this.#rememberRemoval(removal);
+    this.#countRemoval();
+  }
+
+  #rememberRemoval(removal: Removal): void {
     const { key } = removal;
-    if (!this.#removals.has(key)) this.#bytes += REMOVAL_BYTES + measureText(key);
+    if (!this.#removals.has(key)) this.#removalBytes += REMOVAL_BYTES + measureText(key);
     this.#removals.set(removal);
   }
 
-  #updateIndex(
-    index: SortedEntries,
-    key: string,
-    before: readonly Scalar[],
-    after: readonly Scalar[],
-  ): void {
-    const sizeBefore = index.size;
-    updateIndex(index, key, before, after);
-    this.#bytes += INDEX_ENTRY_BYTES * (index.size - sizeBefore);
-  }
-
-  /** The fields of a row that were written. */
-  *#getWrittenFields({ states }: Row): Iterable<readonly [Column, FieldState]> {
-    for (const column of this.#columns.values()) {
-      const state = states[column.position];
-      if (state !== undefined) yield [column, state];
-    }
-  }
-
-  #savedFields(row: Row): Readonly<Record<string, unknown>> {
-    const fields: [name: string, saved: unknown][] = [];
-    for (const [{ name }, state] of this.#getWrittenFields(row)) fields.push([name, state.save()]);
-    return Object.fromEntries(fields);
-  }
-
-  #fieldSnapshots(row: Row): unknown {
-    const fields: [name: string, snapshot: unknown][] = [];
-    for (const [{ name }, state] of this.#getWrittenFields(row))
-      if (!state.isInitial) fields.push([name, state.snapshot()]);
-    return fields.toSorted(compareKeys);
-  }
-
   #addState(column: Column): FieldState {
-    const state = this.#newState(column);
+    const state = this.#columns.createState(column);
     this.#bytes += state.bytes;
     return state;
-  }
-
-  #newState({ kind, options }: Column, saved?: unknown): FieldState {
-    return this.#removable && kind.removableState !== undefined
-      ? kind.removableState(saved)
-      : kind.state(saved, options);
-  }
-
-  #getColumn(field: string): Column {
-    const column = this.#columns.get(field);
-    if (column === undefined)
-      throw new Error(`no field '${this.#name}.${field}': sites run different services`);
-    return column;
   }
 }
 
@@ -402,126 +420,15 @@ const toRemoval = (key: string, { time, site, entry, version }: Stamp): Removal 
   version,
 });
 
-const NO_VALUES: readonly Scalar[] = [];
-
-/** The values under which a field's value is found: one of a register or cell, several of a set. */
-export function getIndexedValues(value: unknown): readonly Scalar[] {
-  if (isScalar(value)) return [value];
-  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NO_VALUES;
+/** Returns what is saved of a row that does not exist. */
+function saveRemoved(removal: SavedPosition | null): unknown {
+  return removal === null ? undefined : ([null, null, false, removal] satisfies StoredRow);
 }
 
-/** Returns those index values of a field that the effect may add or remove. */
-function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar[] {
-  if (state.holds === undefined) return getIndexedValues(state.read());
-  return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
-}
-
-function updateIndex(
-  index: SortedEntries,
-  key: string,
-  before: readonly Scalar[],
-  after: readonly Scalar[],
-): void {
-  const [had, has] = [new Set(before), new Set(after)];
-  for (const value of before) if (!has.has(value)) index.delete({ value, key });
-  for (const value of after) if (!had.has(value)) index.add({ value, key });
-}
-
-function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1;
-}
-
-interface PartsHost {
-  /** The fields that are saved in parts. */
-  readonly fields: readonly string[];
-  /** Returns the parts of a field, or none if the field was never written. */
-  getParts(key: string, field: string): StateParts | undefined;
-  /** A part was restored, and takes this many bytes. */
-  onRestored(bytes: number): void;
-}
-
-const SEPARATOR = '\u0000';
-
-/** Names of fields have no separator in them; keys may. */
-function formatSavedName(field: string, number: number, key: string): string {
-  return `${field}${SEPARATOR}${number}${SEPARATOR}${key}`;
-}
-
-function splitName(name: string): {
-  field: string;
-  number: number;
-  key: string;
-} {
-  const [field = '', number = ''] = name.split(SEPARATOR, 2);
-  return {
-    field,
-    number: Number(number),
-    key: name.slice(field.length + number.length + 2),
-  };
-}
-
-class SavedParts {
-  readonly changes: RowChanges<string> = new RowChanges<string>({
-    listKeys: () => this.#listNames(),
-    save: (name) => this.#save(name),
-  });
-  readonly #host: PartsHost;
-  /** The rows that have parts. A walk over all rows to find them would take one long turn. */
-  readonly #keys = new Set<string>();
-
-  constructor(host: PartsHost) {
-    this.#host = host;
-  }
-
-  /** The row has a field with parts. */
-  add(key: string): void {
-    this.#keys.add(key);
-  }
-
-  /** The row was removed. */
-  forget(key: string): void {
-    this.#keys.delete(key);
-  }
-
-  /** To be called before the effect changes a field. */
-  note({ key, field, action }: Effect, parts: StateParts): void {
-    this.#keys.add(key);
-    const number = parts.findChanging(action, this.changes);
-    if (number !== undefined) this.changes.note(formatSavedName(field, number, key));
-  }
-
-  /** To be called before all of a field may change. */
-  noteAll(key: string, field: string, parts: StateParts): void {
-    for (const number of parts.getNumbers()) this.changes.note(formatSavedName(field, number, key));
-  }
-
-  #save(name: string): unknown {
-    const { field, number, key } = splitName(name);
-    return this.#host.getParts(key, field)?.save(number);
-  }
-
-  /** Restores the parts. The rows of the table must be restored already. */
-  restore(rows: readonly SavedRow[]): void {
-    if (this.#host.fields.length === 0) return;
-    const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
-    for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
-      const state = this.#host.getParts(key, field);
-      if (state === undefined) continue;
-      const before = state.bytes;
-      state.restore(number, saved);
-      this.#host.onRestored(state.bytes - before);
-    }
-    for (const key of this.#keys) {
-      for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
-    }
-  }
-
-  *#listNames(): Iterable<string> {
-    for (const key of this.#keys) {
-      for (const field of this.#host.fields) {
-        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
-          yield formatSavedName(field, number, key);
-      }
-    }
-  }
+/** Returns what is saved of a row that only the store has, if its removal is another one now. */
+function saveAway(saved: unknown, removal: SavedPosition | null): unknown {
+  if (saved === undefined) return saveRemoved(removal);
+  const [fields, writtenAt = null, isRed = false, , ...firstParts] = saved as StoredRow;
+  if (fields === null) return saveRemoved(removal);
+  return [fields, writtenAt, isRed, removal, ...firstParts];
 }
