@@ -262,6 +262,11 @@ export class RowChanges<K> {
     return this.#others !== undefined || this.#closed.size > 0;
   }
 
+  /** Whether the row was noted for the closed set, and is not taken. */
+  isUntaken(key: K): boolean {
+    return this.#closed.has(key);
+  }
+
   /** To be called before the row changes. */
   note(key: K): void {
     if (this.#changed === undefined) return;

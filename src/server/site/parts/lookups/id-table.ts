@@ -212,8 +212,9 @@ export class IdTable<T> {
 
   /** The saved form of this operation is about to change. */
   touch(id: OperationId, place: number): void {
-    // New operations are saved anyway.
-    if (place < this.#firstNewPlace) this.#changedOperations.note(id);
+    // New operations are saved anyway. But one may come again whose removal is not saved yet.
+    if (place < this.#firstNewPlace || this.#changedOperations.isUntaken(id))
+      this.#changedOperations.note(id);
   }
 
   /**

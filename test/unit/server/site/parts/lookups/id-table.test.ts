@@ -1,6 +1,25 @@
 /** The table of identifiers: entries leave only behind a watermark. */
 import { describe, expect, test } from 'vitest';
 import { IdTable } from '../../../../../../src/server/site/parts/lookups/id-table.ts';
+import { saveAll } from '../../../../../support/saved-rows.ts';
+
+// @rule STO-7
+test('an operation comes again while its removal is being saved → the checkpoint has the removal', () => {
+  const table = new IdTable<number>({
+    maxOperations: 10,
+    maxOperationsPerClient: 10,
+    maxClients: 1,
+  });
+  const { ids: section, 'ids.clients': clients } = table.sections('ids');
+  table.set('a/1', 1);
+  for (const part of [section, clients]) saveAll(part!);
+  table.expire('a', 1);
+  section!.closeChanges();
+  // The table forgets the client, so that the same operation counts as new.
+  table.set('b/1', 1);
+  table.set('a/1', 2);
+  expect(section!.takeClosed(10)).toEqual([['a/1', undefined]]);
+});
 
 describe('the share of one client', () => {
   const codec = {
