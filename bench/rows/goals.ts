@@ -48,12 +48,10 @@ export function computeGoalResults(
   all: readonly Measured[],
   { small, large }: Sizes,
 ): GoalResult[] {
-  const list = (name: Name, rows: number, figure: Figure): number[] =>
-    all.filter((item) => item.name === name && item.rows === rows).map(figure);
-  const own = (figure: Figure): readonly number[] => list('this', large, figure);
+  const own = (figure: Figure): number[] => listFigures(all, 'this', large, figure);
   const asInSmall = (workload: Workload): readonly number[] => {
     const figure: Figure = ({ usPerOperation }) => usPerOperation[workload];
-    return pairedRatios(list('this', small, figure), own(figure));
+    return pairedRatios(listFigures(all, 'this', small, figure), own(figure));
   };
   const results = [
     limitTime('start-ms', estimate(own(({ startMs }) => startMs)), { aim: 1000 }, 'ms'),
@@ -79,14 +77,18 @@ function compare(all: readonly Measured[], large: number): GoalResult[] {
     scan: ({ usPerOperation }) => usPerOperation.scan,
     'write-pause': pauseOf('write'),
   };
-  const list = (name: Name, figure: Figure): number[] =>
-    all.filter((item) => item.name === name && item.rows === large).map(figure);
+  const list = (name: Name, figure: Figure): number[] => listFigures(all, name, large, figure);
   return Object.entries(figures).map(([title, figure]) =>
     reported(
       `${title}-vs-other`,
       estimate(pairedRatios(list('this', figure), list('other', figure))),
     ),
   );
+}
+
+/** Returns a figure of one checkout and one size of the table, for each round. */
+function listFigures(all: readonly Measured[], name: Name, rows: number, figure: Figure): number[] {
+  return all.filter((item) => item.name === name && item.rows === rows).map(figure);
 }
 
 function perRow(figure: 'memoryBytes' | 'diskBytes'): Figure {
