@@ -11,14 +11,17 @@ import type { Tables } from '../../../service/tables.ts';
 import type { Store } from '../../../service/state/store.ts';
 import type { SiteCore } from '../../core/site-core.ts';
 
+/** How many rows a turn reads. The rows of a closed site may be all rows that there are. */
+const ROWS_PER_TURN = 500;
+
 export class LostRights implements SitePart, Settling {
-  /** Whether the stream of a closed origin is not fully applied here. */
+  /** Whether a closed origin has not been reported. */
   isDue = false;
   readonly #core: SiteCore;
   /** Closed origins that were reported, or were closed before this start. */
   readonly #known: Set<Origin>;
-  /** Closed origins whose streams are not fully applied here. */
-  readonly #pending = new Set<Origin>();
+  /** Closed origins that were not, with their rights as far as they were found. */
+  readonly #pending = new Map<Origin, RightsOfClosed>();
 
   constructor(core: SiteCore) {
     this.#core = core;
@@ -28,41 +31,94 @@ export class LostRights implements SitePart, Settling {
     );
   }
 
+  /** Listing goes on in the next turn. */
+  get wakeAtMs(): number | undefined {
+    for (const [origin, { hasBegun }] of this.#pending)
+      if (hasBegun && this.#isApplied(origin)) return this.#core.nowMs;
+    return undefined;
+  }
+
   onMembersChanged(): void {
-    const { origins } = this.#core.options;
+    const { origins, service } = this.#core.options;
     for (const origin of origins.closed) {
       if (origins.get(origin).final === undefined || this.#known.has(origin)) continue;
       this.#known.add(origin);
-      this.#pending.add(origin);
+      this.#pending.set(origin, new RightsOfClosed(service.tables, origin));
       this.isDue = true;
     }
   }
 
-  /** Reports each closed origin once its whole stream is applied here. */
+  /** Reports each closed origin once its stream is applied here and its rights are listed. */
   settle(): boolean {
-    const { size } = this.#pending;
-    for (const origin of this.#pending) {
-      const { state, options } = this.#core;
-      const { final } = options.origins.get(origin);
-      if ((state.stable[origin] ?? 0) < (final?.stamp ?? 0)) continue;
+    let hasReported = false;
+    for (const [origin, rights] of this.#pending) {
+      if (!this.#isApplied(origin)) continue;
+      if (!rights.list(this.#core.state.store, ROWS_PER_TURN)) continue;
       this.#pending.delete(origin);
-      const lost = listRights(options.service.tables, state.store, origin);
+      hasReported = true;
+      const { lost } = rights;
       if (lost.length > 0) this.#core.outputs.report({ kind: 'rights-lost', origin, lost });
     }
     this.isDue = this.#pending.size > 0;
-    return this.#pending.size < size;
+    return hasReported;
+  }
+
+  #isApplied(origin: Origin): boolean {
+    const { state, options } = this.#core;
+    return (state.stable[origin] ?? 0) >= (options.origins.get(origin).final?.stamp ?? 0);
   }
 }
 
-function listRights(tables: Tables, store: Store, origin: Origin): LostRight[] {
-  return Object.entries(tables).flatMap(([table, { fields }]) => {
-    const bounded = Object.keys(fields).filter((field) => fields[field]?.kind === 'bounded');
-    if (bounded.length === 0) return [];
-    return [...store.scan({ table }, false)].flatMap(({ key }) =>
-      bounded.flatMap((field) => {
-        const amount = (store.read(table, key, field) as Ledger).getHolding(origin);
-        return amount > 0 ? [{ table, key, field, amount }] : [];
-      }),
-    );
-  });
+/**
+ * Lists the rights of an origin whose whole stream is applied. They do not change any more, and no
+ * new row has any, so the rows can be read a few at a time.
+ */
+class RightsOfClosed {
+  readonly lost: LostRight[] = [];
+  readonly #origin: Origin;
+  /** The tables that are not read as a whole, with their bounded fields. */
+  readonly #tables: (readonly [table: string, fields: readonly string[]])[];
+  /** The last row that was read of the first of them. */
+  #last: string | undefined;
+  #hasBegun = false;
+
+  constructor(tables: Tables, origin: Origin) {
+    this.#origin = origin;
+    this.#tables = Object.entries(tables).flatMap(([table, { fields }]) => {
+      const bounded = Object.keys(fields).filter((field) => fields[field]?.kind === 'bounded');
+      return bounded.length === 0 ? [] : [[table, bounded] as const];
+    });
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Reads up to `maxRows`. Returns whether all are read. */
+  list(store: Store, maxRows: number): boolean {
+    this.#hasBegun = true;
+    let read = 0;
+    for (;;) {
+      const [next] = this.#tables;
+      if (next === undefined) return true;
+      const [table, fields] = next;
+      const range = this.#last === undefined ? { table } : { table, from: this.#last };
+      for (const { key } of store.scan(range, false)) {
+        if (key === this.#last) continue;
+        if (read === maxRows) return false;
+        read += 1;
+        this.#last = key;
+        this.#addRights(store, table, key, fields);
+      }
+      this.#tables.shift();
+      this.#last = undefined;
+    }
+  }
+
+  #addRights(store: Store, table: string, key: string, fields: readonly string[]): void {
+    for (const field of fields) {
+      const amount = (store.read(table, key, field) as Ledger).getHolding(this.#origin);
+      if (amount > 0) this.lost.push({ table, key, field, amount });
+    }
+  }
 }
